@@ -1,0 +1,99 @@
+//! `pirlab describe --batch`: JSON lines in, JSON lines out.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use pir::description::Description;
+use pir::params::ParameterFile;
+use pir::registry::Protocol;
+use pir::workload::{Shape, Workload};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::failure::{Failure, Outcome};
+use crate::measure::plan::{find_parameters, read_parameters};
+use crate::output::checked;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    id: String,
+    parameters: PathBuf,
+    records: u64,
+    record_bits: u64,
+    #[serde(default = "one")]
+    queries: u64,
+    #[serde(default)]
+    updates: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Parameter files read so far; each is read once.
+struct Describer<'a> {
+    root: &'a Path,
+    files: HashMap<PathBuf, Result<(ParameterFile, &'static Protocol), String>>,
+}
+
+/// Answers every line of standard input with a line of standard output, in order.
+///
+/// # Errors
+/// Standard input that cannot be read or is not text.
+pub fn main(root: &Path) -> Outcome<()> {
+    let mut describer = Describer { root, files: HashMap::new() };
+    let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let mut line = String::new();
+    loop {
+        line.clear();
+        let read =
+            input.read_line(&mut line).map_err(|e| Failure::Input(format!("standard input: {e}. Give JSON lines.")))?;
+        if read == 0 {
+            return checked(out.flush());
+        }
+        if line.trim().is_empty() {
+            continue;
+        }
+        let answer = describer.answer(&line);
+        checked(writeln!(out, "{answer}"))?;
+        // Whoever waits for an answer before the next request gets it.
+        if input.buffer().is_empty() {
+            checked(out.flush())?;
+        }
+    }
+}
+
+impl Describer<'_> {
+    fn answer(&mut self, line: &str) -> String {
+        self.describe(line).unwrap_or_else(|problem| {
+            let id = serde_json::from_str::<Value>(line).ok().and_then(|value| value.get("id").cloned());
+            json!({"id": id, "error": problem}).to_string()
+        })
+    }
+
+    fn describe(&mut self, line: &str) -> Result<String, String> {
+        let request: Request = serde_json::from_str(line).map_err(|e| format!("not a request: {e}"))?;
+        let description = self.description(&request)?;
+        serde_json::to_string(&description).map_err(|e| e.to_string())
+    }
+
+    fn description(&mut self, request: &Request) -> Result<Description, String> {
+        let shape = Shape::new(request.records, request.record_bits).map_err(|e| e.to_string())?;
+        let workload = Workload::new(shape, request.queries, request.updates).map_err(|e| e.to_string())?;
+        if !self.files.contains_key(&request.parameters) {
+            let read = find_parameters(&request.parameters, self.root).and_then(|path| read_parameters(&path));
+            self.files.insert(request.parameters.clone(), read.map_err(|failure| failure.text()));
+        }
+        let (file, protocol) = match self.files.get(&request.parameters) {
+            Some(Ok(found)) => found,
+            Some(Err(problem)) => return Err(problem.clone()),
+            None => return Err("the parameter file was not read".into()),
+        };
+        let mut description = (protocol.describe)(file, &workload).map_err(|e| e.to_string())?;
+        description.id = Some(request.id.clone());
+        Ok(description)
+    }
+}

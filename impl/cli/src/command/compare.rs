@@ -1,0 +1,247 @@
+//! `pirlab compare`: ratios of two records, or of two folders of records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use pir::clock::Group;
+use pir::record::{RUN_SCHEMA, RunRecord, Status};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::failure::{Failure, Outcome};
+use crate::measure::summary::{bandwidth, status_name};
+use crate::output::{Table, note, print};
+use crate::units::{bytes, grouped, power, quartiles, seconds, three_digits};
+
+/// Compare run records: bytes, noise and seconds of B over A.
+///
+/// Two files are compared with each other; folders row by row (same parameter set, shape, queries and threads). Ratios of
+/// median seconds carry a 95 % interval (bootstrap over the repetitions).
+#[derive(clap::Args)]
+pub struct Args {
+    /// Record or folder of records.
+    a: PathBuf,
+    /// Record or folder of records.
+    b: PathBuf,
+    /// Compare records of different machines or commits; seconds are then scaled by the probed read bandwidths.
+    #[arg(long)]
+    allow_mixed: bool,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> Outcome<()> {
+    let (left, right) = (load(&args.a)?, load(&args.b)?);
+    let pairs = pair(args, &left, &right)?;
+    let mut differences: BTreeSet<String> = BTreeSet::new();
+    for (a, b) in &pairs {
+        differences.extend(mixed(a, b));
+    }
+    if !differences.is_empty() && !args.allow_mixed {
+        let list: Vec<&str> = differences.iter().map(String::as_str).collect();
+        return Err(Failure::Input(format!(
+            "compare {} {}: the records do not come from the same machine and program: {}. Measure both on one machine with \
+             one build, or give --allow-mixed.",
+            args.a.display(),
+            args.b.display(),
+            list.join("; ")
+        )));
+    }
+    let mut text = String::new();
+    for line in &differences {
+        text.push_str(&format!("mixed: {line}\n"));
+    }
+    for (a, b) in pairs {
+        text.push_str(&compared(a, b));
+    }
+    print(&text)
+}
+
+/// All run records of a file or below a folder.
+fn load(path: &Path) -> Outcome<Vec<RunRecord>> {
+    let mut records = Vec::new();
+    if path.is_dir() {
+        let unreadable = |e| Failure::io(path, "listing the records", e);
+        let entries: Result<Vec<_>, _> = std::fs::read_dir(path).map_err(unreadable)?.collect();
+        let mut paths: Vec<PathBuf> = entries.map_err(unreadable)?.into_iter().map(|entry| entry.path()).collect();
+        paths.sort();
+        for path in paths.iter().filter(|path| path.is_dir() || path.extension().is_some_and(|end| end == "json")) {
+            records.extend(load(path)?);
+        }
+        return Ok(records);
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the record", e))?;
+    let refuse = |problem: String| {
+        Failure::Input(format!("record {}: {problem}. Give records of `pirlab run`.", path.display()))
+    };
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| refuse(format!("not JSON: {e}")))?;
+    if value.get("schema").and_then(|schema| schema.as_str()) != Some(RUN_SCHEMA) {
+        return Err(refuse(format!("key `schema` is not `{RUN_SCHEMA}`")));
+    }
+    records.push(serde_json::from_value(value).map_err(|e| refuse(e.to_string()))?);
+    Ok(records)
+}
+
+/// What two records must share to be the same row.
+fn row_key(record: &RunRecord) -> String {
+    let database = &record.database;
+    let queries = if record.queries == 1 { String::new() } else { format!(", {} queries", record.queries) };
+    let threads = if record.threads == 1 { String::new() } else { format!(", {} threads", record.threads) };
+    format!(
+        "{}, {} x {} bits{queries}{threads}",
+        record.parameters.name,
+        power(database.records),
+        grouped(database.record_bits)
+    )
+}
+
+fn pair<'a>(
+    args: &Args,
+    left: &'a [RunRecord],
+    right: &'a [RunRecord],
+) -> Outcome<Vec<(&'a RunRecord, &'a RunRecord)>> {
+    let nothing = |why: &str| Err(Failure::Input(format!("compare {} {}: {why}.", args.a.display(), args.b.display())));
+    if let ([a], [b]) = (left, right) {
+        for (record, path) in [(a, &args.a), (b, &args.b)] {
+            if record.status != Status::Ok {
+                let status = status_name(record.status);
+                return nothing(&format!(
+                    "{} has status {status}; only records with status ok have numbers",
+                    path.display()
+                ));
+            }
+        }
+        return Ok(vec![(a, b)]);
+    }
+    let index = |records: &'a [RunRecord]| -> BTreeMap<String, &'a RunRecord> {
+        let ok = records.iter().filter(|record| record.status == Status::Ok);
+        let mut latest: BTreeMap<String, &RunRecord> = BTreeMap::new();
+        for record in ok {
+            let place = latest.entry(row_key(record)).or_insert(record);
+            if place.finished < record.finished {
+                *place = record;
+            }
+        }
+        latest
+    };
+    let (left, right) = (index(left), index(right));
+    for (side, other, path) in [(&left, &right, &args.a), (&right, &left, &args.b)] {
+        let alone: Vec<&str> = side.keys().filter(|key| !other.contains_key(*key)).map(String::as_str).collect();
+        if !alone.is_empty() {
+            note(&format!("only in {}: {}", path.display(), alone.join("; ")));
+        }
+    }
+    let pairs: Vec<_> = left.iter().filter_map(|(key, a)| right.get(key).map(|b| (*a, *b))).collect();
+    if pairs.is_empty() { nothing("no row with status ok is in both") } else { Ok(pairs) }
+}
+
+/// What makes two records incomparable: another machine, another program.
+fn mixed(a: &RunRecord, b: &RunRecord) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut differ = |what: &str, a: String, b: String| {
+        if a != b {
+            lines.push(format!("{what} {a} and {b}"));
+        }
+    };
+    let gib =
+        |record: &RunRecord| format!("{} GiB", (record.machine.memory_bytes as f64 / (1u64 << 30) as f64).round());
+    differ("processor", a.machine.cpu.clone(), b.machine.cpu.clone());
+    differ("cores", a.machine.cores.to_string(), b.machine.cores.to_string());
+    differ("memory", gib(a), gib(b));
+    differ("commit", a.build.commit.clone(), b.build.commit.clone());
+    differ("compiler", a.build.rustc.clone(), b.build.rustc.clone());
+    differ("profile", a.build.profile.clone(), b.build.profile.clone());
+    // A changed work tree has no commit; the hash of the sources tells whether they were the same.
+    if a.protocol == b.protocol && (a.build.dirty || b.build.dirty) {
+        differ("sources", a.build.source_hash.clone(), b.build.source_hash.clone());
+    }
+    lines
+}
+
+fn same_machine(a: &RunRecord, b: &RunRecord) -> bool {
+    (&a.machine.cpu, a.machine.cores) == (&b.machine.cpu, b.machine.cores)
+}
+
+/// The table of one pair.
+fn compared(a: &RunRecord, b: &RunRecord) -> String {
+    let (name_a, name_b) = (row_key(a), row_key(b));
+    let title = if name_a == name_b { name_a } else { format!("A: {name_a}\nB: {name_b}") };
+    let scale = match (same_machine(a, b), bandwidth(a), bandwidth(b)) {
+        (false, Some(of_a), Some(of_b)) => Some(of_b / of_a),
+        _ => None,
+    };
+    let mut table = Table::new(&["", ">A", ">B", ">B/A", "95 % interval"]);
+    for x in &a.transcript {
+        if let Some(y) = b.transcript.iter().find(|y| (&y.name, y.direction) == (&x.name, x.direction)) {
+            let ratio = ratio(x.payload_bytes as f64, y.payload_bytes as f64);
+            table.row([format!("{} payload", x.name), bytes(x.payload_bytes), bytes(y.payload_bytes), ratio]);
+        }
+    }
+    let (x, y) = (a.memory.peak_bytes, b.memory.peak_bytes);
+    table.row(["peak memory".to_string(), bytes(x), bytes(y), ratio(x as f64, y as f64)]);
+    for x in &a.noise {
+        if let Some(y) = b.noise.iter().find(|y| y.stage == x.stage) {
+            let cells = [three_digits(x.stddev), three_digits(y.stddev), ratio(x.stddev, y.stddev)];
+            table.row([format!("{} noise stddev", x.stage)].into_iter().chain(cells));
+        }
+    }
+    for x in &a.phases {
+        let Some(y) = b.phases.iter().find(|y| y.name == x.name && y.group == x.group) else { continue };
+        let (Some(of_a), Some(of_b)) = (quartiles(&x.seconds), quartiles(&y.seconds)) else { continue };
+        let group = match x.group {
+            Group::Offline => " (offline)",
+            Group::Online => "",
+            Group::Update => " (update)",
+        };
+        let (low, high) = interval(&x.seconds, &y.seconds);
+        let factor = scale.unwrap_or(1.0);
+        table.row([
+            format!("{}{group}", x.name),
+            seconds(of_a.1),
+            seconds(of_b.1),
+            ratio(of_a.1, of_b.1 * factor),
+            format!("{} to {}", three_digits(low * factor), three_digits(high * factor)),
+        ]);
+    }
+    let scaled = match scale {
+        Some(scale) => {
+            format!("  ratios of seconds are scaled by B's read bandwidth over A's, {}\n", three_digits(scale))
+        }
+        None if !same_machine(a, b) => "  ratios of seconds are NOT scaled: a record lacks its read bandwidth\n".into(),
+        None => String::new(),
+    };
+    format!("{title}\n{}{scaled}\n", table.text())
+}
+
+fn ratio(a: f64, b: f64) -> String {
+    if a > 0.0 { format!("{:.3}", b / a) } else { "-".into() }
+}
+
+/// Draws of the bootstrap.
+const DRAWS: usize = 4000;
+
+/// 95 % interval of median(b) / median(a), by resampling both; the same samples give the same interval.
+fn interval(a: &[f64], b: &[f64]) -> (f64, f64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut median = |samples: &[f64]| {
+        let drawn: Vec<f64> = (0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]).collect();
+        quartiles(&drawn).map_or(f64::NAN, |(_, middle, _)| middle)
+    };
+    let mut ratios: Vec<f64> = (0..DRAWS).map(|_| median(b) / median(a)).collect();
+    ratios.sort_by(f64::total_cmp);
+    (ratios[DRAWS / 40], ratios[DRAWS - 1 - DRAWS / 40])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_holds_the_ratio_and_repeats() {
+        let a = [1.0, 1.1, 0.9, 1.05, 0.95];
+        let b = [2.0, 2.1, 1.9, 2.2, 1.8];
+        let (low, high) = interval(&a, &b);
+        assert!(1.5 < low && low < 2.0 && 2.0 < high && high < 2.5, "{low} {high}");
+        assert_eq!(interval(&a, &b), (low, high));
+        assert_eq!(interval(&[2.0], &[3.0]), (1.5, 1.5));
+    }
+}

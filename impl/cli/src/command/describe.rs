@@ -1,0 +1,201 @@
+//! `pirlab describe`: what a parameter set means at a database size, without touching a database.
+
+use std::path::PathBuf;
+
+use pir::description::{Description, Direction, LweInstance};
+use pir::params::SecretKind;
+use pir::workload::{Shape, Workload};
+use serde_json::{Map, Value};
+
+use super::batch;
+use crate::failure::Outcome;
+use crate::measure::plan::{find_parameters, read_parameters};
+use crate::output::{Table, print, print_json};
+use crate::units::{bytes, grouped, parse_count, power};
+
+/// Describe a parameter set at a database size: layout, exact message lengths, memory, operations, LWE instances.
+///
+/// No database is touched. Sizes may be written 1048576, 1_000_000 or 2^20.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Parameter file, or the name of a set below --params-root.
+    #[arg(value_name = "PARAMS", required_unless_present = "batch")]
+    parameters: Option<PathBuf>,
+    /// Number of records.
+    #[arg(long, value_name = "N", value_parser = parse_count, required_unless_present = "batch")]
+    records: Option<u64>,
+    /// Bits of one record.
+    #[arg(long, value_name = "W", value_parser = parse_count, required_unless_present = "batch")]
+    record_bits: Option<u64>,
+    /// Queries answered together.
+    #[arg(long, value_name = "K", value_parser = parse_count, default_value_t = 1)]
+    queries: u64,
+    /// Records changed by one update.
+    #[arg(long, value_name = "U", value_parser = parse_count, default_value_t = 0)]
+    updates: u64,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+    /// Answer JSON lines {"id", "parameters", "records", "record_bits", "queries", "updates"} on standard input, a line each:
+    /// a description with that id, or {"id", "error"}.
+    #[arg(long, conflicts_with_all = ["parameters", "records", "record_bits", "json"])]
+    batch: bool,
+    /// Folder of the parameter sets.
+    #[arg(long, value_name = "DIR", default_value = "params")]
+    params_root: PathBuf,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> Outcome<()> {
+    let (Some(parameters), Some(records), Some(bits)) = (&args.parameters, args.records, args.record_bits) else {
+        return batch::main(&args.params_root);
+    };
+    let (file, protocol) = read_parameters(&find_parameters(parameters, &args.params_root)?)?;
+    let workload = Workload::new(Shape::new(records, bits)?, args.queries, args.updates)?;
+    let description = (protocol.describe)(&file, &workload)?;
+    if args.json { print_json(&description) } else { print(&page(&description)) }
+}
+
+/// A description as people read it.
+fn page(d: &Description) -> String {
+    let shape = &d.shape;
+    let database = u64::try_from(shape.database_bits.div_ceil(8)).unwrap_or(u64::MAX);
+    let mut text = format!(
+        "{} of {}: {} records of {} bits ({}), {} a request\n",
+        d.parameters.name,
+        d.protocol,
+        power(shape.records),
+        grouped(shape.record_bits),
+        bytes(database),
+        if d.queries == 1 { "1 query".into() } else { format!("{} queries", d.queries) },
+    );
+    let mut section = |title: &str, body: String| text.push_str(&format!("\n{title}\n{body}"));
+    section("Layout", pairs(&d.layout));
+    section("Messages", messages(d));
+    section("Memory", memory(d));
+    section("Operations", operations(&d.operations));
+    section("LWE instances an observer holds", instances(&d.instances));
+    text
+}
+
+fn value(key: &str, value: &Value) -> String {
+    match value {
+        Value::Number(number) => match (key, number.as_u64(), number.as_f64()) {
+            ("waste", _, Some(share)) => format!("{:.2} %", 100.0 * share),
+            (_, Some(count), _) if key.ends_with("_bytes") => format!("{}  ({})", grouped(count), bytes(count)),
+            (_, Some(count), _) => grouped(count),
+            _ => number.to_string(),
+        },
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn words(key: &str) -> String {
+    key.replace('_', " ")
+}
+
+fn pairs(map: &Map<String, Value>) -> String {
+    let mut table = Table::pairs();
+    for (key, entry) in map {
+        table.row([words(key), value(key, entry)]);
+    }
+    table.text()
+}
+
+fn messages(d: &Description) -> String {
+    let mut table =
+        Table::new(&["message", "way", "phase", ">payload bytes", ">", ">frame bytes", ">serves", "payload formula"]);
+    for m in &d.messages {
+        let way = match m.direction {
+            Direction::Upload => "up",
+            Direction::Download => "down",
+        };
+        table.row([
+            m.name.clone(),
+            way.into(),
+            m.phase.clone(),
+            grouped(m.payload_bytes),
+            bytes(m.payload_bytes),
+            grouped(m.frame_bytes),
+            m.queries_served.map_or("any".into(), |count| count.to_string()),
+            m.formula.clone(),
+        ]);
+    }
+    table.text()
+}
+
+fn memory(d: &Description) -> String {
+    let mut table = Table::new(&["side", "table", ">bytes", ">"]);
+    let sides = [("server", &d.memory.server), ("client", &d.memory.client)];
+    for (side, entry) in sides.into_iter().flat_map(|(side, tables)| tables.iter().map(move |entry| (side, entry))) {
+        table.row([side.to_string(), words(&entry.name), grouped(entry.bytes), bytes(entry.bytes)]);
+    }
+    let peak = d.memory.peak_bytes;
+    table.row(["peak of a run".to_string(), String::new(), grouped(peak), bytes(peak)]);
+    table.text()
+}
+
+fn operations(phases: &Map<String, Value>) -> String {
+    let mut table = Table::new(&["phase", "operation", ">count"]);
+    for (phase, counts) in phases {
+        for (kind, count) in counts.as_object().into_iter().flatten() {
+            table.row([words(phase), words(kind), value("", count)]);
+        }
+    }
+    table.text()
+}
+
+fn instances(all: &[LweInstance]) -> String {
+    let mut text = String::new();
+    for instance in all {
+        let samples = grouped(instance.samples);
+        text.push_str(&format!(
+            "  {} ({}): protects {}; {samples} samples\n    {}\n",
+            words(&instance.name),
+            instance.kind,
+            instance.protects,
+            estimator_call(instance)
+        ));
+    }
+    text
+}
+
+/// What to type into Sage with the lattice estimator loaded.
+fn estimator_call(instance: &LweInstance) -> String {
+    let modulus = instance.modulus.replace('^', "**");
+    let secret = match instance.secret {
+        SecretKind::Uniform {} => format!("ND.UniformMod({modulus})"),
+        SecretKind::Gaussian { stddev } => format!("ND.DiscreteGaussian({stddev})"),
+        SecretKind::Ternary {} => "ND.Uniform(-1, 1)".into(),
+        SecretKind::Binary {} => "ND.Uniform(0, 1)".into(),
+        SecretKind::FixedWeight { plus, minus } => format!("ND.SparseTernary({plus}, {minus})"),
+    };
+    format!(
+        "LWE.estimate(LWE.Parameters(n={}, q={modulus}, Xs={secret}, Xe=ND.DiscreteGaussian({})))",
+        instance.dimension, instance.error_stddev
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimator_call_can_be_pasted() {
+        let instance = LweInstance {
+            name: "query".into(),
+            kind: "lwe".into(),
+            dimension: 1024,
+            modulus: "2^32".into(),
+            log2_modulus: 32.0,
+            secret: SecretKind::Uniform {},
+            error_stddev: 6.4,
+            samples: 1 << 13,
+            protects: "the column".into(),
+        };
+        let expected =
+            "LWE.estimate(LWE.Parameters(n=1024, q=2**32, Xs=ND.UniformMod(2**32), Xe=ND.DiscreteGaussian(6.4)))";
+        assert_eq!(estimator_call(&instance), expected);
+    }
+}

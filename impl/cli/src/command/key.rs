@@ -1,0 +1,30 @@
+//! `pirlab key`: the staleness keys of a group's rows.
+
+use std::path::PathBuf;
+
+use crate::failure::Outcome;
+use crate::measure::plan::read_parameters;
+use crate::measure::row::GroupFile;
+use crate::output::print_json;
+
+/// Print, as JSON, the staleness key that a record of each row would carry.
+///
+/// A key is a hash of the parameter file, the row and the sources of its protocol and of everything below it. A record with
+/// the same key needs not be measured again.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The group file.
+    #[arg(long, value_name = "GROUP.json")]
+    group: PathBuf,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> Outcome<()> {
+    let mut keys = serde_json::Map::new();
+    for row in GroupFile::read(&args.group)?.rows {
+        let (file, protocol) = read_parameters(&row.parameters)?;
+        let key = row.staleness_key(file.sha256(), protocol.source_hash);
+        keys.insert(row.id, key.into());
+    }
+    print_json(&keys)
+}

@@ -1,0 +1,101 @@
+//! `pirlab list`: protocols and parameter sets.
+
+use std::path::{Path, PathBuf};
+
+use pir::registry;
+use serde_json::json;
+
+use crate::failure::{Failure, Outcome};
+use crate::measure::plan::read_parameters;
+use crate::output::{Table, note, print, print_json};
+
+/// List the protocols and the parameter sets there are.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Folder of the parameter sets.
+    #[arg(long, value_name = "DIR", default_value = "params")]
+    params_root: PathBuf,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+struct Set {
+    path: PathBuf,
+    name: String,
+    protocol: String,
+    title: String,
+    problem: Option<String>,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> Outcome<()> {
+    let mut paths = Vec::new();
+    collect(&args.params_root, &mut paths)?;
+    paths.sort();
+    let sets: Vec<Set> = paths.into_iter().map(inspect).collect();
+    if args.json {
+        let protocols: Vec<_> = registry::all()
+            .iter()
+            .map(|p| json!({"name": p.name, "summary": p.summary, "source_hash": p.source_hash}))
+            .collect();
+        let sets: Vec<_> = sets
+            .iter()
+            .map(|s| json!({"name": s.name, "path": s.path, "protocol": s.protocol, "title": s.title, "problem": s.problem}))
+            .collect();
+        return print_json(&json!({"schema": "pirlab/list/1", "protocols": protocols, "parameters": sets}));
+    }
+    let mut table = Table::pairs();
+    for protocol in registry::all() {
+        table.row([protocol.name, protocol.summary]);
+    }
+    let mut text = format!("Protocols\n{}\nParameter sets in {}\n", table.text(), args.params_root.display());
+    let mut table = Table::pairs();
+    for set in &sets {
+        let mark = if set.problem.is_some() { "  (cannot be used)" } else { "" };
+        table.row([set.path.display().to_string(), format!("{}{mark}", set.title)]);
+    }
+    text.push_str(&table.text());
+    print(&text)?;
+    sets.iter().filter_map(|set| set.problem.as_deref()).for_each(note);
+    Ok(())
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Outcome<()> {
+    let unreadable = |e| Failure::io(folder, "listing the parameter sets (--params-root)", e);
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else if path.extension().is_some_and(|end| end == "toml") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn inspect(path: PathBuf) -> Set {
+    match read_parameters(&path) {
+        Ok((file, protocol)) => Set {
+            name: file.name(),
+            protocol: file.protocol.clone(),
+            title: title(&path),
+            problem: (protocol.check)(&file).err().map(|e| e.to_string()),
+            path,
+        },
+        Err(failure) => Set {
+            name: path.display().to_string(),
+            protocol: String::new(),
+            title: String::new(),
+            problem: Some(failure.text()),
+            path,
+        },
+    }
+}
+
+/// The value of the `title` key, read as text: every protocol's set has one, and only the protocol knows the rest.
+fn title(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let value = text.lines().find_map(|line| line.strip_prefix("title")?.trim_start().strip_prefix('='));
+    value.map_or_else(String::new, |value| value.trim().trim_matches('"').to_string())
+}

@@ -1,0 +1,14 @@
+//! The commands, one file each.
+
+pub mod batch;
+pub mod calibrate;
+pub mod check;
+pub mod compare;
+pub mod describe;
+pub mod group;
+pub mod key;
+pub mod list;
+pub mod probe;
+pub mod run;
+pub mod schema;
+pub mod worker;

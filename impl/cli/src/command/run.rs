@@ -1,0 +1,142 @@
+//! `pirlab run`: one row in this process, or a group of rows in a worker process each.
+
+use std::path::PathBuf;
+
+use pir::progress::Progress;
+use pir::record::Status;
+
+use super::group;
+use crate::bars::Bars;
+use crate::failure::{Failure, Outcome};
+use crate::machine::{self, bandwidth};
+use crate::measure::plan::{Plan, find_parameters};
+use crate::measure::record::{self, Ending, Setting, refuse_debug_build};
+use crate::measure::row::{DATABASE, KERNEL, REPETITIONS, Row};
+use crate::measure::steps::{Report, Step, Steps, online_steps};
+use crate::measure::summary;
+use crate::output::print;
+use crate::store;
+use crate::units::{self, parse_count};
+
+/// Run a protocol for real and write a record of every byte and second.
+///
+/// Every retrieved record is compared with the database; a wrong one fails the run (exit code 1; the record is still
+/// written). Sizes may be written 1048576, 1_000_000 or 2^20.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Parameter file, or the name of a set below --params-root.
+    #[arg(value_name = "PARAMS", required_unless_present = "group")]
+    parameters: Option<PathBuf>,
+    /// Number of records.
+    #[arg(long, value_name = "N", value_parser = parse_count, required_unless_present = "group")]
+    records: Option<u64>,
+    /// Bits of one record.
+    #[arg(long, value_name = "W", value_parser = parse_count, required_unless_present = "group")]
+    record_bits: Option<u64>,
+    /// Where the record goes (JSON).
+    #[arg(long, value_name = "FILE", required_unless_present = "group")]
+    out: Option<PathBuf>,
+    /// The database: seeded:HEX (record i is the output of a generator), file:PATH (records of W bits back to back), or
+    /// mmap:PATH (the same, mapped; do not shorten the file meanwhile).
+    #[arg(long, value_name = "SOURCE", default_value = DATABASE)]
+    database: String,
+    /// Queries answered together.
+    #[arg(long, value_name = "K", value_parser = parse_count, default_value_t = 1)]
+    queries: u64,
+    /// Repetitions of the online phases; all samples are kept.
+    #[arg(long, value_name = "R", value_parser = parse_count, default_value_t = REPETITIONS)]
+    repetitions: u64,
+    /// Threads of the server; with one, the process is pinned to a core.
+    #[arg(long, value_name = "T", value_parser = parse_count, default_value_t = 1)]
+    threads: u64,
+    /// Kernel path: auto, scalar, avx2 or avx512.
+    #[arg(long, default_value = KERNEL)]
+    kernel: String,
+    /// Records changed by one update; 0 measures no update.
+    #[arg(long, value_name = "U", value_parser = parse_count, default_value_t = 0)]
+    updates: u64,
+    /// Seed of all randomness (up to 64 hexadecimal digits): reproducible, and marked in the record. Without it, keys come
+    /// from the operating system.
+    #[arg(long, value_name = "HEX")]
+    seed: Option<String>,
+    /// Folder of the parameter sets.
+    #[arg(long, value_name = "DIR", default_value = "params")]
+    params_root: PathBuf,
+    /// Run the rows of a group file interleaved, a worker process each; each row writes its own record.
+    #[arg(long, value_name = "GROUP.json", conflicts_with_all = ["parameters", "records", "record_bits", "out"])]
+    group: Option<PathBuf>,
+    /// Do not probe the read bandwidth before and after; the record then has none.
+    #[arg(long)]
+    no_probe: bool,
+}
+
+/// Runs the command.
+pub fn main(args: Args) -> Outcome<()> {
+    refuse_debug_build()?;
+    if let Some(group) = &args.group {
+        return group::main(group, !args.no_probe);
+    }
+    let (probe, plan) = (!args.no_probe, plan(args)?);
+    store::check_writable(&plan.row.out)?;
+    plan.check_memory()?;
+    plan.open_database()?;
+
+    let started = units::now();
+    let mut machine = machine::facts();
+    machine.read_bandwidth_before = probe.then(bandwidth::in_child).flatten();
+    let bars = Bars::default();
+    let report = measure(&plan, &bars)?;
+    machine.read_bandwidth_after = probe.then(bandwidth::in_child).flatten();
+
+    let setting = Setting { experiment: None, group: None, machine };
+    let record = record::assemble(&plan, &setting, &started, Ending::Measured(Box::new(report)))?;
+    record::write(&plan, &record)?;
+    print(&summary::page(&record, &plan.row.out))?;
+    match record.status {
+        Status::Ok => Ok(()),
+        _ => Err(Failure::Result(format!(
+            "{}: {}. The record is in {}.",
+            plan.row.parameters.display(),
+            record.reason.unwrap_or_default(),
+            plan.row.out.display()
+        ))),
+    }
+}
+
+/// The row that the command line asks for, made ready.
+fn plan(args: Args) -> Outcome<Plan> {
+    let (Some(parameters), Some(records), Some(record_bits), Some(out)) =
+        (&args.parameters, args.records, args.record_bits, args.out)
+    else {
+        // Clap requires them.
+        return Err(Failure::Input("run: give PARAMS, --records, --record-bits and --out, or --group.".into()));
+    };
+    Plan::new(Row {
+        id: String::new(),
+        parameters: find_parameters(parameters, &args.params_root)?,
+        records,
+        record_bits,
+        queries: args.queries,
+        updates: args.updates,
+        repetitions: args.repetitions,
+        threads: args.threads,
+        database: args.database,
+        kernel: args.kernel,
+        seed: args.seed,
+        time_limit_seconds: None,
+        out,
+    })
+}
+
+fn measure(plan: &Plan, bars: &Bars) -> Outcome<Report> {
+    let mut steps = Steps::start(plan, bars)?;
+    steps.take(Step::Prepare)?;
+    let online = online_steps(plan);
+    bars.begin("online", online.len() as u64);
+    for step in online {
+        steps.take(step)?;
+        bars.advance(1);
+    }
+    bars.end();
+    Ok(steps.finish())
+}

@@ -1,0 +1,71 @@
+//! `pirlab schema`: JSON Schemas, generated from the types that read and write the files.
+
+use std::path::PathBuf;
+
+use pir::description::Description;
+use pir::record::RunRecord;
+use pir::registry;
+use schemars::schema_for;
+use serde_json::Value;
+
+use super::calibrate::Calibration;
+use crate::failure::{Failure, Outcome};
+use crate::measure::row::GroupFile;
+use crate::output::{print, to_json};
+use crate::store;
+
+/// Print a JSON Schema, or write all of them to a folder.
+///
+/// NAME is description, run, group, calibration, or a protocol (the schema of its parameter files).
+#[derive(clap::Args)]
+pub struct Args {
+    /// Which schema.
+    #[arg(value_name = "NAME", required_unless_present_any = ["all", "parameters"])]
+    name: Option<String>,
+    /// Write all schemas as <name>.schema.json to the folder --out.
+    #[arg(long, requires = "out", conflicts_with = "name")]
+    all: bool,
+    /// Write the schemas of the protocols' parameter files to the folder --out.
+    #[arg(long, requires = "out", conflicts_with_all = ["name", "all"])]
+    parameters: bool,
+    /// Folder, or with NAME a file.
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> Outcome<()> {
+    let schemas = if args.parameters { of_parameters() } else { all() };
+    let Some(name) = &args.name else {
+        let folder = args.out.as_deref().unwrap_or(std::path::Path::new("."));
+        for (name, schema) in schemas {
+            store::write(&folder.join(format!("{name}.schema.json")), &to_json(&schema)?)?;
+        }
+        return Ok(());
+    };
+    let Some((_, schema)) = schemas.iter().find(|(known, _)| known == name) else {
+        let known: Vec<&str> = schemas.iter().map(|(known, _)| known.as_str()).collect();
+        return Err(Failure::Input(format!("schema `{name}`: there is none of that name; give {}.", known.join(", "))));
+    };
+    match &args.out {
+        Some(out) => store::write(out, &to_json(schema)?),
+        None => print(&to_json(schema)?),
+    }
+}
+
+/// The parameter files of each protocol.
+fn of_parameters() -> Vec<(String, Value)> {
+    registry::all().iter().map(|protocol| (protocol.name.to_string(), (protocol.schema)())).collect()
+}
+
+/// Everything this program reads or writes.
+fn all() -> Vec<(String, Value)> {
+    let mut schemas = vec![
+        ("description".to_string(), schema_for!(Description).to_value()),
+        ("run".to_string(), schema_for!(RunRecord).to_value()),
+        ("group".to_string(), schema_for!(GroupFile).to_value()),
+        ("calibration".to_string(), schema_for!(Calibration).to_value()),
+    ];
+    schemas.extend(of_parameters());
+    schemas
+}

@@ -1,0 +1,52 @@
+//! Read bandwidth of one core, probed by a process of its own, so that the probe's buffer does not count as the run's memory.
+
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+use super::{memory, pin};
+use crate::output::note;
+
+/// Passes of a probe.
+pub const BEST_OF: usize = 5;
+
+/// What `pirlab probe` prints.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Probed {
+    /// Best of several passes.
+    pub bytes_per_second: f64,
+    /// Length of the buffer read.
+    pub buffer_bytes: u64,
+    /// Passes.
+    pub best_of: u64,
+    /// Kernel whose loads were used.
+    pub kernel: String,
+}
+
+/// Probes in this process.
+///
+/// # Errors
+/// The buffer does not fit in memory.
+pub fn here(buffer_bytes: u64, best_of: usize) -> Result<Probed, String> {
+    let buffer = usize::try_from(buffer_bytes).map_err(|_| "the buffer is longer than memory can be".to_string())?;
+    if memory::free().is_some_and(|free| free < buffer_bytes + buffer_bytes / 16) {
+        return Err(format!("its buffer of {} does not fit in free memory", crate::units::bytes(buffer_bytes)));
+    }
+    pin::to_one_core();
+    let bytes_per_second = ring::bandwidth::probe(buffer, best_of).map_err(|e| e.to_string())?;
+    Ok(Probed { bytes_per_second, buffer_bytes, best_of: best_of as u64, kernel: ring::Kernel::best().to_string() })
+}
+
+/// Probes in a child process; a probe that fails is only noted.
+pub fn in_child() -> Option<f64> {
+    let probe = || -> Result<f64, String> {
+        let program = std::env::current_exe().map_err(|e| e.to_string())?;
+        let output = Command::new(program).arg("probe").stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).trim().to_string());
+        }
+        let probed: Probed = serde_json::from_slice(&output.stdout).map_err(|e| e.to_string())?;
+        Ok(probed.bytes_per_second)
+    };
+    probe().map_err(|problem| note(&format!("read bandwidth not probed: {problem}"))).ok()
+}

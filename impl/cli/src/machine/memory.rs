@@ -1,0 +1,132 @@
+//! Memory: what the machine has and leaves free (control groups included), what this process took at most.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pir::record::MemoryUse;
+
+/// A value in KiB from a file of lines `Key:   123 kB`, in bytes.
+fn kib(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|value| 1024 * value)
+}
+
+/// Installed memory.
+pub fn total() -> Option<u64> {
+    kib(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")
+}
+
+/// Memory this process could take: what the system has available, or what its control group still allows. `None` where the
+/// system does not say.
+pub fn free() -> Option<u64> {
+    let available = kib(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")?;
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    Some(group_free(Path::new("/sys/fs/cgroup"), &groups).map_or(available, |left| left.min(available)))
+}
+
+/// The least that any control group of the process still allows. Knows both versions of control groups.
+fn group_free(root: &Path, groups: &str) -> Option<u64> {
+    let of_line = |line: &str| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let (base, limit, usage) = if controllers.is_empty() {
+            (root.to_path_buf(), "memory.max", "memory.current")
+        } else if controllers.split(',').any(|name| name == "memory") {
+            (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes")
+        } else {
+            return None;
+        };
+        // A process in a container may see its group's path but only the group itself mounted at the root.
+        let group: PathBuf = base.join(path.trim_start_matches('/'));
+        let folders = group.ancestors().take_while(|folder| folder.starts_with(&base));
+        folders.filter_map(|folder| left_in(folder, limit, usage)).min()
+    };
+    groups.lines().filter_map(of_line).min()
+}
+
+fn left_in(folder: &Path, limit: &str, usage: &str) -> Option<u64> {
+    let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
+    let (limit, used) = (number(limit)?, number(usage)?);
+    // Page cache that the system can drop counts as usage but does not stand in the way.
+    let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let droppable = stat.lines().find_map(|line| {
+        let (key, value) = line.split_once(' ')?;
+        matches!(key, "inactive_file" | "total_inactive_file").then(|| value.parse::<u64>().ok())?
+    });
+    Some(limit.saturating_sub(used.saturating_sub(droppable.unwrap_or(0))))
+}
+
+/// Watches how much memory this process takes.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    seen: MemoryUse,
+}
+
+impl Watch {
+    /// Forgets the peak so far, where the system can.
+    pub fn start(described_peak_bytes: u64) -> Self {
+        // Without this the peak includes what was before, which is little.
+        let _ = fs::write("/proc/self/clear_refs", "5");
+        Self { seen: MemoryUse { described_peak_bytes, ..MemoryUse::default() } }
+    }
+
+    /// Looks at the memory taken now; called at the end of every step.
+    pub fn sample(&mut self) {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let larger = |seen: &mut u64, key: &str| *seen = (*seen).max(kib(&status, key).unwrap_or(0));
+        larger(&mut self.seen.peak_bytes, "VmHWM");
+        larger(&mut self.seen.peak_anonymous_bytes, "RssAnon");
+        larger(&mut self.seen.peak_file_bytes, "RssFile");
+    }
+
+    /// The peaks.
+    pub fn finish(mut self) -> MemoryUse {
+        self.sample();
+        self.seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_by_their_whole_key() {
+        let text = "MemTotal:       24 kB\nMem:  3 kB\nVmHWM:\t  7 kB\n";
+        assert_eq!(kib(text, "MemTotal"), Some(24 << 10));
+        assert_eq!(kib(text, "Mem"), Some(3 << 10));
+        assert_eq!(kib(text, "VmHWM"), Some(7 << 10));
+        assert_eq!(kib(text, "VmRSS"), None);
+    }
+
+    #[test]
+    fn the_tightest_control_group_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("a/b/memory.max", "max\n");
+        put("a/b/memory.current", "10\n");
+        put("a/memory.max", "1000\n");
+        put("a/memory.current", "300\n");
+        put("a/memory.stat", "anon 100\ninactive_file 50\n");
+        assert_eq!(group_free(root.path(), "0::/a/b\n"), Some(750));
+        assert_eq!(group_free(root.path(), "0::/not/mounted\n"), None);
+        put("memory/job/memory.limit_in_bytes", "500");
+        put("memory/job/memory.usage_in_bytes", "700");
+        assert_eq!(group_free(root.path(), "3:cpu:/job\n5:memory:/job\n0::/a/b\n"), Some(0));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_large_table_is_seen() {
+        let mut watch = Watch::start(1);
+        let table = vec![1u8; 64 << 20];
+        watch.sample();
+        assert_eq!(table.iter().map(|&b| u64::from(b)).sum::<u64>(), 64 << 20);
+        let seen = watch.finish();
+        assert!(seen.peak_bytes >= 64 << 20 && seen.peak_anonymous_bytes >= 64 << 20);
+    }
+}

@@ -1,0 +1,105 @@
+//! `pirlab`: describes, runs, checks and compares single-server lattice PIR.
+
+mod bars;
+mod command;
+mod failure;
+mod machine;
+mod measure;
+mod output;
+mod store;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+use crate::failure::{Failure, Outcome};
+
+/// A laboratory for single-server lattice PIR (private information retrieval).
+///
+/// A parameter set is a TOML file, e.g. params/simplepir/usenix23.toml. `pirlab describe` says what it means at a database
+/// size without touching a database; `pirlab run` runs it for real and writes a record.
+#[derive(Parser)]
+#[command(name = "pirlab", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    List(command::list::Args),
+    Describe(command::describe::Args),
+    Run(command::run::Args),
+    Check(command::check::Args),
+    Compare(command::compare::Args),
+    Schema(command::schema::Args),
+    Calibrate(command::calibrate::Args),
+    Probe(command::probe::Args),
+    Key(command::key::Args),
+    #[command(hide = true)]
+    Worker(command::worker::Args),
+}
+
+fn main() -> ExitCode {
+    match parse().and_then(dispatch) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn dispatch(cli: Cli) -> Outcome<()> {
+    match cli.command {
+        Command::List(args) => command::list::main(&args),
+        Command::Describe(args) => command::describe::main(&args),
+        Command::Run(args) => command::run::main(args),
+        Command::Check(args) => command::check::main(&args),
+        Command::Compare(args) => command::compare::main(&args),
+        Command::Schema(args) => command::schema::main(&args),
+        Command::Calibrate(args) => command::calibrate::main(&args),
+        Command::Probe(args) => command::probe::main(&args),
+        Command::Key(args) => command::key::main(&args),
+        Command::Worker(args) => command::worker::main(&args),
+    }
+}
+
+/// Parses the command line; what clap refuses becomes one paragraph like every other refusal.
+fn parse() -> Outcome<Cli> {
+    Cli::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            // Clap writes help to standard output and ignores a closed pipe.
+            let _ = error.print();
+            Failure::Printed(error.exit_code().clamp(0, 2) as u8)
+        }
+        _ => Failure::Input(command_line(&error.to_string())),
+    })
+}
+
+/// Clap's message without its prefix, its usage and its line breaks.
+fn command_line(message: &str) -> String {
+    let message = message.split("\nUsage:").next().unwrap_or(message).split("\nFor more information").next();
+    let words: Vec<&str> = message.unwrap_or_default().split_whitespace().collect();
+    let text = words.join(" ");
+    let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end_matches('.');
+    format!("{text}. `pirlab --help` and `pirlab COMMAND --help` list what there is.")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn refusals_of_the_command_line_are_one_paragraph() {
+        let error = Cli::try_parse_from(["pirlab", "run", "--record-bit", "3"]).err().map(|e| e.to_string());
+        let text = command_line(&error.unwrap());
+        assert!(!text.contains('\n') && text.contains("--record-bit") && !text.starts_with("error"), "{text}");
+    }
+}

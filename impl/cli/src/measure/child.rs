@@ -1,0 +1,151 @@
+//! A worker: a process of its own that measures one row, told what to do line by line.
+//!
+//! The parent writes an [`Order`] a line to the worker's standard input and reads a [`Reply`] a line from its standard
+//! output. A worker whose parent is gone reads the end of its input and exits.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use pir::record::Status;
+use serde::{Deserialize, Serialize};
+
+use super::row::Row;
+use super::steps::{Report, Step};
+
+/// What a worker is told.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The row it measures; comes first.
+    Row(Row),
+    /// Take a step.
+    Step(Step),
+}
+
+/// What a worker answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The order was carried out.
+    Done,
+    /// It was not; the worker ends.
+    Failed(String),
+    /// The answer to [`Step::Finish`]; the worker ends.
+    Report(Box<Report>),
+}
+
+/// Why a row has no numbers.
+#[derive(Debug)]
+pub struct Lost {
+    /// Failed or timeout.
+    pub status: Status,
+    /// In words.
+    pub reason: String,
+}
+
+impl Lost {
+    fn failed(reason: impl Into<String>) -> Self {
+        Self { status: Status::Failed, reason: reason.into() }
+    }
+}
+
+/// The parent's end of a worker. Dropping it ends the process.
+pub struct Worker {
+    child: Child,
+    orders: ChildStdin,
+    replies: Receiver<String>,
+    /// What is left of the row's time.
+    left: Option<Duration>,
+    limit: Option<f64>,
+}
+
+impl Worker {
+    /// Starts a worker and hands it its row.
+    ///
+    /// # Errors
+    /// The process cannot be started, or refuses the row.
+    pub fn start(row: &Row) -> Result<Self, Lost> {
+        let program = std::env::current_exe().map_err(|e| Lost::failed(format!("this program's own file: {e}")))?;
+        let mut child = Command::new(program)
+            .arg("worker")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| Lost::failed(format!("starting the worker: {e}")))?;
+        let (Some(orders), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Lost::failed("the worker has no pipes"));
+        };
+        let (send, replies) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let left = row.time_limit_seconds.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+        let mut worker = Self { child, orders, replies, left, limit: row.time_limit_seconds };
+        worker.order(&Order::Row(row.clone())).map(|_| worker)
+    }
+
+    /// Takes a step; what [`Step::Finish`] answers is the report.
+    ///
+    /// # Errors
+    /// The worker failed, died or took longer than its row's limit.
+    pub fn take(&mut self, step: Step) -> Result<Option<Box<Report>>, Lost> {
+        self.order(&Order::Step(step))
+    }
+
+    fn order(&mut self, order: &Order) -> Result<Option<Box<Report>>, Lost> {
+        let start = Instant::now();
+        let mut line = serde_json::to_string(order).map_err(|e| Lost::failed(e.to_string()))?;
+        line.push('\n');
+        if self.orders.write_all(line.as_bytes()).and_then(|()| self.orders.flush()).is_err() {
+            return Err(self.died());
+        }
+        let reply = match self.left {
+            None => self.replies.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(left) => self.replies.recv_timeout(left),
+        };
+        self.left = self.left.map(|left| left.saturating_sub(start.elapsed()));
+        match reply {
+            Err(RecvTimeoutError::Disconnected) => Err(self.died()),
+            Err(RecvTimeoutError::Timeout) => {
+                let limit = self.limit.unwrap_or_default();
+                Err(Lost { status: Status::Timeout, reason: format!("took longer than its limit of {limit} s") })
+            }
+            Ok(text) => match serde_json::from_str(&text) {
+                Ok(Reply::Done) => Ok(None),
+                Ok(Reply::Report(report)) => Ok(Some(report)),
+                Ok(Reply::Failed(reason)) => Err(Lost::failed(reason)),
+                Err(e) => Err(Lost::failed(format!("the worker answered something else: {e}"))),
+            },
+        }
+    }
+
+    fn died(&mut self) -> Lost {
+        match self.child.wait() {
+            Ok(status) => Lost::failed(how_it_ended(status)),
+            Err(e) => Lost::failed(format!("the worker is gone: {e}")),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn how_it_ended(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        let hint = if signal == 9 { "; the system does that when memory runs out" } else { "" };
+        return format!("the worker was killed by signal {signal}{hint}");
+    }
+    format!("the worker ended early: {status}")
+}

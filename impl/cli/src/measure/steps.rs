@@ -1,0 +1,94 @@
+//! The steps of a measurement, in this process.
+
+use pir::clock::Phase;
+use pir::noise::StageNoise;
+use pir::progress::Progress;
+use pir::record::{Correct, MemoryUse};
+use pir::runner::{Measured, Session};
+use pir::transcript::Entry;
+use serde::{Deserialize, Serialize};
+
+use super::plan::Plan;
+use crate::failure::Outcome;
+use crate::machine::{memory, pin};
+
+/// One step; every one is timed and counted by the runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Encode, hint, offline exchange, warm-up.
+    Prepare,
+    /// One repetition of the online phases.
+    Repetition,
+    /// The updates, all repetitions of them.
+    Update,
+    /// Nothing more: hand over what was measured.
+    Finish,
+}
+
+/// What a row measured; travels from a worker to its parent.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Report {
+    /// Seconds of every phase and repetition.
+    pub phases: Vec<Phase>,
+    /// Every message.
+    pub transcript: Vec<Entry>,
+    /// Errors at each decryption.
+    pub noise: Vec<StageNoise>,
+    /// Records compared.
+    pub correct: Correct,
+    /// Memory the process took.
+    pub memory: MemoryUse,
+}
+
+/// A row under measurement.
+pub struct Steps<'a> {
+    session: Box<dyn Session + 'a>,
+    watch: memory::Watch,
+}
+
+impl<'a> Steps<'a> {
+    /// Pins the process where one thread is asked for, opens the database and starts the protocol.
+    ///
+    /// # Errors
+    /// A database that cannot be opened, a set that does not serve it.
+    pub fn start(plan: &Plan, progress: &'a dyn Progress) -> Outcome<Self> {
+        let database = plan.open_database()?;
+        if plan.row.threads == 1 {
+            pin::to_one_core();
+        }
+        let mut watch = memory::Watch::start(plan.description.memory.peak_bytes);
+        let session = (plan.protocol.session)(&plan.file, database, plan.workload, &plan.options, progress)?;
+        watch.sample();
+        Ok(Self { session, watch })
+    }
+
+    /// Takes a step.
+    ///
+    /// # Errors
+    /// The protocol failed.
+    pub fn take(&mut self, step: Step) -> Outcome<()> {
+        let done = match step {
+            Step::Prepare => self.session.prepare(),
+            Step::Repetition => self.session.repetition(),
+            Step::Update => self.session.update(),
+            Step::Finish => Ok(()),
+        };
+        self.watch.sample();
+        Ok(done?)
+    }
+
+    /// What was measured.
+    pub fn finish(self) -> Report {
+        let memory = self.watch.finish();
+        let Measured { phases, transcript, noise, correct } = self.session.finish();
+        Report { phases, transcript, noise, correct, memory }
+    }
+}
+
+/// The steps between preparing and finishing a row: all repetitions, then the updates (one step measures them all).
+pub fn online_steps(plan: &Plan) -> Vec<Step> {
+    let mut steps = vec![Step::Repetition; plan.row.repetitions as usize];
+    steps.extend((plan.row.updates > 0).then_some(Step::Update));
+    steps
+}

@@ -1,0 +1,112 @@
+//! Standard output: a closed pipe ends the program quietly. Aligned tables.
+
+use std::io::{ErrorKind, Write};
+
+use serde::Serialize;
+
+use crate::failure::{Failure, Outcome};
+
+/// Writes text to standard output.
+///
+/// # Errors
+/// [`Failure::Closed`] where nobody reads it.
+pub fn print(text: &str) -> Outcome<()> {
+    let mut out = std::io::stdout().lock();
+    checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Turns what a write to standard output returned into an outcome.
+///
+/// # Errors
+/// [`Failure::Closed`] where nobody reads it.
+pub fn checked(result: std::io::Result<()>) -> Outcome<()> {
+    result.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::Closed,
+        _ => Failure::Input(format!("standard output: writing failed: {error}. Check where it is redirected to.")),
+    })
+}
+
+/// Prints a value as indented JSON.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json(value: &impl Serialize) -> Outcome<()> {
+    print(&to_json(value)?)
+}
+
+/// A value as indented JSON with a final line break.
+///
+/// # Errors
+/// A value that JSON cannot hold.
+pub fn to_json(value: &impl Serialize) -> Outcome<String> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|e| Failure::Result(format!("JSON: {e}.")))?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// A note on standard error.
+pub fn note(text: &str) {
+    // Notes are not worth failing for.
+    let _ = writeln!(std::io::stderr(), "pirlab: {text}");
+}
+
+/// A table in columns as wide as their widest cell.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    rows: Vec<Vec<String>>,
+    right: Vec<bool>,
+    indent: usize,
+}
+
+impl Table {
+    /// A table with this header; a column whose title starts with `>` is aligned to the right.
+    pub fn new(header: &[&str]) -> Self {
+        let right = header.iter().map(|title| title.starts_with('>')).collect();
+        let titles = header.iter().map(|title| title.trim_start_matches('>').to_string()).collect();
+        Self { rows: vec![titles], right, indent: 2 }
+    }
+
+    /// A table without a header: keys and values.
+    pub fn pairs() -> Self {
+        Self { rows: Vec::new(), right: vec![false, false], indent: 2 }
+    }
+
+    /// Adds a row.
+    pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// The table as text; nothing where it has no row but its header.
+    pub fn text(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..columns)
+            .map(|c| self.rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0))
+            .collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = " ".repeat(self.indent);
+            for (c, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                let padding = " ".repeat(width - cell.chars().count());
+                let right = self.right.get(c).copied().unwrap_or(false);
+                line.push_str(&if right { format!("{padding}{cell}") } else { format!("{cell}{padding}") });
+                line.push_str("  ");
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_align() {
+        let mut table = Table::new(&["name", ">bytes"]);
+        table.row(["a", "1"]);
+        table.row(["longer", "12345678"]);
+        assert_eq!(table.text(), "  name       bytes\n  a              1\n  longer  12345678\n");
+    }
+}

@@ -1,0 +1,150 @@
+//! Counts as people write them, bytes and seconds as people read them, times as records write them.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Parses `1048576`, `1_000_000` or `2^20`.
+///
+/// # Errors
+/// Anything else, or a number of 64 bits or more.
+pub fn parse_count(text: &str) -> Result<u64, String> {
+    let plain = |digits: &str| {
+        let digits: String = digits.chars().filter(|&c| c != '_').collect();
+        digits.parse::<u64>().map_err(|_| "give a whole number such as 1048576, 1_000_000 or 2^20".to_string())
+    };
+    match text.split_once('^') {
+        None => plain(text),
+        Some((base, exponent)) => {
+            let exponent = u32::try_from(plain(exponent)?).unwrap_or(u32::MAX);
+            plain(base)?.checked_pow(exponent).ok_or_else(|| "it is 2^64 or more".to_string())
+        }
+    }
+}
+
+/// A count in groups of three digits.
+pub fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// 2^k where a count is one above 2^9, else its digits in groups.
+pub fn power(count: u64) -> String {
+    if count >= 1024 && count.is_power_of_two() { format!("2^{}", count.trailing_zeros()) } else { grouped(count) }
+}
+
+/// Bytes in binary units.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut value = count as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", three_digits(value), UNITS[unit])
+}
+
+/// Three significant digits, more where the whole part has more.
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// Seconds in the unit that suits them.
+pub fn seconds(value: f64) -> String {
+    match value {
+        v if v < 1e-6 => format!("{} ns", three_digits(v * 1e9)),
+        v if v < 1e-3 => format!("{} us", three_digits(v * 1e6)),
+        v if v < 1.0 => format!("{} ms", three_digits(v * 1e3)),
+        v if v < 120.0 => format!("{} s", three_digits(v)),
+        v => format!("{} min", three_digits(v / 60.0)),
+    }
+}
+
+/// The time now, RFC 3339, UTC.
+pub fn now() -> String {
+    rfc3339(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+}
+
+fn rfc3339(since_epoch: u64) -> String {
+    let (days, second) = (since_epoch / 86400, since_epoch % 86400);
+    // Civil date from days (Hinnant): years start in March, eras have 400 years.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// First quartile, median and third quartile, linear between samples; `None` without samples.
+pub fn quartiles(samples: &[f64]) -> Option<(f64, f64, f64)> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    let at = |quarter: usize| {
+        let (position, rest) = (quarter * last / 4, quarter * last % 4);
+        let next = sorted[(position + 1).min(last)];
+        sorted[position] + (next - sorted[position]) * rest as f64 / 4.0
+    };
+    Some((at(1), at(2), at(3)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_read_as_people_write_them() {
+        for (text, value) in [("1048576", 1 << 20), ("2^20", 1 << 20), ("1_000_000", 1_000_000), ("10^3", 1000)] {
+            assert_eq!(parse_count(text), Ok(value));
+        }
+        for bad in ["", "2^", "^3", "-1", "1e6", "2^64", "2^2^2", "99999999999999999999"] {
+            assert!(parse_count(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_as_people_read_them() {
+        assert_eq!(grouped(1_234_567), "1 234 567");
+        assert_eq!(power(1 << 20), "2^20");
+        assert_eq!(power(1000), "1 000");
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(121 << 20), "121 MiB");
+        assert_eq!(bytes(1536), "1.50 KiB");
+        assert_eq!(seconds(0.0123), "12.3 ms");
+        assert_eq!(seconds(600.0), "10.0 min");
+    }
+
+    #[test]
+    fn times_are_rfc_3339() {
+        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
+        assert_eq!(rfc3339(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(rfc3339(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(rfc3339(1_735_689_599), "2024-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn quartiles_are_linear_between_samples() {
+        assert_eq!(quartiles(&[]), None);
+        assert_eq!(quartiles(&[2.0]), Some((2.0, 2.0, 2.0)));
+        assert_eq!(quartiles(&[5.0, 1.0, 3.0, 2.0, 4.0]), Some((2.0, 3.0, 4.0)));
+        assert_eq!(quartiles(&[1.0, 2.0]), Some((1.25, 1.5, 1.75)));
+    }
+}

@@ -1,0 +1,3 @@
+//! LWE ciphertexts (first part of the lattice floor).
+
+pub mod lwe;

@@ -1,0 +1,225 @@
+//! LWE modulo 2^32 under a parameterised secret and error.
+//!
+//! A sample is (a, b = <a, s> + e + scale * message). The vectors a are rows of a public matrix that both sides expand
+//! from a seed, row by row, so that the matrix is never whole in memory.
+
+use rand::RngCore;
+use ring::{DiscreteGaussian, Kernel, Prg, Seed, StdDev, dense, secret};
+
+/// What can go wrong below a ciphertext.
+#[derive(Debug, thiserror::Error)]
+pub enum LweError {
+    /// Standard deviation out of the sampler's range, weight above the dimension, ...
+    #[error("{0}")]
+    Parameter(String),
+    /// A matrix product refused its operands.
+    #[error(transparent)]
+    Product(#[from] ring::ProductError),
+}
+
+/// Distribution of a secret's coefficients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Secret {
+    /// Uniform modulo 2^32.
+    Uniform,
+    /// Discrete Gaussian.
+    Gaussian(StdDev),
+    /// Uniform on {-1, 0, 1}.
+    Ternary,
+    /// Uniform on {0, 1}.
+    Binary,
+    /// Exactly so many ones and minus ones.
+    FixedWeight {
+        /// Number of ones.
+        plus: usize,
+        /// Number of minus ones.
+        minus: usize,
+    },
+}
+
+impl Secret {
+    /// A fresh secret of `dimension` residues modulo 2^32.
+    ///
+    /// # Errors
+    /// A Gaussian the sampler does not serve, a weight above the dimension.
+    pub fn sample(&self, dimension: usize, rng: &mut impl RngCore) -> Result<Vec<u32>, LweError> {
+        let mut key = vec![0u32; dimension];
+        let parameter = |error: &dyn std::fmt::Display| LweError::Parameter(error.to_string());
+        match self {
+            Secret::Uniform => secret::fill_uniform_u32(rng, &mut key),
+            Secret::Ternary => key.iter_mut().for_each(|k| *k = secret::residue(secret::ternary(rng))),
+            Secret::Binary => key.iter_mut().for_each(|k| *k = secret::residue(secret::binary(rng))),
+            Secret::FixedWeight { plus, minus } => {
+                let weight = plus.saturating_add(*minus);
+                if weight > dimension {
+                    return Err(parameter(&format!("weight {weight} exceeds the dimension {dimension}")));
+                }
+                // A uniform choice of positions in uniform order: the first `plus` of them become ones.
+                for (i, position) in rand::seq::index::sample(rng, dimension, weight).into_iter().enumerate() {
+                    key[position] = secret::residue(if i < *plus { 1 } else { -1 });
+                }
+            }
+            Secret::Gaussian(stddev) => {
+                DiscreteGaussian::new(*stddev).map_err(|e| parameter(&e))?.add_to(rng, &mut key);
+            }
+        }
+        Ok(key)
+    }
+}
+
+/// The public matrix A: `rows` of `dimension` uniform residues modulo 2^32, expanded from a seed on demand.
+#[derive(Clone)]
+pub struct PublicMatrix {
+    prg: Prg,
+    dimension: usize,
+}
+
+/// Rows expanded at a time for one query: a multiple of 32 that keeps a chunk of A in the second-level cache.
+pub const QUERY_CHUNK_ROWS: usize = 256;
+
+impl PublicMatrix {
+    /// The matrix of `seed` with rows of `dimension` residues.
+    pub fn new(seed: Seed, dimension: usize) -> Self {
+        Self { prg: seed.prg(), dimension }
+    }
+
+    /// The LWE dimension n.
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Writes the rows from `first` on into `out`, row-major; `out.len()` is a multiple of the dimension.
+    pub fn fill_rows(&self, first: usize, out: &mut [u32]) {
+        debug_assert_eq!(out.len() % self.dimension, 0);
+        self.prg.fill_u32_at(first as u64 * self.dimension as u64, out);
+    }
+
+    /// Row `index`.
+    pub fn row(&self, index: usize) -> Vec<u32> {
+        let mut row = vec![0; self.dimension];
+        self.fill_rows(index, &mut row);
+        row
+    }
+
+    /// Hands the first `rows` rows to `visit(first, chunk)` in chunks of at most `chunk_rows`.
+    ///
+    /// # Errors
+    /// The first error of `visit`.
+    pub fn for_chunks<E>(
+        &self,
+        rows: usize,
+        chunk_rows: usize,
+        mut visit: impl FnMut(usize, &[u32]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut chunk = vec![0u32; chunk_rows.min(rows) * self.dimension];
+        for first in (0..rows).step_by(chunk_rows) {
+            let count = chunk_rows.min(rows - first);
+            let chunk = &mut chunk[..count * self.dimension];
+            self.fill_rows(first, chunk);
+            visit(first, chunk)?;
+        }
+        Ok(())
+    }
+}
+
+/// Encrypts zero `samples` times under each of `keys`: one body vector a key, b = A s + e. One pass over A serves all.
+///
+/// # Errors
+/// A key whose length is not the matrix's dimension.
+pub fn encrypt_zero(
+    matrix: &PublicMatrix,
+    samples: usize,
+    keys: &[Vec<u32>],
+    error: &DiscreteGaussian,
+    kernel: Kernel,
+    rng: &mut impl RngCore,
+) -> Result<Vec<Vec<u32>>, LweError> {
+    let mut bodies = vec![vec![0u32; samples]; keys.len()];
+    matrix.for_chunks(samples, QUERY_CHUNK_ROWS, |first, chunk| {
+        let count = chunk.len() / matrix.dimension;
+        for (body, key) in bodies.iter_mut().zip(keys) {
+            dense::matvec_u32(kernel, chunk, key, &mut body[first..first + count], 1)?;
+        }
+        Ok::<_, LweError>(())
+    })?;
+    for body in &mut bodies {
+        error.add_to(rng, body);
+    }
+    Ok(bodies)
+}
+
+/// The nearest multiple of `scale` to a phase modulo 2^32: its message (centred, |message| <= 2^31 / scale) and the error.
+pub fn round(phase: u32, scale: u32) -> (i32, i32) {
+    let value = i64::from(phase as i32);
+    let scale = i64::from(scale);
+    let message = (value + scale / 2).div_euclid(scale);
+    (message as i32, (value - message * scale) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::ChaCha20Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    #[test]
+    fn phases_carry_error_of_the_stated_size() {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let matrix = PublicMatrix::new(Seed([7; 16]), 64);
+        let stddev = 6.4;
+        let error = DiscreteGaussian::new(StdDev(stddev)).unwrap();
+        let all = [
+            Secret::Uniform,
+            Secret::Gaussian(StdDev(3.2)),
+            Secret::Ternary,
+            Secret::Binary,
+            Secret::FixedWeight { plus: 10, minus: 7 },
+        ];
+        for kind in all {
+            let (keys, samples) = (20, 1000);
+            let keys: Vec<_> = (0..keys).map(|_| kind.sample(64, &mut rng).unwrap()).collect();
+            let bodies = encrypt_zero(&matrix, samples, &keys, &error, Kernel::best(), &mut rng).unwrap();
+            let mut squares = 0.0;
+            for (key, body) in keys.iter().zip(&bodies) {
+                for (i, b) in body.iter().enumerate() {
+                    // Independent reference: the inner product in 64-bit integers.
+                    let mask = matrix.row(i).iter().zip(key).fold(0u64, |sum, (&a, &s)| {
+                        sum.wrapping_add(u64::from(a).wrapping_mul(u64::from(s)))
+                    });
+                    squares += f64::from(b.wrapping_sub(mask as u32) as i32).powi(2);
+                }
+            }
+            let variance = squares / (keys.len() * samples) as f64;
+            assert!((variance / (stddev * stddev) - 1.0).abs() < 1.0 / 16.0, "{kind:?}: {variance}");
+        }
+    }
+
+    #[test]
+    fn rounding_inverts_scaling_up_to_half_the_scale() {
+        for p in [3u32, 231, 552, 701, 991, 1024] {
+            let scale = (1u64 << 32).div_euclid(u64::from(p)) as u32;
+            let half = scale as i32 / 2;
+            for message in [-(p as i32) / 2, -1, 0, 1, (p as i32 - 1) / 2] {
+                for error in [-half + 1, -1, 0, 1, half - 1] {
+                    let phase = (message as u32).wrapping_mul(scale).wrapping_add(error as u32);
+                    // The lowest message with the most negative error may wrap around to the top of Z_q.
+                    let (found, residual) = round(phase, scale);
+                    let wraps = i64::from(message) * i64::from(scale) + i64::from(error) < -(1i64 << 31);
+                    if !wraps {
+                        assert_eq!((found, residual), (message, error), "p {p} message {message} error {error}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn secrets_have_their_shape() {
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        let weight = Secret::FixedWeight { plus: 3, minus: 5 }.sample(100, &mut rng).unwrap();
+        assert_eq!(weight.iter().filter(|&&k| k == 1).count(), 3);
+        assert_eq!(weight.iter().filter(|&&k| k == u32::MAX).count(), 5);
+        assert!(Secret::FixedWeight { plus: 60, minus: 41 }.sample(100, &mut rng).is_err());
+        assert!(Secret::Gaussian(StdDev(0.0)).sample(4, &mut rng).is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! The phase clock: named phases, grouped, every sample kept.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// When a phase happens; tables never add phases of different groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// Before the index is known.
+    Offline,
+    /// From the index to the record.
+    Online,
+    /// After records changed.
+    Update,
+}
+
+/// All samples of one phase, seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Name of the phase.
+    pub name: String,
+    /// When it happens.
+    pub group: Group,
+    /// One entry a repetition.
+    pub seconds: Vec<f64>,
+}
+
+/// Measures phases in the order in which they first occur. Shared between the runner and the protocol.
+#[derive(Debug, Default)]
+pub struct Clock {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    phases: Vec<Phase>,
+    paused: bool,
+}
+
+impl Clock {
+    /// Runs `work` and adds its duration to the samples of `name`.
+    pub fn time<T>(&self, name: &str, group: Group, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.add(name, group, start.elapsed().as_secs_f64());
+        result
+    }
+
+    /// Adds a sample.
+    pub fn add(&self, name: &str, group: Group, seconds: f64) {
+        let mut state = self.state();
+        if state.paused {
+            return;
+        }
+        match state.phases.iter_mut().find(|phase| phase.name == name) {
+            Some(phase) => phase.seconds.push(seconds),
+            None => state.phases.push(Phase { name: name.into(), group, seconds: vec![seconds] }),
+        }
+    }
+
+    /// While paused (warm-up), durations are not kept.
+    pub fn pause(&self, paused: bool) {
+        self.state().paused = paused;
+    }
+
+    /// All phases so far.
+    pub fn phases(&self) -> Vec<Phase> {
+        self.state().phases.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic while the lock is held leaves plain numbers behind; they stay usable.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

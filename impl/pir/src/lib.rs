@@ -1,0 +1,22 @@
+//! PIR protocols and what they share: the database, the wire format, the phase clock, the runner and the run record.
+//!
+//! One folder below `protocol/` is one protocol: an implementation of [`scheme::Scheme`].
+
+pub mod clock;
+pub mod database;
+pub mod description;
+pub mod error;
+pub mod linear;
+pub mod noise;
+pub mod params;
+pub mod progress;
+pub mod protocol;
+pub mod record;
+pub mod registry;
+pub mod runner;
+pub mod scheme;
+pub mod transcript;
+pub mod wire;
+pub mod workload;
+
+pub use error::{Error, Result};

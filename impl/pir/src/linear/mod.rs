@@ -1,0 +1,11 @@
+//! The linear first layer that SimplePIR, DoublePIR and their descendants share: a database as a matrix of small
+//! entries, multiplied modulo 2^32 with the matrix A (the hint) and with queries (the answers).
+
+mod code;
+mod database;
+mod layout;
+mod radix;
+
+pub use code::RecordCode;
+pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred};
+pub use layout::{Layout, Tiling};

@@ -1,0 +1,149 @@
+//! Conversion of bit strings to digits in a base that is not a power of two, and back.
+
+/// Converts numbers below 2^(64 limbs) to digits in one base.
+///
+/// The number is divided by the largest power of the base below 2^64, with the reciprocal of Moeller and Granlund
+/// (IEEE Transactions on Computers 2011, Algorithm 4), which costs two multiplications a limb instead of a division.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Radix {
+    base: u64,
+    /// base^group, the largest power below 2^64, and its exponent.
+    power: u64,
+    group: usize,
+    /// The power shifted left until its top bit is set, the shift, and the reciprocal floor((2^128 - 1)/normal) - 2^64.
+    normal: u64,
+    shift: u32,
+    reciprocal: u64,
+}
+
+impl Radix {
+    /// The converter for `base` >= 2.
+    pub fn new(base: u32) -> Self {
+        let base = u64::from(base);
+        let (mut power, mut group) = (base, 1);
+        while let Some(next) = power.checked_mul(base) {
+            power = next;
+            group += 1;
+        }
+        let shift = power.leading_zeros();
+        let normal = power << shift;
+        let reciprocal = (u128::MAX / u128::from(normal) - (1 << 64)) as u64;
+        Self { base, power, group, normal, shift, reciprocal }
+    }
+
+    /// The smallest number of digits that represents every number of `bits` bits: ceil(bits / log2 base).
+    pub fn digits(self, bits: u64) -> u64 {
+        (bits as f64 / (self.base as f64).log2()).ceil() as u64
+    }
+
+    /// (high, low) / normal for high < normal: quotient and remainder.
+    #[inline]
+    fn divide(self, high: u64, low: u64) -> (u64, u64) {
+        let estimate = u128::from(self.reciprocal) * u128::from(high) + (u128::from(high) << 64 | u128::from(low));
+        let mut quotient = ((estimate >> 64) as u64).wrapping_add(1);
+        let mut remainder = low.wrapping_sub(quotient.wrapping_mul(self.normal));
+        if remainder > estimate as u64 {
+            quotient = quotient.wrapping_sub(1);
+            remainder = remainder.wrapping_add(self.normal);
+        }
+        if remainder >= self.normal {
+            quotient = quotient.wrapping_add(1);
+            remainder -= self.normal;
+        }
+        (quotient, remainder)
+    }
+
+    /// Divides the number in place by the power; returns the remainder.
+    fn divide_number(self, limbs: &mut [u64]) -> u64 {
+        // Shifted left by `shift`, the number has one limb more: its top bits are the first remainder.
+        let carried = |high: u64, low: u64| if self.shift == 0 { high } else { high << self.shift | low >> (64 - self.shift) };
+        let mut remainder = carried(0, limbs.last().copied().unwrap_or(0));
+        for i in (0..limbs.len()).rev() {
+            let below = if i > 0 { limbs[i - 1] } else { 0 };
+            let (quotient, rest) = self.divide(remainder, carried(limbs[i], below));
+            limbs[i] = quotient;
+            remainder = rest;
+        }
+        remainder >> self.shift
+    }
+
+    /// Writes the digits of the number, least significant first; the number is destroyed.
+    pub fn to_digits(self, limbs: &mut [u64], digits: &mut [u16]) {
+        let mut used = limbs.len();
+        for group in digits.chunks_mut(self.group) {
+            let mut rest = self.divide_number(&mut limbs[..used]);
+            while used > 0 && limbs[used - 1] == 0 {
+                used -= 1;
+            }
+            for digit in group {
+                *digit = (rest % self.base) as u16;
+                rest /= self.base;
+            }
+        }
+        debug_assert_eq!(used, 0, "the digits do not hold the number");
+    }
+
+    /// The number whose digits, least significant first, are given; overflow beyond `limbs` is dropped.
+    pub fn from_digits(self, digits: &[u16], limbs: &mut [u64]) {
+        limbs.fill(0);
+        for group in digits.chunks(self.group).rev() {
+            let chunk = group.iter().rev().fold(0u64, |value, &digit| value * self.base + u64::from(digit));
+            let factor = if group.len() == self.group { self.power } else { self.base.pow(group.len() as u32) };
+            let mut carry = u128::from(chunk);
+            for limb in limbs.iter_mut() {
+                carry += u128::from(*limb) * u128::from(factor);
+                *limb = carry as u64;
+                carry >>= 64;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Independent reference: bit-serial long division.
+    fn naive_digits(limbs: &[u64], base: u32, count: usize) -> Vec<u16> {
+        let mut bits: Vec<u8> = limbs.iter().flat_map(|l| (0..64).map(move |b| (l >> b & 1) as u8)).collect();
+        (0..count)
+            .map(|_| {
+                let mut remainder = 0u32;
+                for bit in bits.iter_mut().rev() {
+                    remainder = 2 * remainder + u32::from(*bit);
+                    *bit = u8::from(remainder >= base);
+                    remainder %= base;
+                }
+                remainder as u16
+            })
+            .collect()
+    }
+
+    fn check(base: u32, limbs: &[u64]) {
+        let radix = Radix::new(base);
+        let count = radix.digits(64 * limbs.len() as u64) as usize;
+        let mut digits = vec![0; count];
+        radix.to_digits(&mut limbs.to_vec(), &mut digits);
+        assert_eq!(digits, naive_digits(limbs, base, count), "base {base}");
+        let mut back = vec![1; limbs.len()];
+        radix.from_digits(&digits, &mut back);
+        assert_eq!(back, limbs);
+    }
+
+    #[test]
+    fn extremes_convert() {
+        for base in [2, 3, 16, 231, 256, 552, 701, 833, 991, 1024, 4096] {
+            for limbs in [[0, 0, 0], [u64::MAX; 3], [1, 0, 0], [0, 0, 1 << 63], [u64::MAX, 0, u64::MAX]] {
+                check(base, &limbs);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn random_numbers_convert(base in 2u32..=4096, limbs in proptest::collection::vec(any::<u64>(), 1..8)) {
+            check(base, &limbs);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! DoublePIR's client.
+
+use std::collections::VecDeque;
+
+use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, round};
+use ring::{DiscreteGaussian, Kernel, dense};
+
+use super::params::Layers;
+use super::second::{RowChange, changed_hint};
+use super::server::publics;
+use super::{DoublePir, Params, SEED_BYTES};
+use crate::database::Record;
+use crate::error::{Error, Result};
+use crate::noise::NoiseLog;
+use crate::params::Lwe32;
+use crate::scheme::{Context, Request, Response, Scheme};
+use crate::wire::{BitReader, Frame, FrameBuilder};
+use crate::workload::Shape;
+
+struct Offline {
+    first_public: PublicMatrix,
+    second_public: PublicMatrix,
+    hint: Frame,
+}
+
+/// One index asked for, with its secrets: one for the first layer, one for each second query.
+struct Pending {
+    index: u64,
+    first_key: Vec<u32>,
+    second_keys: Vec<Vec<u32>>,
+}
+
+/// The hint and the queries under way.
+pub struct Client {
+    lwe: Lwe32,
+    layers: Layers,
+    error: DiscreteGaussian,
+    offline: Option<Offline>,
+    pending: VecDeque<Vec<Pending>>,
+}
+
+fn lwe_error(error: LweError) -> Error {
+    Error::value("lwe", error.to_string())
+}
+
+impl Client {
+    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
+        let error = DiscreteGaussian::new(params.lwe.error).map_err(|e| Error::value("lwe.error", e.to_string()))?;
+        Ok(Self { lwe: params.lwe, layers: params.layers(shape)?, error, offline: None, pending: VecDeque::new() })
+    }
+
+    pub(super) fn receive_hint(&mut self, hint: Frame) -> Result<()> {
+        let hint = hint.check(DoublePir::NAME, "hint", self.layers.hint_bytes() as u64)?;
+        let mut seeds = [0; SEED_BYTES];
+        seeds.copy_from_slice(&hint.payload()[..SEED_BYTES]);
+        let [first_public, second_public] = publics(&seeds, self.lwe.dimension);
+        self.offline = Some(Offline { first_public, second_public, hint });
+        Ok(())
+    }
+
+    fn offline(&self) -> Result<&Offline> {
+        self.offline.as_ref().ok_or_else(|| Error::message("hint", "it must be fetched before a query."))
+    }
+
+    fn keys(&self, count: usize, context: &mut Context) -> Result<Vec<Vec<u32>>> {
+        let secret = self.lwe.secret.distribution();
+        (0..count).map(|_| secret.sample(self.lwe.dimension, &mut context.rng).map_err(lwe_error)).collect()
+    }
+
+    /// For each index: the column under A1, and for each second query the group under A2; every vector under a fresh secret.
+    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+        let layers = self.layers;
+        indices.iter().try_for_each(|&index| layers.first.shape.check_index(index))?;
+        let (columns, groups, seconds) = (layers.first.columns, layers.groups, layers.second_queries);
+        let first_keys = self.keys(indices.len(), context)?;
+        let second_keys = self.keys(indices.len() * seconds, context)?;
+        let Offline { first_public, second_public, .. } = self.offline()?;
+        let (kernel, rng) = (context.kernel, &mut context.rng);
+        let mut first =
+            encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng).map_err(lwe_error)?;
+        let mut second =
+            encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng).map_err(lwe_error)?;
+        let length = layers.query_words();
+        let mut builder = FrameBuilder::new(4 * length * indices.len());
+        for (k, &index) in indices.iter().enumerate() {
+            let (first_row, column, _) = layers.first.place(index);
+            first[k][column] = first[k][column].wrapping_add(layers.first.scale());
+            builder.put_words(4 * k * length, &first[k]);
+            for (j, body) in second[k * seconds..(k + 1) * seconds].iter_mut().enumerate() {
+                let group = first_row / layers.copies + j;
+                body[group] = body[group].wrapping_add(layers.first.scale());
+                builder.put_words(4 * (k * length + columns + j * groups), body);
+            }
+        }
+        let mut second_keys = second_keys.into_iter();
+        let pending = indices.iter().zip(first_keys).map(|(&index, first_key)| Pending {
+            index,
+            first_key,
+            second_keys: second_keys.by_ref().take(seconds).collect(),
+        });
+        self.pending.push_back(pending.collect());
+        let message = builder.finish(DoublePir::NAME, "query");
+        Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64 })
+    }
+
+    pub(super) fn extract(&mut self, response: &Response, context: &mut Context) -> Result<Vec<Record>> {
+        let entries = self.decrypt(response, context.kernel, None)?;
+        let pending = self.pending.pop_front().unwrap_or_default();
+        let code = self.layers.first.code;
+        let record = |(query, entries): (&Pending, Vec<u16>)| {
+            let (_, _, slot) = self.layers.first.place(query.index);
+            if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
+        };
+        Ok(pending.iter().zip(entries).map(record).collect())
+    }
+
+    pub(super) fn measure_noise(&self, response: &Response, context: &mut Context) -> Result<()> {
+        self.decrypt(response, context.kernel, Some(&mut context.noise)).map(|_| ())
+    }
+
+    /// The entries of every record of the oldest request.
+    fn decrypt(&self, response: &Response, kernel: Kernel, mut noise: Option<&mut NoiseLog>) -> Result<Vec<Vec<u16>>> {
+        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let [("answer", message)] = &response.messages[..] else {
+            return Err(Error::message("answer", "a DoublePIR response is one message `answer`."));
+        };
+        let layers = &self.layers;
+        let words = layers.answer_words();
+        message.clone().check(DoublePir::NAME, "answer", 4 * (words * pending.len()) as u64)?;
+        let threshold = f64::from(layers.first.scale()) / 2.0;
+        let mut all = Vec::with_capacity(pending.len());
+        for (k, query) in pending.iter().enumerate() {
+            let (mut entries, mut second_errors, mut first_errors) = (Vec::new(), Vec::new(), Vec::new());
+            let answer = message.words(4 * k * words, words);
+            for (j, key) in query.second_keys.iter().enumerate() {
+                for copy in 0..layers.copies {
+                    let (row, body) = self.second_layer(&answer, j, copy, key, kernel, &mut second_errors)?;
+                    let mask = row.iter().zip(&query.first_key);
+                    let mask = mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s)));
+                    let (message, error) = round(body.wrapping_sub(mask), layers.first.scale());
+                    first_errors.push(error);
+                    let entry = message + i32::from(layers.first.code.offset());
+                    // A wrong phase may lie outside the range of entries; reducing keeps the (wrong) record well formed.
+                    entries.push(entry.rem_euclid(layers.first.code.plain_modulus() as i32) as u16);
+                }
+            }
+            if let Some(noise) = noise.as_deref_mut() {
+                noise.add("second_layer", threshold, second_errors);
+                noise.add("first_layer", threshold, first_errors);
+            }
+            all.push(entries);
+        }
+        Ok(all)
+    }
+
+    /// Decrypts second query `j` in one copy: the row of the first layer's hint and the word of its answer.
+    fn second_layer(
+        &self,
+        answer: &[u32],
+        j: usize,
+        copy: usize,
+        key: &[u32],
+        kernel: Kernel,
+        errors: &mut Vec<i32>,
+    ) -> Result<(Vec<u32>, u32)> {
+        let layers = &self.layers;
+        let (n, length, scale) = (layers.dimension, layers.gadget.length(), layers.first.scale());
+        let (h1, seconds) = answer.split_at(layers.digit_rows() * n);
+        let each = layers.second_rows() + layers.digit_rows();
+        let (a2, h2) = seconds[j * each..(j + 1) * each].split_at(layers.second_rows());
+        let rows = copy * n * length..(copy + 1) * n * length;
+        let hint = &self.offline()?.hint;
+        let hint = hint.native_words(SEED_BYTES + 4 * rows.start * n, rows.len() * n);
+        let h1 = &h1[copy * length * n..(copy + 1) * length * n];
+        let mut decrypt = |masks: &[u32], bodies: &[u32]| -> Result<Vec<u32>> {
+            let mut products = vec![0u32; bodies.len()];
+            dense::matvec_u32(kernel, masks, key, &mut products, 1)
+                .map_err(|e| Error::message("answer", e.to_string()))?;
+            let digits: Vec<i32> = bodies
+                .iter()
+                .zip(products)
+                .map(|(&body, product)| {
+                    let (digit, error) = round(body.wrapping_sub(product), scale);
+                    errors.push(error);
+                    digit
+                })
+                .collect();
+            Ok(digits.chunks_exact(length).map(|digits| layers.gadget.recompose(digits.iter().copied())).collect())
+        };
+        let row = decrypt(&hint, &a2[rows])?;
+        let body = decrypt(h1, &h2[copy * length..(copy + 1) * length])?;
+        Ok((row, body[0]))
+    }
+
+    pub(super) fn apply_update(&mut self, messages: &[(&'static str, Frame)]) -> Result<()> {
+        let layers = self.layers;
+        for (name, message) in messages {
+            if *name == "hint" {
+                self.receive_hint(message.clone())?;
+                continue;
+            }
+            let message = Frame::parse(message.bytes(), DoublePir::NAME, "hint_delta")?;
+            let each = layers.change_bytes() as usize;
+            if message.payload().len() % each != 0 {
+                return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
+            }
+            let mut rows = Vec::new();
+            for part in message.payload().chunks_exact(each) {
+                let (index, digits) = part.split_at(8);
+                let index = index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+                layers.first.shape.check_index(index)?;
+                let (first_row, _, _) = layers.first.place(index);
+                let mut reader = BitReader::new(digits);
+                let bias = layers.gadget.base() as i32 - 1;
+                for entry in 0..layers.first.code.entries_per_record() as usize {
+                    let (copy, group) = layers.locate(first_row, entry);
+                    let digits = (0..layers.dimension * layers.gadget.length())
+                        .map(|_| (reader.take(layers.change_bits()) as i32 - bias) as i16)
+                        .collect();
+                    rows.push(RowChange { copy, group, digits });
+                }
+            }
+            let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
+            offline.hint = changed_hint(&layers, &offline.hint, &rows, &offline.second_public);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! DoublePIR's layout, bytes, memory, operations and LWE instances.
+
+use serde_json::json;
+
+use super::Params;
+use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::error::Result;
+use crate::linear::hint_buffers_bytes;
+use crate::params::Lwe32;
+use crate::runner::PROCESS_BYTES;
+use crate::scheme::Sizes;
+use crate::workload::Workload;
+
+pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    let Params { lwe, .. } = params;
+    let Lwe32 { dimension, secret, error } = *lwe;
+    let layers = params.layers(workload.shape)?;
+    let first = layers.first;
+    let (n, rows, columns) = (dimension as u64, first.rows as u64, first.columns as u64);
+    let (groups, seconds) = (layers.groups as u64, layers.second_queries as u64);
+    let (digit_rows, second_rows) = (layers.digit_rows() as u64, layers.second_rows() as u64);
+    let (queries, wide) = (workload.queries, first.code.entries_per_record());
+
+    let mut sizes = Sizes { layout: first.describe(), ..Sizes::default() };
+    sizes.layout.extend(crate::scheme::operations(json!({
+        "hint_copies": layers.copies,
+        "groups": groups,
+        "second_queries": seconds,
+        "digits": layers.gadget.length(),
+        "second_rows": second_rows,
+        "second_entry_bits": layers.second_width(),
+        "second_stored_bytes": layers.second_stored_bytes(),
+    })));
+
+    let hint = layers.hint_bytes() as u64;
+    let (up, down) = (4 * layers.query_words() as u64 * queries, 4 * layers.answer_words() as u64 * queries);
+    sizes.message("hint", Direction::Download, "offline", hint, "4 digits X n^2 + 32", None);
+    sizes.message("query", Direction::Upload, "query", up, "4 (columns + J G) k", Some(queries));
+    let formula = "4 (digits X n + J digits X n + J digits X) k";
+    sizes.message("answer", Direction::Download, "answer", down, formula, Some(queries));
+    let delta = workload.updates * layers.change_bytes();
+    if workload.updates > 0 && delta >= hint {
+        sizes.message("hint", Direction::Download, "update", hint, "4 digits X n^2 + 32", None);
+    } else if workload.updates > 0 {
+        sizes.message("hint_delta", Direction::Download, "update", delta, "u (8 + ne n digits change_bits / 8)", None);
+    }
+
+    let (stored, second_stored, second_matrix) = (first.stored_bytes(), layers.second_stored_bytes(), 4 * groups * n);
+    sizes.memory = MemoryMap {
+        server: vec![
+            TableBytes::new("database", stored),
+            TableBytes::new("first hint digits", second_stored),
+            TableBytes::new("second public matrix", second_matrix),
+            TableBytes::new("hint", hint),
+        ],
+        client: vec![TableBytes::new("hint", hint)],
+        peak_bytes: PROCESS_BYTES + stored + peak_beside_database(params, workload)?,
+    };
+
+    let entries = rows * columns;
+    sizes.operations = crate::scheme::operations(json!({
+        "encode": { "bytes_written": stored, "digit_conversions": if first.code.is_packed() { 0 } else { first.entries() } },
+        "hint": {
+            "matrix_multiply_adds": entries * n + second_rows * groups * n,
+            "prg_bytes": 4 * n * (columns + 2 * groups),
+            "digit_conversions": second_rows * groups,
+        },
+        "query": {
+            "prg_bytes": 4 * n * (columns + groups),
+            "multiply_adds_u32": n * (columns + seconds * groups) * queries,
+            "gaussian_samples": (columns + seconds * groups) * queries,
+        },
+        "answer": {
+            "multiply_adds_packed": (entries + seconds * second_rows * groups) * queries,
+            "multiply_adds_u32": digit_rows * groups * (n + seconds) * queries,
+            "bytes_read": stored + second_stored + second_matrix,
+            "digit_conversions": digit_rows * groups * queries,
+        },
+        "extract": { "multiply_adds_u32": wide * (n + 1) * layers.gadget.length() as u64 * n * queries },
+        "update_server": { "multiply_adds_u32": workload.updates * wide * n * (n * layers.gadget.length() as u64) },
+        "update_client": { "multiply_adds_u32": workload.updates * wide * n * (n * layers.gadget.length() as u64) },
+    }));
+    let instance = |name: &str, samples: u64, protects: &str| LweInstance {
+        name: name.into(),
+        kind: "lwe".into(),
+        dimension: n,
+        modulus: "2^32".into(),
+        log2_modulus: 32.0,
+        secret,
+        error_stddev: error.0,
+        samples,
+        protects: protects.into(),
+    };
+    sizes.instances = vec![
+        instance("first_query", columns, "the column of the record asked for"),
+        instance("second_query", groups, "the row of the record asked for"),
+    ];
+    Ok(sizes)
+}
+
+/// Largest sum of everything else alive at one time.
+fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
+    let layers = params.layers(workload.shape)?;
+    let (n, groups, queries) = (layers.dimension as u64, layers.groups as u64, workload.queries);
+    let second = layers.second_stored_bytes();
+    let hint = layers.hint_bytes() as u64;
+    let matrix = 4 * groups * n;
+    let first_hint = 4 * layers.first.rows as u64 * n;
+    let buffers = |columns: usize| hint_buffers_bytes(columns, layers.dimension);
+    let first_layer = first_hint + buffers(layers.first.columns);
+    let digits = first_hint + second + 2 * 16 * layers.gadget.length() as u64 * groups;
+    let second_layer = second + matrix + hint + buffers(layers.groups);
+    // While a batch is answered: queries as words and prepared, first answers and their digits, answers twice.
+    let words = |words: usize| 4 * words as u64 * queries;
+    let online = 3 * words(layers.query_words())
+        + words(layers.first.rows) * 4
+        + 2 * words(layers.answer_words());
+    let kept = second + matrix + hint;
+    // An update builds a new hint; the client's copy and the old one are then alive too.
+    let update = if workload.updates > 0 { kept + 2 * hint } else { 0 };
+    Ok([first_layer, digits, second_layer, kept + online, update].into_iter().max().unwrap_or(0))
+}

@@ -1,0 +1,82 @@
+//! DoublePIR (Henzinger, Hong, Corrigan-Gibbs, Meiklejohn, Vaikuntanathan; USENIX Security 2023, section 5).
+//!
+//! SimplePIR's hint H is itself a database: the client fetches the one row of it that its record needs, and the answer of
+//! the first layer, by a second layer of the same kind. docs/doublepir.md has the symbols, byte formulas and noise theorem.
+
+mod client;
+mod describe;
+mod params;
+mod second;
+mod server;
+#[cfg(test)]
+mod tests;
+
+pub use params::{HintCopies, Literal, Params};
+
+use crate::database::{Database, Record};
+use crate::description::Direction;
+use crate::error::Result;
+use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
+use crate::transcript::Link;
+use crate::wire::Frame;
+use crate::workload::{Shape, Workload};
+
+/// Bytes of the seeds of A1 and A2, at the start of the hint message.
+const SEED_BYTES: usize = 32;
+
+/// The protocol.
+#[derive(Debug)]
+pub struct DoublePir;
+
+impl Scheme for DoublePir {
+    const NAME: &'static str = "doublepir";
+    const SUMMARY: &'static str = "DoublePIR: SimplePIR whose hint is fetched by PIR, a small hint for short records";
+    type Params = Params;
+    type Server = server::Server;
+    type Client = client::Client;
+
+    fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+        describe::describe(params, workload)
+    }
+
+    fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+        server::Server::preprocess(params, database, context)
+    }
+
+    fn client(params: &Params, shape: Shape, _context: &mut Context) -> Result<Self::Client> {
+        client::Client::new(params, shape)
+    }
+
+    fn offline(client: &mut Self::Client, server: &mut Self::Server, link: &mut Link, _: &mut Context) -> Result<()> {
+        let hint = link.carry(server.hint(), "hint", Direction::Download, "offline", None)?;
+        client.receive_hint(hint)
+    }
+
+    fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request> {
+        client.query(indices, context)
+    }
+
+    fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        server.answer(requests, context)
+    }
+
+    fn extract(client: &mut Self::Client, response: &Response, context: &mut Context) -> Result<Vec<Record>> {
+        client.extract(response, context)
+    }
+
+    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
+        client.measure_noise(response, context)
+    }
+
+    fn update(
+        server: &mut Self::Server,
+        changes: &[Change],
+        _context: &mut Context,
+    ) -> Result<Vec<(&'static str, Frame)>> {
+        server.update(changes)
+    }
+
+    fn apply_update(client: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
+        client.apply_update(messages)
+    }
+}

@@ -1,0 +1,92 @@
+//! The second layer's tables: H1, the digits of the first layer's hint, and the hint H2 = H1 A2 itself.
+
+use lattice::lwe::PublicMatrix;
+use ring::PackedMatrix;
+
+use super::params::Layers;
+use super::{DoublePir, SEED_BYTES};
+use crate::error::{Error, Result};
+use crate::scheme::Scheme;
+use crate::wire::{Frame, FrameBuilder};
+
+fn internal(error: impl std::fmt::Display) -> Error {
+    Error::Workload(format!("second layer: {error}"))
+}
+
+/// Hint words turned into digits together: one cache line of a row of H.
+const WORDS: usize = 16;
+
+/// H1: row (x n + i) digits + t holds, for every group g, digit t of word i of row g X + x of the first layer's hint,
+/// stored as digit + floor(p/2).
+pub(super) fn digit_matrix(layers: &Layers, hint: &[u32]) -> Result<PackedMatrix> {
+    let Layers { dimension, copies, groups, gadget, .. } = *layers;
+    let (length, bound) = (gadget.length(), gadget.bound() as i16);
+    let mut matrix = PackedMatrix::new(layers.second_rows(), groups, layers.second_width()).map_err(internal)?;
+    let mut digits = vec![0i16; length];
+    let mut tile = vec![0u16; WORDS * length * groups];
+    for copy in 0..copies {
+        for first in (0..dimension).step_by(WORDS) {
+            let count = WORDS.min(dimension - first);
+            for group in 0..groups {
+                let row = (group * copies + copy) * dimension + first;
+                for (i, &word) in hint[row..row + count].iter().enumerate() {
+                    gadget.decompose(word, &mut digits);
+                    for (t, &digit) in digits.iter().enumerate() {
+                        tile[(i * length + t) * groups + group] = (digit + bound) as u16;
+                    }
+                }
+            }
+            let base = (copy * dimension + first) * length;
+            for (i, row) in tile.chunks_exact(groups).take(count * length).enumerate() {
+                matrix.set_row(base + i, row).map_err(internal)?;
+            }
+        }
+    }
+    Ok(matrix)
+}
+
+/// Digits of a first-layer answer (rows words): row x digits + t, column g holds digit t of word g X + x.
+pub(super) fn answer_digits(layers: &Layers, answer: &[u32]) -> Vec<i16> {
+    let Layers { copies, groups, gadget, .. } = *layers;
+    let length = gadget.length();
+    let mut out = vec![0i16; layers.digit_rows() * groups];
+    let mut digits = vec![0i16; length];
+    for (row, &word) in answer.iter().enumerate() {
+        let (group, copy) = (row / copies, row % copies);
+        gadget.decompose(word, &mut digits);
+        for (t, &digit) in digits.iter().enumerate() {
+            out[(copy * length + t) * groups + group] = digit;
+        }
+    }
+    out
+}
+
+/// What an update of one entry changes: the digits of one row of the first layer's hint.
+pub(super) struct RowChange {
+    /// The copy of the second layer it belongs to.
+    pub copy: usize,
+    /// Its group.
+    pub group: usize,
+    /// New minus old digit, for each word and digit: n digits entries.
+    pub digits: Vec<i16>,
+}
+
+/// Adds what changed rows of H1 add to the hint: digits[r] * A2[group] in row r of the copy. Returns the new message.
+pub(super) fn changed_hint(layers: &Layers, hint: &Frame, changes: &[RowChange], public: &PublicMatrix) -> Frame {
+    let (n, rows) = (layers.dimension, layers.second_rows());
+    let per_copy = rows / layers.copies;
+    let mut builder = FrameBuilder::new(hint.payload().len());
+    builder.payload_mut().copy_from_slice(hint.payload());
+    let words = builder.words_mut(SEED_BYTES, rows * n);
+    for change in changes {
+        let mask = public.row(change.group);
+        let copy = &mut words[change.copy * per_copy * n..(change.copy + 1) * per_copy * n];
+        for (row, &digit) in copy.chunks_exact_mut(n).zip(&change.digits).filter(|(_, digit)| **digit != 0) {
+            let digit = i32::from(digit) as u32;
+            for (word, &a) in row.iter_mut().zip(&mask) {
+                *word = u32::from_le(*word).wrapping_add(digit.wrapping_mul(a)).to_le();
+            }
+        }
+    }
+    builder.finish(DoublePir::NAME, "hint")
+}

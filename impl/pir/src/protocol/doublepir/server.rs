@@ -1,0 +1,197 @@
+//! DoublePIR's server.
+
+use std::sync::Arc;
+
+use lattice::lwe::PublicMatrix;
+use rand::RngCore;
+use ring::{PackedMatrix, Seed, Vector32, dense, matvec};
+
+use super::params::Layers;
+use super::second::{RowChange, answer_digits, changed_hint, digit_matrix};
+use super::{DoublePir, Params, SEED_BYTES};
+use crate::clock::Group;
+use crate::database::Database;
+use crate::error::{Error, Result};
+use crate::linear::{LinearDatabase, multiply_centred};
+use crate::scheme::{Change, Context, Request, Response, Scheme};
+use crate::wire::{BitWriter, Frame, FrameBuilder};
+
+/// Both layers' tables.
+pub struct Server {
+    layers: Layers,
+    database: LinearDatabase,
+    first_public: PublicMatrix,
+    second_public: PublicMatrix,
+    /// H1.
+    digits: PackedMatrix,
+    /// A2, G x n, row-major: every answer reads it whole.
+    second_matrix: Vec<u32>,
+    hint: Frame,
+}
+
+fn internal(error: impl std::fmt::Display) -> Error {
+    Error::Workload(format!("second layer: {error}"))
+}
+
+impl Server {
+    /// Encodes the database, computes D' A1, its digits H1 and the hint H2 = H1 A2 (phases `encode` and `hint`).
+    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+        let layers = params.layers(database.shape())?;
+        let (rows, n) = (layers.first.rows, layers.dimension);
+        let mut seeds = [0u8; SEED_BYTES];
+        context.rng.fill_bytes(&mut seeds);
+        let [first_public, second_public] = publics(&seeds, n);
+        let clock = Arc::clone(&context.clock);
+        let database =
+            clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
+        let (digits, second_matrix, hint) = clock.time("hint", Group::Offline, || {
+            let mut first_hint = vec![0u32; rows * n];
+            database.accumulate_hint(&first_public, &mut first_hint, context)?;
+            let digits = digit_matrix(&layers, &first_hint)?;
+            drop(first_hint);
+            let mut second_matrix = vec![0u32; layers.groups * n];
+            second_public.fill_rows(0, &mut second_matrix);
+            let words = layers.second_rows() * n;
+            let mut builder = FrameBuilder::new(layers.hint_bytes());
+            builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seeds);
+            let out = builder.words_mut(SEED_BYTES, words);
+            multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
+            builder.words_to_wire(SEED_BYTES, words);
+            Ok::<_, Error>((digits, second_matrix, builder.finish(DoublePir::NAME, "hint")))
+        })?;
+        Ok(Self { layers, database, first_public, second_public, digits, second_matrix, hint })
+    }
+
+    /// The hint message for a new client, with all updates in it.
+    pub(super) fn hint(&self) -> Frame {
+        self.hint.clone()
+    }
+
+    /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
+    pub(super) fn answer(&self, requests: &[Request], context: &Context) -> Result<Vec<Response>> {
+        let layers = &self.layers;
+        let (columns, groups, n) = (layers.first.columns, layers.groups, layers.dimension);
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        for request in requests {
+            let [("query", message)] = &request.messages[..] else {
+                return Err(Error::message("query", "a DoublePIR request is one message `query`."));
+            };
+            let length = layers.query_words();
+            let message = message.clone().check(DoublePir::NAME, "query", 4 * request.queries * length as u64)?;
+            for k in 0..request.queries as usize {
+                first.push(message.words(4 * k * length, columns));
+                let at = |j: usize| 4 * (k * length + columns + j * groups);
+                second.extend((0..layers.second_queries).map(|j| message.words(at(j), groups)));
+            }
+        }
+        let queries = first.len();
+        let products = self.database.product(&first, context.kernel, context.threads)?;
+        let digits: Vec<i16> = products.iter().flat_map(|product| answer_digits(layers, product)).collect();
+        let digit_rows = layers.digit_rows();
+        let mut h1 = vec![0u32; queries * digit_rows * n];
+        dense::digits_accumulate(context.kernel, &digits, groups, &self.second_matrix, n, &mut h1).map_err(internal)?;
+        let a2 = self.digit_products(&second, context)?;
+
+        let mut next = 0;
+        let respond = |request: &Request| {
+            let length = layers.answer_words();
+            let mut builder = FrameBuilder::new(4 * length * request.queries as usize);
+            for k in 0..request.queries as usize {
+                let mut at = 4 * k * length;
+                let mut put = |words: &[u32]| {
+                    builder.put_words(at, words);
+                    at += 4 * words.len();
+                };
+                put(&h1[next * digit_rows * n..(next + 1) * digit_rows * n]);
+                let digits = &digits[next * digit_rows * groups..(next + 1) * digit_rows * groups];
+                let range = next * layers.second_queries..(next + 1) * layers.second_queries;
+                for (a2, query) in a2[range.clone()].iter().zip(&second[range]) {
+                    put(a2);
+                    let h2: Vec<u32> = digits.chunks_exact(groups).map(|row| signed_product(row, query)).collect();
+                    put(&h2);
+                }
+                next += 1;
+            }
+            let answer = builder.finish(DoublePir::NAME, "answer");
+            Response { messages: vec![("answer", answer)], queries: request.queries }
+        };
+        Ok(requests.iter().map(respond).collect())
+    }
+
+    /// H1 q2, centred, for each second query.
+    fn digit_products(&self, queries: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u32>>> {
+        let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
+        let mut products =
+            matvec::matvec_new(context.kernel, &self.digits, &prepared, context.threads).map_err(internal)?;
+        for (product, query) in products.iter_mut().zip(queries) {
+            let sum = query.iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
+            let offset = sum.wrapping_mul(self.layers.gadget.bound());
+            product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
+        }
+        Ok(products)
+    }
+
+    /// Changes records. The message tells clients how the digits of the changed rows changed, or, where that is longer, is
+    /// the whole hint.
+    pub(super) fn update(&mut self, changes: &[Change]) -> Result<Vec<(&'static str, Frame)>> {
+        let layers = self.layers;
+        let done = self.database.change(changes)?;
+        let mut payload = Vec::new();
+        let mut rows = Vec::new();
+        for change in &done {
+            let (first_row, column, _) = layers.first.place(change.index);
+            let mask = self.first_public.row(column);
+            payload.extend_from_slice(&change.index.to_le_bytes());
+            let mut writer = BitWriter::default();
+            for (entry, &delta) in change.deltas.iter().enumerate() {
+                let row = self.change_row(first_row, entry, i32::from(delta) as u32, &mask)?;
+                let bias = layers.gadget.base() as i32 - 1;
+                row.digits.iter().for_each(|&digit| writer.put((i32::from(digit) + bias) as u32, layers.change_bits()));
+                rows.push(row);
+            }
+            payload.extend(writer.finish());
+        }
+        self.hint = changed_hint(&layers, &self.hint, &rows, &self.second_public);
+        if payload.len() >= layers.hint_bytes() {
+            return Ok(vec![("hint", self.hint())]);
+        }
+        let mut builder = FrameBuilder::new(payload.len());
+        builder.payload_mut().copy_from_slice(&payload);
+        Ok(vec![("hint_delta", builder.finish(DoublePir::NAME, "hint_delta"))])
+    }
+
+    /// Adds `delta` times `mask` to the row of the first layer's hint that belongs to an entry, in digits.
+    fn change_row(&mut self, first_row: usize, entry: usize, delta: u32, mask: &[u32]) -> Result<RowChange> {
+        let gadget = self.layers.gadget;
+        let (length, bound) = (gadget.length(), gadget.bound() as i32);
+        let (copy, group) = self.layers.locate(first_row, entry);
+        let mut digits = vec![0i16; self.layers.dimension * length];
+        let mut fresh = vec![0i16; length];
+        for (i, changed) in digits.chunks_exact_mut(length).enumerate() {
+            let row = (copy * self.layers.dimension + i) * length;
+            for (t, old) in changed.iter_mut().enumerate() {
+                *old = (i32::from(self.digits.get(row + t, group)) - bound) as i16;
+            }
+            let word = gadget.recompose(changed.iter().map(|&digit| i32::from(digit)));
+            gadget.decompose(word.wrapping_add(delta.wrapping_mul(mask[i])), &mut fresh);
+            for (t, (change, &digit)) in changed.iter_mut().zip(&fresh).enumerate() {
+                self.digits.set(row + t, group, (i32::from(digit) + bound) as u16).map_err(internal)?;
+                *change = digit - *change;
+            }
+        }
+        Ok(RowChange { copy, group, digits })
+    }
+}
+
+/// The public matrices A1 and A2 of the two seeds in the hint message.
+pub(super) fn publics(seeds: &[u8; SEED_BYTES], dimension: usize) -> [PublicMatrix; 2] {
+    [0, 1].map(|i| {
+        let mut seed = Seed([0; 16]);
+        seed.0.copy_from_slice(&seeds[16 * i..16 * (i + 1)]);
+        PublicMatrix::new(seed, dimension)
+    })
+}
+
+fn signed_product(digits: &[i16], query: &[u32]) -> u32 {
+    digits.iter().zip(query).fold(0, |sum, (&digit, &word)| sum.wrapping_add((i32::from(digit) as u32).wrapping_mul(word)))
+}

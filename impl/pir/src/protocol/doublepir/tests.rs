@@ -1,0 +1,56 @@
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, set_text, small_set};
+
+use super::*;
+use crate::params::ParameterSet;
+
+const TABLE: &str = "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 929\n[[plain_moduli]]\nlog2_samples = 17\nmodulus = 464\n";
+
+fn params(copies: &str) -> Params {
+    small_set("doublepir", &format!("min_columns = 64\nhint_copies = {copies}\n"), TABLE)
+}
+
+#[test]
+fn retrieves_every_shape_of_record_from_every_kind_of_database() {
+    // One copy of the second layer: every entry of a record is a second query, so very wide records take long.
+    for &(records, bits) in ALL_SHAPES.iter().filter(|shape| shape.1 <= 2049) {
+        check_everywhere::<DoublePir>(&params("1"), records, bits, 3, 4);
+    }
+}
+
+#[test]
+fn copies_of_the_hint_trade_queries_for_hint() {
+    for copies in ["\"all\"", "3", "2"] {
+        check_everywhere::<DoublePir>(&params(copies), 500, 100, 2, 3);
+    }
+    let workload = Workload::new(Shape::new(500, 100).unwrap(), 1, 1).unwrap();
+    let [all, one] = ["\"all\"", "1"].map(|copies| DoublePir::describe(&params(copies), &workload).unwrap());
+    assert!(all.payload_bytes("hint") > one.payload_bytes("hint"));
+    assert!(all.payload_bytes("query") < one.payload_bytes("query"));
+}
+
+#[test]
+fn second_layer_noise_matches_balanced_digits() {
+    let shape = Shape::new(4_000_000, 1).unwrap();
+    let measured = noise_variance::<DoublePir>(&params("1"), shape, 70, "second_layer");
+    let layers = params("1").layers(shape).unwrap();
+    let p = f64::from(layers.gadget.base());
+    // Three full balanced digits and a short top digit of a uniform residue.
+    let full = (p * p - 1.0) / 12.0;
+    let top = (2f64.powi(32) / p.powi(3)).powi(2) / 12.0;
+    let moment = (3.0 * full + top) / 4.0;
+    let predicted = layers.groups as f64 * 6.4f64.powi(2) * moment;
+    assert!((measured / predicted - 1.0).abs() < 1.0 / 16.0, "measured {measured:e}, predicted {predicted:e}");
+}
+
+#[test]
+fn published_message_sizes() {
+    let table = "[[plain_moduli]]\nlog2_samples = 16\nmodulus = 552\n";
+    let text = set_text("doublepir", "min_columns = 65536\nhint_copies = \"all\"\n", table);
+    let params = Params::try_new(toml::from_str(&text.replace("dimension = 64", "dimension = 1024")).unwrap()).unwrap();
+    let workload = Workload::new(Shape::new(1 << 33, 1).unwrap(), 1, 0).unwrap();
+    let sizes = DoublePir::describe(&params, &workload).unwrap();
+    assert_eq!(sizes.payload_bytes("hint"), 32 + (16 << 20));
+    // 312.9 KiB up and 32.0 KiB down, as published.
+    assert_eq!(sizes.payload_bytes("query"), 4 * (65536 + 14564));
+    assert_eq!(sizes.payload_bytes("answer"), 4 * (2 * 4 * 1024 + 4));
+}

@@ -1,0 +1,155 @@
+//! SimplePIR's client.
+
+use std::collections::VecDeque;
+
+use lattice::lwe::{PublicMatrix, encrypt_zero, round};
+use ring::{DiscreteGaussian, Seed};
+
+use super::hint::Hint;
+use super::server::delta_bytes;
+use super::{Params, SEED_BYTES, SimplePir};
+use crate::database::Record;
+use crate::error::{Error, Result};
+use crate::linear::{EntryChange, Layout};
+use crate::params::Lwe32;
+use crate::scheme::{Context, Request, Response, Scheme};
+use crate::wire::{Frame, FrameBuilder};
+use crate::workload::Shape;
+
+/// What the client received offline.
+struct Offline {
+    public: PublicMatrix,
+    hint: Hint,
+}
+
+/// One index asked for, with the secret its query was encrypted under. Every query has a secret of its own.
+struct Pending {
+    index: u64,
+    key: Vec<u32>,
+}
+
+/// The hint and the queries under way.
+pub struct Client {
+    lwe: Lwe32,
+    layout: Layout,
+    error: DiscreteGaussian,
+    offline: Option<Offline>,
+    pending: VecDeque<Vec<Pending>>,
+}
+
+impl Client {
+    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
+        let error = DiscreteGaussian::new(params.lwe.error).map_err(|e| Error::value("lwe.error", e.to_string()))?;
+        Ok(Self { lwe: params.lwe, layout: params.layout(shape)?, error, offline: None, pending: VecDeque::new() })
+    }
+
+    pub(super) fn receive_hint(&mut self, message: Frame) -> Result<()> {
+        let length = SEED_BYTES + 4 * self.layout.rows * self.lwe.dimension;
+        let message = message.check(SimplePir::NAME, "hint", length as u64)?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        seed.0.copy_from_slice(&message.payload()[..SEED_BYTES]);
+        let public = PublicMatrix::new(seed, self.lwe.dimension);
+        self.offline = Some(Offline { public, hint: Hint::new(message, self.lwe.dimension) });
+        Ok(())
+    }
+
+    fn offline(&self) -> Result<&Offline> {
+        self.offline.as_ref().ok_or_else(|| Error::message("hint", "it must be fetched before a query."))
+    }
+
+    /// A s + e + scale * unit vector of the record's column, one for each index, each under a fresh secret.
+    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+        indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
+        let public = &self.offline()?.public;
+        let lwe_error = |e: lattice::lwe::LweError| Error::value("lwe", e.to_string());
+        let secret = self.lwe.secret.distribution();
+        let keys = indices.iter().map(|_| secret.sample(self.lwe.dimension, &mut context.rng)).collect::<std::result::Result<Vec<_>, _>>();
+        let keys = keys.map_err(lwe_error)?;
+        let columns = self.layout.columns;
+        let mut bodies =
+            encrypt_zero(public, columns, &keys, &self.error, context.kernel, &mut context.rng).map_err(lwe_error)?;
+        let mut builder = FrameBuilder::new(4 * columns * indices.len());
+        for (k, (&index, body)) in indices.iter().zip(&mut bodies).enumerate() {
+            let (_, column, _) = self.layout.place(index);
+            body[column] = body[column].wrapping_add(self.layout.scale());
+            builder.put_words(4 * k * columns, body);
+        }
+        self.pending.push_back(indices.iter().zip(keys).map(|(&index, key)| Pending { index, key }).collect());
+        let message = builder.finish(SimplePir::NAME, "query");
+        Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64 })
+    }
+
+    /// The answer's words, one vector of `rows` a query, after checking that it fits the oldest request.
+    fn answers<'r>(&self, response: &'r Response) -> Result<(&'r Frame, &Vec<Pending>)> {
+        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let [("answer", message)] = &response.messages[..] else {
+            return Err(Error::message("answer", "a SimplePIR response is one message `answer`."));
+        };
+        message.clone().check(SimplePir::NAME, "answer", 4 * (self.layout.rows * pending.len()) as u64)?;
+        Ok((message, pending))
+    }
+
+    pub(super) fn extract(&mut self, response: &Response, context: &mut Context) -> Result<Vec<Record>> {
+        let (message, pending) = self.answers(response)?;
+        let (rows, code) = (self.layout.rows, self.layout.code);
+        let hint = &self.offline()?.hint;
+        let scale = self.layout.scale();
+        let mut records = Vec::with_capacity(pending.len());
+        for (k, query) in pending.iter().enumerate() {
+            let (first_row, _, slot) = self.layout.place(query.index);
+            let wide = code.entries_per_record() as usize;
+            let answer = message.words(4 * (k * rows + first_row), wide);
+            let decrypt = |(i, word): (usize, u32)| {
+                let phase = word.wrapping_sub(hint.inner_product(first_row + i, &query.key));
+                // A wrong phase may lie outside the range of entries; reducing it keeps the (then wrong) record well formed.
+                let entry = round(phase, scale).0 + i32::from(code.offset());
+                entry.rem_euclid(code.plain_modulus() as i32) as u16
+            };
+            let entries: Vec<u16> = answer.into_iter().enumerate().map(decrypt).collect();
+            records.push(if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) });
+        }
+        context.progress.advance(pending.len() as u64);
+        self.pending.pop_front();
+        Ok(records)
+    }
+
+    /// Every row of the answer decrypts to an entry of the record's column: one error a row.
+    pub(super) fn measure_noise(&self, response: &Response, context: &mut Context) -> Result<()> {
+        let (message, pending) = self.answers(response)?;
+        let (rows, scale) = (self.layout.rows, self.layout.scale());
+        let hint = &self.offline()?.hint;
+        for (k, query) in pending.iter().enumerate() {
+            let answer = message.words(4 * k * rows, rows);
+            let residual = |(row, word): (usize, u32)| {
+                round(word.wrapping_sub(hint.inner_product(row, &query.key)), scale).1
+            };
+            context.noise.add("answer", f64::from(scale) / 2.0, answer.into_iter().enumerate().map(residual));
+        }
+        Ok(())
+    }
+
+    pub(super) fn apply_update(&mut self, messages: &[(&'static str, Frame)]) -> Result<()> {
+        for (name, message) in messages {
+            if *name == "hint" {
+                self.receive_hint(message.clone())?;
+                continue;
+            }
+            let entries = self.layout.code.entries_per_record();
+            let each = delta_bytes(1, entries) as usize;
+            let message = Frame::parse(message.bytes(), SimplePir::NAME, "hint_delta")?;
+            if message.payload().len() % each != 0 {
+                return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
+            }
+            let layout = self.layout;
+            let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
+            for part in message.payload().chunks_exact(each) {
+                let (index, deltas) = part.split_at(8);
+                let index = index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+                layout.shape.check_index(index)?;
+                let deltas = deltas.chunks_exact(2).map(|two| i16::from_le_bytes([two[0], two[1]])).collect();
+                offline.hint.apply(&EntryChange { index, deltas }, &layout, &offline.public);
+            }
+        }
+        Ok(())
+    }
+}

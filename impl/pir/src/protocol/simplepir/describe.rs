@@ -1,0 +1,67 @@
+//! SimplePIR's layout, bytes, memory, operations and LWE instance.
+
+use serde_json::json;
+
+use super::server::delta_bytes;
+use super::{Params, SEED_BYTES};
+use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::error::Result;
+use crate::linear::hint_buffers_bytes;
+use crate::params::Lwe32;
+use crate::runner::PROCESS_BYTES;
+use crate::scheme::Sizes;
+use crate::workload::Workload;
+
+pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    let Params { lwe, .. } = params;
+    let Lwe32 { dimension, secret, error } = *lwe;
+    let layout = params.layout(workload.shape)?;
+    let (n, rows, columns) = (dimension as u64, layout.rows as u64, layout.columns as u64);
+    let (queries, wide) = (workload.queries, layout.code.entries_per_record());
+    let stored = layout.stored_bytes();
+    let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
+
+    let hint = SEED_BYTES as u64 + 4 * rows * n;
+    sizes.message("hint", Direction::Download, "offline", hint, "4 rows n + 16", None);
+    sizes.message("query", Direction::Upload, "query", 4 * columns * queries, "4 columns k", Some(queries));
+    sizes.message("answer", Direction::Download, "answer", 4 * rows * queries, "4 rows k", Some(queries));
+    let delta = delta_bytes(workload.updates, wide);
+    if workload.updates > 0 && delta >= hint {
+        sizes.message("hint", Direction::Download, "update", hint, "4 rows n + 16", None);
+    } else if workload.updates > 0 {
+        sizes.message("hint_delta", Direction::Download, "update", delta, "u (8 + 2 ne)", None);
+    }
+
+    // While a batch is answered: the queries as they came, as words and prepared, and the answers twice.
+    let online = queries * (12 * columns + 8 * rows);
+    let changed_rows = workload.updates * wide * n * 4 * 2;
+    sizes.memory = MemoryMap {
+        server: vec![TableBytes::new("database", stored), TableBytes::new("hint", hint)],
+        client: vec![TableBytes::new("hint", hint)],
+        // Server and client share the hint message in one process.
+        peak_bytes: PROCESS_BYTES + stored + hint + hint_buffers_bytes(layout.columns, dimension).max(online + changed_rows),
+    };
+
+    let entries = rows * columns;
+    sizes.operations = crate::scheme::operations(json!({
+        "encode": { "bytes_written": stored, "digit_conversions": if layout.code.is_packed() { 0 } else { layout.entries() } },
+        "hint": { "matrix_multiply_adds": entries * n, "prg_bytes": 4 * columns * n },
+        "query": { "prg_bytes": 4 * columns * n, "multiply_adds_u32": columns * n * queries, "gaussian_samples": columns * queries },
+        "answer": { "multiply_adds_packed": entries * queries, "bytes_read": stored },
+        "extract": { "multiply_adds_u32": wide * n * queries },
+        "update_server": { "multiply_adds_u32": workload.updates * wide * n },
+        "update_client": { "multiply_adds_u32": workload.updates * wide * n },
+    }));
+    sizes.instances = vec![LweInstance {
+        name: "query".into(),
+        kind: "lwe".into(),
+        dimension: n,
+        modulus: "2^32".into(),
+        log2_modulus: 32.0,
+        secret,
+        error_stddev: error.0,
+        samples: columns,
+        protects: "the column of the record asked for".into(),
+    }];
+    Ok(sizes)
+}

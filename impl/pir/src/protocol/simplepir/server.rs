@@ -1,0 +1,115 @@
+//! SimplePIR's server.
+
+use std::sync::Arc;
+
+use lattice::lwe::PublicMatrix;
+use rand::RngCore;
+use ring::Seed;
+
+use super::hint::Hint;
+use super::{Params, SEED_BYTES, SimplePir};
+use crate::clock::Group;
+use crate::database::Database;
+use crate::error::{Error, Result};
+use crate::linear::{EntryChange, LinearDatabase};
+use crate::scheme::{Change, Context, Request, Response, Scheme};
+use crate::wire::{Frame, FrameBuilder};
+
+/// The packed database and its hint.
+pub struct Server {
+    database: LinearDatabase,
+    public: PublicMatrix,
+    hint: Hint,
+}
+
+impl Server {
+    /// Encodes the database and computes H = D' A (phases `encode` and `hint`).
+    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = params.layout(database.shape())?;
+        let dimension = params.lwe.dimension;
+        let mut seed = Seed([0; SEED_BYTES]);
+        context.rng.fill_bytes(&mut seed.0);
+        let public = PublicMatrix::new(seed, dimension);
+        let clock = Arc::clone(&context.clock);
+        let encoded = clock.time("encode", Group::Offline, || LinearDatabase::encode(layout, database, context))?;
+        let words = layout.rows * dimension;
+        let mut builder = FrameBuilder::new(SEED_BYTES + 4 * words);
+        builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seed.0);
+        clock.time("hint", Group::Offline, || {
+            encoded.accumulate_hint(&public, builder.words_mut(SEED_BYTES, words), context)
+        })?;
+        builder.words_to_wire(SEED_BYTES, words);
+        let message = builder.finish(SimplePir::NAME, "hint");
+        Ok(Self { database: encoded, public, hint: Hint::new(message, dimension) })
+    }
+
+    /// The hint message for a new client, with all updates in it.
+    pub(super) fn hint(&self) -> Frame {
+        if self.hint.changed().is_empty() {
+            return self.hint.message().clone();
+        }
+        let payload = self.hint.message().payload();
+        let mut builder = FrameBuilder::new(payload.len());
+        builder.payload_mut().copy_from_slice(payload);
+        for (row, words) in self.hint.changed() {
+            builder.put_words(SEED_BYTES + 4 * row * self.public.dimension(), words);
+        }
+        builder.finish(SimplePir::NAME, "hint")
+    }
+
+    /// Answers every query of every request in one pass over the database.
+    pub(super) fn answer(&self, requests: &[Request], context: &Context) -> Result<Vec<Response>> {
+        let (rows, columns) = (self.database.layout().rows, self.database.layout().columns);
+        let mut queries = Vec::new();
+        for request in requests {
+            let [("query", message)] = &request.messages[..] else {
+                return Err(Error::message("query", "a SimplePIR request is one message `query`."));
+            };
+            let message = message.clone().check(SimplePir::NAME, "query", 4 * request.queries * columns as u64)?;
+            queries.extend((0..request.queries as usize).map(|k| message.words(4 * k * columns, columns)));
+        }
+        let products = self.database.product(&queries, context.kernel, context.threads)?;
+        let mut products = products.into_iter();
+        let respond = |request: &Request| {
+            let mut builder = FrameBuilder::new(4 * request.queries as usize * rows);
+            for (k, product) in products.by_ref().take(request.queries as usize).enumerate() {
+                builder.put_words(4 * k * rows, &product);
+            }
+            let answer = builder.finish(SimplePir::NAME, "answer");
+            Response { messages: vec![("answer", answer)], queries: request.queries }
+        };
+        Ok(requests.iter().map(respond).collect())
+    }
+
+    /// Changes records. The message tells clients what was added to each entry, or, where that is longer, is the whole hint.
+    pub(super) fn update(&mut self, changes: &[Change]) -> Result<Vec<(&'static str, Frame)>> {
+        let layout = *self.database.layout();
+        let done = self.database.change(changes)?;
+        done.iter().for_each(|change| self.hint.apply(change, &layout, &self.public));
+        if delta_bytes(done.len() as u64, layout.code.entries_per_record()) >= self.hint.message().payload().len() as u64 {
+            return Ok(vec![("hint", self.hint())]);
+        }
+        Ok(vec![("hint_delta", delta_message(&done))])
+    }
+}
+
+/// Payload bytes of a `hint_delta` for so many records: an index of 8 bytes and 2 bytes an entry each.
+pub(super) fn delta_bytes(updates: u64, entries_per_record: u64) -> u64 {
+    updates * (8 + 2 * entries_per_record)
+}
+
+fn delta_message(changes: &[EntryChange]) -> Frame {
+    let entries = changes.first().map_or(0, |change| change.deltas.len() as u64);
+    let mut builder = FrameBuilder::new(delta_bytes(changes.len() as u64, entries) as usize);
+    let mut out = builder.payload_mut();
+    let mut put = |bytes: &[u8]| {
+        let (now, later) = std::mem::take(&mut out).split_at_mut(bytes.len());
+        now.copy_from_slice(bytes);
+        out = later;
+    };
+    for change in changes {
+        put(&change.index.to_le_bytes());
+        change.deltas.iter().for_each(|delta| put(&delta.to_le_bytes()));
+    }
+    builder.finish(SimplePir::NAME, "hint_delta")
+}

@@ -1,0 +1,130 @@
+//! What every protocol's tests do: fill a server, ask, compare, update, corrupt.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use ring::Kernel;
+
+use crate::database::Database;
+use crate::params::ParameterSet;
+use crate::progress::Silent;
+use crate::runner::{Options, Run, Session};
+use crate::scheme::{Context, Request, Response, Scheme};
+use crate::transcript::Link;
+use crate::wire::Frame;
+use crate::workload::{Shape, Workload};
+
+/// Records of 1 bit to more than a block, one record to many, powers of two and not.
+pub const ALL_SHAPES: &[(u64, u64)] =
+    &[(1, 1), (1, 5000), (1000, 1), (70_000, 1), (777, 7), (1000, 13), (300, 9), (64, 10), (100, 2048), (37, 2049), (5, 20_000)];
+
+pub fn set_text(protocol: &str, extra: &str, moduli: &str) -> String {
+    format!(
+        "protocol = \"{protocol}\"\ntitle = \"test\"\n{extra}[source]\nkind = \"repaired\"\n[lwe]\ndimension = 64\n\
+         modulus = \"2^32\"\nsecret = {{ kind = \"uniform\" }}\nerror = {{ stddev = 6.4 }}\n{moduli}"
+    )
+}
+
+/// A set at LWE dimension 64: right in every respect but security.
+pub fn small_set<P: ParameterSet>(protocol: &str, extra: &str, moduli: &str) -> P {
+    P::try_new(toml::from_str(&set_text(protocol, extra, moduli)).unwrap()).unwrap()
+}
+
+fn context(kernel: Kernel, threads: usize) -> Context<'static> {
+    Context {
+        kernel,
+        threads,
+        rng: ChaCha20Rng::seed_from_u64(1),
+        clock: Arc::default(),
+        noise: Default::default(),
+        progress: &Silent,
+    }
+}
+
+/// Runs the whole protocol through the runner on seeded, all-zero and all-one databases; describes the same bytes as
+/// travelled; refuses truncated and corrupted messages.
+pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, queries: u64, updates: u64) {
+    let shape = Shape::new(records, bits).unwrap();
+    let workload = Workload::new(shape, queries, updates.min(records)).unwrap();
+    let sizes = S::describe(params, &workload).unwrap();
+    for source in ["seeded:07", "constant:00", "constant:ff"] {
+        for (kernel, threads) in [(Kernel::best(), 1), (Kernel::Scalar, 2)] {
+            let database = Database::open(source, shape).unwrap();
+            let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]) };
+            let mut run = Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
+            run.prepare().unwrap();
+            run.repetition().unwrap();
+            run.repetition().unwrap();
+            run.update().unwrap();
+            let measured = run.finish();
+            assert_eq!(measured.correct.right, measured.correct.compared, "{records} x {bits} {source} {kernel}");
+            assert!(measured.correct.compared >= 2 * queries);
+            for entry in &measured.transcript {
+                let described = sizes.messages.iter().find(|m| m.name == entry.name && m.phase == entry.phase);
+                let described = described.unwrap_or_else(|| panic!("{} is not described", entry.name));
+                assert_eq!(described.payload_bytes, entry.payload_bytes, "{} of {records} x {bits}", entry.name);
+                assert_eq!(described.frame_bytes, entry.frame_bytes);
+                assert_eq!(described.queries_served, entry.queries_served);
+            }
+            assert_eq!(measured.transcript.len(), sizes.messages.len());
+        }
+    }
+    refuses_bad_messages::<S>(params, shape);
+}
+
+fn parties<S: Scheme>(params: &S::Params, shape: Shape, context: &mut Context) -> (S::Server, S::Client) {
+    let database = Database::seeded([9; 16], shape);
+    let mut server = S::preprocess(params, &database, context).unwrap();
+    let mut client = S::client(params, shape, context).unwrap();
+    S::offline(&mut client, &mut server, &mut Link::new(S::NAME), context).unwrap();
+    (server, client)
+}
+
+fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
+    let mut context = context(Kernel::best(), 1);
+    let (server, mut client) = parties::<S>(params, shape, &mut context);
+    assert!(S::query(&mut client, &[shape.records], &mut context).is_err());
+    let request = S::query(&mut client, &[0], &mut context).unwrap();
+    let (name, frame) = &request.messages[0];
+    let mut corrupt = frame.bytes().to_vec();
+    let last = corrupt.len() - 1;
+    corrupt[last] ^= 1;
+    assert!(Frame::parse(&corrupt, S::NAME, name).is_err());
+    assert!(Frame::parse(&corrupt[..last], S::NAME, name).is_err());
+    let none = Request { messages: Vec::new(), queries: 1 };
+    assert!(S::answer(&server, &[none], &mut context).is_err());
+    let two = Request { messages: request.messages.clone(), queries: 2 };
+    assert!(S::answer(&server, &[two], &mut context).is_err());
+    // Two clients' requests in one call; the answers come in order.
+    let mut other = S::client(params, shape, &mut context).unwrap();
+    let mut server = server;
+    S::offline(&mut other, &mut server, &mut Link::new(S::NAME), &mut context).unwrap();
+    let index = shape.records / 2;
+    let second = S::query(&mut other, &[index], &mut context).unwrap();
+    let responses = S::answer(&server, &[request, second], &mut context).unwrap();
+    let empty = Response { messages: Vec::new(), queries: 1 };
+    assert!(S::extract(&mut client, &empty, &mut context).is_err());
+    let database = Database::seeded([9; 16], shape);
+    for (client, response, index) in [(&mut client, &responses[0], 0), (&mut other, &responses[1], index)] {
+        assert_eq!(S::extract(client, response, &mut context).unwrap(), [database.record(index).unwrap()]);
+    }
+}
+
+/// Measured variance about zero at a stage over so many keys.
+pub fn noise_variance<S: Scheme>(params: &S::Params, shape: Shape, keys: usize, stage: &str) -> f64 {
+    let mut context = context(Kernel::best(), 1);
+    let (server, mut client) = parties::<S>(params, shape, &mut context);
+    for key in 0..keys {
+        let request = S::query(&mut client, &[key as u64 % shape.records], &mut context).unwrap();
+        let response = &S::answer(&server, &[request], &mut context).unwrap()[0];
+        S::measure_noise(&client, response, &mut context).unwrap();
+        S::extract(&mut client, response, &mut context).unwrap();
+    }
+    let summary = context.noise.summary();
+    let stage = summary.iter().find(|found| found.stage == stage).unwrap();
+    assert!(stage.keys >= 20 && stage.samples >= 1 << 14, "{} samples of {} keys", stage.samples, stage.keys);
+    assert!(stage.max < stage.threshold);
+    stage.stddev.powi(2)
+}

@@ -1,0 +1,86 @@
+//! The protocols of this program behind one table: what the command line needs, with their types erased.
+
+use std::borrow::Cow;
+
+use crate::database::Database;
+use crate::description::Description;
+use crate::error::{Error, Result};
+use crate::params::{ParameterFile, ParameterSet};
+use crate::progress::Progress;
+use crate::protocol::{doublepir::DoublePir, simplepir::SimplePir};
+use crate::runner::{Options, Run, Session};
+use crate::scheme::Scheme;
+use crate::workload::Workload;
+
+/// Makes a session that has not yet done anything.
+pub type OpenSession =
+    for<'a> fn(&ParameterFile, Database, Workload, &Options, &'a dyn Progress) -> Result<Box<dyn Session + 'a>>;
+
+/// One protocol.
+#[derive(Clone, Copy)]
+pub struct Protocol {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Hash of the sources its numbers depend on, taken when this program was built.
+    pub source_hash: &'static str,
+    /// Describes a set at a workload.
+    pub describe: fn(&ParameterFile, &Workload) -> Result<Description>,
+    /// Parses and checks a set.
+    pub check: fn(&ParameterFile) -> Result<()>,
+    /// Opens a session.
+    pub session: OpenSession,
+    /// JSON Schema of its parameter files.
+    pub schema: fn() -> serde_json::Value,
+}
+
+const fn entry<S: Scheme + 'static>(source_hash: &'static str) -> Protocol {
+    Protocol {
+        name: S::NAME,
+        summary: S::SUMMARY,
+        source_hash,
+        describe: describe::<S>,
+        check: |file| file.parse::<S::Params>().map(|_| ()),
+        session: open::<S>,
+        schema: || schemars::schema_for!(<S::Params as ParameterSet>::Literal).to_value(),
+    }
+}
+
+fn describe<S: Scheme>(file: &ParameterFile, workload: &Workload) -> Result<Description> {
+    let params = file.parse::<S::Params>()?;
+    let sizes = S::describe(&params, workload).map_err(|e| e.in_file(&file.path))?;
+    Ok(sizes.describe(S::NAME, file.id(params.source()), workload))
+}
+
+fn open<'a, S: Scheme + 'static>(
+    file: &ParameterFile,
+    database: Database,
+    workload: Workload,
+    options: &Options,
+    progress: &'a dyn Progress,
+) -> Result<Box<dyn Session + 'a>> {
+    let params = file.parse::<S::Params>()?;
+    Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
+}
+
+static PROTOCOLS: [Protocol; 2] = [
+    entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
+    entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
+];
+
+/// All protocols.
+pub fn all() -> &'static [Protocol] {
+    &PROTOCOLS
+}
+
+/// The protocol `name`.
+///
+/// # Errors
+/// An unknown name.
+pub fn find(name: &str) -> Result<&'static Protocol> {
+    PROTOCOLS.iter().find(|protocol| protocol.name == name).ok_or_else(|| Error::UnknownProtocol {
+        name: name.into(),
+        known: PROTOCOLS.iter().map(|protocol| protocol.name).collect::<Vec<_>>().join(", "),
+    })
+}

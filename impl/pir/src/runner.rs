@@ -1,0 +1,286 @@
+//! Drives any protocol the same way: offline exchange, repetitions, updates; times, counts and checks everything.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rand::RngCore;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use ring::{Kernel, Prg};
+
+use crate::clock::{Group, Phase};
+use crate::database::{Database, Record};
+use crate::description::Direction;
+use crate::error::{Error, Result};
+use crate::noise::{NoiseLog, StageNoise};
+use crate::progress::Progress;
+use crate::record::Correct;
+use crate::scheme::{Context, Request, Response, Scheme};
+use crate::transcript::{Entry, Link};
+use crate::workload::Workload;
+
+/// Memory of a run beside a protocol's tables: the program, its stacks and allocator.
+pub const PROCESS_BYTES: u64 = 6 << 20;
+
+/// Preprocessing is repeated until there are as many samples as repetitions or until it has taken so long, seconds.
+const PREPROCESS_SECONDS: f64 = 5.0;
+
+/// How a run is done.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Kernel path of every matrix product.
+    pub kernel: Kernel,
+    /// Threads of the server.
+    pub threads: usize,
+    /// Samples of every phase.
+    pub repetitions: u64,
+    /// Seed of all randomness; keys are then not secret.
+    pub seed: Option<[u8; 32]>,
+}
+
+/// What a finished session measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Seconds of every phase and repetition.
+    pub phases: Vec<Phase>,
+    /// Every message of the offline phase, of one repetition and of one update.
+    pub transcript: Vec<Entry>,
+    /// Errors at each decryption.
+    pub noise: Vec<StageNoise>,
+    /// Retrieved records against the database.
+    pub correct: Correct,
+}
+
+/// One protocol at one workload, driven step by step so that several can take turns.
+pub trait Session {
+    /// Preprocessing, offline exchange, one warm-up query.
+    ///
+    /// # Errors
+    /// Whatever the protocol refuses.
+    fn prepare(&mut self) -> Result<()>;
+    /// One query, answer, extraction; every record is compared with the database.
+    ///
+    /// # Errors
+    /// Whatever the protocol refuses.
+    fn repetition(&mut self) -> Result<()>;
+    /// One update of as many records as the workload says, and a query for a changed one. Nothing without updates.
+    ///
+    /// # Errors
+    /// Whatever the protocol refuses.
+    fn update(&mut self) -> Result<()>;
+    /// The measurements.
+    fn finish(self: Box<Self>) -> Measured;
+}
+
+/// A session of protocol `S`.
+pub struct Run<'a, S: Scheme> {
+    params: Cow<'a, S::Params>,
+    database: Database,
+    workload: Workload,
+    repetitions: u64,
+    context: Context<'a>,
+    parties: Option<(S::Server, S::Client)>,
+    link: Link,
+    choices: Box<dyn RngCore>,
+    done: u64,
+    correct: Correct,
+}
+
+impl<'a, S: Scheme> Run<'a, S> {
+    /// A session that has not yet done anything.
+    ///
+    /// # Errors
+    /// A kernel this machine lacks; no randomness.
+    pub fn new(
+        params: Cow<'a, S::Params>,
+        database: Database,
+        workload: Workload,
+        options: &Options,
+        progress: &'a dyn Progress,
+    ) -> Result<Self> {
+        let kernel = options.kernel.check().map_err(|e| Error::Kernel(e.to_string()))?;
+        let seed = match options.seed {
+            Some(seed) => seed,
+            None => {
+                let mut seed = [0; 32];
+                for half in seed.chunks_exact_mut(16) {
+                    half.copy_from_slice(&ring::Seed::from_os().map_err(|e| Error::Workload(e.to_string()))?.0);
+                }
+                seed
+            }
+        };
+        Ok(Self {
+            params,
+            database,
+            workload,
+            repetitions: options.repetitions.max(1),
+            context: Context {
+                kernel,
+                threads: options.threads.max(1),
+                rng: ChaCha20Rng::from_seed(seed),
+                clock: Arc::default(),
+                noise: NoiseLog::default(),
+                progress,
+            },
+            parties: None,
+            link: Link::new(S::NAME),
+            // Which records are asked for is not secret here: a fixed stream makes runs comparable.
+            choices: Box::new(Prg::new(*b"pirlab choices 1").rng()),
+            done: 0,
+            correct: Correct::default(),
+        })
+    }
+
+    /// First record, last record, then random ones.
+    fn indices(&mut self, turn: u64) -> Vec<u64> {
+        let records = self.workload.shape.records;
+        (0..self.workload.queries)
+            .map(|k| match turn * self.workload.queries + k {
+                0 => 0,
+                1 => records - 1,
+                _ => self.choices.next_u64() % records,
+            })
+            .collect()
+    }
+
+    /// One full exchange about `indices`; messages are written down if `keep`. Returns whether all records were right.
+    fn exchange(&mut self, indices: &[u64], keep: bool) -> Result<bool> {
+        let Self { context, parties, link, workload, .. } = self;
+        let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
+        let clock = Arc::clone(&context.clock);
+        let mut scratch = Link::new(S::NAME);
+        let link = if keep { link } else { &mut scratch };
+        let served = Some(workload.queries);
+
+        let request = clock.time("query", Group::Online, || S::query(client, indices, context))?;
+        let messages = carry_all(link, &request.messages, Direction::Upload, "query", served)?;
+        let requests = [Request { messages, queries: request.queries }];
+        let responses = clock.time("answer", Group::Online, || S::answer(server, &requests, context))?;
+        let response = responses.into_iter().next().ok_or_else(|| Error::message("answer", "the server gave none."))?;
+        let messages = carry_all(link, &response.messages, Direction::Download, "answer", served)?;
+        let response = Response { messages, queries: response.queries };
+        S::measure_noise(client, &response, context)?;
+        let records = clock.time("extract", Group::Online, || S::extract(client, &response, context))?;
+        self.compare(indices, &records)
+    }
+
+    fn compare(&mut self, indices: &[u64], records: &[Record]) -> Result<bool> {
+        let mut right = 0;
+        for (&index, record) in indices.iter().zip(records) {
+            right += u64::from(self.database.record(index)? == *record);
+        }
+        self.correct.compared += indices.len() as u64;
+        self.correct.right += right;
+        Ok(right == indices.len() as u64)
+    }
+
+    /// So many changes, to records spread over the database; each becomes its complement.
+    fn changes(&mut self) -> Result<Vec<(u64, Record)>> {
+        let shape = self.workload.shape;
+        let step = (shape.records / self.workload.updates.max(1)).max(1);
+        (0..self.workload.updates)
+            .map(|i| {
+                let index = i * step;
+                let mut record = self.database.record(index)?;
+                record.iter_mut().for_each(|byte| *byte = !*byte);
+                if shape.record_bits % 8 != 0
+                    && let Some(last) = record.last_mut()
+                {
+                    *last &= (1 << (shape.record_bits % 8)) - 1;
+                }
+                Ok((index, record))
+            })
+            .collect()
+    }
+}
+
+type Messages = Vec<(&'static str, crate::wire::Frame)>;
+
+fn carry_all(
+    link: &mut Link,
+    messages: &Messages,
+    direction: Direction,
+    phase: &str,
+    served: Option<u64>,
+) -> Result<Messages> {
+    messages
+        .iter()
+        .map(|(name, frame)| Ok((*name, link.carry(frame.clone(), name, direction, phase, served)?)))
+        .collect()
+}
+
+impl<S: Scheme> Session for Run<'_, S> {
+    fn prepare(&mut self) -> Result<()> {
+        let mut spent = 0.0;
+        for _ in 0..self.repetitions {
+            // The tables of the last turn must be gone before new ones are built.
+            self.parties = None;
+            let start = std::time::Instant::now();
+            let server = S::preprocess(&self.params, &self.database, &mut self.context)?;
+            let client = S::client(&self.params, self.workload.shape, &mut self.context)?;
+            self.parties = Some((server, client));
+            spent += start.elapsed().as_secs_f64();
+            if spent > PREPROCESS_SECONDS {
+                break;
+            }
+        }
+        let Self { parties, context, link, .. } = self;
+        if let Some((server, client)) = parties {
+            let clock = Arc::clone(&context.clock);
+            let done = clock.time("offline_exchange", Group::Offline, || S::offline(client, server, link, context));
+                done?;
+        }
+        self.context.clock.pause(true);
+        let indices = self.indices(u64::MAX / self.workload.queries / 2);
+        self.exchange(&indices, false)?;
+        self.context.clock.pause(false);
+        Ok(())
+    }
+
+    fn repetition(&mut self) -> Result<()> {
+        let indices = self.indices(self.done);
+        self.exchange(&indices, self.done == 0)?;
+        self.done += 1;
+        Ok(())
+    }
+
+    fn update(&mut self) -> Result<()> {
+        if self.workload.updates == 0 {
+            return Ok(());
+        }
+        for turn in 0..self.repetitions {
+            let changes = self.changes()?;
+            let Self { context, parties, link, .. } = &mut *self;
+            let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
+            let clock = Arc::clone(&context.clock);
+            let mut scratch = Link::new(S::NAME);
+            let link = if turn == 0 { link } else { &mut scratch };
+            let messages = clock.time("update_server", Group::Update, || S::update(server, &changes, context))?;
+            let messages = carry_all(link, &messages, Direction::Download, "update", None)?;
+            clock.time("update_client", Group::Update, || S::apply_update(client, &messages, context))?;
+                let changed: Vec<u64> = changes.iter().map(|change| change.0).collect();
+            for (index, record) in changes {
+                self.database.change(index, record)?;
+            }
+            // The changed records, and one that was not changed, must come back right.
+            let other = changed[changed.len() - 1].saturating_add(1).min(self.workload.shape.records - 1);
+            let asked: Vec<u64> =
+                changed.iter().rev().copied().chain([other]).cycle().take(self.workload.queries.max(2) as usize).collect();
+            self.context.clock.pause(true);
+            for indices in asked.chunks(self.workload.queries as usize) {
+                self.exchange(indices, false)?;
+            }
+            self.context.clock.pause(false);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Measured {
+        Measured {
+            phases: self.context.clock.phases().to_vec(),
+            transcript: self.link.entries().to_vec(),
+            noise: self.context.noise.summary(),
+            correct: self.correct,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What a protocol is.
+//!
+//! One trait wide enough for client-keyed, hint-based, hintless, stateful, many-index and batched protocols. The runner
+//! drives every implementation the same way: it times, counts, checks and records; a protocol only computes.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use ring::Kernel;
+
+use crate::clock::Clock;
+use crate::database::{Database, Record};
+use crate::description::{Description, Direction};
+use crate::error::Result;
+use crate::noise::NoiseLog;
+use crate::params::ParameterSet;
+use crate::progress::Progress;
+use crate::transcript::Link;
+use crate::wire::Frame;
+use crate::workload::{Shape, Workload};
+
+/// What a protocol computes with: kernel path, threads, randomness, clock, progress.
+pub struct Context<'a> {
+    /// Kernel path of every matrix product.
+    pub kernel: Kernel,
+    /// Threads of the server.
+    pub threads: usize,
+    /// All randomness: from the operating system, or from `--seed`.
+    pub rng: ChaCha20Rng,
+    /// Phases finer than the runner's.
+    pub clock: Arc<Clock>,
+    /// Errors at each decryption.
+    pub noise: NoiseLog,
+    /// Where long work reports how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+/// A request of one client: its messages, in order. May carry many indices.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Messages by name.
+    pub messages: Vec<(&'static str, Frame)>,
+    /// Number of indices asked for.
+    pub queries: u64,
+}
+
+/// The answer to one request: its messages, in order.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// Messages by name.
+    pub messages: Vec<(&'static str, Frame)>,
+    /// Number of indices answered.
+    pub queries: u64,
+}
+
+/// A change of one record.
+pub type Change = (u64, Record);
+
+/// A single-server PIR protocol.
+pub trait Scheme: Sized {
+    /// Name on the command line, in parameter files and in records.
+    const NAME: &'static str;
+    /// One line for `pirlab list`.
+    const SUMMARY: &'static str;
+    /// Checked parameter set.
+    type Params: ParameterSet;
+    /// Everything the server keeps.
+    type Server;
+    /// Everything one client keeps, between queries and while one is under way.
+    type Client;
+
+    /// Layout, exact message lengths, memory, operation counts and LWE instances. Touches no database.
+    ///
+    /// The caller fills in the parameters' identity.
+    ///
+    /// # Errors
+    /// The set does not serve this workload.
+    fn describe(params: &Self::Params, workload: &Workload) -> Result<Sizes>;
+
+    /// Encodes the database and precomputes whatever no client is needed for.
+    ///
+    /// # Errors
+    /// The set does not serve this database, or the database cannot be read.
+    fn preprocess(params: &Self::Params, database: &Database, context: &mut Context) -> Result<Self::Server>;
+
+    /// A client with fresh keys (or none, where keys are per query).
+    ///
+    /// # Errors
+    /// The set does not serve this shape.
+    fn client(params: &Self::Params, shape: Shape, context: &mut Context) -> Result<Self::Client>;
+
+    /// The offline exchange: hints down, keys up, streams; everything that travels goes through `link`.
+    ///
+    /// # Errors
+    /// A message does not arrive as it was sent.
+    fn offline(
+        client: &mut Self::Client,
+        server: &mut Self::Server,
+        link: &mut Link,
+        context: &mut Context,
+    ) -> Result<()>;
+
+    /// One request for all `indices`.
+    ///
+    /// # Errors
+    /// An index out of range.
+    fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request>;
+
+    /// Answers requests of one or several clients together, in order.
+    ///
+    /// # Errors
+    /// A request that does not fit this server's parameters.
+    fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>>;
+
+    /// The records of the client's oldest open request.
+    ///
+    /// # Errors
+    /// A response that does not fit the request.
+    fn extract(client: &mut Self::Client, response: &Response, context: &mut Context) -> Result<Vec<Record>>;
+
+    /// Decrypts everything the client can in `response` (not only the records asked for) and logs the errors by stage.
+    /// Called outside the clock, before [`Self::extract`].
+    ///
+    /// # Errors
+    /// As [`Self::extract`].
+    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()>;
+
+    /// Changes records on the server; returns the messages every client must fetch.
+    ///
+    /// # Errors
+    /// An index out of range, a record of another length.
+    fn update(server: &mut Self::Server, changes: &[Change], context: &mut Context)
+    -> Result<Vec<(&'static str, Frame)>>;
+
+    /// Brings a client up to date.
+    ///
+    /// # Errors
+    /// A message that does not fit.
+    fn apply_update(client: &mut Self::Client, messages: &[(&'static str, Frame)], context: &mut Context)
+    -> Result<()>;
+}
+
+/// A [`Description`] without the identity of its parameter set.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    /// See [`Description::layout`].
+    pub layout: serde_json::Map<String, serde_json::Value>,
+    /// See [`Description::messages`].
+    pub messages: Vec<crate::description::MessageSize>,
+    /// See [`Description::memory`].
+    pub memory: crate::description::MemoryMap,
+    /// See [`Description::operations`].
+    pub operations: serde_json::Map<String, serde_json::Value>,
+    /// See [`Description::instances`].
+    pub instances: Vec<crate::description::LweInstance>,
+}
+
+impl Sizes {
+    /// Payload bytes of the message `name`; zero where there is none.
+    pub fn payload_bytes(&self, name: &str) -> u64 {
+        self.messages.iter().find(|message| message.name == name).map_or(0, |message| message.payload_bytes)
+    }
+
+    /// Adds a message.
+    pub fn message(
+        &mut self,
+        name: &str,
+        direction: Direction,
+        phase: &str,
+        payload_bytes: u64,
+        formula: &str,
+        queries_served: Option<u64>,
+    ) {
+        self.messages.push(crate::description::MessageSize {
+            name: name.into(),
+            direction,
+            phase: phase.into(),
+            payload_bytes,
+            frame_bytes: payload_bytes + crate::wire::HEADER_BYTES,
+            formula: formula.into(),
+            queries_served,
+        });
+    }
+
+    /// With the parameter set's identity: what `pirlab describe` prints.
+    pub fn describe(self, protocol: &str, parameters: crate::description::ParametersId, workload: &Workload) -> Description {
+        let Sizes { layout, messages, memory, operations, instances } = self;
+        Description {
+            schema: crate::description::DESCRIPTION_SCHEMA.into(),
+            id: None,
+            protocol: protocol.into(),
+            parameters,
+            shape: workload.into(),
+            queries: workload.queries,
+            updates: workload.updates,
+            layout,
+            messages,
+            memory,
+            operations,
+            instances,
+        }
+    }
+}
+
+/// The object of a JSON value: operation counts by phase and kind.
+pub(crate) fn operations(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
+    match value {
+        serde_json::Value::Object(map) => map,
+        _ => serde_json::Map::new(),
+    }
+}

@@ -1,0 +1,110 @@
+//! What is asked of a protocol: the database's shape, how many queries at once, how many records change.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// Records times bits of a record. Both at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Shape {
+    /// Number of records.
+    pub records: u64,
+    /// Bits of one record.
+    pub record_bits: u64,
+}
+
+/// Largest database that can be described: 2^50 bits.
+const MAX_DATABASE_BITS: u128 = 1 << 50;
+/// Largest record: 2^30 bits.
+const MAX_RECORD_BITS: u64 = 1 << 30;
+
+impl Shape {
+    /// A checked shape.
+    ///
+    /// # Errors
+    /// Zero records, zero bits, a record above 2^30 bits, a database above 2^50 bits.
+    pub fn new(records: u64, record_bits: u64) -> Result<Self> {
+        let refuse = |problem: String| Err(Error::Workload(problem));
+        if records == 0 {
+            return refuse("records = 0: a database has at least one record. Give --records 1 or more.".into());
+        }
+        if record_bits == 0 {
+            return refuse("record bits = 0: a record has at least one bit. Give --record-bits 1 or more.".into());
+        }
+        if record_bits > MAX_RECORD_BITS {
+            return refuse(format!(
+                "record bits = {record_bits}: at most {MAX_RECORD_BITS} (2^30). Split longer records and fetch their parts."
+            ));
+        }
+        if u128::from(records) * u128::from(record_bits) > MAX_DATABASE_BITS {
+            return refuse(format!(
+                "records x record bits = {records} x {record_bits}: at most 2^50 bits. Split the database."
+            ));
+        }
+        Ok(Self { records, record_bits })
+    }
+
+    /// records * record_bits.
+    pub fn database_bits(&self) -> u128 {
+        u128::from(self.records) * u128::from(self.record_bits)
+    }
+
+    /// Bytes of the records stored back to back.
+    pub fn database_bytes(&self) -> u64 {
+        self.database_bits().div_ceil(8) as u64
+    }
+
+    /// Bytes of one record, its last byte padded with zero bits.
+    pub fn record_bytes(&self) -> usize {
+        self.record_bits.div_ceil(8) as usize
+    }
+
+    /// Checks that `index` names a record.
+    ///
+    /// # Errors
+    /// An index past the last record.
+    pub fn check_index(&self, index: u64) -> Result<()> {
+        if index < self.records {
+            return Ok(());
+        }
+        Err(Error::Workload(format!(
+            "index {index} is out of range: the database has {} records, 0 to {}.",
+            self.records,
+            self.records - 1
+        )))
+    }
+}
+
+/// A shape with the number of queries answered together and of records changed by one update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// The database.
+    pub shape: Shape,
+    /// Queries answered together, at least one.
+    pub queries: u64,
+    /// Records changed by one update; zero: no update is measured.
+    pub updates: u64,
+}
+
+/// Most queries in one request.
+pub const MAX_QUERIES: u64 = 1 << 12;
+
+impl Workload {
+    /// A checked workload.
+    ///
+    /// # Errors
+    /// No query, too many queries, more updates than records.
+    pub fn new(shape: Shape, queries: u64, updates: u64) -> Result<Self> {
+        if !(1..=MAX_QUERIES).contains(&queries) {
+            return Err(Error::Workload(format!("queries = {queries}: from 1 to {MAX_QUERIES} in one request.")));
+        }
+        if updates > shape.records {
+            return Err(Error::Workload(format!(
+                "updates = {updates}: the database has only {} records. Give --updates {} or fewer.",
+                shape.records, shape.records
+            )));
+        }
+        Ok(Self { shape, queries, updates })
+    }
+}

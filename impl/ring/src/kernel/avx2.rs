@@ -1,0 +1,195 @@
+//! The AVX2 path. Every function enables AVX2 and is called only after [`super::Kernel::check`] found it; that, and the slice
+//! lengths asserted in the dispatch module, is what the `unsafe` blocks rely on.
+
+use super::{ACCUMULATED_ROWS, scalar};
+use std::arch::x86_64::*;
+
+/// How to turn the 16 bytes at each of two groups of eight `W`-bit entries into 16 lanes of 16 bits.
+struct Unpacker {
+    /// For each lane, the two bytes that contain its entry, within its 128-bit half.
+    bytes: __m256i,
+    /// For each lane, the power of two that moves its entry to the top of the lane.
+    scales: __m256i,
+}
+
+/// A group of eight entries takes exactly `W` bytes, so that all groups are gathered alike.
+const fn gather_tables<const W: usize>() -> ([u8; 16], [u16; 8]) {
+    let (mut bytes, mut scales) = ([0; 16], [0; 8]);
+    let mut i = 0;
+    while i < 8 {
+        bytes[2 * i] = (i * W / 8) as u8;
+        bytes[2 * i + 1] = (i * W / 8 + 1) as u8;
+        scales[i] = 1 << (16 - W - i * W % 8);
+        i += 1;
+    }
+    (bytes, scales)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn unpacker<const W: usize>() -> Unpacker {
+    let (bytes, scales) = const { gather_tables::<W>() };
+    // SAFETY: both arrays are 16 bytes long.
+    let (bytes, scales) = unsafe { (_mm_loadu_si128(bytes.as_ptr().cast()), _mm_loadu_si128(scales.as_ptr().cast())) };
+    Unpacker { bytes: _mm256_broadcastsi128_si256(bytes), scales: _mm256_broadcastsi128_si256(scales) }
+}
+
+/// The 16 entries of the half share at `data`.
+///
+/// # Safety
+/// `W + 16` bytes from `data` on must be readable.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn entries<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m256i {
+    // SAFETY: the caller's promise.
+    let raw = unsafe { _mm256_loadu2_m128i(data.add(W).cast(), data.cast()) };
+    if W == 16 {
+        return raw;
+    }
+    let pairs = _mm256_shuffle_epi8(raw, unpacker.bytes);
+    let top = _mm256_mullo_epi16(pairs, unpacker.scales);
+    _mm256_srl_epi16(top, _mm_cvtsi32_si128(16 - W as i32))
+}
+
+/// The sum of the eight lanes.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn reduce_add(v: __m256i) -> u32 {
+    let four = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+    let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
+    _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two))) as u32
+}
+
+/// One block, a run of chunks, one query; `R` of the eight rows at a time.
+///
+/// # Safety
+/// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn strip<const W: usize, const R: usize>(
+    data: *const u8,
+    chunks: usize,
+    query: *const i16,
+    sums: &mut [u32; 8],
+) {
+    let unpacker = unpacker::<W>();
+    for first_row in (0..8).step_by(R) {
+        let mut acc = [[_mm256_setzero_si256(); 2]; R];
+        for chunk in 0..chunks {
+            for half in 0..2 {
+                // SAFETY: inside the lengths that the caller promises.
+                unsafe {
+                    let low = _mm256_loadu_si256(query.add(chunk * 64 + half * 16).cast());
+                    let high = _mm256_loadu_si256(query.add(chunk * 64 + 32 + half * 16).cast());
+                    let group = data.add(chunk * 32 * W + first_row * 4 * W + half * 2 * W);
+                    for (row, acc) in acc.iter_mut().enumerate() {
+                        let lanes = entries::<W>(&unpacker, group.add(row * 4 * W));
+                        acc[0] = _mm256_add_epi32(acc[0], _mm256_madd_epi16(lanes, low));
+                        acc[1] = _mm256_add_epi32(acc[1], _mm256_madd_epi16(lanes, high));
+                    }
+                }
+            }
+        }
+        for ([low, high], sum) in acc.iter().zip(&mut sums[first_row..]) {
+            let all = _mm256_add_epi32(*low, _mm256_slli_epi32::<16>(*high));
+            *sum = sum.wrapping_add(reduce_add(all));
+        }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn matvec<const W: usize>(data: &[u8], chunks: usize, queries: &[&[i16]], sums: &mut [[u32; 8]]) {
+    for (query, sums) in queries.iter().zip(sums) {
+        // SAFETY: the dispatch module asserts the lengths of data and queries.
+        unsafe { strip::<W, 4>(data.as_ptr(), chunks, query.as_ptr(), sums) };
+    }
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn unpack<const W: usize>(data: &[u8], chunks: usize, out: &mut [i16], stride: usize) {
+    let unpacker = unpacker::<W>();
+    for chunk in 0..chunks {
+        for row in 0..8 {
+            for half in 0..2 {
+                // SAFETY: the dispatch module asserts that data and out have room for all chunks.
+                unsafe {
+                    let lanes = entries::<W>(&unpacker, data.as_ptr().add((chunk * 8 + row) * 4 * W + half * 2 * W));
+                    _mm256_storeu_si256(out.as_mut_ptr().add(row * stride + chunk * 32 + half * 16).cast(), lanes);
+                }
+            }
+        }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn gemm(d: &[i16], d_stride: usize, panel: &[i16], out: &mut [u32], out_stride: usize) {
+    let pairs = panel.len() / 128;
+    for (row, col) in [0, 4].into_iter().flat_map(|row| [0, 8, 16, 24].map(|col| (row, col))) {
+        // SAFETY: the dispatch module asserts the lengths of all three for 8 rows and 32 columns.
+        unsafe {
+            let mut acc = [[_mm256_setzero_si256(); 2]; 4];
+            for pair in 0..pairs {
+                let quad = panel.as_ptr().add(pair * 128 + 2 * col);
+                let low = _mm256_loadu_si256(quad.cast());
+                let high = _mm256_loadu_si256(quad.add(64).cast());
+                for (r, acc) in acc.iter_mut().enumerate() {
+                    let place = d.as_ptr().add((row + r) * d_stride + 2 * pair);
+                    let both = _mm256_set1_epi32(place.cast::<i32>().read_unaligned());
+                    acc[0] = _mm256_add_epi32(acc[0], _mm256_madd_epi16(both, low));
+                    acc[1] = _mm256_add_epi32(acc[1], _mm256_madd_epi16(both, high));
+                }
+            }
+            for (r, [low, high]) in acc.iter().enumerate() {
+                let place = out.as_mut_ptr().add((row + r) * out_stride + col).cast::<__m256i>();
+                let sum = _mm256_add_epi32(*low, _mm256_slli_epi32::<16>(*high));
+                _mm256_storeu_si256(place, _mm256_add_epi32(sum, _mm256_loadu_si256(place)));
+            }
+        }
+    }
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn dot(a: &[u32], x: &[u32]) -> u32 {
+    scalar::dot(a, x)
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn accumulate<const D: usize>(
+    coefficients: &[[u32; ACCUMULATED_ROWS]; D],
+    rows: &[u32],
+    stride: usize,
+    cols: usize,
+    out: &mut [u32],
+    out_stride: usize,
+) {
+    scalar::accumulate::<D>(coefficients, rows, stride, cols, out, out_stride);
+}
+
+#[target_feature(enable = "avx2")]
+pub(super) fn read_sum<const S: usize>(bytes: &[u8], ahead: usize) -> u64 {
+    let part = bytes.len() / S;
+    let mut acc = [[_mm256_setzero_si256(); 4]; S];
+    for at in (0..part).step_by(256) {
+        for (stream, acc) in acc.iter_mut().enumerate() {
+            // SAFETY: at + 256 <= part, since the length of a part is a multiple of 1024; prefetches cannot fault.
+            unsafe {
+                let base = bytes.as_ptr().add(stream * part + at);
+                for (i, acc) in acc.iter_mut().enumerate() {
+                    if ahead != 0 {
+                        _mm_prefetch::<_MM_HINT_T0>(base.wrapping_add(ahead + 64 * i).cast());
+                    }
+                    *acc = _mm256_add_epi64(*acc, _mm256_loadu_si256(base.add(64 * i).cast()));
+                    *acc = _mm256_add_epi64(*acc, _mm256_loadu_si256(base.add(64 * i + 32).cast()));
+                }
+            }
+        }
+    }
+    let mut sum = 0u64;
+    for vector in acc.iter().flatten() {
+        let mut words = [0u64; 4];
+        // SAFETY: the array has the vector's 32 bytes.
+        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), *vector) };
+        sum = words.iter().fold(sum, |sum, word| sum.wrapping_add(*word));
+    }
+    sum
+}

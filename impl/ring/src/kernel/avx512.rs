@@ -1,0 +1,256 @@
+//! The AVX-512 path (F, BW, VL, DQ, VBMI, VNNI). Every function enables those features and is called only after
+//! [`super::Kernel::check`] found them all; that, and the slice lengths asserted in the dispatch module, is what the
+//! `unsafe` blocks rely on.
+
+use super::{ACCUMULATED_ROWS, scalar};
+use std::arch::x86_64::*;
+use std::hint::black_box;
+
+/// How to turn the 64 bytes at a chunk of `W`-bit entries into 32 lanes of 16 bits.
+struct Unpacker {
+    /// For each lane, the two bytes that contain its entry.
+    bytes: __m512i,
+    /// For each lane, the bits of the first byte that belong to earlier entries.
+    shifts: __m512i,
+    mask: __m512i,
+}
+
+/// Entry i occupies bits [i*W, i*W + W): at most 16 bits from its first byte's start for every storage width.
+const fn gather_tables<const W: usize>() -> ([u8; 64], [u16; 32]) {
+    let (mut bytes, mut shifts) = ([0; 64], [0; 32]);
+    let mut i = 0;
+    while i < 32 {
+        assert!(i * W % 8 + W <= 16);
+        bytes[2 * i] = (i * W / 8) as u8;
+        bytes[2 * i + 1] = if i * W / 8 == 63 { 63 } else { (i * W / 8 + 1) as u8 };
+        shifts[i] = (i * W % 8) as u16;
+        i += 1;
+    }
+    (bytes, shifts)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+#[inline]
+fn unpacker<const W: usize>() -> Unpacker {
+    // Seen through, constants lead the compiler to split the masking into two instructions.
+    let (bytes, shifts) = black_box(const { &gather_tables::<W>() });
+    // SAFETY: both arrays are 64 bytes long.
+    let (bytes, shifts) =
+        unsafe { (_mm512_loadu_si512(bytes.as_ptr().cast()), _mm512_loadu_si512(shifts.as_ptr().cast())) };
+    Unpacker { bytes, shifts, mask: _mm512_set1_epi16(black_box((1u32 << W) - 1) as i16) }
+}
+
+/// The 32 entries of the share at `data`.
+///
+/// # Safety
+/// 64 bytes from `data` on must be readable.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+#[inline]
+unsafe fn entries<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m512i {
+    // SAFETY: the caller's promise.
+    let raw = unsafe { _mm512_loadu_si512(data.cast()) };
+    match W {
+        16 => raw,
+        8 => _mm512_cvtepu8_epi16(_mm512_castsi512_si256(raw)),
+        _ => {
+            let pairs = _mm512_permutexvar_epi8(unpacker.bytes, raw);
+            _mm512_and_si512(_mm512_srlv_epi16(pairs, unpacker.shifts), unpacker.mask)
+        }
+    }
+}
+
+/// One block, a run of chunks, `K` queries; `R` of the eight rows at a time, so that `2 * R * K` accumulators stay in
+/// registers.
+///
+/// # Safety
+/// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+#[inline]
+unsafe fn strip<const W: usize, const K: usize, const R: usize>(
+    data: *const u8,
+    chunks: usize,
+    queries: [*const i16; K],
+    sums: &mut [[u32; 8]],
+) {
+    let unpacker = unpacker::<W>();
+    let ahead = super::TUNE[0].load(std::sync::atomic::Ordering::Relaxed);
+    let zero = _mm512_setzero_si512();
+    for first_row in (0..8).step_by(R) {
+        let mut acc = [[[zero; 2]; R]; K];
+        for chunk in 0..chunks {
+            // SAFETY: inside the lengths that the caller promises.
+            unsafe {
+                let group = data.add(chunk * 32 * W + first_row * 4 * W);
+                let mut lanes = [zero; R];
+                if first_row == 0 && ahead != 0 {
+                    for line in 0..(32 * W).div_ceil(64) {
+                        _mm_prefetch::<_MM_HINT_T0>(group.wrapping_add(ahead + 64 * line).cast());
+                    }
+                }
+                for (row, lanes) in lanes.iter_mut().enumerate() {
+                    *lanes = entries::<W>(&unpacker, group.add(row * 4 * W));
+                }
+                for (query, acc) in queries.iter().zip(&mut acc) {
+                    let low = _mm512_loadu_si512(query.add(chunk * 64).cast());
+                    let high = _mm512_loadu_si512(query.add(chunk * 64 + 32).cast());
+                    for (lanes, acc) in lanes.iter().zip(acc) {
+                        acc[0] = _mm512_dpwssd_epi32(acc[0], *lanes, low);
+                        acc[1] = _mm512_dpwssd_epi32(acc[1], *lanes, high);
+                    }
+                }
+            }
+        }
+        for (acc, sums) in acc.iter().zip(sums.iter_mut()) {
+            for ([low, high], sum) in acc.iter().zip(&mut sums[first_row..]) {
+                let all = _mm512_add_epi32(*low, _mm512_slli_epi32::<16>(*high));
+                *sum = sum.wrapping_add(_mm512_reduce_add_epi32(all) as u32);
+            }
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) fn matvec<const W: usize>(data: &[u8], chunks: usize, queries: &[&[i16]], sums: &mut [[u32; 8]]) {
+    let mut done = 0;
+    while done < queries.len() {
+        let (queries, sums) = (&queries[done..], &mut sums[done..]);
+        // SAFETY: the dispatch module asserts the lengths of data and queries.
+        unsafe {
+            done += match *queries {
+                [a, b, c, d, ..] => {
+                    let four = [a.as_ptr(), b.as_ptr(), c.as_ptr(), d.as_ptr()];
+                    strip::<W, 4, 2>(data.as_ptr(), chunks, four, sums);
+                    4
+                }
+                [a, b, ..] => {
+                    strip::<W, 2, 4>(data.as_ptr(), chunks, [a.as_ptr(), b.as_ptr()], sums);
+                    2
+                }
+                [a] => {
+                    strip::<W, 1, 8>(data.as_ptr(), chunks, [a.as_ptr()], sums);
+                    1
+                }
+                [] => 1,
+            };
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) fn unpack<const W: usize>(data: &[u8], chunks: usize, out: &mut [i16], stride: usize) {
+    let unpacker = unpacker::<W>();
+    for chunk in 0..chunks {
+        for row in 0..8 {
+            // SAFETY: the dispatch module asserts that data and out have room for all chunks.
+            unsafe {
+                let lanes = entries::<W>(&unpacker, data.as_ptr().add((chunk * 8 + row) * 4 * W));
+                _mm512_storeu_si512(out.as_mut_ptr().add(row * stride + chunk * 32).cast(), lanes);
+            }
+        }
+    }
+}
+
+/// `R` rows x `C` vectors of 16 columns.
+///
+/// # Safety
+/// `pairs` pairs of rows in `panel`, `2 * pairs` entries in each row of `d`, and the tile in `out` must be accessible.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+#[inline]
+unsafe fn tile<const R: usize, const C: usize>(
+    d: *const i16,
+    d_stride: usize,
+    panel: *const i16,
+    pairs: usize,
+    out: *mut u32,
+    out_stride: usize,
+) {
+    let zero = _mm512_setzero_si512();
+    let mut acc = [[[zero; C]; 2]; R];
+    for pair in 0..pairs {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let quad = panel.add(pair * 128);
+            let mut halves = [[zero; C]; 2];
+            for (half, vectors) in halves.iter_mut().enumerate() {
+                for (c, vector) in vectors.iter_mut().enumerate() {
+                    *vector = _mm512_loadu_si512(quad.add(half * 64 + c * 32).cast());
+                }
+            }
+            for (row, acc) in acc.iter_mut().enumerate() {
+                let both = _mm512_set1_epi32(d.add(row * d_stride + 2 * pair).cast::<i32>().read_unaligned());
+                for (acc, vectors) in acc.iter_mut().zip(&halves) {
+                    for (acc, vector) in acc.iter_mut().zip(vectors) {
+                        *acc = _mm512_dpwssd_epi32(*acc, both, *vector);
+                    }
+                }
+            }
+        }
+    }
+    for (row, [low, high]) in acc.iter().enumerate() {
+        for (c, (low, high)) in low.iter().zip(high).enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let place = out.add(row * out_stride + c * 16);
+                let sum = _mm512_add_epi32(*low, _mm512_slli_epi32::<16>(*high));
+                let sum = _mm512_add_epi32(sum, _mm512_loadu_si512(place.cast()));
+                _mm512_storeu_si512(place.cast(), sum);
+            }
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) fn gemm(d: &[i16], d_stride: usize, panel: &[i16], out: &mut [u32], out_stride: usize) {
+    let pairs = panel.len() / 128;
+    for row in [0, 4] {
+        // SAFETY: the dispatch module asserts the lengths of all three for 8 rows and 32 columns.
+        unsafe {
+            let (d, out) = (d.as_ptr().add(row * d_stride), out.as_mut_ptr().add(row * out_stride));
+            tile::<4, 2>(d, d_stride, panel.as_ptr(), pairs, out, out_stride);
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) fn dot(a: &[u32], x: &[u32]) -> u32 {
+    scalar::dot(a, x)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) fn accumulate<const D: usize>(
+    coefficients: &[[u32; ACCUMULATED_ROWS]; D],
+    rows: &[u32],
+    stride: usize,
+    cols: usize,
+    out: &mut [u32],
+    out_stride: usize,
+) {
+    scalar::accumulate::<D>(coefficients, rows, stride, cols, out, out_stride);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) fn read_sum<const S: usize>(bytes: &[u8], ahead: usize) -> u64 {
+    let part = bytes.len() / S;
+    let zero = _mm512_setzero_si512();
+    // Eight accumulators at least: two additions a cycle with a latency of one never wait.
+    let mut acc = [[zero; 8]; S];
+    for at in (0..part).step_by(512) {
+        for (stream, acc) in acc.iter_mut().enumerate() {
+            // SAFETY: at + 512 <= part, since the length of a part is a multiple of 1024; prefetches cannot fault.
+            unsafe {
+                let base = bytes.as_ptr().add(stream * part + at);
+                for (i, acc) in acc.iter_mut().enumerate() {
+                    if ahead != 0 {
+                        _mm_prefetch::<_MM_HINT_T0>(base.wrapping_add(ahead + 64 * i).cast());
+                    }
+                    *acc = _mm512_add_epi64(*acc, _mm512_loadu_si512(base.add(64 * i).cast()));
+                }
+            }
+        }
+    }
+    let mut sum = 0u64;
+    for vector in acc.iter().flatten() {
+        sum = sum.wrapping_add(_mm512_reduce_add_epi64(*vector) as u64);
+    }
+    sum
+}

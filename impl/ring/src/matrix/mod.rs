@@ -1,0 +1,264 @@
+//! Matrices of small unsigned entries, packed bit by bit in the order in which the products read them.
+//!
+//! Rows come in blocks of [`BLOCK_ROWS`], columns in chunks of [`CHUNK`]. Memory holds, block after block, chunk after
+//! chunk, the 8 rows' shares of that chunk: 32 entries of `width` bits as a little-endian bit stream of `4 * width`
+//! bytes. A product therefore streams memory strictly upwards, and one loaded chunk of a query serves eight rows.
+//! Rows and columns that complete the last block and chunk are zero, and 64 further bytes let any wide load stay inside.
+
+mod block;
+#[cfg(test)]
+mod tests;
+
+pub use block::RowBlockMut;
+
+use crate::bits::{for_width, load128, unpack8};
+use crate::region::Region;
+
+/// Entries in a chunk: the columns one 512-bit register holds as 16-bit lanes.
+pub const CHUNK: usize = 32;
+/// Rows in a block: the rows that share one loaded chunk of a query.
+pub const BLOCK_ROWS: usize = 8;
+/// Bytes after the last chunk, so that a 64-byte load at any entry stays inside the allocation.
+pub(crate) const SLACK: usize = 64;
+
+/// Why a matrix could not be made or filled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MatrixError {
+    /// No storage width holds entries of that many bits.
+    #[error("entries of {0} bits cannot be stored: widths are 1 to 15 bits (11 is stored as 12, 13 to 15 as 16)")]
+    Width(u32),
+    /// A shape without rows or columns, or too large for the address space.
+    #[error("a matrix of {rows} x {cols} entries is empty or exceeds the address space")]
+    Shape {
+        /// Rows asked for.
+        rows: usize,
+        /// Columns asked for.
+        cols: usize,
+    },
+    /// The system refused the memory.
+    #[error("no memory for a matrix of {0} bytes")]
+    Memory(u64),
+    /// A row, column or block outside the matrix.
+    #[error("{what} {index} is outside the matrix, which has {len}")]
+    Index {
+        /// "row", "column" or "block".
+        what: &'static str,
+        /// The index given.
+        index: usize,
+        /// How many there are.
+        len: usize,
+    },
+    /// A slice whose length does not fit the place it is meant for.
+    #[error("{what}: {given} given, {needed} needed")]
+    Length {
+        /// What the slice holds.
+        what: &'static str,
+        /// Its length.
+        given: usize,
+        /// The length it should have.
+        needed: usize,
+    },
+    /// A column where a chunk cannot start.
+    #[error("column {0} is not a multiple of 32")]
+    Alignment(usize),
+    /// An entry that the storage width cannot hold.
+    #[error("entry {value} in column {col} is not below 2^{bits}")]
+    Entry {
+        /// Its column.
+        col: usize,
+        /// Its value.
+        value: u16,
+        /// log2 of the bound.
+        bits: u32,
+    },
+}
+
+/// A matrix of entries below `2^width` (below `2^15` at width 16), packed as the module describes.
+pub struct PackedMatrix {
+    data: Region,
+    rows: usize,
+    cols: usize,
+    width: u32,
+}
+
+impl PackedMatrix {
+    /// The storage width, in bits, of entries of `entry_bits` bits: 1 to 10 and 12 as they are, 11 in 12, 13 to 15 in
+    /// 16. Products take entries as signed 16-bit lanes, hence nothing above 15.
+    pub const fn storage_width(entry_bits: u32) -> Result<u32, MatrixError> {
+        match entry_bits {
+            1..=10 | 12 => Ok(entry_bits),
+            11 => Ok(12),
+            13..=15 => Ok(16),
+            _ => Err(MatrixError::Width(entry_bits)),
+        }
+    }
+
+    /// Exact bytes a matrix of that shape allocates, padding and slack included; `width` is a storage width.
+    pub const fn stored_bytes_for(rows: usize, cols: usize, width: u32) -> u64 {
+        let (blocks, chunks) = (rows.div_ceil(BLOCK_ROWS) as u64, cols.div_ceil(CHUNK) as u64);
+        blocks * chunks * (BLOCK_ROWS as u64 * 4 * width as u64) + SLACK as u64
+    }
+
+    /// A zero matrix of `rows` x `cols` entries at storage width `width` (1 to 10, 12 or 16).
+    pub fn new(rows: usize, cols: usize, width: u32) -> Result<Self, MatrixError> {
+        if !matches!(width, 1..=10 | 12 | 16) {
+            return Err(MatrixError::Width(width));
+        }
+        let shape = MatrixError::Shape { rows, cols };
+        let padded = rows.checked_next_multiple_of(BLOCK_ROWS).zip(cols.checked_next_multiple_of(CHUNK));
+        // Two bytes an entry is the widest storage, so that the exact length cannot overflow after this check.
+        let fits = padded
+            .and_then(|(r, c)| r.checked_mul(c)?.checked_mul(2)?.checked_add(SLACK))
+            .is_some_and(|bytes| bytes <= isize::MAX as usize);
+        if rows == 0 || cols == 0 || !fits {
+            return Err(shape);
+        }
+        let bytes = Self::stored_bytes_for(rows, cols, width);
+        let data = Region::zeroed(bytes as usize).ok_or(MatrixError::Memory(bytes))?;
+        Ok(Self { data, rows, cols, width })
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Storage width of an entry, in bits.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Number of blocks of eight rows, the last one padded.
+    pub fn blocks(&self) -> usize {
+        self.rows.div_ceil(BLOCK_ROWS)
+    }
+
+    /// Number of chunks of 32 columns, the last one padded.
+    pub fn chunks(&self) -> usize {
+        self.cols.div_ceil(CHUNK)
+    }
+
+    /// Bytes allocated, padding and slack included.
+    pub fn stored_bytes(&self) -> u64 {
+        Self::stored_bytes_for(self.rows, self.cols, self.width)
+    }
+
+    /// Bytes of one block of rows.
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.chunks() * BLOCK_ROWS * self.chunk_bytes()
+    }
+
+    /// Bytes of one row's share of a chunk.
+    fn chunk_bytes(&self) -> usize {
+        4 * self.width as usize
+    }
+
+    /// The packed bytes from the given block and chunk on, up to and including the slack.
+    pub(crate) fn tail(&self, block: usize, chunk: usize) -> &[u8] {
+        &self.data.bytes()[block * self.block_bytes() + chunk * BLOCK_ROWS * self.chunk_bytes()..]
+    }
+
+    /// The blocks of rows as independent parts, to be filled in parallel.
+    pub fn blocks_mut(&mut self) -> impl ExactSizeIterator<Item = RowBlockMut<'_>> + Send {
+        let (rows, cols, width, block_bytes) = (self.rows, self.cols, self.width, self.block_bytes());
+        let payload = self.data.bytes_mut();
+        let end = payload.len() - SLACK;
+        payload[..end].chunks_exact_mut(block_bytes).enumerate().map(move |(index, data)| {
+            let first_row = index * BLOCK_ROWS;
+            RowBlockMut::new(data, first_row, (rows - first_row).min(BLOCK_ROWS), cols, width)
+        })
+    }
+
+    /// One block of rows, to be filled.
+    pub fn block_mut(&mut self, index: usize) -> Result<RowBlockMut<'_>, MatrixError> {
+        let blocks = self.blocks();
+        if index >= blocks {
+            return Err(MatrixError::Index { what: "block", index, len: blocks });
+        }
+        let (first_row, bytes) = (index * BLOCK_ROWS, self.block_bytes());
+        let rows = (self.rows - first_row).min(BLOCK_ROWS);
+        let data = &mut self.data.bytes_mut()[index * bytes..(index + 1) * bytes];
+        Ok(RowBlockMut::new(data, first_row, rows, self.cols, self.width))
+    }
+
+    fn check_row(&self, row: usize) -> Result<(), MatrixError> {
+        if row < self.rows { Ok(()) } else { Err(MatrixError::Index { what: "row", index: row, len: self.rows }) }
+    }
+
+    /// Writes row `row` from its `cols` entries. On an error the row's contents are unspecified, zero padding aside.
+    pub fn set_row(&mut self, row: usize, entries: &[u16]) -> Result<(), MatrixError> {
+        self.check_row(row)?;
+        self.block_mut(row / BLOCK_ROWS)?.set_row(row % BLOCK_ROWS, entries)
+    }
+
+    /// Writes part of row `row`: the entries from column `first_col` (a multiple of 32) on, up to a multiple of 32 or the last
+    /// column.
+    pub fn set_row_part(&mut self, row: usize, first_col: usize, entries: &[u16]) -> Result<(), MatrixError> {
+        self.check_row(row)?;
+        self.block_mut(row / BLOCK_ROWS)?.set_row_part(row % BLOCK_ROWS, first_col, entries)
+    }
+
+    /// Writes row `row` from a bit stream: entry `c` is the `width` bits from bit `bit_offset + c * width` of `bytes` on,
+    /// little-endian; bits beyond the end of `bytes` are zero.
+    pub fn set_row_from_bits(&mut self, row: usize, bytes: &[u8], bit_offset: u64) -> Result<(), MatrixError> {
+        self.check_row(row)?;
+        self.block_mut(row / BLOCK_ROWS)?.set_row_from_bits(row % BLOCK_ROWS, bytes, bit_offset)
+    }
+
+    /// Writes consecutive rows of one column, from `first_row` on: the digits of one vertical record. For an update; to
+    /// fill a whole database take [`RowBlockMut::fill_columns`], which writes a block of rows at a time.
+    pub fn set_column_digits(&mut self, col: usize, first_row: usize, digits: &[u16]) -> Result<(), MatrixError> {
+        digits.iter().enumerate().try_for_each(|(i, &digit)| self.set(first_row.saturating_add(i), col, digit))
+    }
+
+    /// Writes one entry.
+    pub fn set(&mut self, row: usize, col: usize, value: u16) -> Result<(), MatrixError> {
+        self.check_row(row)?;
+        self.block_mut(row / BLOCK_ROWS)?.set(row % BLOCK_ROWS, col, value)
+    }
+
+    /// The entry in row `row` and column `col`.
+    ///
+    /// # Panics
+    /// If either is outside the matrix.
+    pub fn get(&self, row: usize, col: usize) -> u16 {
+        assert!(row < self.rows && col < self.cols, "entry ({row}, {col}) outside {} x {}", self.rows, self.cols);
+        let share = &self.tail(row / BLOCK_ROWS, col / CHUNK)[(row % BLOCK_ROWS) * self.chunk_bytes()..];
+        let mut entry = [0];
+        crate::bits::read_entries(share, ((col % CHUNK) * self.width as usize) as u64, self.width, &mut entry);
+        entry[0]
+    }
+
+    /// Unpacks row `row` into its `cols` entries.
+    ///
+    /// # Panics
+    /// If the row is outside the matrix or `out` is not `cols` long.
+    pub fn row(&self, row: usize, out: &mut [u16]) {
+        assert!(row < self.rows && out.len() == self.cols, "row {row} into {} entries", out.len());
+        let data = &self.tail(row / BLOCK_ROWS, 0)[(row % BLOCK_ROWS) * self.chunk_bytes()..];
+        for_width!(self.width, W => for (chunk, out) in out.chunks_mut(CHUNK).enumerate() {
+            for (group, out) in out.chunks_mut(8).enumerate() {
+                let eight = unpack8::<W>(load128(&data[chunk * BLOCK_ROWS * 4 * W + group * W..]));
+                out.copy_from_slice(&eight[..out.len()]);
+            }
+        });
+    }
+
+    /// Unpacks a tile of block `block`, from column `first_col` (a multiple of 32) on, as 8 rows of `out.len() / 8` entries
+    /// one after the other; that length is a multiple of 32 and may reach into the zero padding of the last chunk.
+    ///
+    /// # Panics
+    /// If the tile is outside the matrix or not made of whole chunks.
+    pub fn unpack_block(&self, block: usize, first_col: usize, out: &mut [i16]) {
+        let cols = out.len() / BLOCK_ROWS;
+        assert!(first_col.is_multiple_of(CHUNK) && out.len().is_multiple_of(BLOCK_ROWS * CHUNK), "not whole chunks");
+        assert!(block < self.blocks() && first_col + cols <= self.chunks() * CHUNK, "tile outside the matrix");
+        let data = self.tail(block, first_col / CHUNK);
+        for_width!(self.width, W => crate::kernel::scalar::unpack::<W>(data, cols / CHUNK, out, cols));
+    }
+}

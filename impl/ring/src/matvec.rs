@@ -1,0 +1,156 @@
+//! Matrix times vectors modulo 2^32: the online work of SimplePIR and its kin, bound by memory bandwidth.
+
+use crate::kernel::{self, Checked, Kernel, KernelError};
+use crate::matrix::{BLOCK_ROWS, CHUNK, PackedMatrix};
+use rayon::prelude::*;
+
+/// Why a product was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProductError {
+    /// The kernel cannot run here.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// An operand whose length does not fit the others.
+    #[error("{what}: {given} given, {needed} needed")]
+    Length {
+        /// Which operand and what of it.
+        what: &'static str,
+        /// Its length.
+        given: usize,
+        /// The length that fits.
+        needed: usize,
+    },
+    /// A column range that starts or ends where a chunk does not.
+    #[error("columns from {0}: not a multiple of 32")]
+    Alignment(usize),
+}
+
+/// `Ok` if an operand has the length it needs.
+pub(crate) fn check_length(what: &'static str, given: usize, needed: usize) -> Result<(), ProductError> {
+    if given == needed { Ok(()) } else { Err(ProductError::Length { what, given, needed }) }
+}
+
+/// A vector modulo 2^32 as the kernels read it: each element as low + 2^16 * high with signed 16-bit halves; per chunk of 32
+/// elements the low halves, then the high ones; zero padded.
+pub struct PreparedVector {
+    halves: Vec<i16>,
+    len: usize,
+}
+
+impl PreparedVector {
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// Vectors modulo 2^32.
+pub struct Vector32;
+
+impl Vector32 {
+    /// Splits a vector into the form that [`matvec`] takes. Costs one pass; do it once a query.
+    pub fn prepare(elements: &[u32]) -> PreparedVector {
+        let mut halves = vec![0i16; elements.len().div_ceil(CHUNK) * 2 * CHUNK];
+        for (elements, halves) in elements.chunks(CHUNK).zip(halves.chunks_exact_mut(2 * CHUNK)) {
+            let (low, high) = halves.split_at_mut(CHUNK);
+            for ((&element, low), high) in elements.iter().zip(low).zip(high) {
+                (*low, *high) = split(element);
+            }
+        }
+        PreparedVector { halves, len: elements.len() }
+    }
+}
+
+/// The signed 16-bit halves of an element: element = low + 2^16 * high modulo 2^32.
+#[inline(always)]
+pub(crate) fn split(element: u32) -> (i16, i16) {
+    (element as i16, (element.wrapping_add(0x8000) >> 16) as i16)
+}
+
+/// Products of a matrix with one or more vectors modulo 2^32, in one pass over the matrix: `out[k][row]` is set to the sum
+/// over columns of `matrix[row][col] * queries[k][col]`. `queries[k]` has `cols` elements, `out[k]` has `rows`. With
+/// `threads` above 1 the blocks of rows are split into that many tasks on the current rayon pool.
+pub fn matvec(
+    kernel: Kernel,
+    matrix: &PackedMatrix,
+    queries: &[PreparedVector],
+    out: &mut [&mut [u32]],
+    threads: usize,
+) -> Result<(), ProductError> {
+    let kernel = Checked::new(kernel)?;
+    check_length("result vectors", out.len(), queries.len())?;
+    for (query, out) in queries.iter().zip(out.iter()) {
+        check_length("elements of a query", query.len(), matrix.cols())?;
+        check_length("elements of a result", out.len(), matrix.rows())?;
+    }
+    if queries.is_empty() {
+        return Ok(());
+    }
+    let blocks_each = matrix.blocks().div_ceil(threads.max(1));
+    if blocks_each == matrix.blocks() {
+        multiply_blocks(kernel, matrix, 0, queries, out);
+        return Ok(());
+    }
+    let mut tasks: Vec<Vec<&mut [u32]>> = Vec::new();
+    tasks.resize_with(matrix.blocks().div_ceil(blocks_each), Vec::new);
+    for out in out.iter_mut() {
+        for (task, part) in tasks.iter_mut().zip(out.chunks_mut(blocks_each * BLOCK_ROWS)) {
+            task.push(part);
+        }
+    }
+    tasks.par_iter_mut().enumerate().for_each(|(index, out)| {
+        multiply_blocks(kernel, matrix, index * blocks_each, queries, out);
+    });
+    Ok(())
+}
+
+/// [`matvec`] into new vectors.
+pub fn matvec_new(
+    kernel: Kernel,
+    matrix: &PackedMatrix,
+    queries: &[PreparedVector],
+    threads: usize,
+) -> Result<Vec<Vec<u32>>, ProductError> {
+    let mut out = vec![vec![0; matrix.rows()]; queries.len()];
+    let mut parts: Vec<&mut [u32]> = out.iter_mut().map(Vec::as_mut_slice).collect();
+    matvec(kernel, matrix, queries, &mut parts, threads)?;
+    Ok(out)
+}
+
+/// Bytes of a block that one visit covers when several queries share the pass: small enough that the second group of
+/// queries finds them in the first-level cache.
+const SHARED_STRIP_BYTES: usize = 16 << 10;
+
+/// The rows of the blocks from `first_block` on that `out` has room for.
+fn multiply_blocks(
+    kernel: Checked,
+    matrix: &PackedMatrix,
+    first_block: usize,
+    queries: &[PreparedVector],
+    out: &mut [&mut [u32]],
+) {
+    let (chunks, group_bytes) = (matrix.chunks(), BLOCK_ROWS * 4 * matrix.width() as usize);
+    let strip = if queries.len() == 1 { chunks } else { (crate::kernel::TUNE[1].load(std::sync::atomic::Ordering::Relaxed) / group_bytes).clamp(1, chunks) };
+    let rows = out.first().map_or(0, |out| out.len());
+    let mut strip_queries: Vec<&[i16]> = Vec::with_capacity(queries.len());
+    for block in 0..rows.div_ceil(BLOCK_ROWS) {
+        let mut sums = vec![[0; BLOCK_ROWS]; queries.len()];
+        for first in (0..chunks).step_by(strip) {
+            let count = strip.min(chunks - first);
+            strip_queries.clear();
+            strip_queries.extend(queries.iter().map(|query| &query.halves[first * 2 * CHUNK..][..count * 2 * CHUNK]));
+            let data = matrix.tail(first_block + block, first);
+            kernel::matvec(kernel, matrix.width(), data, count, &strip_queries, &mut sums);
+        }
+        let first_row = block * BLOCK_ROWS;
+        let valid = BLOCK_ROWS.min(rows - first_row);
+        for (out, sums) in out.iter_mut().zip(&sums) {
+            out[first_row..first_row + valid].copy_from_slice(&sums[..valid]);
+        }
+    }
+}

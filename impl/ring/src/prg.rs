@@ -1,0 +1,216 @@
+//! The pseudorandom generator: AES-128 in counter mode, with random access.
+
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use aes::{Aes128, Block};
+use rand::rngs::OsRng;
+use rand::{RngCore, TryRngCore};
+use sha2::{Digest, Sha256};
+
+/// A 128-bit seed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Seed(pub [u8; 16]);
+
+/// The operating system gave no randomness.
+#[derive(Debug, thiserror::Error)]
+#[error("the operating system's random generator failed: {0}")]
+pub struct OsRandomError(String);
+
+impl Seed {
+    /// A seed from the operating system's generator.
+    pub fn from_os() -> Result<Self, OsRandomError> {
+        let mut seed = [0; 16];
+        OsRng.try_fill_bytes(&mut seed).map_err(|error| OsRandomError(error.to_string()))?;
+        Ok(Self(seed))
+    }
+
+    /// A seed for one purpose: the first 16 bytes of SHA-256("pirlab seed\0" || seed || label). Different labels give
+    /// independent seeds.
+    pub fn derive(&self, label: &str) -> Self {
+        let digest = Sha256::new().chain_update(b"pirlab seed\0").chain_update(self.0).chain_update(label).finalize();
+        let mut seed = [0; 16];
+        seed.copy_from_slice(&digest[..16]);
+        Self(seed)
+    }
+
+    /// The generator of this seed.
+    pub fn prg(&self) -> Prg {
+        Prg::new(self.0)
+    }
+}
+
+/// Keeps seeds, which may be keys, out of logs.
+impl std::fmt::Debug for Seed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Seed(..)")
+    }
+}
+
+/// A stream of 2^64 bytes: byte `16 * i + j` is byte `j` of AES-128(seed, i as a big-endian 128-bit number).
+#[derive(Clone)]
+pub struct Prg {
+    cipher: Aes128,
+}
+
+const BLOCK: usize = 16;
+/// Blocks encrypted per call: many, so that the cipher's parallel path runs at full length.
+const BATCH: usize = 64;
+
+impl Prg {
+    /// The generator with that key.
+    pub fn new(seed: [u8; 16]) -> Self {
+        Self { cipher: Aes128::new(&seed.into()) }
+    }
+
+    /// Encrypts the counters from `counter` on.
+    fn blocks(&self, mut counter: u128, blocks: &mut [Block]) {
+        for block in blocks.iter_mut() {
+            *block = counter.to_be_bytes().into();
+            counter = counter.wrapping_add(1);
+        }
+        self.cipher.encrypt_blocks(blocks);
+    }
+
+    /// Keystream from block `counter`, byte `skip` of it on.
+    fn keystream(&self, mut counter: u128, mut skip: usize, mut out: &mut [u8]) {
+        let mut blocks = [Block::default(); BATCH];
+        while !out.is_empty() {
+            let count = BATCH.min((skip + out.len()).div_ceil(BLOCK));
+            self.blocks(counter, &mut blocks[..count]);
+            let bytes = Block::slice_as_flattened(&blocks[..count]);
+            let taken = out.len().min(bytes.len() - skip);
+            let (now, later) = out.split_at_mut(taken);
+            now.copy_from_slice(&bytes[skip..skip + taken]);
+            (out, skip) = (later, 0);
+            counter = counter.wrapping_add(count as u128);
+        }
+    }
+
+    /// Fills `out` with the bytes of the stream from `byte_offset` on.
+    pub fn fill_at(&self, byte_offset: u64, out: &mut [u8]) {
+        self.keystream(u128::from(byte_offset / BLOCK as u64), (byte_offset % BLOCK as u64) as usize, out);
+    }
+
+    /// Fills `out` with the 32-bit little-endian words of the stream from word `word_offset` on (byte `4 * word_offset`).
+    pub fn fill_u32_at(&self, word_offset: u64, out: &mut [u32]) {
+        let mut bytes = [0; BATCH * BLOCK];
+        let mut offset = u128::from(word_offset) * 4;
+        for words in out.chunks_mut(bytes.len() / 4) {
+            let bytes = &mut bytes[..4 * words.len()];
+            self.keystream(offset / BLOCK as u128, (offset % BLOCK as u128) as usize, bytes);
+            for (word, four) in words.iter_mut().zip(bytes.chunks_exact(4)) {
+                *word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+            }
+            offset += bytes.len() as u128;
+        }
+    }
+
+    /// A sequential reader of the stream from byte 0 on, for the samplers.
+    pub fn rng(&self) -> PrgRng {
+        PrgRng { prg: self.clone(), next: 0, buffer: [0; BATCH * BLOCK], used: BATCH * BLOCK }
+    }
+}
+
+/// The stream of a [`Prg`] as a random number generator.
+#[derive(Clone)]
+pub struct PrgRng {
+    prg: Prg,
+    next: u64,
+    buffer: [u8; BATCH * BLOCK],
+    used: usize,
+}
+
+impl PrgRng {
+    #[inline]
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let mut out = [0; N];
+        if let Some(bytes) = self.buffer.get(self.used..self.used + N) {
+            out.copy_from_slice(bytes);
+            self.used += N;
+        } else {
+            self.fill_bytes(&mut out);
+        }
+        out
+    }
+}
+
+impl RngCore for PrgRng {
+    #[inline]
+    fn next_u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    #[inline]
+    fn next_u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
+    fn fill_bytes(&mut self, mut out: &mut [u8]) {
+        while !out.is_empty() {
+            if self.used == self.buffer.len() {
+                self.prg.fill_at(self.next, &mut self.buffer);
+                self.next = self.next.wrapping_add(self.buffer.len() as u64);
+                self.used = 0;
+            }
+            let taken = out.len().min(self.buffer.len() - self.used);
+            let (now, later) = out.split_at_mut(taken);
+            now.copy_from_slice(&self.buffer[self.used..self.used + taken]);
+            self.used += taken;
+            out = later;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    /// NIST SP 800-38A, F.5.1: the key stream of CTR-AES128.
+    #[test]
+    fn keystream_equals_the_standard_vector() {
+        let prg = Prg::new(0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c_u128.to_be_bytes());
+        let mut out = [0; 64];
+        prg.keystream(0xf0f1_f2f3_f4f5_f6f7_f8f9_fafb_fcfd_feff, 0, &mut out);
+        let expected: [u128; 4] = [
+            0xec8c_df73_9860_7cb0_f2d2_1675_ea9e_a1e4,
+            0x362b_7c3c_6773_5163_18a0_77d7_fc50_73ae,
+            0x6a2c_c378_7889_374f_beb4_c81b_17ba_6c44,
+            0xe89c_399f_f0f1_98c6_d40a_31db_156c_abfe,
+        ];
+        for (block, expected) in out.chunks_exact(16).zip(expected) {
+            assert_eq!(block, expected.to_be_bytes());
+        }
+    }
+
+    #[test]
+    fn derived_seeds_differ_by_label_and_seed() {
+        let seed = Seed([7; 16]);
+        assert_eq!(seed.derive("a"), seed.derive("a"));
+        assert_ne!(seed.derive("a"), seed.derive("b"));
+        assert_ne!(seed.derive("a"), Seed([8; 16]).derive("a"));
+    }
+
+    #[test]
+    fn the_last_bytes_of_the_stream_are_reachable() {
+        let mut out = [0; 3];
+        Seed([1; 16]).prg().fill_at(u64::MAX - 3, &mut out);
+    }
+
+    proptest! {
+        #[test]
+        fn random_access_equals_the_sequential_stream(offset in 0usize..3000, len in 0usize..2000) {
+            let prg = Prg::new([3; 16]);
+            let mut all = vec![0; 5000];
+            prg.rng().fill_bytes(&mut all);
+            let mut part = vec![0; len];
+            prg.fill_at(offset as u64, &mut part);
+            prop_assert_eq!(&part, &all[offset..offset + len]);
+            let mut words = vec![0; len / 4];
+            prg.fill_u32_at((offset / 4) as u64, &mut words);
+            let start = offset / 4 * 4;
+            for (word, four) in words.iter().zip(all[start..].chunks_exact(4)) {
+                prop_assert_eq!(&word.to_le_bytes(), four);
+            }
+        }
+    }
+}
