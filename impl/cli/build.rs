@@ -11,12 +11,13 @@ fn main() {
     println!("cargo::rustc-env=PIRLAB_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
     println!("cargo::rustc-env=PIRLAB_DIRTY={}", dirty.is_some_and(|list| !list.is_empty()));
     println!("cargo::rustc-env=PIRLAB_RUSTC={rustc}");
-    // The commit changes with HEAD, the branch it names and the packed branches; the flag also with any source.
-    if let Some(git) = output("git", &["rev-parse", "--absolute-git-dir"]) {
-        for file in ["HEAD", "refs", "packed-refs", "index"] {
-            if Path::new(&git).join(file).exists() {
-                println!("cargo::rerun-if-changed={git}/{file}");
-            }
+    // The commit changes with HEAD and the branches (which may lie elsewhere, in a linked work tree); the flag is taken anew
+    // whenever a source changes.
+    let folders = [("--absolute-git-dir", &["HEAD"][..]), ("--git-common-dir", &["refs", "packed-refs"])];
+    for (folder, files) in folders {
+        let Some(git) = output("git", &["rev-parse", folder]) else { continue };
+        for file in files.iter().map(|file| Path::new(&git).join(file)).filter(|file| file.exists()) {
+            println!("cargo::rerun-if-changed={}", file.display());
         }
     }
     for source in ["build.rs", "../Cargo.toml", "../ring/src", "../gadget/src", "../lattice/src", "../pir/src", "src"] {

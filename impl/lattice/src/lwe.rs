@@ -183,9 +183,11 @@ mod tests {
             for (key, body) in keys.iter().zip(&bodies) {
                 for (i, b) in body.iter().enumerate() {
                     // Independent reference: the inner product in 64-bit integers.
-                    let mask = matrix.row(i).iter().zip(key).fold(0u64, |sum, (&a, &s)| {
-                        sum.wrapping_add(u64::from(a).wrapping_mul(u64::from(s)))
-                    });
+                    let mask = matrix
+                        .row(i)
+                        .iter()
+                        .zip(key)
+                        .fold(0u64, |sum, (&a, &s)| sum.wrapping_add(u64::from(a).wrapping_mul(u64::from(s))));
                     squares += f64::from(b.wrapping_sub(mask as u32) as i32).powi(2);
                 }
             }

@@ -19,7 +19,7 @@ pub type Record = Vec<u8>;
 
 enum Source {
     /// The bit string is the output of a PRG: nothing is stored.
-    Seeded { prg: Prg, seed: [u8; 16] },
+    Seeded { prg: Box<Prg>, seed: [u8; 16] },
     /// Read from a file as needed.
     File { file: File, path: PathBuf },
     /// Mapped into memory.
@@ -38,7 +38,7 @@ pub struct Database {
 impl Database {
     /// The database whose bit string is the stream of the PRG with this seed.
     pub fn seeded(seed: [u8; 16], shape: Shape) -> Self {
-        Self::with(shape, Source::Seeded { prg: Seed(seed).derive("database").prg(), seed })
+        Self::with(shape, Source::Seeded { prg: Box::new(Seed(seed).derive("database").prg()), seed })
     }
 
     /// Every byte of the bit string is `byte`: all-zero and all-one databases.
@@ -68,7 +68,8 @@ impl Database {
                 Ok(Self::seeded(seed.to_be_bytes(), shape))
             }
             "constant" => {
-                let byte = u8::from_str_radix(rest, 16).map_err(|_| unknown("the byte is not two hexadecimal digits"))?;
+                let byte =
+                    u8::from_str_radix(rest, 16).map_err(|_| unknown("the byte is not two hexadecimal digits"))?;
                 Ok(Self::constant(byte, shape))
             }
             "file" | "mmap" => Self::from_file(Path::new(rest), kind == "mmap", shape),
@@ -210,7 +211,7 @@ pub fn copy_bits(from: &[u8], shift: u32, bits: usize, to: &mut [u8]) {
             *byte = ((u16::from(from[i]) | high) >> shift) as u8;
         }
     }
-    if bits % 8 != 0 {
+    if !bits.is_multiple_of(8) {
         to[bytes - 1] &= (1 << (bits % 8)) - 1;
     }
     to[bytes..].fill(0);

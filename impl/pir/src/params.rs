@@ -148,7 +148,9 @@ impl TryFrom<&LweLiteral> for Lwe32 {
         if modulus.trim() != "2^32" {
             return Err(Error::value(
                 "lwe.modulus",
-                format!("`{modulus}`: this protocol computes modulo 2^32 (SimplePIR section 4.2); write modulus = \"2^32\"."),
+                format!(
+                    "`{modulus}`: this protocol computes modulo 2^32 (SimplePIR section 4.2); write modulus = \"2^32\"."
+                ),
             ));
         }
         let in_range = |key: &str, value: f64| {

@@ -64,10 +64,8 @@ fn open<'a, S: Scheme + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 2] = [
-    entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
-    entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
-];
+static PROTOCOLS: [Protocol; 2] =
+    [entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")), entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR"))];
 
 /// All protocols.
 pub fn all() -> &'static [Protocol] {

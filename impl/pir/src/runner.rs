@@ -183,7 +183,7 @@ impl<'a, S: Scheme> Run<'a, S> {
                 let index = i * step;
                 let mut record = self.database.record(index)?;
                 record.iter_mut().for_each(|byte| *byte = !*byte);
-                if shape.record_bits % 8 != 0
+                if !shape.record_bits.is_multiple_of(8)
                     && let Some(last) = record.last_mut()
                 {
                     *last &= (1 << (shape.record_bits % 8)) - 1;
@@ -228,7 +228,7 @@ impl<S: Scheme> Session for Run<'_, S> {
         if let Some((server, client)) = parties {
             let clock = Arc::clone(&context.clock);
             let done = clock.time("offline_exchange", Group::Offline, || S::offline(client, server, link, context));
-                done?;
+            done?;
         }
         self.context.clock.pause(true);
         let indices = self.indices(u64::MAX / self.workload.queries / 2);
@@ -251,21 +251,28 @@ impl<S: Scheme> Session for Run<'_, S> {
         for turn in 0..self.repetitions {
             let changes = self.changes()?;
             let Self { context, parties, link, .. } = &mut *self;
-            let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
+            let (server, client) =
+                parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
             let clock = Arc::clone(&context.clock);
             let mut scratch = Link::new(S::NAME);
             let link = if turn == 0 { link } else { &mut scratch };
             let messages = clock.time("update_server", Group::Update, || S::update(server, &changes, context))?;
             let messages = carry_all(link, &messages, Direction::Download, "update", None)?;
             clock.time("update_client", Group::Update, || S::apply_update(client, &messages, context))?;
-                let changed: Vec<u64> = changes.iter().map(|change| change.0).collect();
+            let changed: Vec<u64> = changes.iter().map(|change| change.0).collect();
             for (index, record) in changes {
                 self.database.change(index, record)?;
             }
             // The changed records, and one that was not changed, must come back right.
             let other = changed[changed.len() - 1].saturating_add(1).min(self.workload.shape.records - 1);
-            let asked: Vec<u64> =
-                changed.iter().rev().copied().chain([other]).cycle().take(self.workload.queries.max(2) as usize).collect();
+            let asked: Vec<u64> = changed
+                .iter()
+                .rev()
+                .copied()
+                .chain([other])
+                .cycle()
+                .take(self.workload.queries.max(2) as usize)
+                .collect();
             self.context.clock.pause(true);
             for indices in asked.chunks(self.workload.queries as usize) {
                 self.exchange(indices, false)?;

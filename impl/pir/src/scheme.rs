@@ -129,8 +129,11 @@ pub trait Scheme: Sized {
     ///
     /// # Errors
     /// An index out of range, a record of another length.
-    fn update(server: &mut Self::Server, changes: &[Change], context: &mut Context)
-    -> Result<Vec<(&'static str, Frame)>>;
+    fn update(
+        server: &mut Self::Server,
+        changes: &[Change],
+        context: &mut Context,
+    ) -> Result<Vec<(&'static str, Frame)>>;
 
     /// Brings a client up to date.
     ///
@@ -183,7 +186,12 @@ impl Sizes {
     }
 
     /// With the parameter set's identity: what `pirlab describe` prints.
-    pub fn describe(self, protocol: &str, parameters: crate::description::ParametersId, workload: &Workload) -> Description {
+    pub fn describe(
+        self,
+        protocol: &str,
+        parameters: crate::description::ParametersId,
+        workload: &Workload,
+    ) -> Description {
         let Sizes { layout, messages, memory, operations, instances } = self;
         Description {
             schema: crate::description::DESCRIPTION_SCHEMA.into(),

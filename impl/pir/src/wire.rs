@@ -120,7 +120,10 @@ impl Frame {
         if self.payload_bytes as u64 != payload_bytes {
             return Err(Error::message(
                 message,
-                format!("its payload has {} bytes, expected {payload_bytes}; the sender uses other parameters.", self.payload_bytes),
+                format!(
+                    "its payload has {} bytes, expected {payload_bytes}; the sender uses other parameters.",
+                    self.payload_bytes
+                ),
             ));
         }
         Ok(self)
@@ -141,7 +144,10 @@ impl Frame {
 fn check_header(bytes: &[u8], protocol: &str, message: &str) -> Result<()> {
     let refuse = |problem: String| Err(Error::message(message, problem));
     let Some((header, payload)) = bytes.split_at_checked(HEADER_BYTES as usize) else {
-        return refuse(format!("truncated: {} bytes, a frame has at least {HEADER_BYTES}. Send it again.", bytes.len()));
+        return refuse(format!(
+            "truncated: {} bytes, a frame has at least {HEADER_BYTES}. Send it again.",
+            bytes.len()
+        ));
     };
     let u32_at = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     if header[..4] != MAGIC {
@@ -162,7 +168,10 @@ fn check_header(bytes: &[u8], protocol: &str, message: &str) -> Result<()> {
     }
     let announced = u64::from(u32_at(16)) | u64::from(u32_at(20)) << 32;
     if announced != payload.len() as u64 {
-        return refuse(format!("truncated or overlong: {} payload bytes, {announced} announced. Send it again.", payload.len()));
+        return refuse(format!(
+            "truncated or overlong: {} payload bytes, {announced} announced. Send it again.",
+            payload.len()
+        ));
     }
     if u32_at(24) != crc32fast::hash(payload) {
         return refuse("its payload is corrupted (checksum differs). Send it again.".into());

@@ -135,7 +135,7 @@ fn multiply_blocks(
     out: &mut [&mut [u32]],
 ) {
     let (chunks, group_bytes) = (matrix.chunks(), BLOCK_ROWS * 4 * matrix.width() as usize);
-    let strip = if queries.len() == 1 { chunks } else { (crate::kernel::TUNE[1].load(std::sync::atomic::Ordering::Relaxed) / group_bytes).clamp(1, chunks) };
+    let strip = if queries.len() == 1 { chunks } else { (SHARED_STRIP_BYTES / group_bytes).clamp(1, chunks) };
     let rows = out.first().map_or(0, |out| out.len());
     let mut strip_queries: Vec<&[i16]> = Vec::with_capacity(queries.len());
     for block in 0..rows.div_ceil(BLOCK_ROWS) {

@@ -139,7 +139,7 @@ fn memory(d: &Description) -> String {
 fn operations(phases: &Map<String, Value>) -> String {
     let mut table = Table::new(&["phase", "operation", ">count"]);
     for (phase, counts) in phases {
-        for (kind, count) in counts.as_object().into_iter().flatten() {
+        for (kind, count) in counts.as_object().into_iter().flatten().filter(|(_, count)| count.as_u64() != Some(0)) {
             table.row([words(phase), words(kind), value("", count)]);
         }
     }

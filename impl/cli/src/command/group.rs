@@ -32,8 +32,8 @@ pub fn main(path: &Path, probe: bool) -> Outcome<()> {
         let id = row.id.clone();
         let named =
             |failure: Failure| Failure::Input(format!("group file {}: row `{id}`: {}", path.display(), failure.text()));
-        store::check_writable(&row.out).map_err(named)?;
         let plan = Plan::new(row).map_err(named)?;
+        store::check_writable(&plan.row.out).map_err(named)?;
         rows.push(Running { plan, started: units::now(), worker: None, ending: None });
     }
     let mut machine = machine::facts();

@@ -57,7 +57,7 @@ fn measure(orders: &Receiver<String>) -> Outcome<Reply> {
     let Order::Row(row) = next(orders)? else {
         return Err(Failure::Input("worker: a row comes first.".into()));
     };
-    let plan = Plan::new(row)?;
+    let plan = Plan::new(*row)?;
     let bars = Bars::labelled(&plan.row.id);
     let mut steps = Steps::start(&plan, &bars)?;
     answer(&Reply::Done)?;

@@ -2,6 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use ring::Kernel;
+use ring::bandwidth::Probe;
 use serde::{Deserialize, Serialize};
 
 use super::{memory, pin};
@@ -33,8 +35,12 @@ pub fn here(buffer_bytes: u64, best_of: usize) -> Result<Probed, String> {
         return Err(format!("its buffer of {} does not fit in free memory", crate::units::bytes(buffer_bytes)));
     }
     pin::to_one_core();
-    let bytes_per_second = ring::bandwidth::probe(buffer, best_of).map_err(|e| e.to_string())?;
-    Ok(Probed { bytes_per_second, buffer_bytes, best_of: best_of as u64, kernel: ring::Kernel::best().to_string() })
+    let probe = Probe::new(Kernel::best(), buffer).map_err(|e| e.to_string())?;
+    // One pass with every way to read, the others with the fastest: as good as all passes with all ways, in a quarter of the time.
+    let first = probe.best(1);
+    let others = (1..best_of).map(|_| probe.once(first.streams, first.ahead));
+    let bytes_per_second = others.fold(first.bytes_per_second, f64::max);
+    Ok(Probed { bytes_per_second, buffer_bytes, best_of: best_of as u64, kernel: Kernel::best().to_string() })
 }
 
 /// Probes in a child process; a probe that fails is only noted.

@@ -19,7 +19,7 @@ use super::steps::{Report, Step};
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// The row it measures; comes first.
-    Row(Row),
+    Row(Box<Row>),
     /// Take a step.
     Step(Step),
 }
@@ -87,7 +87,7 @@ impl Worker {
         });
         let left = row.time_limit_seconds.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
         let mut worker = Self { child, orders, replies, left, limit: row.time_limit_seconds };
-        worker.order(&Order::Row(row.clone())).map(|_| worker)
+        worker.order(&Order::Row(Box::new(row.clone()))).map(|_| worker)
     }
 
     /// Takes a step; what [`Step::Finish`] answers is the report.

@@ -86,8 +86,9 @@ fn phases(all: &[Phase]) -> String {
             Group::Update => "update",
         };
         if let Some((low, middle, high)) = quartiles(&phase.seconds) {
-            let count = phase.seconds.len().to_string();
-            table.row([phase.name.clone(), group.into(), seconds(middle), seconds(high - low), count]);
+            let count = phase.seconds.len();
+            let range = if count > 1 { seconds(high - low) } else { "-".into() };
+            table.row([phase.name.clone(), group.into(), seconds(middle), range, count.to_string()]);
         }
     }
     table.text()

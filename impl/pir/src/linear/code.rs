@@ -108,11 +108,11 @@ impl RecordCode {
         for (_, bits, first_digit, count) in self.blocks() {
             let mut limbs = [0u64; (BLOCK_BITS / 64) as usize];
             let used = bits.div_ceil(64) as usize;
-            self.radix.from_digits(&digits[first_digit..first_digit + count], &mut limbs[..used]);
+            self.radix.compose(&digits[first_digit..first_digit + count], &mut limbs[..used]);
             let bytes = limbs.iter().flat_map(|limb| limb.to_le_bytes()).take(bits.div_ceil(8) as usize);
             record.extend(bytes);
         }
-        if self.record_bits % 8 != 0
+        if !self.record_bits.is_multiple_of(8)
             && let Some(last) = record.last_mut()
         {
             // Only a wrong digit string reaches here with bits set; a record never has any.

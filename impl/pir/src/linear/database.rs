@@ -6,7 +6,7 @@ use ring::matmul::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
 use ring::{Kernel, PackedMatrix, Vector32, matmul, matvec};
 
 use super::layout::Layout;
-use crate::database::{Database, check_change};
+use crate::database::{Database, check_change, copy_bits};
 use crate::error::{Error, Result};
 use crate::scheme::{Change, Context};
 
@@ -59,18 +59,22 @@ impl LinearDatabase {
             for row in 0..block.rows() {
                 let first = (index * ring::matrix::BLOCK_ROWS + row) as u64 * columns as u64;
                 let present = entries.saturating_sub(first).min(columns as u64) as usize;
-                if present > 0 {
-                    let bits = present * entry_bits as usize;
-                    database.read_bits(first * entry_bits, bits, &mut scratch, &mut bytes)?;
-                }
+                let first_bit = first * entry_bits;
                 if present == columns && direct {
-                    block.set_row_from_bits(row, &bytes, 0).map_err(internal)?;
-                } else {
-                    let mut reader = crate::wire::BitReader::new(&bytes);
-                    row_entries.fill(offset);
-                    row_entries[..present].iter_mut().for_each(|e| *e = reader.take(entry_bits as u32) as u16);
-                    block.set_row(row, &row_entries).map_err(internal)?;
+                    // The row is a stretch of the bit string as it stands.
+                    let shift = first_bit % 8;
+                    scratch.resize((shift + columns as u64 * entry_bits).div_ceil(8) as usize, 0);
+                    database.read_bytes(first_bit / 8, &mut scratch)?;
+                    block.set_row_from_bits(row, &scratch, shift).map_err(internal)?;
+                    continue;
                 }
+                row_entries.fill(offset);
+                if present > 0 {
+                    database.read_bits(first_bit, present * entry_bits as usize, &mut scratch, &mut bytes)?;
+                    let mut reader = crate::wire::BitReader::new(&bytes);
+                    row_entries[..present].iter_mut().for_each(|e| *e = reader.take(entry_bits as u32) as u16);
+                }
+                block.set_row(row, &row_entries).map_err(internal)?;
             }
             context.progress.advance(block.rows() as u64);
             Ok(())
@@ -88,25 +92,36 @@ impl LinearDatabase {
         let Layout { shape, columns, rows, code } = self.layout;
         let wide = code.entries_per_record() as usize;
         // Rows of digit strings are handled in stretches, so that a stretch's digits stay below this many entries.
-        let strip = (TILE_ENTRIES / wide).clamp(1, columns.div_ceil(ring::matrix::CHUNK)) * ring::matrix::CHUNK;
+        let strip = (TILE_ENTRIES / (wide * ring::matrix::CHUNK)).clamp(1, columns.div_ceil(ring::matrix::CHUNK))
+            * ring::matrix::CHUNK;
+        let (mut tile, mut bytes) = (Vec::new(), Vec::new());
         for (group, first_row) in (0..rows).step_by(wide).enumerate() {
             for first in (0..columns).step_by(strip) {
                 let count = strip.min(columns - first);
-                let mut tile = vec![code.offset(); wide * count];
-                let convert = |(at, digits): (usize, &mut [u16])| -> Result<()> {
-                    let index = group as u64 * columns as u64 + (first + at) as u64;
-                    if index < shape.records {
-                        let mut record = vec![0; shape.record_bytes()];
-                        let bits = shape.record_bits;
-                        database.read_bits(index * bits, bits as usize, &mut Vec::new(), &mut record)?;
+                tile.clear();
+                tile.resize(wide * count, code.offset());
+                let index = (group * columns + first) as u64;
+                let present = shape.records.saturating_sub(index).min(count as u64);
+                // Records of consecutive columns are consecutive in the database.
+                let (first_bit, bits) = (index * shape.record_bits, present * shape.record_bits);
+                bytes.resize((first_bit % 8 + bits).div_ceil(8) as usize, 0);
+                database.read_bytes(first_bit / 8, &mut bytes)?;
+                let (record_bits, record_bytes) = (shape.record_bits as usize, shape.record_bytes());
+                let convert = |(at, digits): (usize, &mut [u16])| {
+                    let bit = (first_bit % 8) as usize + at * record_bits;
+                    if bit.is_multiple_of(8) && record_bits % 8 == 0 {
+                        code.digits(&bytes[bit / 8..bit / 8 + record_bytes], digits);
+                    } else {
+                        let mut record = vec![0; record_bytes];
+                        copy_bits(&bytes[bit / 8..], (bit % 8) as u32, record_bits, &mut record);
                         code.digits(&record, digits);
                     }
-                    Ok(())
                 };
+                let filled = &mut tile[..wide * present as usize];
                 if context.threads > 1 {
-                    tile.par_chunks_mut(wide).enumerate().try_for_each(convert)?;
+                    filled.par_chunks_mut(wide).enumerate().for_each(convert);
                 } else {
-                    tile.chunks_mut(wide).enumerate().try_for_each(convert)?;
+                    filled.chunks_mut(wide).enumerate().for_each(convert);
                 }
                 self.store_tile(first_row, first, wide, &tile)?;
             }
@@ -183,7 +198,7 @@ impl LinearDatabase {
     }
 }
 
-/// Entries of digits converted before they are stored: 2 MiB of them.
+/// Entries of digits converted before they are stored: 64 KiB of them, which stay in the second-level cache.
 const TILE_ENTRIES: usize = 1 << 15;
 
 /// Adds (M - offset) A to `out` (row-major, M's rows x n) modulo 2^32, A expanded chunk by chunk.

@@ -150,7 +150,8 @@ mod tests {
         let simple = [991, 833, 701, 589, 495, 416, 350, 294, 247];
         let second = [929, 781, 657, 552, 464, 390, 328, 276, 231];
         let moduli = if double { second } else { simple };
-        let rows: Vec<_> = (13..).zip(moduli).map(|(log2_samples, modulus)| PlainModulus { log2_samples, modulus }).collect();
+        let rows: Vec<_> =
+            (13..).zip(moduli).map(|(log2_samples, modulus)| PlainModulus { log2_samples, modulus }).collect();
         PlainModuli::try_from(&rows[..]).unwrap()
     }
 
@@ -168,7 +169,11 @@ mod tests {
             (1 << 24, 512, 30415, 30339, 701),
         ] {
             let layout = Layout::choose(Shape::new(records, bits).unwrap(), &table(false), Tiling::Square).unwrap();
-            assert_eq!((layout.rows, layout.columns, layout.code.plain_modulus()), (rows, columns, p), "{records} x {bits}");
+            assert_eq!(
+                (layout.rows, layout.columns, layout.code.plain_modulus()),
+                (rows, columns, p),
+                "{records} x {bits}"
+            );
         }
         let wide = Tiling::Wide { min_columns: 1 << 16 };
         for (records, rows, columns, p) in [(1u64 << 33, 14564, 65536, 552), (1 << 36, 92681, 92683, 464)] {

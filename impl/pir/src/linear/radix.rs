@@ -14,6 +14,8 @@ pub(super) struct Radix {
     normal: u64,
     shift: u32,
     reciprocal: u64,
+    /// floor(2^64 / base) + 1: the high word of n times it is floor(n / base) for every n < 2^64 / base.
+    inverse: u64,
 }
 
 impl Radix {
@@ -28,7 +30,8 @@ impl Radix {
         let shift = power.leading_zeros();
         let normal = power << shift;
         let reciprocal = (u128::MAX / u128::from(normal) - (1 << 64)) as u64;
-        Self { base, power, group, normal, shift, reciprocal }
+        let inverse = ((1u128 << 64) / u128::from(base) + 1) as u64;
+        Self { base, power, group, normal, shift, reciprocal, inverse }
     }
 
     /// The smallest number of digits that represents every number of `bits` bits: ceil(bits / log2 base).
@@ -56,7 +59,8 @@ impl Radix {
     /// Divides the number in place by the power; returns the remainder.
     fn divide_number(self, limbs: &mut [u64]) -> u64 {
         // Shifted left by `shift`, the number has one limb more: its top bits are the first remainder.
-        let carried = |high: u64, low: u64| if self.shift == 0 { high } else { high << self.shift | low >> (64 - self.shift) };
+        let carried =
+            |high: u64, low: u64| if self.shift == 0 { high } else { high << self.shift | low >> (64 - self.shift) };
         let mut remainder = carried(0, limbs.last().copied().unwrap_or(0));
         for i in (0..limbs.len()).rev() {
             let below = if i > 0 { limbs[i - 1] } else { 0 };
@@ -75,16 +79,22 @@ impl Radix {
             while used > 0 && limbs[used - 1] == 0 {
                 used -= 1;
             }
-            for digit in group {
-                *digit = (rest % self.base) as u16;
+            // After one true division the rest is below 2^64 / base, as the inverse asks.
+            if let Some((first, others)) = group.split_first_mut() {
+                *first = (rest % self.base) as u16;
                 rest /= self.base;
+                for digit in others {
+                    let quotient = ((u128::from(rest) * u128::from(self.inverse)) >> 64) as u64;
+                    *digit = (rest - quotient * self.base) as u16;
+                    rest = quotient;
+                }
             }
         }
         debug_assert_eq!(used, 0, "the digits do not hold the number");
     }
 
     /// The number whose digits, least significant first, are given; overflow beyond `limbs` is dropped.
-    pub fn from_digits(self, digits: &[u16], limbs: &mut [u64]) {
+    pub fn compose(self, digits: &[u16], limbs: &mut [u64]) {
         limbs.fill(0);
         for group in digits.chunks(self.group).rev() {
             let chunk = group.iter().rev().fold(0u64, |value, &digit| value * self.base + u64::from(digit));
@@ -127,7 +137,7 @@ mod tests {
         radix.to_digits(&mut limbs.to_vec(), &mut digits);
         assert_eq!(digits, naive_digits(limbs, base, count), "base {base}");
         let mut back = vec![1; limbs.len()];
-        radix.from_digits(&digits, &mut back);
+        radix.compose(&digits, &mut back);
         assert_eq!(back, limbs);
     }
 

@@ -17,8 +17,19 @@ use crate::wire::Frame;
 use crate::workload::{Shape, Workload};
 
 /// Records of 1 bit to more than a block, one record to many, powers of two and not.
-pub const ALL_SHAPES: &[(u64, u64)] =
-    &[(1, 1), (1, 5000), (1000, 1), (70_000, 1), (777, 7), (1000, 13), (300, 9), (64, 10), (100, 2048), (37, 2049), (5, 20_000)];
+pub const ALL_SHAPES: &[(u64, u64)] = &[
+    (1, 1),
+    (1, 5000),
+    (1000, 1),
+    (70_000, 1),
+    (777, 7),
+    (1000, 13),
+    (300, 9),
+    (64, 10),
+    (100, 2048),
+    (37, 2049),
+    (5, 20_000),
+];
 
 pub fn set_text(protocol: &str, extra: &str, moduli: &str) -> String {
     format!(
@@ -53,7 +64,8 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
         for (kernel, threads) in [(Kernel::best(), 1), (Kernel::Scalar, 2)] {
             let database = Database::open(source, shape).unwrap();
             let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]) };
-            let mut run = Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
+            let mut run =
+                Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
             run.prepare().unwrap();
             run.repetition().unwrap();
             run.repetition().unwrap();

@@ -73,7 +73,6 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
     sums: &mut [[u32; 8]],
 ) {
     let unpacker = unpacker::<W>();
-    let ahead = super::TUNE[0].load(std::sync::atomic::Ordering::Relaxed);
     let zero = _mm512_setzero_si512();
     for first_row in (0..8).step_by(R) {
         let mut acc = [[[zero; 2]; R]; K];
@@ -82,11 +81,6 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
             unsafe {
                 let group = data.add(chunk * 32 * W + first_row * 4 * W);
                 let mut lanes = [zero; R];
-                if first_row == 0 && ahead != 0 {
-                    for line in 0..(32 * W).div_ceil(64) {
-                        _mm_prefetch::<_MM_HINT_T0>(group.wrapping_add(ahead + 64 * line).cast());
-                    }
-                }
                 for (row, lanes) in lanes.iter_mut().enumerate() {
                     *lanes = entries::<W>(&unpacker, group.add(row * 4 * W));
                 }

@@ -193,7 +193,3 @@ pub(crate) fn read_sum(k: Checked, bytes: &[u8], streams: usize, ahead: usize) -
         _ => dispatch!(k, read_sum::<8>(bytes, ahead)),
     }
 }
-
-#[doc(hidden)]
-#[allow(missing_docs)]
-pub static TUNE: [std::sync::atomic::AtomicUsize; 4] = [const { std::sync::atomic::AtomicUsize::new(0) }; 4];

@@ -182,7 +182,7 @@ impl Client {
                 .map(|(&body, product)| {
                     let (digit, error) = round(body.wrapping_sub(product), scale);
                     errors.push(error);
-                    digit
+                    layers.gadget.reduce(digit)
                 })
                 .collect();
             Ok(digits.chunks_exact(length).map(|digits| layers.gadget.recompose(digits.iter().copied())).collect())
@@ -192,7 +192,7 @@ impl Client {
         Ok((row, body[0]))
     }
 
-    pub(super) fn apply_update(&mut self, messages: &[(&'static str, Frame)]) -> Result<()> {
+    pub(super) fn apply_update(&mut self, messages: &[(&'static str, Frame)], context: &Context) -> Result<()> {
         let layers = self.layers;
         for (name, message) in messages {
             if *name == "hint" {
@@ -221,7 +221,7 @@ impl Client {
                 }
             }
             let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
-            offline.hint = changed_hint(&layers, &offline.hint, &rows, &offline.second_public);
+            offline.hint = changed_hint(&layers, &offline.hint, &rows, &offline.second_public, context.kernel)?;
         }
         Ok(())
     }

@@ -112,9 +112,7 @@ fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
     let second_layer = second + matrix + hint + buffers(layers.groups);
     // While a batch is answered: queries as words and prepared, first answers and their digits, answers twice.
     let words = |words: usize| 4 * words as u64 * queries;
-    let online = 3 * words(layers.query_words())
-        + words(layers.first.rows) * 4
-        + 2 * words(layers.answer_words());
+    let online = 3 * words(layers.query_words()) + words(layers.first.rows) * 4 + 2 * words(layers.answer_words());
     let kept = second + matrix + hint;
     // An update builds a new hint; the client's copy and the old one are then alive too.
     let update = if workload.updates > 0 { kept + 2 * hint } else { 0 };

@@ -71,12 +71,16 @@ impl Scheme for DoublePir {
     fn update(
         server: &mut Self::Server,
         changes: &[Change],
-        _context: &mut Context,
+        context: &mut Context,
     ) -> Result<Vec<(&'static str, Frame)>> {
-        server.update(changes)
+        server.update(changes, context)
     }
 
-    fn apply_update(client: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
-        client.apply_update(messages)
+    fn apply_update(
+        client: &mut Self::Client,
+        messages: &[(&'static str, Frame)],
+        context: &mut Context,
+    ) -> Result<()> {
+        client.apply_update(messages, context)
     }
 }

@@ -67,7 +67,10 @@ impl ParameterSet for Params {
             return Err(Error::value("protocol", format!("`{protocol}` in a DoublePIR set; write \"doublepir\".")));
         }
         if !(1..=1 << 24).contains(&min_columns) {
-            return Err(Error::value("min_columns", format!("{min_columns} is not between 1 and 2^24; 64 n as published.")));
+            return Err(Error::value(
+                "min_columns",
+                format!("{min_columns} is not between 1 and 2^24; 64 n as published."),
+            ));
         }
         if hint_copies == HintCopies::Count(0) {
             return Err(Error::value("hint_copies", "0: write at least 1, or \"all\"."));

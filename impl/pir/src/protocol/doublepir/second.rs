@@ -1,7 +1,7 @@
 //! The second layer's tables: H1, the digits of the first layer's hint, and the hint H2 = H1 A2 itself.
 
 use lattice::lwe::PublicMatrix;
-use ring::PackedMatrix;
+use ring::{Kernel, PackedMatrix, dense};
 
 use super::params::Layers;
 use super::{DoublePir, SEED_BYTES};
@@ -71,22 +71,33 @@ pub(super) struct RowChange {
     pub digits: Vec<i16>,
 }
 
-/// Adds what changed rows of H1 add to the hint: digits[r] * A2[group] in row r of the copy. Returns the new message.
-pub(super) fn changed_hint(layers: &Layers, hint: &Frame, changes: &[RowChange], public: &PublicMatrix) -> Frame {
+/// The hint message after rows of H1 changed: digits[r] * A2[group] is added to row r of the copy.
+///
+/// # Errors
+/// A kernel this machine lacks.
+pub(super) fn changed_hint(
+    layers: &Layers,
+    hint: &Frame,
+    changes: &[RowChange],
+    public: &PublicMatrix,
+    kernel: Kernel,
+) -> Result<Frame> {
     let (n, rows) = (layers.dimension, layers.second_rows());
     let per_copy = rows / layers.copies;
     let mut builder = FrameBuilder::new(hint.payload().len());
     builder.payload_mut().copy_from_slice(hint.payload());
+    builder.words_to_wire(SEED_BYTES, rows * n);
     let words = builder.words_mut(SEED_BYTES, rows * n);
-    for change in changes {
-        let mask = public.row(change.group);
-        let copy = &mut words[change.copy * per_copy * n..(change.copy + 1) * per_copy * n];
-        for (row, &digit) in copy.chunks_exact_mut(n).zip(&change.digits).filter(|(_, digit)| **digit != 0) {
-            let digit = i32::from(digit) as u32;
-            for (word, &a) in row.iter_mut().zip(&mask) {
-                *word = u32::from_le(*word).wrapping_add(digit.wrapping_mul(a)).to_le();
-            }
+    for (copy, words) in words.chunks_exact_mut(per_copy * n).enumerate() {
+        let changes: Vec<_> = changes.iter().filter(|change| change.copy == copy).collect();
+        if changes.is_empty() {
+            continue;
         }
+        let masks: Vec<u32> = changes.iter().flat_map(|change| public.row(change.group)).collect();
+        let digits: Vec<i16> =
+            (0..per_copy).flat_map(|row| changes.iter().map(move |change| change.digits[row])).collect();
+        dense::digits_accumulate(kernel, &digits, changes.len(), &masks, n, words).map_err(internal)?;
     }
-    builder.finish(DoublePir::NAME, "hint")
+    builder.words_to_wire(SEED_BYTES, rows * n);
+    Ok(builder.finish(DoublePir::NAME, "hint"))
 }

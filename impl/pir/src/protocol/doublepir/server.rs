@@ -133,7 +133,7 @@ impl Server {
 
     /// Changes records. The message tells clients how the digits of the changed rows changed, or, where that is longer, is
     /// the whole hint.
-    pub(super) fn update(&mut self, changes: &[Change]) -> Result<Vec<(&'static str, Frame)>> {
+    pub(super) fn update(&mut self, changes: &[Change], context: &Context) -> Result<Vec<(&'static str, Frame)>> {
         let layers = self.layers;
         let done = self.database.change(changes)?;
         let mut payload = Vec::new();
@@ -151,7 +151,7 @@ impl Server {
             }
             payload.extend(writer.finish());
         }
-        self.hint = changed_hint(&layers, &self.hint, &rows, &self.second_public);
+        self.hint = changed_hint(&layers, &self.hint, &rows, &self.second_public, context.kernel)?;
         if payload.len() >= layers.hint_bytes() {
             return Ok(vec![("hint", self.hint())]);
         }
@@ -193,5 +193,8 @@ pub(super) fn publics(seeds: &[u8; SEED_BYTES], dimension: usize) -> [PublicMatr
 }
 
 fn signed_product(digits: &[i16], query: &[u32]) -> u32 {
-    digits.iter().zip(query).fold(0, |sum, (&digit, &word)| sum.wrapping_add((i32::from(digit) as u32).wrapping_mul(word)))
+    digits
+        .iter()
+        .zip(query)
+        .fold(0, |sum, (&digit, &word)| sum.wrapping_add((i32::from(digit) as u32).wrapping_mul(word)))
 }

@@ -3,7 +3,8 @@ use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_varianc
 use super::*;
 use crate::params::ParameterSet;
 
-const TABLE: &str = "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 929\n[[plain_moduli]]\nlog2_samples = 17\nmodulus = 464\n";
+const TABLE: &str =
+    "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 928\n[[plain_moduli]]\nlog2_samples = 17\nmodulus = 464\n";
 
 fn params(copies: &str) -> Params {
     small_set("doublepir", &format!("min_columns = 64\nhint_copies = {copies}\n"), TABLE)

@@ -63,7 +63,10 @@ impl Client {
         let public = &self.offline()?.public;
         let lwe_error = |e: lattice::lwe::LweError| Error::value("lwe", e.to_string());
         let secret = self.lwe.secret.distribution();
-        let keys = indices.iter().map(|_| secret.sample(self.lwe.dimension, &mut context.rng)).collect::<std::result::Result<Vec<_>, _>>();
+        let keys = indices
+            .iter()
+            .map(|_| secret.sample(self.lwe.dimension, &mut context.rng))
+            .collect::<std::result::Result<Vec<_>, _>>();
         let keys = keys.map_err(lwe_error)?;
         let columns = self.layout.columns;
         let mut bodies =
@@ -120,9 +123,8 @@ impl Client {
         let hint = &self.offline()?.hint;
         for (k, query) in pending.iter().enumerate() {
             let answer = message.words(4 * k * rows, rows);
-            let residual = |(row, word): (usize, u32)| {
-                round(word.wrapping_sub(hint.inner_product(row, &query.key)), scale).1
-            };
+            let residual =
+                |(row, word): (usize, u32)| round(word.wrapping_sub(hint.inner_product(row, &query.key)), scale).1;
             context.noise.add("answer", f64::from(scale) / 2.0, answer.into_iter().enumerate().map(residual));
         }
         Ok(())

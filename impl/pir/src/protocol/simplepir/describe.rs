@@ -34,12 +34,17 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
 
     // While a batch is answered: the queries as they came, as words and prepared, and the answers twice.
     let online = queries * (12 * columns + 8 * rows);
-    let changed_rows = workload.updates * wide * n * 4 * 2;
+    // Changed rows of the hint: at the server and at the client, or at the server and in a new hint message.
+    let changed_rows = (workload.updates * wide).min(rows) * n * 4;
+    let update = changed_rows + if delta >= hint { hint } else { changed_rows };
     sizes.memory = MemoryMap {
         server: vec![TableBytes::new("database", stored), TableBytes::new("hint", hint)],
         client: vec![TableBytes::new("hint", hint)],
         // Server and client share the hint message in one process.
-        peak_bytes: PROCESS_BYTES + stored + hint + hint_buffers_bytes(layout.columns, dimension).max(online + changed_rows),
+        peak_bytes: PROCESS_BYTES
+            + stored
+            + hint
+            + hint_buffers_bytes(layout.columns, dimension).max(online + if workload.updates > 0 { update } else { 0 }),
     };
 
     let entries = rows * columns;

@@ -48,10 +48,8 @@ impl Hint {
         for (i, &delta) in change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0) {
             let (row, delta) = (first_row + i, i32::from(delta) as u32);
             let original = self.message.wire_words(SEED_BYTES + 4 * row * self.dimension, self.dimension);
-            let words = self
-                .changed
-                .entry(row)
-                .or_insert_with(|| original.iter().map(|&word| u32::from_le(word)).collect());
+            let words =
+                self.changed.entry(row).or_insert_with(|| original.iter().map(|&word| u32::from_le(word)).collect());
             words.iter_mut().zip(&mask).for_each(|(h, &a)| *h = h.wrapping_add(delta.wrapping_mul(a)));
         }
     }

@@ -86,7 +86,9 @@ impl Server {
         let layout = *self.database.layout();
         let done = self.database.change(changes)?;
         done.iter().for_each(|change| self.hint.apply(change, &layout, &self.public));
-        if delta_bytes(done.len() as u64, layout.code.entries_per_record()) >= self.hint.message().payload().len() as u64 {
+        if delta_bytes(done.len() as u64, layout.code.entries_per_record())
+            >= self.hint.message().payload().len() as u64
+        {
             return Ok(vec![("hint", self.hint())]);
         }
         Ok(vec![("hint_delta", delta_message(&done))])

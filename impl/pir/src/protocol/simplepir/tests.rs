@@ -3,7 +3,8 @@ use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_varianc
 use super::*;
 use crate::linear::RecordCode;
 
-const TABLE: &str = "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 991\n[[plain_moduli]]\nlog2_samples = 14\nmodulus = 833\n";
+const TABLE: &str =
+    "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 991\n[[plain_moduli]]\nlog2_samples = 14\nmodulus = 833\n";
 
 fn params() -> Params {
     small_set("simplepir", "", TABLE)
@@ -33,7 +34,8 @@ fn noise_variance_is_columns_times_error_variance_times_second_moment() {
 fn published_message_sizes() {
     let workload = Workload::new(Shape::new(1 << 33, 1).unwrap(), 1, 0).unwrap();
     let table = "[[plain_moduli]]\nlog2_samples = 15\nmodulus = 701\n";
-    let literal = crate::protocol::tests_support::set_text("simplepir", "", table).replace("dimension = 64", "dimension = 1024");
+    let literal =
+        crate::protocol::tests_support::set_text("simplepir", "", table).replace("dimension = 64", "dimension = 1024");
     let params = Params::try_new_from(&literal);
     let sizes = SimplePir::describe(&params, &workload).unwrap();
     assert_eq!(sizes.payload_bytes("hint"), 16 + 4 * 30893 * 1024);

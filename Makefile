@@ -1,0 +1,77 @@
+# Everything Pirlab does, with all set-up. Nothing is installed outside this folder (cargo's registry cache apart).
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+PROFILE ?= quick
+RESULTS ?= results
+FIGURES ?= figures/out
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+  $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := .venv/bin
+BINARY := impl/target/release/pirlab
+DRIVER = $(VENV)/python experiments/reproduce.py --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
+  $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
+
+.PHONY: help tools setup build reproduce plan calibrate reference test clean
+
+help:
+	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
+	@echo '                 FRESH=1 measures again what is stale or was skipped; ONLY=pirouette/figure4,... narrows it'
+	@echo 'make plan        what `make reproduce` would measure, its seconds and memory, and what it would skip'
+	@echo 'make test        every test, linter and bench body, in under 25 minutes'
+	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
+	@echo 'make calibrate   measures the unit costs of this machine again'
+	@echo 'make reference   copies the present quick run to results/reference/'
+	@echo 'make clean       removes what was built and drawn; records in $(RESULTS)/ stay'
+
+tools:
+	@missing() { echo "$$1 is missing. $$2" >&2; exit 2; }; \
+	command -v git >/dev/null || missing git 'Install it with your package manager (Debian: apt install git).'; \
+	command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || \
+	  missing 'A C compiler (cc)' 'Install one with your package manager (Debian: apt install gcc libc6-dev; macOS: xcode-select --install).'; \
+	command -v cargo >/dev/null || missing "Rust's cargo" 'Install rustup (rustup.rs) and run: rustup default stable.'; \
+	cargo --version >/dev/null 2>&1 || missing 'A Rust toolchain' 'Run: rustup default stable.'; \
+	test -n '$(PYTHON)' || missing 'Python 3.11 or newer, with its venv module,' \
+	  'Install it with your package manager (Debian: apt install python3 python3-venv).'
+
+# Redone only when the lock or the project's own metadata change.
+.venv/installed: requirements.lock pyproject.toml | tools
+	$(PYTHON) -m venv --clear .venv
+	$(VENV)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(VENV)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+setup: .venv/installed
+
+build: tools setup
+	cd impl && cargo build --release --locked
+
+reproduce: build
+	@$(DRIVER)
+
+plan: build
+	@$(DRIVER) --plan
+
+calibrate: build
+	mkdir -p '$(RESULTS)'
+	$(BINARY) calibrate --out '$(RESULTS)/calibration.json'
+
+reference: build
+	$(VENV)/python experiments/reference.py --results '$(RESULTS)' --figures '$(FIGURES)'
+
+test: build
+	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }
+	@cargo clippy --version >/dev/null 2>&1 || { echo 'clippy is missing. Run: rustup component add clippy' >&2; exit 2; }
+	cd impl && cargo fmt --all --check
+	cd impl && cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	cd impl && cargo test --workspace --locked
+	cd impl && cargo bench --workspace --locked --bench '*' -- --test
+	$(VENV)/snakemake --lint --configfile config/tiny.yaml
+	$(VENV)/python -m pytest
+
+clean:
+	rm -rf .venv .snakemake figures/out .pytest_cache .ruff_cache pirlab.egg-info
+	test ! -d impl/target || rm -rf impl/target

@@ -1,0 +1,109 @@
+"""What a sweep will do before it does it: jobs, predicted seconds and memory, what will be skipped and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import psutil
+
+
+@dataclass
+class PlanRow:
+    """One row of a group. Seconds are for all repetitions and an online warm-up; bytes are the process's peak."""
+
+    group: str
+    id: str
+    protocol: str
+    parameters: str
+    records: int
+    record_bits: int
+    repetitions: int
+    seconds: float
+    peak_bytes: int
+    action: str  # run | skipped_memory | skipped_time
+    reason: str | None
+
+
+@dataclass
+class PlanGroup:
+    """One job. Its rows run interleaved when they fit in memory together, else one after the other."""
+
+    group: str
+    mode: str  # interleaved | in_turn | nothing_to_run
+    seconds: float
+    peak_bytes: int
+    rows: list[PlanRow]
+
+    def mapping(self) -> dict:
+        return asdict(self)
+
+
+def free_memory_bytes() -> int:
+    """What could be allocated now without swapping."""
+    return psutil.virtual_memory().available
+
+
+def plan(predictions: Mapping[str, dict], groups: Sequence[dict], free_memory: int | None = None) -> list[PlanGroup]:
+    """The plan of `groups`, in their order.
+
+    predictions: prediction records by row id. groups: {"group", "rows": [{"id", "repetitions",
+    "time_limit_seconds", ...}]} as `pirlab run --group` takes them. free_memory: bytes; the machine's by default.
+    """
+    free = free_memory_bytes() if free_memory is None else free_memory
+    return [_plan_group(group, predictions, free) for group in groups]
+
+
+def _plan_group(group: dict, predictions: Mapping[str, dict], free: int) -> PlanGroup:
+    rows = [_plan_row(group["group"], row, predictions[row["id"]], free) for row in group["rows"]]
+    running = [row for row in rows if row.action == "run"]
+    together = sum(row.peak_bytes for row in running)
+    mode = "nothing_to_run" if not running else "interleaved" if together <= free else "in_turn"
+    peak = together if mode == "interleaved" else max((row.peak_bytes for row in running), default=0)
+    return PlanGroup(group["group"], mode, sum(row.seconds for row in running), peak, rows)
+
+
+def _plan_row(group: str, row: dict, prediction: dict, free: int) -> PlanRow:
+    repetitions, seconds = int(row.get("repetitions", 5)), prediction["seconds"]
+    total = repetitions * seconds["total"] + seconds["query"] + seconds["answer"] + seconds["extract"]
+    peak, limit = int(prediction["peak_bytes"]), row.get("time_limit_seconds")
+    action, reason = "run", None
+    if peak > free:
+        action, reason = "skipped_memory", f"needs {format_bytes(peak)}; {format_bytes(free)} free"
+    elif limit is not None and total > limit:
+        action, reason = "skipped_time", f"would take about {total:.0f} s; the limit is {limit:g} s"
+    return PlanRow(
+        group=group,
+        id=row["id"],
+        protocol=prediction["protocol"],
+        parameters=prediction["parameters"]["name"],
+        records=prediction["shape"]["records"],
+        record_bits=prediction["shape"]["record_bits"],
+        repetitions=repetitions,
+        seconds=total,
+        peak_bytes=peak,
+        action=action,
+        reason=reason,
+    )
+
+
+def summary(groups: Sequence[PlanGroup]) -> dict:
+    """Totals of a plan: jobs, rows to run and to skip, seconds, largest memory."""
+    rows = [row for group in groups for row in group.rows]
+    skipped = [row for row in rows if row.action != "run"]
+    return {
+        "jobs": sum(group.mode != "nothing_to_run" for group in groups),
+        "rows": len(rows) - len(skipped),
+        "skipped": [{"id": row.id, "action": row.action, "reason": row.reason} for row in skipped],
+        "seconds": sum(group.seconds for group in groups),
+        "peak_bytes": max((group.peak_bytes for group in groups), default=0),
+    }
+
+
+def format_bytes(count: float) -> str:
+    """Bytes with a binary unit: 131 GiB."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024 or unit == "GiB":
+            return f"{count:.0f} {unit}" if count >= 10 or unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    raise AssertionError("unreachable")

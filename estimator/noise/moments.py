@@ -1,0 +1,149 @@
+"""Second moments E[x^2] about zero of what an error vector is multiplied with: database entries and digits.
+
+The mean counts: an error vector e with independent entries of stddev sigma gives the inner product <x, e> the
+variance sigma^2 * sum x_i^2, whatever the x_i average to. All moments are exact for uniformly random data.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+#: Records longer than this are cut into blocks; each block is written in base p on its own.
+BLOCK_BITS = 2048
+
+
+class Moments(NamedTuple):
+    """E[x^2] about zero, and E[x]."""
+
+    square: float
+    mean: float
+
+
+def uniform_second_moment(low: int, high: int) -> float:
+    """E[x^2] for x uniform over the integers low..high, both included."""
+    count = high - low + 1
+    return _sum_of_squares(low, high) / count
+
+
+def _sum_of_squares(low: int, high: int) -> int:
+    def up_to(k: int) -> int:  # 1^2 + ... + k^2, valid for k >= -1
+        return k * (k + 1) * (2 * k + 1) // 6
+
+    if low > high:
+        return 0
+    if low >= 0:
+        return up_to(high) - up_to(max(low - 1, 0))
+    if high < 0:
+        return _sum_of_squares(-high, -low)
+    return up_to(high) + up_to(-low)
+
+
+def packed_moments(bits: int) -> Moments:
+    """An entry that packs `bits` uniform bits, centred by 2^(bits-1)."""
+    offset = 1 << (bits - 1)
+    return Moments(uniform_second_moment(-offset, (1 << bits) - 1 - offset), -0.5)
+
+
+def digit_count(bits: int, base: int) -> int:
+    """The least d with base^d >= 2^bits, exactly: ceil(bits / log2 base)."""
+    count = max(1, int(bits / np.log2(base)) - 1)
+    while base**count < 1 << bits:
+        count += 1
+    return count
+
+
+@lru_cache(maxsize=4096)
+def digit_moments(bits: int, base: int) -> tuple[Moments, ...]:
+    """Centred base-`base` digits (digit - floor(base/2)) of a uniform integer of `bits` bits, lowest first.
+
+    Counted exactly. The lower digits are uniform but for the last partial period of the block; the highest digit
+    reaches only part of its range, which its moments show.
+    """
+    total, offset = 1 << bits, base // 2
+    full = Moments(uniform_second_moment(-offset, base - 1 - offset), (base - 1) / 2 - offset)
+    moments = []
+    for i in range(digit_count(bits, base)):
+        unit = base**i
+        if total // (unit * base) >= 1 << 64:
+            moments.append(full)
+            continue
+        periods, rest = divmod(total, unit * base)
+        complete, partial = divmod(rest, unit)  # digits 0..complete-1 once more in full, digit `complete` in part
+        squares = periods * unit * _sum_of_squares(-offset, base - 1 - offset)
+        squares += unit * _sum_of_squares(-offset, complete - 1 - offset)
+        squares += partial * (complete - offset) ** 2
+        digits = periods * unit * (base * (base - 1) // 2) + unit * (complete * (complete - 1) // 2)
+        digits += partial * complete
+        moments.append(Moments(squares / total, digits / total - offset))
+    return tuple(moments)
+
+
+@lru_cache(maxsize=4096)
+def record_moments(record_bits: int, base: int) -> tuple[tuple[Moments, int], ...]:
+    """All entries of a record stored as base-`base` digits, as (moments, how many entries have them)."""
+    counts: dict[Moments, int] = {}
+    full_blocks, rest = divmod(record_bits, BLOCK_BITS)
+    for bits, blocks in ((BLOCK_BITS, full_blocks), (rest, 1 if rest else 0)):
+        if blocks:
+            for moment in digit_moments(bits, base):
+                counts[moment] = counts.get(moment, 0) + blocks
+    return tuple(counts.items())
+
+
+def record_digit_count(record_bits: int, base: int) -> int:
+    """Entries of a record stored as digits."""
+    full_blocks, rest = divmod(record_bits, BLOCK_BITS)
+    return full_blocks * digit_count(BLOCK_BITS, base) + (digit_count(rest, base) if rest else 0)
+
+
+@lru_cache(maxsize=4096)
+def balanced_digit_count(log2_modulus: int, base: int) -> int:
+    """The least number of balanced digits that represents all of -2^(k-1)..2^(k-1)-1, k = log2_modulus.
+
+    For 32 bits: four in bases from 258 to 1024, five in base 231. Base 2 has no positive digit; at least 3.
+    """
+    if base < 3:
+        raise ValueError(f"balanced digits need a base of at least 3, not {base}")
+    half, low, high, power, count = 1 << (log2_modulus - 1), 0, 0, 1, 0
+    while high < half - 1 or low < half:
+        low += base // 2 * power
+        high += ((base + 1) // 2 - 1) * power
+        power *= base
+        count += 1
+    return count
+
+
+@lru_cache(maxsize=4096)
+def balanced_moments(log2_modulus: int, base: int) -> tuple[Moments, ...]:
+    """Balanced base-`base` digits of v uniform over -2^(k-1)..2^(k-1)-1, k = log2_modulus, lowest first.
+
+    Digits lie in -floor(base/2) .. ceil(base/2)-1. Counted exactly; the highest reaches only part of that range.
+    """
+    half, low = 1 << (log2_modulus - 1), base // 2
+    moments = []
+    for i in range(balanced_digit_count(log2_modulus, base)):
+        unit = base**i
+        shift = low * (unit - 1) // (base - 1)  # v + shift has the lower digits as an unsigned number
+        counts = [
+            (digit, _count_residues(digit * unit - shift, unit, unit * base, half)) for digit in range(-low, base - low)
+        ]
+        squares = sum(count * digit * digit for digit, count in counts)
+        moments.append(Moments(squares / (2 * half), sum(count * digit for digit, count in counts) / (2 * half)))
+    return tuple(moments)
+
+
+def _count_residues(start: int, length: int, period: int, half: int) -> int:
+    """How many v in -half..half-1 lie in start..start+length-1 modulo period."""
+
+    def below(x: int) -> int:  # how many of 0..x-1, shifted by -half, hit
+        full, rest = divmod(x, period)
+        offset = (-half - start) % period  # position of v = -half in its period
+        hits = full * length
+        for left, right in ((offset, min(offset + rest, period)), (0, max(0, offset + rest - period))):
+            hits += max(0, min(right, length) - min(left, length))
+        return hits
+
+    return below(2 * half)

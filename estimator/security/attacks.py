@@ -1,0 +1,42 @@
+"""Which attacks are asked for, under which cost model of lattice reduction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: The model whose minimum is called the security of an instance, and the basis shape.
+MODEL = "MATZOV"
+SHAPE = "GSA"
+#: Core-SVP: 2^(0.292 beta) whatever the dimension. About 25 to 30 bits lower; not comparable with MODEL.
+CORE_SVP_MODEL = "ADPS16"
+
+ATTACKS: dict[str, tuple[str, ...]] = {
+    MODEL: ("usvp", "bdd", "dual_hybrid", "dual"),
+    CORE_SVP_MODEL: ("usvp", "bdd", "dual_hybrid"),
+}
+SECURITY_TARGET = 128
+#: The estimator tries block sizes from 40 on, so weaker instances all show about this much.
+BROKEN_BELOW = 45.0
+
+
+@dataclass(frozen=True)
+class AttackResult:
+    """log2 of the ring operations, or the reason why there is no figure (exactly one of the two)."""
+
+    model: str
+    attack: str
+    log2_rop: float | None = None
+    failed: str | None = None
+    details: tuple[tuple[str, float], ...] = ()
+
+    def mapping(self) -> dict:
+        if self.failed is not None:
+            return {"failed": self.failed}
+        return {"log2_rop": self.log2_rop, **dict(self.details)}
+
+    @classmethod
+    def of(cls, model: str, attack: str, mapping: dict) -> AttackResult:
+        if "failed" in mapping:
+            return cls(model, attack, failed=mapping["failed"])
+        details = tuple((k, v) for k, v in mapping.items() if k != "log2_rop")
+        return cls(model, attack, log2_rop=mapping["log2_rop"], details=details)

@@ -1,0 +1,131 @@
+"""`pirlab-security`: are these parameters really 128 bits, and how do we know?
+
+pirlab-security check params/simplepir/usenix23.toml
+pirlab-security record params/*/*.toml        (needs the real lattice estimator)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..describe import DescribeError, describe, read_descriptions
+from . import live, recorded
+from .assess import SOURCES, predict_security, verdict, weakest
+from .attacks import BROKEN_BELOW, CORE_SVP_MODEL, MODEL, SECURITY_TARGET, SHAPE
+from .instance import Instance
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="pirlab-security",
+        description=__doc__.split("\n")[0],
+        epilog="The lattice estimator is asked live where it is usable: LATTICE_ESTIMATOR names its checkout (or "
+        "install lattice-estimator), LATTICE_ESTIMATOR_PYTHON an interpreter that has Sage. Else recorded results "
+        "serve.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="security of every LWE instance that parameter sets expose")
+    check.add_argument("--security", choices=SOURCES, default="auto", help="where figures come from (auto)")
+    record = commands.add_parser("record", help="ask the real lattice estimator and add its results to recorded.json")
+    for command in (check, record):
+        command.add_argument("parameters", nargs="*", type=Path, help="parameter files (TOML)")
+        command.add_argument("--records", type=int, default=1 << 20, help="records of the database (2^20)")
+        command.add_argument("--record-bits", type=int, default=2048, help="bits of a record (2048)")
+        command.add_argument("--descriptions", type=Path, help="descriptions (JSON) instead of parameter files")
+        command.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
+    options = parser.parse_args(arguments)
+    try:
+        descriptions = _descriptions(options, parser)
+        return _check(descriptions, options) if options.command == "check" else _record(descriptions, options)
+    except (DescribeError, live.EstimatorMissing, ValueError) as error:
+        print(f"pirlab-security: {error}", file=sys.stderr)
+        return 2
+
+
+def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list[dict]:
+    if options.descriptions:
+        return read_descriptions(options.descriptions)
+    if not options.parameters:
+        parser.error("name parameter files, or --descriptions FILE")
+    rows = [
+        {"id": str(path), "parameters": str(path), "records": options.records, "record_bits": options.record_bits}
+        for path in options.parameters
+    ]
+    return describe(rows)
+
+
+def _check(descriptions: list[dict], options: argparse.Namespace) -> int:
+    """Prints; exit code 1 if a set misses the target or has no figure."""
+    all_reached = True
+    for description, entries in zip(descriptions, predict_security(descriptions, options.security, options.timeout)):
+        print("\n".join(set_lines(description, entries)) + "\n")
+        all_reached &= verdict(weakest(entries)) == "reached"
+    return 0 if all_reached else 1
+
+
+def set_lines(description: dict, entries: list[dict]) -> list[str]:
+    """What is known of a set, instance by instance."""
+    lines = [f"{description['parameters']['name']}   (log2 of ring operations under {MODEL}, shape {SHAPE})"]
+    for mapping, entry in zip(description["instances"], entries):
+        lines += [
+            f"  {mapping['name']}: n = {mapping['dimension']}, q = {mapping['modulus']}, "
+            f"secret {_secret(mapping['secret'])}, error stddev {mapping['error_stddev']:g}, "
+            f"{mapping['samples']} samples",
+            f"    protects  {mapping['protects']}",
+        ]
+        if entry["attacks"]:
+            bits = ", ".join(f"{name} {figure:.1f}" for name, figure in entry["attacks"].items())
+            core = (
+                "" if entry["core_svp_bits"] is None else f"; core-SVP ({CORE_SVP_MODEL}) {entry['core_svp_bits']:.1f}"
+            )
+            lines.append(f"    attacks   {bits}{core}")
+        for failed in entry["failed_attacks"]:
+            lines.append(f"    failed    {failed['attack']} under {failed['model']}: {failed['reason']}")
+        if entry["bits"] is not None:
+            lines.append(f"    minimum   {entry['bits']:.1f} ({entry['attack']})")
+        if entry["source"] == "none":
+            lines.append(f"    source    none: {entry['reason']}")
+        else:
+            lines.append(f"    source    {entry['source']}, lattice estimator {entry['estimator_commit']}")
+        lines.append(f"    in Sage   {entry['call']}")
+    bits = weakest(entries)
+    if bits is None:
+        return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, not every instance has a figure"]
+    broken = " (broken: as low as the estimator goes)" if bits < BROKEN_BELOW else ""
+    return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(bits)}, {bits:.1f} bits{broken}"]
+
+
+def _secret(secret: dict) -> str:
+    rest = ", ".join(f"{k} {v}" for k, v in secret.items() if k != "kind")
+    return secret["kind"] + (f" ({rest})" if rest else "")
+
+
+def _record(descriptions: list[dict], options: argparse.Namespace) -> int:
+    """Adds live results. Exit code 1 if an attack failed: it is in the file with its reason."""
+    uses: dict[Instance, dict] = {}
+    for description in descriptions:
+        for mapping in description["instances"]:
+            name = f"{description['parameters']['name']} {mapping['name']}"
+            use = {"name": name, "source": "params", "role": mapping["protects"]}
+            uses.setdefault(Instance.of(mapping), use)
+    failures = 0
+    for instance, answer in live.estimate(uses, options.timeout).items():
+        if answer["commit"] == "unknown" or "+" in answer["commit"]:
+            raise ValueError(
+                f"the estimator's commit is {answer['commit']}; only results of a clean checkout are recorded"
+            )
+        recorded.add(instance, answer, uses[instance])
+        failed = [r for r in answer["results"] if r.failed is not None]
+        failures += len(failed)
+        print(
+            f"{uses[instance]['name']}: {len(answer['results']) - len(failed)} figures recorded, {len(failed)} failed"
+        )
+        for result in failed:
+            print(f"  {result.attack} under {result.model}: {result.failed}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

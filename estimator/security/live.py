@@ -1,0 +1,178 @@
+"""The real lattice estimator: every attack is one call in a process of its own making, with a time limit.
+
+Where it comes from:
+- LATTICE_ESTIMATOR: the top folder of a checkout; else the installed package `lattice-estimator`;
+- LATTICE_ESTIMATOR_PYTHON: the interpreter that has Sage; else the one that runs this.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from importlib import metadata
+from pathlib import Path
+
+from ..paths import RESULTS
+from .attacks import ATTACKS, SHAPE, AttackResult
+from .instance import Instance
+
+START_LIMIT_SECONDS = 120.0
+ATTACK_LIMIT_SECONDS = 600.0
+
+
+class EstimatorMissing(RuntimeError):
+    """The lattice estimator cannot be used here; the message says why and what helps."""
+
+
+class Worker:
+    """A process with the estimator loaded; killed when an attack exceeds its time, started anew for the next."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._replies: queue.Queue[str | None] = queue.Queue()
+        self.commit = "unknown"
+        self.sage = "unknown"
+
+    def start(self) -> None:
+        python = os.environ.get("LATTICE_ESTIMATOR_PYTHON", sys.executable)
+        script = Path(__file__).with_name("worker.py")
+        try:
+            self._process = subprocess.Popen(
+                [python, str(script)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        except OSError as error:
+            raise EstimatorMissing(f"LATTICE_ESTIMATOR_PYTHON={python} cannot be started: {error}") from error
+        self._replies = queue.Queue()
+        threading.Thread(target=self._read, args=(self._process, self._replies), daemon=True).start()
+        greeting = self._reply(START_LIMIT_SECONDS)
+        if "ready" not in greeting:
+            reason = greeting.get("error", greeting.get("failed", "no reply"))
+            self.stop()
+            raise EstimatorMissing(
+                f"the lattice estimator is not usable with {python}: {reason}. Name its checkout in LATTICE_ESTIMATOR "
+                "and an interpreter with Sage in LATTICE_ESTIMATOR_PYTHON; recorded results serve otherwise"
+            )
+        self.commit, self.sage = greeting["commit"], greeting["sage"]
+
+    @staticmethod
+    def _read(process: subprocess.Popen[str], replies: queue.Queue[str | None]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            replies.put(line)
+        replies.put(None)
+
+    def _reply(self, limit: float) -> dict:
+        try:
+            line = self._replies.get(timeout=limit)
+        except queue.Empty:
+            self.stop()
+            return {"failed": f"timeout after {limit:g} s"}
+        if line is None:
+            code = self._process.wait() if self._process else None
+            self.stop()
+            return {"failed": f"the process ended with exit code {code}"}
+        try:
+            return json.loads(line)
+        except json.JSONDecodeError:
+            self.stop()
+            return {"failed": f"the process answered {line.strip()[:80]!r}"}
+
+    def run(self, instance: Instance, model: str, attack: str, limit: float) -> AttackResult:
+        if self._process is None:
+            self.start()
+        assert self._process is not None and self._process.stdin is not None
+        call = [instance.dimension, str(instance.modulus), dict(instance.secret), instance.error_stddev]
+        job = {"call": call, "model": model, "attack": attack, "shape": SHAPE}
+        try:
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            self.stop()
+            return AttackResult(model, attack, failed=f"the process is gone: {error}")
+        return AttackResult.of(model, attack, self._reply(limit))
+
+    def stop(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for pipe in (self._process.stdin, self._process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self._process = None
+
+    def __enter__(self) -> Worker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def plausible() -> bool:
+    """Whether it is worth starting a process: something names or installs the lattice estimator."""
+    if os.environ.get("LATTICE_ESTIMATOR") or os.environ.get("LATTICE_ESTIMATOR_PYTHON"):
+        return True
+    try:
+        metadata.distribution("lattice-estimator")
+        return True
+    except metadata.PackageNotFoundError:
+        return False
+
+
+def estimate(
+    instances: Iterable[Instance],
+    limit: float = ATTACK_LIMIT_SECONDS,
+    attacks: dict[str, tuple[str, ...]] = ATTACKS,
+    cache: Path | None = RESULTS / "cache" / "security",
+) -> dict[Instance, dict]:
+    """For each instance {"commit", "sage", "results": [AttackResult]}; raises EstimatorMissing.
+
+    Figures are kept in `cache` by content (commit, instance, attack, model, shape); failures are not, nor anything
+    of a checkout whose commit is unknown or whose sources were changed.
+    """
+    answers: dict[Instance, dict] = {}
+    with Worker() as worker:
+        commit, sage = worker.commit, worker.sage
+        folder = None if cache is None or commit == "unknown" or "+" in commit else cache
+        for instance in dict.fromkeys(instances):
+            results = []
+            for model, names in attacks.items():
+                for attack in names:
+                    path = folder / _cache_name(commit, instance, model, attack) if folder else None
+                    result = _read_cache(path, model, attack) or worker.run(instance, model, attack, limit)
+                    if path is not None and result.failed is None:
+                        _write_cache(path, result)
+                    results.append(result)
+            answers[instance] = {"commit": commit, "sage": sage, "results": results}
+    return answers
+
+
+def _cache_name(commit: str, instance: Instance, model: str, attack: str) -> str:
+    content = json.dumps([commit, instance.mapping(), model, SHAPE, attack], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest() + ".json"
+
+
+def _read_cache(path: Path | None, model: str, attack: str) -> AttackResult | None:
+    if path is None or not path.is_file():
+        return None
+    try:
+        return AttackResult.of(model, attack, json.loads(path.read_text()))
+    except (json.JSONDecodeError, KeyError):
+        return None
+
+
+def _write_cache(path: Path, result: AttackResult) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary.write_text(json.dumps(result.mapping()))
+    temporary.replace(path)

@@ -1,0 +1,76 @@
+# The sweep that the profile asks for, and the helpers that turn wildcards into files.
+import json
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(workflow.basedir) / "experiments" / "rules"))
+from sweep import PlanError, Sweep, load_profile, write_if_changed
+from snakemake.exceptions import WorkflowError
+
+try:
+    SWEEP = Sweep(load_profile(config))
+except PlanError as error:
+    raise WorkflowError(str(error)) from None
+
+PROFILE = SWEEP.profile["profile"]
+RESULTS = SWEEP.profile["results"]
+FIGURES = SWEEP.profile["figures"]
+BINARY = SWEEP.profile["binary"]
+LOGS = f"{RESULTS}/logs"
+SETTINGS = f"{RESULTS}/requests/{PROFILE}/profile.json"
+VERDICT = f"{RESULTS}/verdict/{PROFILE}.json"
+ENVIRONMENT = "../../environment.yml"
+
+write_if_changed(Path(SETTINGS), json.dumps(SWEEP.profile, indent=2) + "\n")
+SWEEP.prepare()
+
+
+wildcard_constraints:
+    experiment="[a-z0-9-]+/[a-z0-9-]+",
+    group=r"[0-9^]+x[0-9]+",
+    name=r"(?!table-|accuracy)[a-z0-9-]+",
+
+
+def parameter_files(wildcards):
+    return SWEEP.parameters(wildcards.experiment)
+
+
+def prediction_files():
+    return [str(SWEEP.prediction(name)) for name in SWEEP.experiments]
+
+
+def markers_of(wildcards):
+    return [str(SWEEP.marker(group)) for group in SWEEP.of(wildcards.experiment) if group.measured]
+
+
+def all_markers():
+    return [str(SWEEP.marker(group)) for group in SWEEP.measured()]
+
+
+def predicted(wildcards):
+    """Predictions of the group's rows; before they are there, Snakemake asks again later."""
+    rows = json.loads(SWEEP.prediction(wildcards.experiment).read_text())
+    return [row for row in rows if row["id"].startswith(f"{wildcards.group}/")]
+
+
+def predicted_minutes(wildcards):
+    """Three times the predicted time, at least ten minutes: what a scheduler should grant."""
+    group = SWEEP.group(wildcards.experiment, wildcards.group)
+    seconds = sum(row["seconds"]["total"] or 0 for row in predicted(wildcards))
+    return 10 + int(3 * group.options["repetitions"] * seconds / 60)
+
+
+def predicted_mib(wildcards):
+    """The rows' predicted peaks together, since they run interleaved, and some room."""
+    return 1024 + int(1.2 * sum(row["peak_bytes"] or 0 for row in predicted(wildcards)) / 2**20)
+
+
+def presented_files():
+    files = []
+    for name, experiment in SWEEP.experiments.items():
+        stem = f"{FIGURES}/{name}"
+        files += [f"{stem}/{figure}.{end}" for figure in experiment.get("figures", []) for end in ("pdf", "svg", "png")]
+        files += [f"{stem}/table-{table}.{end}" for table in experiment.get("tables", []) for end in ("csv", "md", "tex")]
+        files += [f"{stem}/accuracy.{end}" for end in ("csv", "md", "tex", "pdf", "svg", "png")]
+    return files

@@ -1,0 +1,38 @@
+# Measure: one job a group, alone on the machine. Every input is ancient: a record is made once and made again only
+# when it is missing; `make reproduce FRESH=1` removes the stale ones first.
+
+
+rule measure:
+    input:
+        binary=ancient(BINARY),
+        settings=ancient(SETTINGS),
+        parameters=ancient(parameter_files),
+        prediction=ancient(f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json"),
+    output:
+        f"{RESULTS}/measured/{{experiment}}/{{group}}.json",
+    log:
+        f"{LOGS}/measure/{{experiment}}/{{group}}.log",
+    conda:
+        ENVIRONMENT
+    threads: os.cpu_count()
+    resources:
+        runtime=predicted_minutes,
+        mem_mb=predicted_mib,
+    shell:
+        "exec python experiments/rules/steps.py measure --profile {input.settings}"
+        " --experiment {wildcards.experiment} --group '{wildcards.group}' > '{log}' 2>&1"
+
+
+rule stale:
+    input:
+        binary=BINARY,
+        settings=SETTINGS,
+        measured=all_markers(),
+    output:
+        f"{RESULTS}/stale.json",
+    log:
+        f"{LOGS}/stale.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "python experiments/rules/steps.py stale --profile {input.settings} --out {output} > {log} 2>&1"

@@ -1,0 +1,49 @@
+# Predict: what the binary says of every row, then security, noise and seconds; one batch an experiment.
+
+
+rule describe:
+    input:
+        requests=f"{RESULTS}/requests/{PROFILE}/{{experiment}}.jsonl",
+        parameters=parameter_files,
+        binary=BINARY,
+    output:
+        f"{RESULTS}/descriptions/{PROFILE}/{{experiment}}.jsonl",
+    log:
+        f"{LOGS}/describe/{PROFILE}/{{experiment}}.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "{input.binary} describe --batch < {input.requests} > {output} 2> {log}"
+
+
+# The lattice estimator itself where LATTICE_ESTIMATOR names a checkout, its recorded results otherwise;
+# each line of the prediction says which.
+rule predict:
+    input:
+        descriptions=f"{RESULTS}/descriptions/{PROFILE}/{{experiment}}.jsonl",
+        costs=f"{RESULTS}/calibration.json",
+        estimator=f"{RESULTS}/requests/estimator.txt",
+    output:
+        f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
+    log:
+        f"{LOGS}/predict/{PROFILE}/{{experiment}}.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "(pirlab-predict {input.descriptions} --security auto --costs {input.costs} --format array --out {output}"
+        " && python experiments/rules/steps.py sources --out {output}) > {log} 2>&1"
+
+
+# Unit costs of this machine, once; `make calibrate` takes them again.
+rule calibrate:
+    input:
+        binary=ancient(BINARY),
+    output:
+        f"{RESULTS}/calibration.json",
+    log:
+        f"{LOGS}/calibrate.log",
+    conda:
+        ENVIRONMENT
+    threads: os.cpu_count()
+    shell:
+        "{input.binary} calibrate --out {output} > {log} 2>&1"

@@ -1,0 +1,113 @@
+# Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers, and a verdict.
+FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
+PAPERS = sorted(str(path) for path in Path("experiments/expected").glob("*.csv"))
+
+
+rule figure:
+    input:
+        code=FIGURE_CODE,
+        measured=markers_of,
+        prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
+        stale=f"{RESULTS}/stale.json",
+        papers=PAPERS,
+    output:
+        pdf=f"{FIGURES}/{{experiment}}/{{name}}.pdf",
+        svg=report(
+            f"{FIGURES}/{{experiment}}/{{name}}.svg",
+            caption="../captions/generated.rst",
+            category="{experiment}",
+            labels={"what": "{name}", "form": "figure"},
+        ),
+        png=f"{FIGURES}/{{experiment}}/{{name}}.png",
+        data=f"{FIGURES}/{{experiment}}/{{name}}.csv",
+    log:
+        f"{LOGS}/figure/{{experiment}}/{{name}}.log",
+    params:
+        records=f"{RESULTS}/records/{{experiment}}",
+        prefix=f"{FIGURES}/{{experiment}}/{{name}}",
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m pirlab_figures {wildcards.name} --records {params.records} --predictions {input.prediction}"
+        " --stale {input.stale} --expected experiments/expected --out {params.prefix} > {log} 2>&1"
+
+
+rule table:
+    input:
+        code=FIGURE_CODE,
+        measured=markers_of,
+        prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
+        stale=f"{RESULTS}/stale.json",
+        papers=PAPERS,
+    output:
+        html=report(
+            f"{FIGURES}/{{experiment}}/table-{{name}}.html",
+            caption="../captions/generated.rst",
+            category="{experiment}",
+            labels={"what": "{name}", "form": "table"},
+        ),
+        csv=f"{FIGURES}/{{experiment}}/table-{{name}}.csv",
+        md=f"{FIGURES}/{{experiment}}/table-{{name}}.md",
+        tex=f"{FIGURES}/{{experiment}}/table-{{name}}.tex",
+    log:
+        f"{LOGS}/table/{{experiment}}/{{name}}.log",
+    params:
+        records=f"{RESULTS}/records/{{experiment}}",
+        prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m pirlab_figures table {wildcards.name} --records {params.records} --predictions {input.prediction}"
+        " --stale {input.stale} --expected experiments/expected --out {params.prefix} > {log} 2>&1"
+
+
+# Every predicted quantity beside its measured twin.
+rule accuracy:
+    input:
+        code=FIGURE_CODE,
+        measured=markers_of,
+        prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
+        stale=f"{RESULTS}/stale.json",
+    output:
+        csv=f"{FIGURES}/{{experiment}}/accuracy.csv",
+        md=f"{FIGURES}/{{experiment}}/accuracy.md",
+        tex=f"{FIGURES}/{{experiment}}/accuracy.tex",
+        pdf=f"{FIGURES}/{{experiment}}/accuracy.pdf",
+        png=f"{FIGURES}/{{experiment}}/accuracy.png",
+        html=report(
+            f"{FIGURES}/{{experiment}}/accuracy.html",
+            caption="../captions/generated.rst",
+            category="{experiment}",
+            labels={"what": "predicted and measured", "form": "table"},
+        ),
+        svg=report(
+            f"{FIGURES}/{{experiment}}/accuracy.svg",
+            caption="../captions/generated.rst",
+            category="{experiment}",
+            labels={"what": "predicted and measured", "form": "figure"},
+        ),
+    log:
+        f"{LOGS}/accuracy/{{experiment}}.log",
+    params:
+        records=f"{RESULTS}/records/{{experiment}}",
+        prefix=f"{FIGURES}/{{experiment}}/accuracy",
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m pirlab_figures accuracy --records {params.records} --predictions {input.prediction}"
+        " --stale {input.stale} --out {params.prefix} > {log} 2>&1"
+
+
+rule verdict:
+    input:
+        presented=presented_files(),
+        settings=SETTINGS,
+        measured=all_markers(),
+    output:
+        VERDICT,
+    log:
+        f"{LOGS}/verdict/{PROFILE}.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "python experiments/rules/steps.py verdict --profile {input.settings} --out {output} > {log} 2>&1"

@@ -1,0 +1,157 @@
+"""The steps of the workflow that are more than one command: measure a group, list stale records, pass a verdict."""
+
+import argparse
+import ctypes
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from sweep import DONE, FAILED, PlanError, Sweep, all_experiments, expand, read_json, write_if_changed
+
+
+def die_with_parent() -> None:
+    """End this process when its parent ends, even by kill -9, so that no timed run is left behind (Linux only)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)
+
+
+def measure(sweep: Sweep, experiment: str, name: str) -> int:
+    """Run the rows of a group that have no record yet, then write the group's marker."""
+    group = sweep.group(experiment, name)
+    rows = sweep.missing(group)
+    here = len(group.rows) - len(rows)
+    print(f"{experiment} {name}: {len(rows)} rows to measure, {here} already there", flush=True)
+    if rows:
+        file = sweep.results / "groups" / experiment / f"{name}.json"
+        write_if_changed(file, json.dumps(sweep.group_file(group, rows), indent=2) + "\n")
+        for row in rows:
+            sweep.record(group, row).parent.mkdir(parents=True, exist_ok=True)
+        command = [str(Path(sweep.profile["binary"]).absolute()), "run", "--group", str(file)]
+        if not sweep.profile["probe_bandwidth"]:
+            command.append("--no-probe")
+        code = subprocess.run(command, preexec_fn=die_with_parent).returncode
+        if code not in (0, 1):
+            print(f"`{' '.join(command)}` ended with code {code}; finished records are kept.", flush=True)
+            return 1
+    states = [read_json(sweep.record(group, row)) for row in group.rows]
+    for row, state in zip(group.rows, states, strict=True):
+        if not isinstance(state, dict) or state.get("status") not in DONE + FAILED:
+            print(f"{sweep.record(group, row)}: no record was written. Run it alone to see why.", flush=True)
+            return 1
+    entries = [
+        {
+            "row": row.id,
+            "status": state["status"],
+            "reason": state.get("reason"),
+            "record": str(sweep.record(group, row)),
+        }
+        for row, state in zip(group.rows, states, strict=True)
+    ]
+    marker = {"experiment": experiment, "group": name, "rows": entries}
+    write_if_changed(sweep.marker(group), json.dumps(marker, indent=2) + "\n")
+    sweep.marker(group).touch()
+    for entry in entries:
+        print(f"{entry['row']}: {entry['status']}{': ' + entry['reason'] if entry['reason'] else ''}", flush=True)
+    return 0
+
+
+def stale_records(sweep: Sweep) -> list[dict]:
+    """Records whose sources, parameters or row differ from what the present binary would run."""
+    found = []
+    for experiment in all_experiments():
+        for group in expand(experiment, sweep.profile):
+            rows = [row for row in group.rows if sweep.record(group, row).is_file()]
+            if not rows:
+                continue
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+                json.dump(sweep.group_file(group, rows), file)
+                file.flush()
+                command = [str(Path(sweep.profile["binary"]).absolute()), "key", "--group", file.name]
+                answer = subprocess.run(command, capture_output=True, text=True)
+            if answer.returncode != 0:
+                raise PlanError(f"`pirlab key` refuses group {group.id} of {experiment}: {answer.stderr.strip()}")
+            keys = json.loads(answer.stdout)
+            for row in rows:
+                record = read_json(sweep.record(group, row)) or {}
+                if record.get("staleness_key") != keys[row.id]:
+                    found.append(
+                        {
+                            "record": str(sweep.record(group, row)),
+                            "experiment": experiment,
+                            "group": group.id,
+                            "row": row.id,
+                            "status": record.get("status"),
+                            "date": (record.get("finished") or record.get("started") or "")[:10],
+                        }
+                    )
+    return found
+
+
+def counts(sweep: Sweep) -> dict[str, int]:
+    """How many of the rows that the profile measures have which status; `none` where there is no record."""
+    total: dict[str, int] = {}
+    for group in sweep.measured():
+        for row in group.rows:
+            status = sweep.status(group, row) or "none"
+            total[status] = total.get(status, 0) + 1
+    return total
+
+
+def verdict(sweep: Sweep, out: Path) -> int:
+    """Fail when a row failed or returned a wrong record; otherwise write the counts."""
+    bad = []
+    for group in sweep.measured():
+        for row in group.rows:
+            record = read_json(sweep.record(group, row)) or {"status": "none", "reason": "there is no record"}
+            if record["status"] not in DONE:
+                bad.append(f"{sweep.record(group, row)}: {record['status']}: {record.get('reason')}")
+    print("\n".join(bad) if bad else f"all rows are accounted for: {counts(sweep)}", flush=True)
+    if bad:
+        return 1
+    write_if_changed(out, json.dumps(counts(sweep), indent=2) + "\n")
+    out.touch()
+    return 0
+
+
+def sources(path: Path) -> None:
+    """Say of every instance where its security is from: the live estimator, or its recorded results."""
+    for line in read_json(path):
+        for entry in line["security"]:
+            bits = "unknown" if entry.get("bits") is None else f"{entry['bits']:.1f} bits"
+            commit = entry.get("estimator_commit") or "no estimator"
+            print(f"{line['id']} {entry.get('instance')}: {bits}, {entry['source']} ({commit})")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("step", choices=["sources", "measure", "stale", "verdict"])
+    parser.add_argument("--profile", type=Path, help="the profile as JSON, written by the Snakefile")
+    parser.add_argument("--experiment")
+    parser.add_argument("--group")
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    die_with_parent()
+    if arguments.step == "sources":
+        sources(arguments.out)
+        return 0
+    try:
+        sweep = Sweep(json.loads(arguments.profile.read_text()))
+        if arguments.step == "measure":
+            return measure(sweep, arguments.experiment, arguments.group)
+        if arguments.step == "verdict":
+            return verdict(sweep, arguments.out)
+        found = stale_records(sweep)
+        write_if_changed(arguments.out, json.dumps(found, indent=2) + "\n")
+        arguments.out.touch()
+        print(f"{len(found)} stale records; `make reproduce FRESH=1` measures them again", flush=True)
+    except PlanError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

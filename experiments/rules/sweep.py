@@ -1,0 +1,318 @@
+"""What a profile asks for: experiments expanded to groups of rows, and which rows are already measured.
+
+An experiment file names parameter sets and database shapes. A *row* is one set at one shape, a *group* all rows of
+one shape: one interleaved job. Nothing here measures, predicts or draws.
+"""
+
+import difflib
+import json
+import os
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+# A row with a record of these is done; any other record is replaced by the next run.
+DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
+FAILED = ("wrong", "failed")
+
+
+class PlanError(Exception):
+    """A file that cannot be used as it is: one paragraph with file, key, value and remedy."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One parameter set at one database shape."""
+
+    id: str
+    parameters: str
+    records: int
+    record_bits: int
+
+    @property
+    def database_bytes(self) -> int:
+        return -(-self.records * self.record_bits // 8)
+
+
+@dataclass
+class Group:
+    """All rows of one shape of an experiment."""
+
+    experiment: str
+    id: str
+    rows: list[Row]
+    options: dict
+    measured: bool = True
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.experiment, self.id
+
+
+def short(path) -> str:
+    """The path as a user in the repository would write it."""
+    path = Path(path)
+    return str(path.relative_to(ROOT)) if path.is_absolute() and path.is_relative_to(ROOT) else str(path)
+
+
+def number(value) -> int:
+    """A count as written: 5 or "2^22"."""
+    return 1 << int(value[2:]) if isinstance(value, str) else int(value)
+
+
+def power(value: int) -> str:
+    """The readable form of a count: 2^22 where it is a power of two above 2^9, else the digits."""
+    return f"2^{value.bit_length() - 1}" if value >= 1024 and value & (value - 1) == 0 else str(value)
+
+
+def check(document, schema_path: Path, source) -> None:
+    """Hold a document against a JSON schema; the first error names file, key, value and remedy."""
+    schema = json.loads(schema_path.read_text())
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(document))
+    if error is None:
+        return
+    place = ".".join(str(part) for part in error.absolute_path) or "the top level"
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema["properties"])
+        extra = next(key for key in error.instance if key not in known)
+        near = difflib.get_close_matches(extra, known, 1)
+        hint = f'Did you mean "{near[0]}"?' if near else "Remove it."
+        problem = f'key "{extra}" (value {error.instance[extra]!r}, in {place}) is not known. {hint} '
+        problem += f"Known keys: {', '.join(known)}."
+    elif error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        about = error.schema.get("properties", {}).get(missing, {}).get("description", "")
+        problem = f'key "{missing}" is missing in {place}. Add it{": " + about if about else "."}'
+    else:
+        about = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+        problem = f'key "{place}" has the value {error.instance!r}: {error.message}. {about}'
+    raise PlanError(f"{short(source)}: {problem.strip()} The schema is {short(schema_path)}.")
+
+
+def load_profile(config: dict, source="the profile") -> dict:
+    """The profile with the schema's defaults filled in; PlanError where it breaks the schema."""
+    schema_path = ROOT / "config/profile.schema.json"
+    check(config, schema_path, source)
+    properties = json.loads(schema_path.read_text())["properties"]
+    return {key: value["default"] for key, value in properties.items() if "default" in value} | config
+
+
+def read_profile(name: str, **overrides) -> dict:
+    """The profile config/<name>.yaml."""
+    path = ROOT / f"config/{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
+        raise PlanError(f"PROFILE={name}: there is no config/{name}.yaml. Profiles here: {known}.")
+    try:
+        config = yaml.safe_load(path.read_text())
+    except yaml.YAMLError as error:
+        raise PlanError(f"config/{name}.yaml is not YAML: {' '.join(str(error).split())}.") from error
+    if not isinstance(config, dict):
+        raise PlanError(f"config/{name}.yaml holds no keys. config/quick.yaml shows what a profile needs.")
+    return load_profile(config | overrides, path)
+
+
+def load_experiment(name: str, params_root: Path = ROOT / "params") -> dict:
+    """The experiment file experiments/<name>.toml, checked; PlanError where it is wrong."""
+    path = ROOT / f"experiments/{name}.toml"
+    if not path.is_file():
+        known = ", ".join(all_experiments())
+        raise PlanError(f'key "experiments" has "{name}", but there is no {short(path)}. Experiments here: {known}.')
+    try:
+        experiment = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{short(path)} is not TOML: {error}.") from error
+    check(experiment, ROOT / "experiments/experiment.schema.json", path)
+    seen = set()
+    for series in experiment["series"]:
+        if series["id"] in seen:
+            raise PlanError(f'{short(path)}: key "series.id" has "{series["id"]}" twice. Rename one of the two.')
+        seen.add(series["id"])
+        file = params_root / f"{series['parameters']}.toml"
+        if not file.is_file():
+            known = ", ".join(
+                sorted(str(p.relative_to(params_root).with_suffix("")) for p in params_root.rglob("*.toml"))
+            )
+            raise PlanError(
+                f'{short(path)}: key "series.parameters" of "{series["id"]}" is "{series["parameters"]}", '
+                f"but there is no {short(file)}. Parameter sets here: {known or 'none'}."
+            )
+    return experiment
+
+
+def all_experiments() -> list[str]:
+    """Names of all experiment files."""
+    root = ROOT / "experiments"
+    return sorted(str(path.relative_to(root).with_suffix("")) for path in root.glob("*/*.toml"))
+
+
+def shapes(experiment: dict) -> list[tuple[int, int]]:
+    """The experiment's shapes (records, record bits), without repeats, in order."""
+    grid = experiment.get("grid", {"records": [], "record_bits": []})
+    cross = [(number(n), number(w)) for n in grid["records"] for w in grid["record_bits"]]
+    single = [(number(s["records"]), number(s["record_bits"])) for s in experiment.get("shapes", [])]
+    return list(dict.fromkeys(cross + single))
+
+
+def expand(name: str, profile: dict) -> list[Group]:
+    """All groups of an experiment; those beyond the profile's cap are marked as not measured, with the reason."""
+    experiment = load_experiment(name)
+    options = {"queries": 1, "updates": 0, "threads": 1, "kernel": "auto"} | experiment["row"]
+    options["database"] = f"seeded:{options.pop('seed')}"
+    options["repetitions"] = profile["repetitions"]
+    options["time_limit_seconds"] = profile["time_limit_seconds"]
+    groups = []
+    for records, bits in shapes(experiment):
+        rows = [
+            Row(series["id"], f"params/{series['parameters']}.toml", records, bits)
+            for series in experiment["series"]
+            if number(series.get("min_record_bits", 1)) <= bits <= number(series.get("max_record_bits", bits))
+        ]
+        if not rows:
+            continue
+        group = Group(name, f"{power(records)}x{bits}", rows, options | {"updates": min(options["updates"], records)})
+        size = rows[0].database_bytes
+        if size > profile["max_database_bytes"]:
+            group.measured = False
+            group.notes.append(
+                f"database {bytes_text(size)} > {bytes_text(profile['max_database_bytes'])}, "
+                f"the cap of profile {profile['profile']}"
+            )
+        groups.append(group)
+    return groups
+
+
+class Sweep:
+    """The groups of a profile and where their files lie."""
+
+    def __init__(self, profile: dict):
+        self.profile = profile
+        self.results = Path(profile["results"])
+        self.figures = Path(profile["figures"])
+        self.experiments = {name: load_experiment(name) for name in profile["experiments"]}
+        self.groups = {group.key: group for name in self.experiments for group in expand(name, profile)}
+
+    def group(self, experiment: str, group: str) -> Group:
+        """The group of that name; PlanError lists those there are."""
+        if (experiment, group) not in self.groups:
+            known = ", ".join(g.id for g in self.of(experiment))
+            raise PlanError(f'experiment {experiment} has no group "{group}". Its groups: {known or "none"}.')
+        return self.groups[experiment, group]
+
+    def of(self, experiment: str) -> list[Group]:
+        """The groups of one experiment."""
+        return [group for group in self.groups.values() if group.experiment == experiment]
+
+    def measured(self) -> list[Group]:
+        """The groups that this profile measures."""
+        return [group for group in self.groups.values() if group.measured]
+
+    def parameters(self, experiment: str) -> list[str]:
+        """The parameter files of an experiment."""
+        return sorted({row.parameters for group in self.of(experiment) for row in group.rows})
+
+    def requests(self, experiment: str) -> Path:
+        """What `pirlab describe --batch` is asked."""
+        return self.results / "requests" / self.profile["profile"] / f"{experiment}.jsonl"
+
+    def prediction(self, experiment: str) -> Path:
+        """The predictions of all rows of an experiment."""
+        return self.results / "predictions" / self.profile["profile"] / f"{experiment}.json"
+
+    def record(self, group: Group, row: Row) -> Path:
+        """The record of a row."""
+        return self.results / "records" / group.experiment / group.id / f"{row.id}.json"
+
+    def marker(self, group: Group) -> Path:
+        """Says that all rows of a group have a record, and with which status."""
+        return self.results / "measured" / group.experiment / f"{group.id}.json"
+
+    def group_file(self, group: Group, rows=None) -> dict:
+        """A group as `pirlab run --group` and `pirlab key --group` read it."""
+        rows = group.rows if rows is None else rows
+        return {
+            "experiment": group.experiment,
+            "group": group.id,
+            "rows": [
+                {"id": row.id, "parameters": row.parameters, "records": row.records, "record_bits": row.record_bits}
+                | group.options
+                | {"out": str(self.record(group, row))}
+                for row in rows
+            ],
+        }
+
+    def status(self, group: Group, row: Row) -> str | None:
+        """Status of a row's record; None where there is none that can be read."""
+        record = read_json(self.record(group, row))
+        return record.get("status") if isinstance(record, dict) else None
+
+    def missing(self, group: Group) -> list[Row]:
+        """Rows that a run measures: those without a record, or with one that failed."""
+        return [row for row in group.rows if self.status(group, row) not in DONE]
+
+    def prepare(self) -> None:
+        """Write what the rules start from, touching only files whose content changes, and drop markers that are
+        no longer true, because a record is gone, a row is new or the row failed."""
+        for name in self.experiments:
+            lines = [
+                json.dumps(
+                    {
+                        "id": f"{group.id}/{row.id}",
+                        "parameters": row.parameters,
+                        "records": row.records,
+                        "record_bits": row.record_bits,
+                        "queries": group.options["queries"],
+                        "updates": group.options["updates"],
+                    }
+                )
+                for group in self.of(name)
+                for row in group.rows
+            ]
+            write_if_changed(self.requests(name), "\n".join(lines) + "\n")
+        live = os.environ.get("LATTICE_ESTIMATOR", "")
+        write_if_changed(self.results / "requests" / "estimator.txt", live + "\n")
+        for group in self.measured():
+            if self.marker(group).exists() and self.missing(group):
+                self.marker(group).unlink(missing_ok=True)
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Write a file whole or not at all, and leave one with that content alone."""
+    if path.is_file() and path.read_text() == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_text(text)
+    part.replace(path)
+
+
+def read_json(path: Path):
+    """The JSON in a file; None where there is no file or no JSON."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def bytes_text(size: float) -> str:
+    """Bytes as people read them, in binary units."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}" if unit != "B" else f"{int(size)} B"
+        size /= 1024
+    return f"{size:.3g} TiB"
+
+
+def seconds_text(seconds: float) -> str:
+    """Seconds as people read them."""
+    if seconds < 90:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

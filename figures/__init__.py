@@ -1,0 +1,8 @@
+"""Pirlab's gallery: records, predictions and the papers' numbers, as figures and tables.
+
+Nothing here measures or predicts. Every module reads the JSON and CSV of the other wings (`loader`), never changes a
+number, and marks each one that a reader should not take at face value (`marks`).
+"""
+
+__all__ = ["__version__"]
+__version__ = "0.1.0"

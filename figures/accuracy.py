@@ -1,0 +1,124 @@
+"""Predicted against measured: bytes, memory, noise and seconds, every twin side by side.
+
+What a twin is and when the two agree is the estimator's to say (`pirlab_estimator.compare`); here it becomes a table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.compare import Comparison, compare
+
+from .loader import dicts
+from .marks import provenance
+from .names import series_name, words
+from .table import Cell, Column, Row, Table
+from .units import human_bytes, human_seconds, shape_text, significant
+
+KINDS = ("bytes", "memory", "noise", "seconds")
+PREFIXES = {"payload": "bytes", "peak": "memory", "noise": "noise", "seconds": "seconds"}
+COLUMNS = words(
+    "kind quantity series set records record_bits predicted measured unit ratio verdict tolerance record_id"
+)
+
+
+def _verdict(twin: Comparison) -> str:
+    if twin.within is None:
+        return "shown"
+    return "agrees" if twin.within else "DIFFERS"
+
+
+def build(joined: pd.DataFrame) -> pd.DataFrame:
+    """One row a (record, quantity) with both twins in base units; records without a prediction or not ok have none."""
+    rows: list[dict[str, Any]] = []
+    for record in dicts(joined):
+        if record["status"] != "ok" or record["prediction"] is None:
+            continue
+        for twin in compare(record["prediction"], record["document"]):
+            kind = PREFIXES[twin.quantity.split()[0]]
+            rows.append(
+                {
+                    "kind": kind,
+                    "quantity": twin.quantity.removeprefix("payload ").removeprefix("seconds "),
+                    "series": series_name(record["protocol"], record["set"]),
+                    "set": record["set"],
+                    "records": record["records"],
+                    "record_bits": record["record_bits"],
+                    "predicted": twin.predicted,
+                    "measured": twin.measured,
+                    "unit": twin.unit,
+                    "ratio": twin.ratio,
+                    "verdict": _verdict(twin),
+                    "tolerance": twin.tolerance,
+                    "record_id": record["id"],
+                }
+            )
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    for column in ("predicted", "measured", "ratio"):
+        frame[column] = pd.to_numeric(frame[column])
+    return frame
+
+
+def _value(kind: str, value: float) -> str:
+    if kind == "seconds":
+        return human_seconds(value)
+    if kind == "noise":
+        return significant(value, 4)
+    return human_bytes(value)
+
+
+def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
+    """The accuracy table: a row a series, shape and quantity."""
+    columns = [
+        Column("database", "Database", text=True),
+        Column("series", "Protocol and set", text=True),
+        Column("kind", "Kind", text=True),
+        Column("quantity", "Quantity", text=True),
+        Column("predicted", "Predicted"),
+        Column("measured", "Measured"),
+        Column("ratio", "Measured / predicted"),
+        Column("verdict", "Verdict", text=True),
+        Column("tolerance", "Tolerance", text=True),
+    ]
+    rows = []
+    for row in frame.to_dict("records"):
+        kind = row["kind"]
+        cells = {
+            "database": Cell(
+                shape_text(row["records"], row["record_bits"]), sort=float(row["records"] * row["record_bits"])
+            ),
+            "series": Cell(row["series"]),
+            "kind": Cell(kind),
+            "quantity": Cell(row["quantity"].replace("_", " ")),
+            "predicted": Cell(_value(kind, row["predicted"]), sort=row["predicted"]),
+            "measured": Cell(_value(kind, row["measured"]), sort=row["measured"]),
+            "ratio": Cell(significant(row["ratio"], 3), sort=row["ratio"]),
+            "verdict": Cell(row["verdict"]),
+            "tolerance": Cell(row["tolerance"]),
+        }
+        rows.append(Row(cells, row["record_id"]))
+    return Table(
+        "Predicted against measured", columns, rows, frame, [], [summary(frame), provenance(dicts(joined)), RULES]
+    )
+
+
+RULES = (
+    "Demanded: payload bytes equal, peak memory within 10 %, noise (standard deviation for a random database) within "
+    "10 % or what sampling explains and never above its bound; seconds are for information. The tolerance of each twin "
+    "stands in the CSV."
+)
+
+
+def summary(frame: pd.DataFrame) -> str:
+    """One sentence a kind: how many twins, how many agree, the range of the ratio."""
+    parts = []
+    for kind in KINDS:
+        rows = frame[frame["kind"] == kind]
+        if rows.empty:
+            continue
+        low, high = significant(rows["ratio"].min(), 3), significant(rows["ratio"].max(), 3)
+        differ = int((rows["verdict"] == "DIFFERS").sum())
+        verdict = "" if kind == "seconds" else f", {differ} outside tolerance"
+        parts.append(f"{kind}: {len(rows)} twins, measured/predicted {low} to {high}{verdict}")
+    return ("; ".join(parts) if parts else "No record has a predicted twin") + "."

@@ -1,0 +1,329 @@
+"""Loading: run records, predictions, staleness and the papers' numbers, as tidy frames in base units.
+
+A frame holds bytes, seconds and bits only; a column name ends in its unit where that is not plain. A measured column of
+a record whose status is not `ok` is empty: a number that was not obtained, or belongs to a wrong answer, does not exist
+for anything downstream.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .errors import InputError
+from .names import words
+from .units import paper_bytes, paper_seconds
+
+STATUSES = ("ok", "wrong", "failed", "skipped_memory", "skipped_time", "timeout")
+RUN_SCHEMA = "pirlab/run/1"
+PREDICTION_SCHEMA = "pirlab/prediction/1"
+EXPECTED_COLUMNS = words("paper table protocol database num_records record_bits metric value unit config note")
+SHAPE_KEYS = ["set", "sha256", "records", "record_bits"]
+ANSWER, OFFLINE = "answer", "offline"
+CLIENT_PHASES = ("keygen", "offline_client", "offline_exchange")
+"""Offline phases that are not the server's preprocessing."""
+
+
+def _json(path: Path, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(path, f"line {error.lineno}", f"not JSON ({error.msg})", "Delete it and run again") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(path, None, f"cannot be read ({error})", "Check the path and its permissions") from None
+
+
+def _need(path: Path, document: Any, dotted: str) -> Any:
+    """The value at a dotted key that must be there."""
+    value = document
+    for part in dotted.split("."):
+        if not isinstance(value, dict) or part not in value:
+            raise InputError(path, dotted, "key is missing", "Measure again with this version of pirlab (FRESH=1)")
+        value = value[part]
+    return value
+
+
+def _quartiles(samples: list[float]) -> tuple[float, float, float]:
+    """First quartile, median, third quartile (inclusive method)."""
+    if len(samples) == 1:
+        return samples[0], samples[0], samples[0]
+    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return low, middle, high
+
+
+def _sizes(messages: list[dict[str, Any]], direction: str, phase: str | tuple[str, ...]) -> int:
+    phases = (phase,) if isinstance(phase, str) else phase
+    return sum(m["payload_bytes"] for m in messages if m["direction"] == direction and m["phase"] in phases)
+
+
+def _measured(path: Path, record: dict[str, Any]) -> dict[str, Any]:
+    """The measured columns of a record with status ok."""
+    phases = {p["name"]: p for p in _need(path, record, "phases")}
+    if ANSWER not in phases or not phases[ANSWER].get("seconds"):
+        raise InputError(
+            path, "phases.answer", "a record with status ok has no answer times", "Delete it and run again"
+        )
+    transcript = _need(path, record, "transcript")
+    low, median, high = _quartiles(phases[ANSWER]["seconds"])
+    server = [p for p in phases.values() if p.get("group") == OFFLINE and p["name"] not in CLIENT_PHASES]
+    offline = [p["seconds"] for p in server if p.get("seconds")]
+    queries = record.get("queries") or 1
+    database_bytes = record["database"]["records"] * record["database"]["record_bits"] / 8
+    described = record.get("description") or {}
+    read = described.get("operations", {}).get(ANSWER, {}).get("bytes_read")
+    read = read or described.get("layout", {}).get("stored_bytes")
+    memory = record.get("memory") or {}
+    correct = _need(path, record, "correct")
+    # A memory map's pages count as resident although the system may drop them: there, the anonymous part tells more.
+    mapped = str(record["database"].get("source", "")).startswith("mmap:")
+    return {
+        "offline_download_bytes": _sizes(transcript, "download", OFFLINE),
+        "offline_upload_bytes": _sizes(transcript, "upload", OFFLINE),
+        "upload_bytes": _sizes(transcript, "upload", ("query", "online")),
+        "download_bytes": _sizes(transcript, "download", (ANSWER, "online")),
+        "preprocess_s": sum(statistics.median(s) for s in offline) if offline else None,
+        "answer_s": median,
+        "answer_q1_s": low,
+        "answer_q3_s": high,
+        "throughput_bytes_per_s": queries * database_bytes / median if median > 0 else None,
+        "answer_read_bytes_per_s": read / median if read and median > 0 else None,
+        "peak_bytes": memory.get("peak_anonymous_bytes" if mapped else "peak_bytes"),
+        "described_peak_bytes": memory.get("described_peak_bytes"),
+        "compared": correct.get("compared"),
+        "right": correct.get("right"),
+    }
+
+
+def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
+    status = _need(path, record, "status")
+    if status not in STATUSES:
+        raise InputError(path, "status", f"`{status}` is none of {', '.join(STATUSES)}", "Delete it and run again")
+    machine, build = record.get("machine") or {}, record.get("build") or {}
+    probes = [machine[k] for k in ("read_bandwidth_before", "read_bandwidth_after") if machine.get(k)]
+    correct = record.get("correct") or {}
+    if status == "ok" and correct.get("compared") != correct.get("right"):
+        raise InputError(
+            path, "correct", "status ok although a record came back wrong", "Report this as a defect of the runner"
+        )
+    reason = record.get("reason")
+    if status == "wrong":
+        reason = reason or f"{correct.get('right')} of {correct.get('compared')} records right"
+    row = {
+        "id": _need(path, record, "id"),
+        "path": path.as_posix(),
+        "status": status,
+        "reason": reason,
+        "experiment": record.get("experiment"),
+        "group": record.get("group"),
+        "row": record.get("row"),
+        "protocol": _need(path, record, "protocol"),
+        "set": _need(path, record, "parameters.name"),
+        "sha256": _need(path, record, "parameters.sha256"),
+        "source_kind": ((record.get("parameters") or {}).get("source") or {}).get("kind"),
+        "records": _need(path, record, "database.records"),
+        "record_bits": _need(path, record, "database.record_bits"),
+        "database_source": (record.get("database") or {}).get("source"),
+        "queries": record.get("queries") or 1,
+        "threads": record.get("threads") or 1,
+        "repetitions": record.get("repetitions"),
+        "seeded": record.get("seed") is not None,
+        "streamed": bool(record.get("streamed")),
+        "kernel": build.get("kernel"),
+        "commit": build.get("commit"),
+        "dirty": bool(build.get("dirty")),
+        "cpu": machine.get("cpu"),
+        "read_bandwidth": sum(probes) / len(probes) if probes else None,
+        "started": record.get("started"),
+        "finished": record.get("finished"),
+        "description": record.get("description"),
+        "phases": (record.get("phases") or []) if status == "ok" else [],
+        "transcript": (record.get("transcript") or []) if status == "ok" else [],
+        "noise": (record.get("noise") or []) if status == "ok" else [],
+        "document": record,
+    }
+    return row | (_measured(path, record) if status == "ok" else {})
+
+
+MEASURED = words(
+    "offline_download_bytes offline_upload_bytes upload_bytes download_bytes preprocess_s answer_s answer_q1_s "
+    "answer_q3_s throughput_bytes_per_s answer_read_bytes_per_s peak_bytes described_peak_bytes compared right"
+)
+RECORD_COLUMNS = (
+    words(
+        "id path status reason experiment group row protocol set sha256 source_kind records record_bits "
+        "database_source queries threads repetitions seeded streamed kernel commit dirty cpu read_bandwidth started "
+        "finished description phases transcript noise document"
+    )
+    + MEASURED
+)
+
+
+def load_records(folder: Path, experiment: str | None = None) -> pd.DataFrame:
+    """Every protocol record below `folder`, one row each, sorted by shape and set.
+
+    `experiment` keeps the records of that experiment. Where several records measure the same row, the one finished last
+    stays. A folder that does not exist holds no record. Other JSON documents in it are left alone.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(folder, None, "is a file, not a folder of records", "Give --records DIR")
+    rows = []
+    for path in sorted(folder.rglob("*.json")):
+        document = _json(path, _read(path))
+        if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("pirlab/run/"):
+            continue
+        if document["schema"] != RUN_SCHEMA:
+            raise InputError(path, "schema", f"`{document['schema']}`, not `{RUN_SCHEMA}`", "Measure again (FRESH=1)")
+        if document.get("kind", "protocol") == "protocol":
+            rows.append(_record_row(path, document))
+    frame = pd.DataFrame(rows, columns=RECORD_COLUMNS)
+    for column in [*MEASURED, "read_bandwidth"]:
+        frame[column] = pd.to_numeric(frame[column])
+    if experiment is not None:
+        frame = frame[frame["experiment"] == experiment]
+    identity = ["experiment", "set", "records", "record_bits", "queries", "threads", "database_source", "row"]
+    frame = frame.sort_values(["finished", "id"], na_position="first").drop_duplicates(identity, keep="last")
+    order = ["records", "record_bits", "protocol", "set", "queries", "threads", "id"]
+    return frame.sort_values(order).reset_index(drop=True)
+
+
+def _prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
+    if path.is_dir():
+        return [pair for child in sorted(path.rglob("*.json*")) for pair in _prediction_documents(child)]
+    if not path.is_file():
+        raise InputError(path, None, "no such file of predictions", "Run `make reproduce`, or leave --predictions out")
+    text = _read(path)
+    if path.suffix == ".jsonl":
+        found = [_json(path, line) for line in text.splitlines() if line.strip()]
+    else:
+        document = _json(path, text)
+        found = document.get("predictions", [document]) if isinstance(document, dict) else document
+    wanted = [d for d in found if isinstance(d, dict) and str(d.get("schema", "")).startswith("pirlab/prediction/")]
+    for document in wanted:
+        if document["schema"] != PREDICTION_SCHEMA:
+            problem = f"`{document['schema']}`, not `{PREDICTION_SCHEMA}`"
+            raise InputError(path, "schema", problem, "Predict again: delete the file and run `make reproduce`")
+    return [(path, document) for document in wanted]
+
+
+def load_predictions(path: Path | None) -> pd.DataFrame:
+    """Predictions, one row a (parameter set, shape): from a JSON list, JSON lines, one document or a folder of them."""
+    rows = []
+    for file, document in _prediction_documents(path) if path else []:
+        noise = document.get("noise") or {}
+        rows.append(
+            {
+                "set": _need(file, document, "parameters.name"),
+                "sha256": _need(file, document, "parameters.sha256"),
+                "protocol": _need(file, document, "protocol"),
+                "records": _need(file, document, "shape.records"),
+                "record_bits": _need(file, document, "shape.record_bits"),
+                "security_bits": document.get("security_bits"),
+                "security_target": document.get("security_target", 128),
+                "security": document.get("security") or [],
+                "failure_log2": noise.get("log2_failure"),
+                "failure_random_log2": noise.get("log2_failure_random"),
+                "failure_target": noise.get("failure_target", -40),
+                "noise_stages": noise.get("stages") or [],
+                "seconds": document.get("seconds") or {},
+                "predicted_peak_bytes": document.get("peak_bytes"),
+                "prediction": document,
+            }
+        )
+    columns = SHAPE_KEYS + words(
+        "protocol security_bits security_target security failure_log2 failure_random_log2 failure_target noise_stages "
+        "seconds predicted_peak_bytes prediction"
+    )
+    frame = pd.DataFrame(rows, columns=columns)
+    for column in ("security_bits", "failure_log2", "failure_random_log2"):
+        frame[column] = pd.to_numeric(frame[column])
+    return frame.drop_duplicates(SHAPE_KEYS, keep="last").reset_index(drop=True)
+
+
+def load_stale(path: Path | None) -> dict[str, str]:
+    """Record id (or path) -> the date it was measured, for records whose sources changed since.
+
+    The file is a list of ids, a list of objects with `id` or `path`, an object with such a list under `stale`, or an
+    object that maps ids to dates.
+    """
+    if path is None:
+        return {}
+    if not path.is_file():
+        raise InputError(path, None, "no such file of stale records", "Leave --stale out if no record is stale")
+    document = _json(path, _read(path))
+    entries = document.get("stale", document) if isinstance(document, dict) else document
+    if isinstance(entries, dict):
+        entries = [v | {"id": k} if isinstance(v, dict) else {"id": k, "date": str(v)} for k, v in entries.items()]
+    stale: dict[str, str] = {}
+    for entry in entries:
+        entry = {"id": entry} if isinstance(entry, str) else entry
+        date = str(next((entry[k] for k in ("date", "measured", "finished", "started") if entry.get(k)), ""))[:10]
+        for key in ("id", "path", "record"):
+            if entry.get(key):
+                stale[str(entry[key])] = date
+    return stale
+
+
+def load_expected(folder: Path | None) -> pd.DataFrame:
+    """The papers' numbers (tidy CSV of experiments/expected), with `bytes`, `seconds` beside the printed value.
+
+    Rows with an empty value are dropped: they say that the paper's number is not recoverable.
+    """
+    columns = [*EXPECTED_COLUMNS, "bytes", "seconds"]
+    if folder is None:
+        return pd.DataFrame(columns=columns)
+    if not folder.is_dir():
+        raise InputError(folder, None, "no such folder of expected numbers", "Give --expected experiments/expected")
+    frames = []
+    for path in sorted(folder.glob("*.csv")):
+        if path.stem in ("headline", "inconsistencies", "security-grid"):
+            continue
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        missing = [c for c in EXPECTED_COLUMNS if c not in frame.columns]
+        if missing:
+            raise InputError(path, ", ".join(missing), "column is missing", "Restore the file from the repository")
+        frames.append(frame[EXPECTED_COLUMNS])
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=EXPECTED_COLUMNS)
+    frame["value"] = pd.to_numeric(frame["value"], errors="coerce")
+    frame["num_records"] = pd.to_numeric(frame["num_records"], errors="coerce")
+    frame["record_bits"] = pd.to_numeric(frame["record_bits"], errors="coerce")
+    frame = frame[frame["value"].notna()].reset_index(drop=True)
+    cells = list(zip(frame["paper"], frame["table"], frame["value"], frame["unit"], strict=True))
+    frame["bytes"] = pd.Series([paper_bytes(p, t, v, u) for p, t, v, u in cells], dtype=float)
+    frame["seconds"] = pd.Series([paper_seconds(v, u) for _, _, v, u in cells], dtype=float)
+    return frame
+
+
+def dicts(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a frame; a missing text, list or document is None, a missing number stays NaN."""
+    numeric = {c for c in frame.columns if pd.api.types.is_float_dtype(frame[c])}
+    return [
+        {k: v if k in numeric or not (isinstance(v, float) and pd.isna(v)) else None for k, v in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]) -> pd.DataFrame:
+    """Records with the prediction of the same parameter file and shape beside them, and the date of stale ones."""
+    keep = [c for c in predictions.columns if c != "protocol"]
+    frame = records.merge(predictions[keep], on=SHAPE_KEYS, how="left")
+    frame["stale"] = pd.Series([_stale_date(stale, row) for row in dicts(frame)], index=frame.index, dtype=object)
+    return frame
+
+
+def _stale_date(stale: dict[str, str], row: dict[str, Any]) -> str | None:
+    """Date of a stale record, None if it is fresh; paths match by their end, ids exactly."""
+    hit = stale.get(row["id"])
+    if hit is None:
+        hit = next((date for key, date in stale.items() if "/" in key and row["path"].endswith(key)), None)
+    if hit is None:
+        return None
+    return hit or str(row["finished"] or "date unknown")[:10]

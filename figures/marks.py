@@ -1,0 +1,163 @@
+"""Marks: what a reader must know about a number before trusting it, as a symbol at the row and a footnote below.
+
+The rules are DESIGN's: below the security or failure target, stale, streamed or scaled, seeded keys, uncommitted
+sources. A mark never hides a number and never stands without its footnote, and the footnote carries the figure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from .names import series_name
+from .units import shape_text
+
+SPREAD_LIMIT = 0.10
+DEFAULT_SECURITY_TARGET = 128
+DEFAULT_FAILURE_TARGET = -40
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A symbol, its LaTeX form and what it says."""
+
+    key: str
+    symbol: str
+    tex: str
+    meaning: str
+
+
+MARKS = (
+    Mark("insecure", "†", r"\dagger", "security below the target"),
+    Mark("failing", "‡", r"\ddagger", "failure probability above the target"),
+    Mark("stale", "§", r"\S", "stale: the protocol's sources changed since this was measured"),
+    Mark("streamed", "¶", r"\P", "streamed: the database was built block by block outside the clock"),
+    Mark("seeded", "ˢ", "s", "keys from a given seed, not from the operating system's generator"),
+    Mark("dirty", "ᵘ", "u", "built from a working tree with uncommitted changes"),
+    Mark("spread", "ᵛ", "v", "answer times vary: interquartile range above 10 % of the median"),
+)
+SYMBOLS = {mark.key: mark.symbol for mark in MARKS}
+
+
+def _has(value: Any) -> bool:
+    return value is not None and not pd.isna(value)
+
+
+def insecure(row: dict[str, Any]) -> bool:
+    """True if the set's estimated security is known and below its target."""
+    target = row.get("security_target")
+    return _has(row.get("security_bits")) and row["security_bits"] < (
+        target if _has(target) else DEFAULT_SECURITY_TARGET
+    )
+
+
+def failing(row: dict[str, Any]) -> bool:
+    """True if the failure bound (any database) is known and above its target."""
+    target = row.get("failure_target")
+    return _has(row.get("failure_log2")) and row["failure_log2"] > (target if _has(target) else DEFAULT_FAILURE_TARGET)
+
+
+def marks_of(row: dict[str, Any]) -> list[str]:
+    """Keys of the marks of one joined row (`loader.join`), in the order of `MARKS`."""
+    found = []
+    if insecure(row):
+        found.append("insecure")
+    if failing(row):
+        found.append("failing")
+    if row.get("stale"):
+        found.append("stale")
+    if row.get("streamed"):
+        found.append("streamed")
+    if row.get("seeded"):
+        found.append("seeded")
+    if row.get("dirty"):
+        found.append("dirty")
+    if _has(row.get("answer_s")) and row["answer_q3_s"] - row["answer_q1_s"] > SPREAD_LIMIT * row["answer_s"]:
+        found.append("spread")
+    return found
+
+
+def symbols(keys: Iterable[str]) -> str:
+    """Symbols of mark keys, e.g. `†§`."""
+    return "".join(SYMBOLS[key] for key in keys)
+
+
+def _figures(key: str, rows: list[dict[str, Any]]) -> str:
+    """The figures a footnote carries, one entry a parameter set (or record, for stale ones), in order of appearance."""
+    if key == "insecure":
+        worst: dict[str, float] = {}
+        for row in rows:
+            name = series_name(row["protocol"], row["set"])
+            worst[name] = min(worst.get(name, float("inf")), row["security_bits"])
+        return "; ".join(f"{name} {bits:.1f} bit" for name, bits in worst.items())
+    if key == "failing":
+        per_set: dict[str, float] = {}
+        for row in rows:
+            name = series_name(row["protocol"], row["set"])
+            per_set[name] = max(per_set.get(name, float("-inf")), row["failure_log2"])
+        return "; ".join(f"{name} up to 2^{value:.1f}" for name, value in per_set.items())
+    if key == "stale":
+        dates: dict[str, int] = {}
+        for row in rows:
+            dates[row["stale"]] = dates.get(row["stale"], 0) + 1
+        return "; ".join(f"{n} measured on {date}" for date, n in sorted(dates.items()))
+    if key == "spread":
+        items = []
+        for row in rows:
+            share = 100 * (row["answer_q3_s"] - row["answer_q1_s"]) / row["answer_s"]
+            items.append(f"{series_name(row['protocol'], row['set'])} at {shape_text(*_shape(row))}: {share:.0f} %")
+        return "; ".join(items)
+    return ""
+
+
+def _shape(row: dict[str, Any]) -> tuple[int, int]:
+    return row["records"], row["record_bits"]
+
+
+def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
+    """The footnotes a set of joined rows needs: each mark present, with its meaning and figures."""
+    notes = []
+    for mark in MARKS:
+        hit = [row for row in rows if mark.key in marks_of(row)]
+        if not hit:
+            continue
+        meaning = mark.meaning
+        if mark.key == "insecure":
+            target = hit[0].get("security_target")
+            meaning = f"below {target if _has(target) else DEFAULT_SECURITY_TARGET:.0f}-bit security"
+        if mark.key == "failing":
+            target = hit[0].get("failure_target")
+            meaning = f"failure bound above 2^{target if _has(target) else DEFAULT_FAILURE_TARGET:.0f}"
+        figures = _figures(mark.key, hit)
+        notes.append((mark, f"{meaning} ({figures})" if figures else meaning))
+    return notes
+
+
+def provenance(rows: list[dict[str, Any]]) -> str:
+    """One sentence: where the measured rows come from; a caution when they do not belong together."""
+    rows = [row for row in rows if row["status"] == "ok"]
+    if not rows:
+        return "No measured record."
+    machines = sorted({str(row["cpu"] or "unknown CPU") for row in rows})
+    kernels = sorted({str(row["kernel"] or "unknown") for row in rows})
+    commits = sorted({str(row["commit"] or "unknown")[:10] for row in rows})
+    threads = sorted({int(row["threads"]) for row in rows})
+    repetitions = sorted({int(row["repetitions"]) for row in rows if _has(row["repetitions"])})
+    bandwidths = [row["read_bandwidth"] / 1e9 for row in rows if _has(row["read_bandwidth"])]
+    text = (
+        f"Measured on {' and '.join(machines)}, kernel {'/'.join(kernels)}, {'/'.join(map(str, threads))} "
+        f"{'thread' if threads == [1] else 'threads'}, commit {', '.join(commits)}; median of "
+        f"{'/'.join(map(str, repetitions)) or 'an unknown number of'} repetitions"
+    )
+    if bandwidths:
+        low, high = f"{min(bandwidths):.1f}", f"{max(bandwidths):.1f}"
+        text += f"; probed single-core read bandwidth {low if low == high else f'{low} to {high}'} GB/s"
+    text += "."
+    if len(machines) > 1:
+        text += " CAUTION: times of different machines stand side by side."
+    if len(commits) > 1:
+        text += " CAUTION: the rows were built from different commits."
+    return text

@@ -1,0 +1,46 @@
+"""Display names of protocols and parameter sets, and the names the papers use for them."""
+
+from __future__ import annotations
+
+PROTOCOLS = {
+    "simplepir": "SimplePIR",
+    "doublepir": "DoublePIR",
+    "pirouette": "Pirouette",
+    "respire": "Respire",
+    "spiral": "Spiral",
+    "ypir": "YPIR",
+    "inspire": "InsPIRe",
+    "hintlesspir": "HintlessPIR",
+}
+PAPER_PROTOCOLS = {"PirouetteH": "Pirouette^H"}
+
+
+def protocol_name(protocol: str) -> str:
+    """`simplepir` -> `SimplePIR`; an unknown protocol keeps its own name."""
+    return PROTOCOLS.get(protocol, protocol)
+
+
+def paper_name(name: str) -> str:
+    """A series name of experiments/expected as the paper prints it."""
+    return PAPER_PROTOCOLS.get(name, name)
+
+
+def set_short(name: str) -> str:
+    """`simplepir/usenix23` -> `usenix23`."""
+    return name.split("/", 1)[-1]
+
+
+def series_name(protocol: str, name: str) -> str:
+    """Protocol and parameter set, e.g. `SimplePIR usenix23`."""
+    return f"{protocol_name(protocol)} {set_short(name)}"
+
+
+def mathtext(text: str) -> str:
+    """Superscripts of series names for matplotlib: `Pirouette^H` -> `Pirouette$^H$`."""
+    head, caret, tail = text.partition("^")
+    return f"{head}$^{{{tail}}}$" if caret else text
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: long lists of column names stay readable."""
+    return text.split()

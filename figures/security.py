@@ -1,0 +1,126 @@
+"""The security table: each LWE instance a parameter set exposes, attack by attack, with the source of the figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from .marks import DEFAULT_SECURITY_TARGET, MARKS
+from .names import protocol_name, series_name, words
+from .table import Cell, Column, Row, Table
+
+ATTACKS = {"usvp": "usvp", "bdd": "bdd", "bdd_hybrid": "bdd hyb.", "dual": "dual", "dual_hybrid": "dual hyb."}
+COMMON = 5
+DATA_COLUMNS = words(
+    "protocol set instance bits target below_target attack core_svp_bits model shape source estimator_commit "
+    "failed_attacks dimension log2_modulus secret error_stddev samples shapes call sha256 record_id"
+)
+
+
+def _instances(joined: pd.DataFrame) -> dict[tuple[str, str], dict[str, Any]]:
+    """(sha256, instance) -> the LWE instance of a record's description with the most samples, and its record id."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in joined.to_dict("records"):
+        for instance in (row["description"] or {}).get("instances", []):
+            key = (row["sha256"], instance["name"])
+            if key not in found or found[key]["samples"] < instance["samples"]:
+                found[key] = instance | {"record_id": row["id"]}
+    return found
+
+
+def _entries(predictions: pd.DataFrame) -> list[dict[str, Any]]:
+    """One entry a (set, instance): the shape with the fewest bits, and how many shapes were estimated."""
+    best: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in predictions.to_dict("records"):
+        for entry in row["security"]:
+            key = (row["set"], row["sha256"], entry["instance"])
+            bits = entry.get("bits")
+            known = best.get(key)
+            count = known["shapes"] + 1 if known else 1
+            better = known is None or (bits is not None and (known["bits"] is None or bits < known["bits"]))
+            target = row["security_target"] if pd.notna(row["security_target"]) else DEFAULT_SECURITY_TARGET
+            chosen = (
+                entry | {k: row[k] for k in ("set", "sha256", "protocol")} | {"target": target} if better else known
+            )
+            best[key] = chosen | {"bits": chosen.get("bits"), "shapes": count}
+    return [best[key] for key in sorted(best)]
+
+
+def _failed(entry: dict[str, Any]) -> str:
+    failed = entry.get("failed_attacks") or []
+    return "; ".join(f"{f['attack']}: {f['reason']}" if isinstance(f, dict) else str(f) for f in failed)
+
+
+def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
+    """The table from predictions; records, where there are any, tell the instances' parameters."""
+    entries = _entries(predictions)
+    instances = _instances(joined)
+    attacks = list(ATTACKS)
+    seen = {name for entry in entries for name in entry.get("attacks") or {}}
+    attacks = [name for name in ATTACKS if name in seen] + sorted(seen - set(ATTACKS))
+    columns = [
+        Column("set", "Set", text=True),
+        Column("instance", "Instance", text=True),
+        Column("n", "n"),
+        Column("q", "log2 q"),
+        Column("secret", "Secret", text=True),
+        Column("stddev", "Error", "stddev"),
+        *(Column(name, ATTACKS.get(name, name.replace("_", " ")), "bit") for name in attacks),
+        Column("bits", "Least", "bit"),
+        Column("core", "Core-SVP", "bit"),
+        Column("source", "Source", text=True),
+    ]
+    mark = MARKS[0]
+    rows, data = [], []
+    for entry in entries:
+        lwe = instances.get((entry["sha256"], entry["instance"]), {})
+        below = entry["bits"] is not None and entry["bits"] < entry["target"]
+        values = entry.get("attacks") or {}
+        cells = {
+            "set": Cell(series_name(entry["protocol"], entry["set"]), mark.symbol if below else ""),
+            "instance": Cell(entry["instance"].replace("_", " ")),
+            "n": Cell(str(lwe.get("dimension", ""))),
+            "q": Cell(f"{lwe['log2_modulus']:g}" if lwe else ""),
+            "secret": Cell(str((lwe.get("secret") or {}).get("kind", "")).replace("_", " ")),
+            "stddev": Cell(f"{lwe['error_stddev']:g}" if lwe else ""),
+            "bits": Cell(f"{entry['bits']:.1f}", mark.symbol if below else "")
+            if entry["bits"] is not None
+            else Cell("none"),
+            "core": Cell(f"{entry['core_svp_bits']:.1f}") if entry.get("core_svp_bits") is not None else Cell(),
+            "source": Cell(str(entry.get("source") or "none")),
+        }
+        for name in attacks:
+            cells[name] = Cell(f"{values[name]:.1f}") if values.get(name) is not None else Cell("–")
+        rows.append(Row(cells, str(lwe.get("record_id", ""))))
+        data.append(
+            {key: entry.get(key) for key in DATA_COLUMNS}
+            | {key: lwe.get(key) for key in ("dimension", "log2_modulus", "error_stddev", "samples", "record_id")}
+            | {"secret": (lwe.get("secret") or {}).get("kind"), "failed_attacks": _failed(entry), "below_target": below}
+            | {f"{name}_bits": values.get(name) for name in attacks}
+        )
+    frame = pd.DataFrame(data, columns=[*DATA_COLUMNS, *(f"{name}_bits" for name in attacks)])
+    names = sorted({protocol_name(entry["protocol"]) for entry in entries})
+    title = "Security of the parameter sets" + (f" of {' and '.join(names)}" if names else ": no prediction found")
+    below_notes = []
+    if any(d["below_target"] for d in data):
+        targets = sorted({f"{e['target']:.0f}" for e in entries})
+        below_notes = [(mark, f"below the target of {'/'.join(targets)} bits")]
+    return Table(title, columns, rows, frame, below_notes, _notes(entries), status_from=None)
+
+
+def _notes(entries: list[dict[str, Any]]) -> list[str]:
+    models = sorted({f"{e.get('model')}, {e.get('shape')}" for e in entries if e.get("model")})
+    commits = sorted({str(e["estimator_commit"])[:10] for e in entries if e.get("estimator_commit")})
+    notes = [
+        "Bits: log2 of the cheapest attack's cost in ring operations by the lattice estimator"
+        + (f" (commit {', '.join(commits)}; {'; '.join(models)})" if commits else "")
+        + ". Source: live = computed by the estimator in this run, recorded = the same estimator's figure kept with "
+        "the repository, fast only = the fast model, not confirmed; none = no figure. Core-SVP: ADPS16."
+    ]
+    failed = sorted(
+        {f"{series_name(e['protocol'], e['set'])} {e['instance']}: {_failed(e)}" for e in entries if _failed(e)}
+    )
+    if failed:
+        notes.append("Attacks that gave no figure: " + "; ".join(failed) + ".")
+    return notes

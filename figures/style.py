@@ -1,0 +1,114 @@
+"""The one style of all figures: sizes of the publishers' columns, type, and a palette for colour-blind and grey eyes.
+
+Colours are Okabe and Ito's; every series also has its own marker, and line style tells sets below the security target,
+so a figure printed in grey loses nothing. Fonts are matplotlib's own STIX (the same everywhere), embedded as type 42.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+from .output import write_bytes
+
+WIDTHS = {
+    "lncs": 4.80,
+    "acm": 3.33,
+    "acm-wide": 7.00,
+    "ieee": 3.50,
+    "ieee-wide": 7.16,
+}
+"""Widths in inches: text width (lncs), one column, and both columns (wide)."""
+
+INK = "#222222"
+GREY = "#6e6e6e"
+LIGHT = "#d9d9d9"
+FAMILIES = {
+    "simplepir": ("#0072B2", "#56B4E9", "#004466", "#7FA8C9"),
+    "doublepir": ("#D55E00", "#E69F00", "#7A3600", "#F0C27B"),
+    "other": ("#009E73", "#CC79A7", "#5B4A8A", "#8C8C8C"),
+}
+MARKERS = {"simplepir": ("o", "s", "D", "8"), "doublepir": ("^", "v", ">", "<"), "other": ("P", "X", "p", "h")}
+PAPER_MARKERS = {"Pirouette": "s", "PirouetteH": "D", "SimplePIR": "o", "Spiral": "^"}
+
+SETTINGS = {
+    "font.family": "STIXGeneral",
+    "mathtext.fontset": "stix",
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8.5,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 4.2,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "pirlab",
+    "savefig.dpi": 300,
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a series is drawn."""
+
+    colour: str
+    marker: str
+    line: str
+
+
+def apply() -> None:
+    """Sets the style; every figure module calls it first."""
+    pyplot.rcdefaults()
+    matplotlib.rcParams.update(SETTINGS)
+
+
+def looks(series: list[tuple[str, str, bool]]) -> dict[str, Look]:
+    """Looks by set name, of (protocol, set, below target): colour and marker by place in the protocol's family."""
+    place: dict[str, int] = {}
+    chosen = {}
+    for protocol, name, below in series:
+        family = protocol if protocol in FAMILIES else "other"
+        index = place.get(family, 0)
+        place[family] = index + 1
+        colour, marker = FAMILIES[family][index % 4], MARKERS[family][index % 4]
+        chosen[name] = Look(colour, marker, (0, (4, 1.5)) if below else "-")
+    return chosen
+
+
+def save(figure: Figure, prefix: Path) -> list[Path]:
+    """Writes `prefix` .pdf .svg .png without dates, so that equal data give equal bytes, and closes the figure."""
+    written = []
+    for suffix, metadata in ((".pdf", {"CreationDate": None}), (".svg", {"Date": None}), (".png", {})):
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=suffix[1:], metadata=metadata)
+        written.append(write_bytes(prefix, suffix, buffer.getvalue()))
+    pyplot.close(figure)
+    return written

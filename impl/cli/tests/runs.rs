@@ -1,0 +1,225 @@
+//! Real runs of every protocol at small sizes, and what is recorded of them.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::Read;
+use std::process::Stdio;
+
+use common::{Lab, read_json};
+use serde_json::{Value, json};
+
+fn checked_record(lab: &Lab, name: &str) -> Value {
+    let record = lab.json(name);
+    assert_eq!(record["schema"], "pirlab/run/1");
+    assert_eq!(record["status"], "ok", "{record:#}");
+    assert_eq!(record["correct"]["compared"], record["correct"]["right"]);
+    // What travelled is what was described, message by message.
+    for sent in record["transcript"].as_array().unwrap() {
+        let described = record["description"]["messages"].as_array().unwrap();
+        let same = described.iter().find(|m| m["name"] == sent["name"] && m["phase"] == sent["phase"]).unwrap();
+        for key in ["direction", "payload_bytes", "frame_bytes", "queries_served"] {
+            assert_eq!(same[key], sent[key], "{key} of {sent}");
+        }
+    }
+    record
+}
+
+#[test]
+fn every_protocol_from_every_kind_of_database() {
+    let lab = Lab::new();
+    let bytes: Vec<u8> = (0..20_000u32).map(|i| ((i * i) >> 3) as u8).collect();
+    lab.put("my.bin", bytes);
+    for set in ["simplepir/small", "doublepir/small"] {
+        for database in ["seeded:5a", "file:my.bin", "mmap:my.bin"] {
+            for bits in ["1", "7", "64"] {
+                let fixed = [set, "--records", "2_000", "--record-bits", bits, "--updates", "3", "--repetitions", "2"];
+                let said = lab.run(&[&fixed[..], &["--database", database, "--out", "out/r.json"]].concat());
+                assert_eq!(said.code, 0, "{set} {database} {bits}: {} {}", said.out, said.err);
+                assert!(said.out.contains("records right"), "{}", said.out);
+                let record = checked_record(&lab, "out/r.json");
+                let kind = database.split(':').next().unwrap();
+                assert!(record["database"]["source"].as_str().unwrap().starts_with(kind));
+                for phase in ["encode", "hint", "query", "answer", "extract", "update_server", "update_client"] {
+                    let phases = record["phases"].as_array().unwrap();
+                    let phase = phases.iter().find(|p| p["name"] == phase).unwrap();
+                    assert_eq!(phase["seconds"].as_array().unwrap().len(), 2, "{phase}");
+                }
+            }
+        }
+    }
+    assert_eq!(lab.other_files(&["my.bin", "out/r.json"]), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn a_record_says_how_it_came_about() {
+    let lab = Lab::new();
+    let fixed =
+        ["simplepir/small", "--records", "300", "--record-bits", "2048", "--kernel", "scalar", "--queries", "3"];
+    let said = lab.run(&[&fixed[..], &["--seed", "2A", "--out", "r.json"]].concat());
+    assert_eq!(said.code, 0, "{}", said.err);
+    let record = checked_record(&lab, "r.json");
+    assert_eq!(record["build"]["kernel"], "scalar");
+    assert_eq!(record["seed"].as_str().unwrap(), format!("{:0>64}", "2a"));
+    assert_eq!(record["correct"]["compared"].as_u64().unwrap() % 3, 0);
+    assert_eq!(record["experiment"], Value::Null);
+    assert_eq!(record["parameters"]["name"], "simplepir/small");
+    assert!(record["machine"]["cores"].as_u64().unwrap() >= 1);
+    assert_eq!(record["machine"]["read_bandwidth_before"], Value::Null);
+    assert_eq!(record["staleness_key"].as_str().unwrap().len(), 64);
+    if cfg!(target_os = "linux") {
+        assert!(record["memory"]["peak_bytes"].as_u64().unwrap() > 0);
+    }
+}
+
+fn row(id: &str, set: &str, more: Value) -> Value {
+    let mut row = json!({
+        "id": id, "parameters": format!("params/{set}.toml"), "records": 500, "record_bits": 16, "updates": 2,
+        "repetitions": 3, "database": "seeded:1", "out": format!("records/{id}.json"),
+    });
+    for (key, value) in more.as_object().unwrap() {
+        row[key] = value.clone();
+    }
+    row
+}
+
+#[test]
+fn one_bad_row_of_a_group_leaves_the_others_alone() {
+    let lab = Lab::new();
+    let rows = [
+        row("simple", "simplepir/small", json!({})),
+        row("lost", "simplepir/small", json!({"database": "file:gone.bin"})),
+        row("huge", "simplepir/small", json!({"records": 1u64 << 36, "record_bits": 4096})),
+        row("late", "doublepir/small", json!({"records": 500_000, "time_limit_seconds": 1e-6})),
+        row("double", "doublepir/small", json!({"repetitions": 2})),
+    ];
+    let group = json!({"experiment": "test/group", "group": "500x16", "rows": rows});
+    lab.put("g.json", group.to_string());
+    let said = lab.run(&["--group", "g.json"]);
+    assert_eq!(said.code, 1, "{} {}", said.out, said.err);
+    assert!(said.err.contains("lost") && said.err.contains("late"), "{}", said.err);
+    for (id, repetitions) in [("simple", 3), ("double", 2)] {
+        let record = checked_record(&lab, &format!("records/{id}.json"));
+        assert_eq!((&record["row"], &record["group"]), (&json!(id), &json!("500x16")));
+        let answer = record["phases"].as_array().unwrap().iter().find(|p| p["name"] == "answer").unwrap();
+        assert_eq!(answer["seconds"].as_array().unwrap().len(), repetitions);
+    }
+    for (id, status, why) in
+        [("lost", "failed", "gone.bin"), ("huge", "skipped_memory", "TiB; "), ("late", "timeout", "limit")]
+    {
+        let record = lab.json(&format!("records/{id}.json"));
+        assert_eq!(record["status"], status, "{record:#}");
+        assert!(record["reason"].as_str().unwrap().contains(why), "{}", record["reason"]);
+        assert_eq!(record["phases"], json!([]));
+    }
+
+    // The keys in the records are those that `key` prints, and only a change of substance changes them.
+    let keys = |text: &str| -> Value {
+        lab.put("k.json", text);
+        let said = lab.pirlab(&["key", "--group", "k.json"]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let before = keys(&group.to_string());
+    for id in ["simple", "lost", "huge", "late", "double"] {
+        assert_eq!(before[id], lab.json(&format!("records/{id}.json"))["staleness_key"]);
+    }
+    assert_eq!(keys(&group.to_string().replace("records/", "elsewhere/")), before);
+    lab.put("params/simplepir/small.toml", common::SIMPLE.replace("small", "Small"));
+    let after = keys(&group.to_string());
+    assert_ne!(after["simple"], before["simple"]);
+    assert_eq!(after["double"], before["double"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn killing_the_parent_leaves_no_record_and_no_worker() {
+    let lab = Lab::new();
+    // Long enough to be caught in the middle.
+    let rows = [row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 100_000}))];
+    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // The first note says that the worker is prepared.
+    let mut seen = [0; 1];
+    parent.stderr.take().unwrap().read_exact(&mut seen).unwrap();
+    let children = format!("/proc/{0}/task/{0}/children", parent.id());
+    let worker = std::fs::read_to_string(children).unwrap().trim().to_string();
+    let worker_state = || std::fs::read_to_string(format!("/proc/{worker}/stat")).unwrap_or_default();
+    assert!(!worker.is_empty() && worker_state().contains("pirlab"));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    for _ in 0..100 {
+        // Gone, or ended and waiting for whoever adopted it.
+        if !worker_state().contains("pirlab") || worker_state().contains(") Z") {
+            assert_eq!(lab.other_files(&["g.json"]), Vec::<std::path::PathBuf>::new());
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("worker {worker} still runs: {}", worker_state());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_worker_is_a_failed_row() {
+    let lab = Lab::new();
+    let rows = [
+        row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 100_000, "updates": 0})),
+        row("quick", "simplepir/small", json!({})),
+    ];
+    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut notes = parent.stderr.take().unwrap();
+    notes.read_exact(&mut [0; 1]).unwrap();
+    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.id())).unwrap();
+    let first = children.split_whitespace().next().unwrap();
+    let killed = std::process::Command::new("kill").args(["-9", first]).status().unwrap();
+    assert!(killed.success());
+    let mut rest = String::new();
+    notes.read_to_string(&mut rest).unwrap();
+    assert_eq!(parent.wait().unwrap().code(), Some(1), "{rest}");
+    let record = lab.json("records/slow.json");
+    assert_eq!(record["status"], "failed");
+    assert!(record["reason"].as_str().unwrap().contains("signal 9"), "{}", record["reason"]);
+    checked_record(&lab, "records/quick.json");
+}
+
+#[test]
+fn records_are_compared_and_mixed_ones_refused() {
+    let lab = Lab::new();
+    for out in ["a/r.json", "b/r.json"] {
+        let said = lab.run(&["simplepir/small", "--records", "500", "--record-bits", "16", "--out", out]);
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    for (a, b) in [("a/r.json", "b/r.json"), ("a", "b")] {
+        let said = lab.pirlab(&["compare", a, b]);
+        assert_eq!(said.code, 0, "{}", said.err);
+        assert!(said.out.contains("hint payload") && said.out.contains("1.000") && said.out.contains("answer"));
+    }
+    let mut other = read_json(&lab.path("b/r.json"));
+    other["build"]["commit"] = json!("0123abcd");
+    lab.put("c/r.json", other.to_string());
+    lab.pirlab(&["compare", "a", "c"]).is_refused(&["commit", "0123abcd", "--allow-mixed"]);
+    other["machine"]["cpu"] = json!("Another CPU");
+    lab.put("c/r.json", other.to_string());
+    lab.pirlab(&["compare", "a/r.json", "c/r.json"]).is_refused(&["processor", "Another CPU", "--allow-mixed"]);
+    let said = lab.pirlab(&["compare", "a", "c", "--allow-mixed"]);
+    assert_eq!(said.code, 0);
+    assert!(said.out.contains("mixed: processor") && said.out.contains("NOT scaled"), "{}", said.out);
+    for record in ["a/r.json", "c/r.json"] {
+        let mut probed = read_json(&lab.path(record));
+        probed["machine"]["read_bandwidth_before"] = json!(if record.starts_with('a') { 1e10 } else { 2e10 });
+        lab.put(record, probed.to_string());
+    }
+    assert!(lab.pirlab(&["compare", "a", "c", "--allow-mixed"]).out.contains("over A's, 2.00"));
+    other["status"] = json!("wrong");
+    lab.put("c/r.json", other.to_string());
+    lab.pirlab(&["compare", "a/r.json", "c/r.json"]).is_refused(&["wrong"]);
+    lab.pirlab(&["compare", "a", "c", "--allow-mixed"]).is_refused(&["wrong"]);
+    lab.pirlab(&["compare", "a", "no-such"]).is_refused(&["no-such"]);
+    lab.put("d.json", "{}");
+    lab.pirlab(&["compare", "a", "d.json"]).is_refused(&["d.json", "schema"]);
+}

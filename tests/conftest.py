@@ -1,0 +1,34 @@
+"""Shared by all tests: where things lie, and the binary, without which tests fail rather than skip."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "experiments" / "rules"), str(ROOT / "experiments")]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def binary() -> Path:
+    """The pirlab binary (PIRLAB_BINARY names another one)."""
+    path = Path(os.environ.get("PIRLAB_BINARY", ROOT / "impl/target/release/pirlab"))
+    if not path.is_file():
+        pytest.fail(f"{path} is missing; run `make build`", pytrace=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def schemas(binary, tmp_path_factory) -> Path:
+    """The JSON schemas that the binary writes of its own types."""
+    folder = tmp_path_factory.mktemp("schemas")
+    subprocess.run([binary, "schema", "--all", "--out", folder], check=True, capture_output=True)
+    return folder

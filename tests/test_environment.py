@@ -1,0 +1,91 @@
+"""environment.yml, requirements.in, requirements.lock and pyproject.toml say the same."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import yaml
+
+
+@pytest.fixture(scope="module")
+def lock_text(root):
+    return (root / "requirements.lock").read_text()
+
+
+@pytest.fixture(scope="module")
+def locked(lock_text):
+    return dict(re.findall(r"^([A-Za-z0-9_.-]+)==([^\s\\]+)", lock_text, re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def environment(root):
+    return yaml.safe_load((root / "environment.yml").read_text())
+
+
+def required(root):
+    lines = (root / "requirements.in").read_text().splitlines()
+    return [re.split(r"[<>=~!\[; ]", line)[0] for line in lines if line.strip() and not line.startswith("#")]
+
+
+def test_every_requirement_is_hashed_and_pinned(lock_text, locked):
+    assert len(locked) > 50
+    for block in re.split(r"\n(?=[A-Za-z0-9])", lock_text):
+        if re.match(r"[A-Za-z0-9]", block):
+            assert re.match(r"[A-Za-z0-9_.-]+==\S+ \\\n    --hash=sha256:[0-9a-f]{64}", block), block[:80]
+
+
+def test_lock_names_no_index_and_no_path(lock_text):
+    assert not re.search(r"https?://|--(extra-)?index-url|--find-links|--trusted-host|(^|\s)/\w", lock_text)
+
+
+def test_lock_covers_what_is_required(root, locked):
+    assert set(required(root)) <= set(locked)
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert set(project["dependencies"]) <= set(required(root)), "the package's dependencies are locked"
+    assert locked["snakemake"].startswith("9.")
+
+
+def test_environment_has_the_locked_versions(root, locked, environment):
+    conda = [d for d in environment["dependencies"] if isinstance(d, str)]
+    (pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
+    pins = dict(d.split("=") for d in conda if re.fullmatch(r"[a-z0-9-]+=[^=]+", d) and not d.startswith("python="))
+    pins |= dict(d.split("==") for d in pip if "==" in d)
+    assert {name: locked.get(name) for name in pins} == pins
+    assert set(required(root)) == set(pins), "nothing required is left out, nothing else pinned"
+    assert {"sage", "make", "c-compiler", "git", "pip"} <= set(conda)
+    assert environment["name"] == "pirlab" and environment["channels"][0] == "conda-forge"
+
+
+def test_environment_asks_for_the_minimum_rust_version(root, environment):
+    workspace = tomllib.loads((root / "impl" / "Cargo.toml").read_text())["workspace"]
+    assert f"rust>={workspace['package']['rust-version']}" in environment["dependencies"]
+
+
+def test_estimator_commit_is_that_of_the_recorded_results(root, environment):
+    (pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
+    (estimator,) = [d for d in pip if d.startswith("lattice-estimator")]
+    match = re.fullmatch(r"lattice-estimator @ git\+\S+/malb/lattice-estimator@([0-9a-f]{40})", estimator)
+    recorded = json.loads((root / "estimator" / "security" / "recorded.json").read_text())
+    assert match and match[1] == recorded["estimator"]["commit"]
+    assert {entry["commit"] for entry in recorded["entries"]} == {match[1]}
+
+
+def test_packages_are_those_on_disk(root):
+    """A package that pyproject.toml forgets would be missing from an installation that is not editable."""
+    setuptools = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]
+    found = set()
+    for package, folder in setuptools["package-dir"].items():
+        for init in (root / folder).rglob("__init__.py"):
+            parts = init.parent.relative_to(root / folder).parts
+            found.add(".".join([package, *parts]))
+    assert found == set(setuptools["packages"])
+
+
+def test_our_folder_is_not_importable_as_the_lattice_estimator(root):
+    command = [sys.executable, "-c", "import estimator"]
+    process = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert process.returncode != 0
+    assert "pirlab_estimator" in process.stderr or "No module named 'estimator'" in process.stderr

@@ -1,0 +1,195 @@
+"""Experiment files and profiles: what they expand to, and what is said of one that is wrong."""
+
+import csv
+import json
+import re
+import tomllib
+
+import pytest
+import sweep
+import yaml
+
+PROFILES = ("tiny", "quick", "laptop", "paper")
+
+
+def broken(profile: dict, **changes) -> str:
+    """The message for a profile with these changes (None removes a key)."""
+    changed = {key: value for key, value in (profile | changes).items() if value is not None}
+    with pytest.raises(sweep.PlanError) as error:
+        sweep.load_profile(changed, sweep.ROOT / "config/quick.yaml")
+    return str(error.value)
+
+
+@pytest.fixture
+def quick() -> dict:
+    return yaml.safe_load((sweep.ROOT / "config/quick.yaml").read_text())
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_profile_expands(name):
+    plan = sweep.Sweep(sweep.read_profile(name))
+    assert plan.profile["profile"] == name
+    assert plan.measured(), "a profile measures something"
+    for group in plan.groups.values():
+        assert re.fullmatch(r"[0-9^]+x[0-9]+", group.id)
+        ids = [row.id for row in group.rows]
+        assert len(ids) == len(set(ids))
+        assert group.measured == (group.rows[0].database_bytes <= plan.profile["max_database_bytes"])
+        assert group.measured or group.notes, "what is left out says why"
+
+
+def test_every_experiment_loads():
+    names = sweep.all_experiments()
+    assert {"pirouette/figure4", "comparison/protocols"} <= set(names)
+    for name in names:
+        sweep.load_experiment(name)
+
+
+def test_quick_measures_every_protocol():
+    plan = sweep.Sweep(sweep.read_profile("quick"))
+    measured = {row.parameters.split("/")[1] for group in plan.measured() for row in group.rows}
+    protocols = set()
+    for path in (sweep.ROOT / "params").glob("*/*.toml"):
+        protocols.add(tomllib.loads(path.read_text())["protocol"])
+    assert measured == protocols
+
+
+def test_larger_profiles_contain_smaller_ones():
+    names = {name: {g.key for g in sweep.Sweep(sweep.read_profile(name)).measured()} for name in PROFILES[1:]}
+    assert names["quick"] < names["laptop"] <= names["paper"]
+
+
+def test_figure4_has_the_papers_shapes():
+    plan = sweep.Sweep(sweep.read_profile("paper"))
+    groups = plan.of("pirouette/figure4")
+    assert len(groups) == 12
+    assert {(g.rows[0].records, g.rows[0].record_bits) for g in groups} == {
+        (1 << n, bits) for n in (18, 22, 25) for bits in (16, 64, 256, 2048)
+    }
+    for group in groups:
+        ids = {row.id for row in group.rows}
+        wide = group.rows[0].record_bits > 27
+        assert ("doublepir-usenix23-one-hint" in ids) == wide
+        assert ("doublepir-usenix23" in ids) == (not wide)
+
+
+def test_group_file_follows_the_contract():
+    plan = sweep.Sweep(sweep.read_profile("quick"))
+    group = plan.group("pirouette/figure4", "2^18x16")
+    file = plan.group_file(group)
+    assert (file["experiment"], file["group"]) == ("pirouette/figure4", "2^18x16")
+    row = next(row for row in file["rows"] if row["id"] == "simplepir-usenix23")
+    assert row == {
+        "id": "simplepir-usenix23",
+        "parameters": "params/simplepir/usenix23.toml",
+        "records": 262144,
+        "record_bits": 16,
+        "queries": 1,
+        "updates": 16,
+        "repetitions": 5,
+        "threads": 1,
+        "database": "seeded:0f4a",
+        "kernel": "auto",
+        "time_limit_seconds": 120,
+        "out": "results/records/pirouette/figure4/2^18x16/simplepir-usenix23.json",
+    }
+
+
+def test_unknown_group_lists_those_there_are():
+    plan = sweep.Sweep(sweep.read_profile("tiny"))
+    with pytest.raises(sweep.PlanError, match=r"2\^10x16"):
+        plan.group("smoke/tiny", "2^99x1")
+
+
+def test_mistyped_key_is_named_with_its_neighbour(quick):
+    message = broken(quick, max_databse_bytes=5)
+    assert "config/quick.yaml" in message and '"max_databse_bytes"' in message and "(value 5" in message
+    assert 'Did you mean "max_database_bytes"?' in message
+
+
+def test_missing_key_is_named(quick):
+    message = broken(quick, repetitions=None)
+    assert 'key "repetitions" is missing' in message and "Timed repetitions" in message
+
+
+def test_wrong_value_is_named(quick):
+    message = broken(quick, repetitions=0)
+    assert '"repetitions" has the value 0' in message and "minimum" in message
+
+
+def test_unknown_experiment_lists_those_there_are(quick):
+    with pytest.raises(sweep.PlanError, match=r"experiments/pirouette/figure5\.toml") as error:
+        sweep.Sweep(sweep.load_profile(quick | {"experiments": ["pirouette/figure5"]}))
+    assert "pirouette/figure4" in str(error.value)
+
+
+def test_unknown_profile_lists_those_there_are():
+    with pytest.raises(sweep.PlanError, match="quick"):
+        sweep.read_profile("quik")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("record_bits = 16", "record_bits = 0", ["shapes.0.record_bits", "0"]),
+        ('records = "2^10"', 'records = "many"', ["shapes.0.records", "many"]),
+        ("updates = 2", "updats = 2", ['"updats"', 'Did you mean "updates"?']),
+        ('id = "b"', 'id = "a"', ['"a" twice']),
+        ("simplepir/secure-n1088", "simplepir/none", ["params/simplepir/none.toml", "simplepir/usenix23"]),
+        ("title =", "title ==", ["is not TOML"]),
+    ],
+)
+def test_wrong_experiment_says_what_and_where(tmp_path, monkeypatch, old, new, words):
+    text = (
+        'title = "t"\n[row]\nseed = "00"\nupdates = 2\n[[shapes]]\nrecords = "2^10"\nrecord_bits = 16\n'
+        '[[series]]\nid = "a"\nparameters = "simplepir/usenix23"\n'
+        '[[series]]\nid = "b"\nparameters = "simplepir/secure-n1088"\n'
+    )
+    assert old in text
+    experiments = tmp_path / "experiments"
+    (experiments / "own").mkdir(parents=True)
+    (experiments / "experiment.schema.json").write_text((sweep.ROOT / "experiments/experiment.schema.json").read_text())
+    (experiments / "own" / "test.toml").write_text(text.replace(old, new))
+    params = sweep.ROOT / "params"
+    monkeypatch.setattr(sweep, "ROOT", tmp_path)
+    with pytest.raises(sweep.PlanError) as error:
+        sweep.load_experiment("own/test", params)
+    for word in ["experiments/own/test.toml", *words]:
+        assert word in str(error.value)
+
+
+def test_missing_rows_are_those_without_a_finished_record(tmp_path):
+    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    plan.marker(group).parent.mkdir(parents=True)
+    plan.marker(group).write_text("{}")
+    for row, status in zip(group.rows, ("ok", "failed"), strict=True):
+        sweep.write_if_changed(plan.record(group, row), json.dumps({"status": status}))
+    assert plan.missing(group) == group.rows[1:]
+    plan.prepare()
+    assert not plan.marker(group).exists(), "a marker that is no longer true is dropped"
+    for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):
+        sweep.write_if_changed(plan.record(group, row), json.dumps({"status": status}))
+    assert plan.missing(group) == []
+
+
+def test_papers_numbers_are_tidy(root):
+    columns = ["paper", "table", "protocol", "database", "num_records", "record_bits"]
+    columns += ["metric", "value", "unit", "config", "note"]
+    files = sorted((root / "experiments/expected").glob("*.csv"))
+    assert len(files) >= 30
+    for path in files:
+        if path.stem in ("headline", "inconsistencies", "security-grid"):
+            continue
+        with path.open(newline="") as file:
+            for line in csv.DictReader(file):
+                assert list(line) == columns, path.name
+                if line["value"] and line["unit"] != "formula":
+                    float(line["value"])
+
+
+def test_citation_is_complete(root):
+    citation = yaml.safe_load((root / "CITATION.cff").read_text())
+    assert {"cff-version", "message", "title", "authors", "version", "license"} <= set(citation)
+    pyproject = tomllib.loads((root / "pyproject.toml").read_text())
+    assert citation["version"] == pyproject["project"]["version"]

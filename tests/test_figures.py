@@ -1,0 +1,339 @@
+"""The gallery: figures and tables from synthetic records whose right numbers are known."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+import pytest
+from pirlab_figures import accuracy, comparison, figure4, figure4_caption, loader, marks, security, units
+from pirlab_figures.cli import main
+from pirlab_figures.errors import InputError
+from pirlab_figures.table import Cell, tex_escape
+
+ROOT = Path(__file__).resolve().parents[1]
+EXPECTED = ROOT / "experiments" / "expected"
+
+
+def _synthetic() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("synthetic", ROOT / "tests" / "fixtures" / "synthetic.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+synthetic = _synthetic()
+
+
+def load(folder: Path, documents: list[dict], stale: dict | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Joined records and predictions of written documents."""
+    records, predictions = synthetic.write(folder, documents)
+    foretold = loader.load_predictions(predictions)
+    return loader.join(loader.load_records(records), foretold, stale or {}), foretold
+
+
+@pytest.fixture(scope="module")
+def expected() -> pd.DataFrame:
+    return loader.load_expected(EXPECTED)
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sweep")
+    synthetic.write(folder, synthetic.sweep())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(sweep: Path, expected: pd.DataFrame) -> figure4.Figure4:
+    predictions = loader.load_predictions(sweep / "predictions.json")
+    joined = loader.join(loader.load_records(sweep / "records"), predictions, {})
+    return figure4.build(joined, expected, predictions)
+
+
+def value(data: figure4.Figure4, name: str, records: int, bits: int, metric: str) -> float:
+    points = data.points
+    hit = points[(points["set"] == name) & (points["records"] == records) & (points["record_bits"] == bits)]
+    return hit[hit["metric"] == metric]["value"].item()
+
+
+def test_measured_points_have_the_formulas_sizes(data: figure4.Figure4) -> None:
+    """2^22 x 256 bit: 10665 x 10619 entries (facts: 41.7 MB hint, 41.5 KB query, 41.7 KB answer)."""
+    place = ("simplepir/usenix23", 2**22, 256)
+    assert value(data, *place, "offline_comm") == pytest.approx((4 * 10665 * 1024 + 16) / 2**20)
+    assert value(data, *place, "query_size") == pytest.approx(4 * 10619 / 1024)
+    assert value(data, *place, "response_size") == pytest.approx(4 * 10665 / 1024)
+
+
+def test_throughput_is_information_over_the_median_answer(tmp_path: Path, expected: pd.DataFrame) -> None:
+    record = synthetic.run_record("simplepir/usenix23", 2**20, 256)
+    for phase in record["phases"]:
+        if phase["name"] == "answer":
+            phase["seconds"] = [9.0, 1.0, 2.0, 1.5, 4.0]
+    joined, _ = load(tmp_path, [record])
+    built = figure4.build(joined, expected)
+    assert value(built, "simplepir/usenix23", 2**20, 256, "throughput") == pytest.approx(2**25 / 2.0 / 2**30)
+    assert joined["answer_q1_s"].item() == 1.5 and joined["answer_q3_s"].item() == 4.0
+    assert "spread" in marks.marks_of(joined.to_dict("records")[0])
+
+
+def test_paper_points_are_only_those_that_exist(data: figure4.Figure4) -> None:
+    """Table 7: three databases, four quantities, two series; the text: four runtimes at 2^22 x 256 bit."""
+    paper = data.paper()
+    assert len(paper) == 2 * 3 * 4 + 4
+    assert set(paper["set"]) == {"Pirouette", "PirouetteH", "Spiral", "SimplePIR"}
+    assert set(zip(paper["records"], paper["record_bits"])) == {(2**22, 256), *((2**n, 2048) for n in (20, 22, 25))}
+    hit = paper[(paper["set"] == "SimplePIR")]
+    assert hit["value"].item() == pytest.approx(2**27 / 0.020 / 2**30)
+    printed = paper[(paper["set"] == "Pirouette") & (paper["records"] == 2**20)].set_index("metric")
+    assert printed.loc["offline_comm", "value"] == pytest.approx(1.2 * 1024)  # 1.2 GB, binary, in MiB
+    assert printed.loc["query_size", "value_base"] == 36
+    assert printed.loc["throughput", "value_base"] == 13 * 2**20
+
+
+def test_skipped_and_wrong_records_have_no_number(tmp_path: Path, expected: pd.DataFrame) -> None:
+    wrong = synthetic.run_record("simplepir/usenix23", 2**18, 16, status="wrong")
+    wrong["correct"] = {"compared": 8, "right": 7}
+    failed = synthetic.run_record("doublepir/usenix23", 2**18, 16, status="failed", reason="no memory | in_time")
+    skipped = synthetic.run_record("doublepir/secure-n1088", 2**25, 2048)
+    assert skipped["status"] == "skipped_memory"
+    joined, predictions = load(tmp_path, [wrong, failed, skipped])
+    assert joined[loader.MEASURED].isna().all().all()
+    built = figure4.build(joined, expected, predictions)
+    assert built.measured().empty
+    table = comparison.build(joined, expected, predictions)
+    assert table.data[["answer_s", "upload_bytes", "throughput_bytes_per_s"]].isna().all().all()
+    text = table.markdown()
+    assert "WRONG ANSWER: 7 of 8 records right" in text
+    assert "skipped, memory: needs" in text and "no memory \\| in_time" in text
+    row = next(line for line in text.splitlines() if "WRONG" in line)
+    assert row.count("|") == len(table.columns) + 1 and not re.search(r"\| [\d.]+ \| [\d.]+ \|$", row)
+    assert "no memory | in\\_time" in table.tex()
+    caption = figure4_caption.caption(built)
+    assert "No point was measured" in caption and "7 of 8 records right" in caption
+
+
+def test_missing_points_are_named(tmp_path: Path, expected: pd.DataFrame) -> None:
+    joined, _ = load(tmp_path, synthetic.sweep((18,)))
+    missing = figure4_caption.missing_points(figure4.build(joined, expected))
+    assert set(missing) == {figure4_caption.NOT_MEASURED}
+    assert {(n, b) for _, n, b in missing[figure4_caption.NOT_MEASURED]} == {
+        (2**n, b) for n in (22, 25) for b in figure4.RECORD_SIZES
+    }
+    caption = figure4_caption.caption(figure4.build(joined, expected))
+    assert "every series at 2^22 (all record sizes) and 2^25 (all record sizes)" in caption
+    assert "Spiral: 256 bit at 2^22 (throughput only); the other 47 points" in caption
+
+
+def test_shapes_the_experiment_leaves_out_are_not_called_unmeasured(tmp_path: Path, expected: pd.DataFrame) -> None:
+    joined, predictions = load(tmp_path, [synthetic.run_record("doublepir/usenix23", 2**18, 16)])
+    missing = figure4_caption.missing_points(figure4.build(joined, expected, predictions))
+    assert set(missing) == {figure4_caption.NOT_PLANNED}
+
+
+def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> None:
+    old = synthetic.run_record("simplepir/usenix23", 2**18, 16, seed="00", streamed=True)
+    old["build"]["dirty"] = True
+    fresh = synthetic.run_record("simplepir/secure-n1088", 2**18, 16)
+    joined, predictions = load(tmp_path, [old, fresh], {old["id"]: ""})
+    joined.loc[joined["set"] == "simplepir/secure-n1088", "failure_log2"] = -31.25
+    rows = {row["set"]: row for row in loader.dicts(joined)}
+    assert marks.marks_of(rows["simplepir/usenix23"]) == ["insecure", "stale", "streamed", "seeded", "dirty"]
+    assert marks.marks_of(rows["simplepir/secure-n1088"]) == ["failing"]
+    text = comparison.build(joined, expected, predictions).markdown()
+    assert "† below 128-bit security (SimplePIR usenix23 121.5 bit)" in text
+    assert "‡ failure bound above 2^-40 (SimplePIR secure-n1088 up to 2^-31.2)" in text
+    assert "1 measured on 2026-11-20" in text
+    assert "| SimplePIR usenix23†§¶ˢᵘ | 121.5† |" in text
+
+
+def test_comparison_has_the_papers_number_beside_ours(tmp_path: Path, expected: pd.DataFrame) -> None:
+    joined, predictions = load(tmp_path, [synthetic.run_record("simplepir/usenix23", 2**22, 256)])
+    table = comparison.build(joined, expected, predictions)
+    row = table.data.iloc[0]
+    assert row["paper_answer_s"] == pytest.approx(0.020) and row["paper_reference"] == "pirouette text"
+    assert row["record_id"].startswith("synthetic-") and row["bandwidth_share"] == pytest.approx(
+        joined["answer_read_bytes_per_s"].item() / joined["read_bandwidth"].item()
+    )
+    assert "answer 20.0 ms (" in table.markdown()
+
+
+def test_predicted_rows_without_a_record_are_shown(tmp_path: Path, expected: pd.DataFrame) -> None:
+    documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
+    joined, predictions = load(tmp_path, documents)
+    table = comparison.build(joined[joined["records"] == 2**18].reset_index(drop=True), expected, predictions)
+    assert [row.status for row in table.rows] == [None, comparison.NOT_MEASURED]
+    assert table.data["answer_s"].notna().tolist() == [True, False]
+    assert table.data["marks"].tolist() == ["insecure", "insecure"]
+
+
+def test_security_table(tmp_path: Path) -> None:
+    joined, predictions = load(tmp_path, synthetic.sweep((18,), (16, 64)))
+    table = security.build(predictions, joined)
+    assert table.data.set_index("set")["bits"].to_dict() == {n: s["bits"] for n, s in synthetic.SETS.items()}
+    assert table.data.set_index("set")["below_target"].to_dict() == {
+        n: s["bits"] < 128 for n, s in synthetic.SETS.items()
+    }
+    assert set(table.data["shapes"]) == {2} and set(table.data["source"]) == {"recorded"}
+    assert "| 121.5† |" in table.markdown() and "arora-gb: needs more memory" in table.markdown()
+
+
+def test_accuracy_twins_and_verdicts(tmp_path: Path) -> None:
+    good, bad, wrong = (synthetic.run_record("simplepir/usenix23", 2**n, 16) for n in (18, 20, 22))
+    bad["transcript"] = [m | {"payload_bytes": m["payload_bytes"] + 4} for m in bad["transcript"]]
+    bad["noise"][0]["stddev"] *= 2
+    for key in ("peak_bytes", "peak_anonymous_bytes"):
+        bad["memory"][key] *= 2
+    wrong["status"], wrong["correct"] = "wrong", {"compared": 2, "right": 1}
+    joined, _ = load(tmp_path, [good, bad, wrong])
+    frame = accuracy.build(joined)
+    assert set(frame["records"]) == {2**18, 2**20}
+    assert set(frame[frame["kind"] == "seconds"]["verdict"]) == {"shown"}
+    twins = frame[frame["kind"] != "seconds"].set_index(["records", "quantity"])
+    for quantity in ("offline hint", "peak memory", "noise stddev answer"):
+        assert twins.loc[(2**18, quantity), "verdict"] == "agrees"
+        assert twins.loc[(2**20, quantity), "verdict"] == "DIFFERS"
+    assert twins.loc[(2**18, "offline hint"), "ratio"] == 1
+    assert "3 outside tolerance" in accuracy.summary(frame)
+
+
+@pytest.mark.parametrize(
+    ("command", "suffixes"),
+    [
+        (["figure4"], [".pdf", ".svg", ".png", ".csv", ".caption.rst"]),
+        (["table", "figure4"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
+        (["table", "comparison"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
+        (["table", "security"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
+        (["accuracy"], [".pdf", ".svg", ".png", ".csv", ".md", ".tex", ".caption.rst"]),
+    ],
+)
+def test_commands_write_their_files(command: list[str], suffixes: list[str], sweep: Path, tmp_path: Path) -> None:
+    options = ["--records", str(sweep / "records"), "--predictions", str(sweep / "predictions.json")]
+    assert main([*command, *options, "--expected", str(EXPECTED), "--out", str(tmp_path / "a.b" / "out")]) == 0
+    written = {path.name: path for path in (tmp_path / "a.b").iterdir()}
+    for suffix in suffixes:
+        assert written[f"out{suffix}"].stat().st_size > 0
+    if ".pdf" in suffixes:
+        pdf = written["out.pdf"].read_bytes()
+        assert (
+            pdf.startswith(b"%PDF") and b"/CIDFontType2" in pdf and b"/Type3" not in pdf and b"CreationDate" not in pdf
+        )
+    rows = list(csv.DictReader(written["out.csv"].open(encoding="utf-8")))
+    assert rows and all(row.get("record_id") or row.get("source") == "paper" for row in rows)
+    if ".tex" in suffixes:
+        tex = re.sub(r"\\[{}%&_#$]", "", written["out.tex"].read_text(encoding="utf-8"))
+        assert tex.count("{") == tex.count("}") and tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 1
+        assert tex.isascii()
+    core = pytest.importorskip("docutils.core")
+    caption = written["out.caption.rst"].read_text(encoding="utf-8")
+    core.publish_string(caption, settings_overrides={"halt_level": 2, "report_level": 2})
+    if ".html" in suffixes:
+        page = written["out.html"].read_text(encoding="utf-8")
+        assert "http" not in page and "<script src" not in page
+
+
+def test_output_is_deterministic(sweep: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        options = ["--records", str(sweep / "records"), "--predictions", str(sweep / "predictions.json")]
+        assert main(["figure4", *options, "--expected", str(EXPECTED), "--out", str(tmp_path / name)]) == 0
+    for suffix in (".pdf", ".svg", ".png", ".csv"):
+        one, two = ((tmp_path / (name + suffix)).read_bytes() for name in ("one", "two"))
+        assert one == two, suffix
+
+
+def test_no_record_at_all_still_draws_the_papers_points(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for command in (["figure4"], ["table", "figure4"], ["table", "comparison"], ["accuracy"]):
+        assert (
+            main([*command, "--records", str(tmp_path / "records"), "--expected", str(EXPECTED), "--out", str(out)])
+            == 0
+        )
+    assert "No point was measured" in main_caption(tmp_path) or "No record" in main_caption(tmp_path)
+
+
+def main_caption(folder: Path) -> str:
+    return (folder / "out.caption.rst").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("{not json", "line 1"),
+        ('{"schema": "pirlab/run/9"}', "schema"),
+        ('{"schema": "pirlab/run/1", "status": "great"}', "status"),
+        ('{"schema": "pirlab/run/1", "status": "ok"}', "id"),
+    ],
+)
+def test_bad_records_are_refused_in_one_paragraph(
+    text: str, key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad.json").write_text(text)
+    assert main(["figure4", "--records", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    message = capsys.readouterr().err
+    assert "bad.json" in message and key in message and message.count("\n") == 1
+    assert not (tmp_path / "out.pdf").exists()
+
+
+def test_bad_paths_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    for options in (
+        ["figure4", "--records", str(tmp_path / "file")],
+        ["figure4", "--records", str(tmp_path), "--predictions", str(tmp_path / "none.json")],
+        ["figure4", "--records", str(tmp_path), "--expected", str(tmp_path / "none")],
+        ["figure4", "--records", str(tmp_path), "--stale", str(tmp_path / "none.json")],
+        ["table", "security", "--records", str(tmp_path)],
+    ):
+        assert main([*options, "--out", str(tmp_path / "out")]) == 2
+        assert capsys.readouterr().err.startswith("error: ")
+    assert main(["table", "comparison", "--records", str(tmp_path), "--out", str(tmp_path / "file" / "x")]) == 2
+
+
+def test_an_ok_record_with_a_wrong_answer_is_a_contradiction(tmp_path: Path) -> None:
+    record = synthetic.run_record("simplepir/usenix23", 2**18, 16)
+    record["correct"]["right"] = 7
+    with pytest.raises(InputError, match="status ok although"):
+        load(tmp_path, [record])
+
+
+def test_the_newest_record_of_a_row_counts(tmp_path: Path) -> None:
+    old = synthetic.run_record("simplepir/usenix23", 2**18, 16, id="old", finished="2026-01-01T00:00:00Z")
+    new = synthetic.run_record("simplepir/usenix23", 2**18, 16, id="new")
+    joined, _ = load(tmp_path, [new, old])
+    assert joined["id"].tolist() == ["new"]
+
+
+def test_stale_forms(tmp_path: Path) -> None:
+    path = tmp_path / "stale.json"
+    listing = [{"record": "results/records/a/b/c/x.json", "date": "2026-11-01T10:00:00Z"}, {"id": "y"}, "z"]
+    for document in (listing, {"stale": listing}):
+        path.write_text(json.dumps(document))
+        assert loader.load_stale(path) == {"results/records/a/b/c/x.json": "2026-11-01", "y": "", "z": ""}
+    path.write_text(json.dumps({"x": "2026-11-01"}))
+    assert loader.load_stale(path) == {"x": "2026-11-01"}
+    assert loader.load_stale(None) == {}
+
+
+def test_units() -> None:
+    assert units.paper_bytes("pirouette", "7", 1.2, "GB") == pytest.approx(1.2 * 2**30)
+    assert units.paper_bytes("pirana-gbfv", "2.1", 1.0, "MB") == 10**6
+    assert units.paper_bytes("pirouette", "7", 3, "x") is None
+    assert units.paper_seconds(20, "ms") == pytest.approx(0.02)
+    assert [units.significant(v) for v in (9.999, 0.0123456, 123456.0, 0.0, 1e-9)] == [
+        "10.0", "0.0123", "123456", "0", "0.00000000100",
+    ]  # fmt: skip
+    assert units.human_bytes(123_604) == "120.7 KiB" and units.human_seconds(0.0712) == "71.2 ms"
+    assert units.shape_text(2**22, 256) == "2^22 x 256 bit" and units.shape_text(1000, 8 * 102400) == "1000 x 100 KiB"
+
+
+def test_latex_escapes() -> None:
+    assert tex_escape("50 % of a_b & 2^-40 #1 {x}") == r"50 \% of a\_b \& $2^{-40}$ \#1 \{x\}"
+    assert tex_escape("\\~^") == r"\textbackslash{}\textasciitilde{}\textasciicircum{}"
+    assert Cell("121.5", "†§").tex() == r"\num{121.5}$^{\dagger,\S}$"
+    assert Cell("2^22 x 256 bit").tex() == r"$2^{22}$ $\times$ 256 bit"
+    assert Cell("SimplePIR a_b").tex() == r"\SimplePIR{} a\_b"

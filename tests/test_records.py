@@ -1,0 +1,62 @@
+"""The committed reference run: every record fits its schema, its description and its prediction."""
+
+import json
+
+import pytest
+import sweep
+from pirlab_estimator.compare import compare
+
+REFERENCE = sweep.ROOT / "results/reference"
+RECORDS = sorted((REFERENCE / "records").rglob("*.json"))
+each = pytest.mark.parametrize("path", RECORDS, ids=lambda path: str(path.relative_to(REFERENCE / "records")))
+
+
+@pytest.fixture(scope="module")
+def predictions() -> dict[tuple, dict]:
+    """Predictions by (experiment, group, row)."""
+    found = {}
+    for path in (REFERENCE / "predictions").rglob("*.json"):
+        experiment = str(path.relative_to(REFERENCE / "predictions").with_suffix(""))
+        for line in json.loads(path.read_text()):
+            found[(experiment, *line["id"].split("/", 1))] = line
+    return found
+
+
+def test_reference_run_is_labelled():
+    """A reference run, where there is one, says of which machine, day and commit it is."""
+    assert RECORDS, "results/reference/ is empty; run `make reproduce` and `make reference`"
+    text = (REFERENCE / "README.md").read_text()
+    for label in ("processor", "memory", "date", "commit", "compiler", "read bandwidth"):
+        assert f"{label} |" in text
+
+
+@each
+def test_record_fits_its_schema(path, schemas):
+    sweep.check(json.loads(path.read_text()), schemas / "run.schema.json", path)
+
+
+@each
+def test_record_is_right(path):
+    record = json.loads(path.read_text())
+    assert record["status"] in sweep.DONE
+    if record["status"] == "ok":
+        assert record["correct"]["compared"] == record["correct"]["right"] > 0
+        assert record["build"]["profile"] == "release"
+        for phase in record["phases"]:
+            assert len(phase["seconds"]) >= 5 or phase["group"] != "online", phase["name"]
+
+
+@each
+def test_payloads_are_as_described(path):
+    record = json.loads(path.read_text())
+    described = {message["name"]: message for message in record["description"]["messages"]}
+    for message in record["transcript"]:
+        assert message["payload_bytes"] == described[message["name"]]["payload_bytes"], message["name"]
+
+
+@each
+def test_prediction_holds(path, predictions):
+    record = json.loads(path.read_text())
+    prediction = predictions[record["experiment"], record["group"], record["row"]]
+    wrong = [line for line in compare(prediction, record) if line.within is False]
+    assert not wrong, "\n".join(f"{w.quantity}: predicted {w.predicted}, measured {w.measured}" for w in wrong)

@@ -1,0 +1,291 @@
+"""The adapter to the lattice estimator, with a stand-in that behaves badly, and the recorded results."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from pirlab_estimator.modulus import format_modulus, parse_modulus
+from pirlab_estimator.security import assess, cli, live, recorded
+from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, MODEL
+from pirlab_estimator.security.instance import Instance, sage_call
+
+COMMIT = "27a581bb8e9d49f5e9e2db315bd48ac769d5f5f5"
+UNIFORM = {"kind": "uniform"}
+
+
+def lwe(dimension=1024, modulus="2^32", secret=None, error_stddev=6.4, name="query"):
+    """An instance as descriptions have it."""
+    return {
+        "name": name,
+        "kind": "lwe",
+        "dimension": dimension,
+        "modulus": modulus,
+        "log2_modulus": 32.0,
+        "secret": secret or UNIFORM,
+        "error_stddev": error_stddev,
+        "samples": 1 << 14,
+        "protects": "the column of the record asked for",
+    }
+
+
+def description(*instances):
+    return {"protocol": "simplepir", "parameters": {"name": "simplepir/x"}, "instances": list(instances)}
+
+
+@pytest.fixture(autouse=True)
+def no_estimator(monkeypatch, request):
+    if "real" not in request.keywords:
+        monkeypatch.delenv("LATTICE_ESTIMATOR", raising=False)
+        monkeypatch.delenv("LATTICE_ESTIMATOR_PYTHON", raising=False)
+
+
+SAGE = """
+    import math
+    class RR(float):
+        def log(self): return RR(math.log(self))
+        def is_infinity(self): return math.isinf(self)
+    oo = RR("inf")
+    """
+
+ESTIMATOR = """
+    import sys, time, types
+    from sage.all import RR, oo
+    print("noise on standard output")
+    class Parameters:
+        def __init__(self, n, q, Xs, Xe): self.n, self.q, self.Xs, self.Xe = n, q, Xs, Xe
+    def well(p, red_cost_model, red_shape_model="GSA"):
+        assert type(p.q) is int and red_shape_model == "GSA"
+        return {"rop": RR(2) ** (100 + p.n / 1024 + (20 if red_cost_model == "MATZOV" else 0)), "beta": 300}
+    def raises(p, red_cost_model, red_shape_model="GSA"): raise TypeError("object not hashable")
+    def hangs(p, red_cost_model): time.sleep(60)
+    def infinite(p, red_cost_model): return {"rop": oo}
+    def dies(p, red_cost_model): sys.exit(3)
+    def misbehave(p, red_cost_model):
+        return {1024: hangs, 1025: infinite, 1026: dies}.get(p.n, well)(p, red_cost_model)
+    LWE = types.SimpleNamespace(
+        Parameters=Parameters, primal_usvp=well, primal_bdd=raises, dual=infinite, dual_hybrid=misbehave
+    )
+    ND = types.SimpleNamespace(DiscreteGaussian=lambda s: ("gaussian", s), Uniform=lambda a, b: ("uniform", a, b))
+    RC = types.SimpleNamespace(MATZOV="MATZOV", ADPS16="ADPS16")
+    """
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """A checkout of a lattice estimator that misbehaves, with just enough of Sage."""
+    checkout, sage = tmp_path / "checkout", tmp_path / "sage-path"
+    (checkout / "estimator").mkdir(parents=True)
+    (sage / "sage").mkdir(parents=True)
+    (sage / "sage" / "all.py").write_text(textwrap.dedent(SAGE))
+    (checkout / "estimator" / "__init__.py").write_text(textwrap.dedent(ESTIMATOR))
+    (checkout / "estimator" / "lwe.py").write_text("")
+    monkeypatch.setenv("LATTICE_ESTIMATOR", str(checkout))
+    monkeypatch.setenv("LATTICE_ESTIMATOR_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", str(sage))
+    return checkout
+
+
+def attacks_of(answer, model=MODEL):
+    return {r.attack: r for r in answer["results"] if r.model == model}
+
+
+def test_each_failure_is_listed_and_the_others_go_on(stand_in):
+    instance = Instance.of(lwe())
+    answer = live.estimate([instance], limit=2, cache=None)[instance]
+    attacks = attacks_of(answer)
+    assert attacks["usvp"].log2_rop == 121 and attacks["usvp"].details == (("beta", 300),)
+    assert attacks["bdd"].failed == "TypeError: object not hashable"
+    assert attacks["dual_hybrid"].failed == "timeout after 2 s"
+    assert attacks["dual"].failed.startswith("infinity"), "asked after the process was killed and started anew"
+    assert {(m, a) for m, names in ATTACKS.items() for a in names} == {(r.model, r.attack) for r in answer["results"]}
+    entry = assess.security_entry(lwe(), instance, ("live", answer), "")
+    assert (entry["bits"], entry["attack"], entry["core_svp_bits"]) == (121, "usvp", 101)
+    assert [f["attack"] for f in entry["failed_attacks"]] == ["bdd", "dual_hybrid", "dual", "bdd", "dual_hybrid"]
+    assert entry["attacks"] == {"usvp": 121}
+
+
+@pytest.mark.parametrize(("dimension", "reason"), [(1025, "infinity"), (1026, "the process ended with exit code 3")])
+def test_infinity_and_death_are_failures(stand_in, dimension, reason):
+    instance = Instance.of(lwe(dimension))
+    attacks = attacks_of(live.estimate([instance], limit=20, cache=None)[instance])
+    assert attacks["dual_hybrid"].failed.startswith(reason)
+    assert attacks["usvp"].failed is None
+
+
+def test_cache_by_content_of_a_known_commit_only(stand_in, tmp_path):
+    cache, instance, only = tmp_path / "cache", Instance.of(lwe()), {MODEL: ("usvp", "bdd")}
+    assert live.estimate([instance], cache=cache, attacks=only)[instance]["commit"] == "unknown"
+    assert not cache.exists(), "results of an unknown commit are not kept"
+    git = ["git", "-C", str(stand_in), "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *command], check=True)
+    answer = live.estimate([instance], cache=cache, attacks=only)[instance]
+    assert len(answer["commit"]) == 40
+    (kept,) = cache.iterdir()
+    assert json.loads(kept.read_text())["log2_rop"] == 121, "the figure is kept, the failure is not"
+    kept.write_text(json.dumps({"log2_rop": 99.5}))
+    assert attacks_of(live.estimate([instance], cache=cache, attacks=only)[instance])["usvp"].log2_rop == 99.5
+    source = stand_in / "estimator" / "__init__.py"
+    source.write_text(source.read_text() + "\n# changed\n")
+    changed = live.estimate([instance], cache=cache, attacks=only)[instance]
+    assert changed["commit"].endswith("+changed") and attacks_of(changed)["usvp"].log2_rop == 121
+    assert len(list(cache.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("def estimate(): pass", "is not the lattice estimator"), ("import no_such_module", "no_such_module")],
+)
+def test_an_unrelated_package_is_not_taken_for_the_estimator(stand_in, content, message):
+    (stand_in / "estimator" / "__init__.py").write_text(content)
+    with pytest.raises(live.EstimatorMissing, match=message):
+        live.estimate([Instance.of(lwe())], cache=None)
+    (entry,) = assess.predict_security([description(lwe())], "auto")[0]
+    assert entry["source"] == "recorded", "auto goes on with the recorded results"
+
+
+def test_a_checkout_that_is_none_and_a_python_that_is_none(tmp_path, monkeypatch, stand_in):
+    monkeypatch.setenv("LATTICE_ESTIMATOR", str(tmp_path))
+    with pytest.raises(live.EstimatorMissing, match="name the checkout's top folder"):
+        live.estimate([Instance.of(lwe())], cache=None)
+    monkeypatch.setenv("LATTICE_ESTIMATOR_PYTHON", str(tmp_path / "python"))
+    with pytest.raises(live.EstimatorMissing, match="cannot be started"):
+        live.estimate([Instance.of(lwe())], cache=None)
+
+
+def test_without_sage_the_message_says_what_to_do(stand_in, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH")
+    with pytest.raises(live.EstimatorMissing, match="LATTICE_ESTIMATOR_PYTHON") as raised:
+        live.estimate([Instance.of(lwe())], cache=None)
+    assert "sage" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "stddev", "bits", "attack"),
+    [(1024, 6.4, 121.5332, "bdd"), (1088, 6.4, 129.4386, "bdd"), (1024, 11, 128.4227, "bdd")],
+)
+def test_recorded_sets(dimension, stddev, bits, attack):
+    for secret in (UNIFORM, {"kind": "gaussian", "stddev": stddev}):
+        (entry,) = assess.predict_security([description(lwe(dimension, "2^32", secret, stddev))], "recorded")[0]
+        assert (entry["bits"], entry["attack"], entry["source"]) == (bits, attack, "recorded")
+        assert entry["estimator_commit"] == COMMIT and set(entry["attacks"]) >= {"usvp", "bdd", "dual_hybrid", "dual"}
+        assert entry["core_svp_bits"] < bits - 20
+
+
+@pytest.mark.parametrize(
+    "changed", [{"dimension": 1023}, {"modulus": "4294967295"}, {"error_stddev": 6.41}, {"secret": {"kind": "ternary"}}]
+)
+def test_a_look_up_knows_no_tolerance(changed):
+    (entry,) = assess.predict_security([description(lwe() | changed)], "recorded")[0]
+    assert entry["source"] == "none" and entry["bits"] is None and entry["estimator_commit"] is None
+    assert "recorded.json" in entry["reason"] and "pirlab-security record" in entry["reason"]
+    assert entry["call"] in entry["reason"]
+
+
+def test_samples_and_spelling_of_the_modulus_do_not_matter():
+    assert Instance.of(lwe(modulus="4294967296")) == Instance.of(lwe() | {"samples": 7})
+    assert recorded.find(Instance.of(lwe(modulus="2^16*2^16"))) is not None
+
+
+def test_all_recorded_entries_are_found_and_whole():
+    document = json.loads(recorded.RECORDED.read_text())
+    assert len(document["entries"]) == len(recorded.entries()) == 68
+    names = [use["name"] for entry in document["entries"] for use in entry["uses"]]
+    assert len(names) == 73 == len(set(names))
+    for instance, entry in recorded.entries().items():
+        results = recorded.find(instance)["results"]
+        for model in (MODEL, CORE_SVP_MODEL):
+            assert assess.best(results, model) is not None, entry["uses"]
+        assert {r.attack for r in results if r.model == MODEL} >= {"usvp", "bdd", "dual_hybrid"}
+    failed = [r for i in recorded.entries() for r in recorded.find(i)["results"] if r.failed]
+    assert len(failed) == 3 and all(r.failed.startswith("timeout") for r in failed)
+
+
+def test_one_instance_without_a_figure_leaves_the_set_without_one():
+    entries = assess.predict_security([description(lwe(), lwe(999))], "auto")[0]
+    assert [e["source"] for e in entries] == ["recorded", "none"]
+    assert assess.weakest(entries) is None and assess.verdict(None) == "unknown"
+    assert assess.weakest(entries[:1]) == entries[0]["bits"] and assess.verdict(121.5) == "missed"
+    assert assess.weakest([]) is None
+
+
+def test_recording_live_results(stand_in, tmp_path):
+    path = tmp_path / "recorded.json"
+    path.write_text(recorded.RECORDED.read_text())
+    known, new = Instance.of(lwe()), Instance.of(lwe(2000))
+    results = live.estimate([new], attacks={MODEL: ("usvp", "bdd")}, cache=None)[new]["results"]
+    for instance in (known, new):
+        recorded.add(instance, {"commit": COMMIT, "sage": "test", "results": results}, {"name": "x"}, path)
+    found = {r.attack: r for r in recorded.find(known, path)["results"] if r.model == MODEL}
+    assert found["usvp"].log2_rop == pytest.approx(121.9531), "a new figure replaces the old"
+    assert found["bdd"].log2_rop == 121.5332, "a failure replaces no figure"
+    assert {r.attack: r.failed for r in recorded.find(new, path)["results"]}["bdd"] == "TypeError: object not hashable"
+    recorded.add(known, {"commit": "f" * 40, "sage": "test", "results": results}, {"name": "x"}, path)
+    assert len(recorded.find(known, path)["results"]) == 2, "figures of two commits are not mixed"
+
+
+@pytest.mark.parametrize(
+    ("secret", "text"),
+    [
+        (UNIFORM, "Xs=ND.DiscreteGaussian(6.4)"),
+        ({"kind": "ternary"}, "Xs=ND.Uniform(-1, 1)"),
+        ({"kind": "binary"}, "Xs=ND.Uniform(0, 1)"),
+        ({"kind": "fixed_weight", "plus": 256, "minus": 256}, "Xs=ND.SparseTernary(256, 256)"),
+        ({"kind": "uniform_range", "low": -7, "high": 7}, "Xs=ND.Uniform(-7, 7)"),
+    ],
+)
+def test_the_call_to_paste(secret, text):
+    call = sage_call(Instance.of(lwe(secret=secret)))
+    assert call.startswith("LWE.Parameters(n=1024, q=2**32, ") and text in call
+    with pytest.raises(ValueError, match="none of those"):
+        sage_call(Instance.of(lwe(secret={"kind": "sparse"})))
+
+
+def test_moduli():
+    assert parse_modulus("268369921*249561089") == 66974689739603969
+    assert format_modulus(1 << 56) == "2^56" and format_modulus(97) == "97"
+    for text in ("", "2^", "1", "2^32-1", "56 bits", "0"):
+        with pytest.raises(ValueError, match="modulus"):
+            parse_modulus(text)
+
+
+def test_check_prints_what_a_reader_needs(tmp_path, capsys):
+    path = tmp_path / "descriptions.jsonl"
+    path.write_text(json.dumps(description(lwe())) + "\n" + json.dumps(description(lwe(1088), lwe(999))) + "\n")
+    assert cli.main(["check", "--descriptions", str(path)]) == 1
+    text = capsys.readouterr().out
+    for expected in (
+        "simplepir/x",
+        "n = 1024, q = 2^32, secret uniform, error stddev 6.4, 16384 samples",
+        "the column of the record asked for",
+        "usvp 123.2",
+        "dual 125.7",
+        "minimum   121.5 (bdd)",
+        f"recorded, lattice estimator {COMMIT}",
+        "LWE.Parameters(n=1024, q=2**32",
+        "missed, 121.5 bits",
+        "unknown",
+    ):
+        assert expected in text, expected
+    path.write_text(json.dumps(description(lwe(1088))))
+    assert cli.main(["check", "--descriptions", str(path)]) == 0
+    assert "reached, 129.4 bits" in capsys.readouterr().out
+    assert cli.main(["check", "--security", "live", "--descriptions", str(path)]) == 2
+    assert cli.main(["record", "--descriptions", str(path)]) == 2
+
+
+@pytest.mark.real
+def test_live_equals_recorded():
+    """With the real lattice estimator at hand: same commit, same figures."""
+    if not live.plausible():
+        pytest.skip("the lattice estimator is not here: LATTICE_ESTIMATOR names no checkout")
+    instances = [Instance.of(lwe(n, "2^32", UNIFORM, s)) for n, s in ((1024, 6.4), (1088, 6.4), (1024, 11.0))]
+    for instance, answer in live.estimate(instances, cache=None).items():
+        if answer["commit"] != COMMIT:
+            pytest.skip(f"the lattice estimator here is of commit {answer['commit']}")
+        kept = {(r.model, r.attack): r.log2_rop for r in recorded.find(instance)["results"]}
+        for result in answer["results"]:
+            assert result.failed is None, result
+            assert result.log2_rop == pytest.approx(kept[result.model, result.attack], abs=0.001), result

@@ -1,0 +1,245 @@
+"""The workflow on a tiny profile, from a clean results folder: what it makes, and what it does not make again."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import sweep
+
+pytestmark = pytest.mark.slow
+TOOLS = Path(sys.executable).parent
+GROUPS = ("2^10x16", "2^10x256")
+
+
+class Sandbox:
+    """A results folder, a figures folder and a copy of the binary of their own."""
+
+    def __init__(self, folder: Path, binary: Path):
+        self.results, self.figures, self.binary = folder / "results", folder / "figures", folder / "pirlab"
+        shutil.copy2(binary, self.binary)
+        self.environment = os.environ | {"PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
+        self.folders = {"results": self.results, "figures": self.figures, "binary": self.binary}
+
+    def driver(self, *arguments: str) -> list[str]:
+        folders = [f"--{key}={value}" for key, value in self.folders.items()]
+        return [sys.executable, "experiments/reproduce.py", "--profile=tiny", *folders, *arguments]
+
+    def reproduce(self, *arguments: str, code: int = 0) -> str:
+        """`make reproduce`, after the build."""
+        done = subprocess.run(
+            self.driver(*arguments), cwd=sweep.ROOT, env=self.environment, capture_output=True, text=True, timeout=300
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout
+
+    def dry_run(self, *arguments: str) -> dict[str, int]:
+        """How many jobs of which rule Snakemake would run."""
+        config = [f"{key}={value}" for key, value in self.folders.items()]
+        command = [TOOLS / "snakemake", "--dry-run", "--quiet", "rules", *arguments]
+        done = subprocess.run(
+            [*command, "--configfile", "config/tiny.yaml", "--config", *config],
+            cwd=sweep.ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        lines = (line.split() for line in (done.stdout + done.stderr).splitlines())
+        return {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[1].isdigit()}
+
+    def local(self) -> dict[str, int]:
+        """What `make reproduce` would run."""
+        return self.dry_run("--workflow-profile", "config/profiles/local", "--cores", "1")
+
+    def rebuild(self) -> None:
+        """The binary, with another content and the same behaviour."""
+        with self.binary.open("ab") as file:
+            file.write(b"\n")
+
+    def records(self) -> dict[str, float]:
+        """Every record and when it was written."""
+        found = sorted(self.results.glob("records/*/*/*/*.json"))
+        return {str(path.relative_to(self.results)): path.stat().st_mtime for path in found}
+
+    def record(self, group: str, row: str = "simplepir-usenix23") -> Path:
+        return self.results / "records/smoke/tiny" / group / f"{row}.json"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, binary):
+    """A sandbox after one run; the tests that share it leave it complete."""
+    box = Sandbox(tmp_path_factory.mktemp("finished"), binary)
+    box.output = box.reproduce()
+    return box
+
+
+def test_clean_run_makes_everything(finished):
+    assert "Plan of profile tiny" in finished.output
+    assert "3 rows in 2 groups to measure" in finished.output
+    for group in GROUPS:
+        assert f"smoke/tiny {group}: " in finished.output, "one line a finished group where there is no terminal"
+    assert "3 ok" in finished.output
+    assert len(finished.records()) == 3
+    predictions = json.loads((finished.results / "predictions/tiny/smoke/tiny.json").read_text())
+    assert len(predictions) == 3
+    out = finished.figures / "smoke/tiny"
+    names = [f"figure4.{end}" for end in ("pdf", "svg", "png", "csv")]
+    names += [f"{stem}.{end}" for stem in ("table-comparison", "accuracy") for end in ("csv", "md", "tex", "html")]
+    for name in names:
+        assert (out / name).stat().st_size > 0, name
+    report = (finished.results / "report.html").read_text()
+    assert "smoke/tiny" in report
+    assert 'src="http' not in report, "the report opens without a network"
+
+
+def test_second_run_does_nothing(finished):
+    before = finished.records()
+    output = finished.reproduce()
+    assert "0 rows in 0 groups to measure" in output
+    log = (finished.results / "logs/snakemake.log").read_text()
+    assert log.count("Nothing to be done") == 2, log
+    assert finished.records() == before
+
+
+def test_records_fit_their_schema(finished, schemas):
+    for path in finished.results.glob("records/*/*/*/*.json"):
+        sweep.check(json.loads(path.read_text()), schemas / "run.schema.json", path)
+
+
+def test_predictions_say_where_security_is_from(finished):
+    for line in json.loads((finished.results / "predictions/tiny/smoke/tiny.json").read_text()):
+        assert line["security"], line["id"]
+        for instance in line["security"]:
+            assert instance["source"] in ("live", "recorded", "none")
+    log = (finished.results / "logs/predict/tiny/smoke/tiny.log").read_text()
+    assert "recorded" in log or "live" in log
+
+
+def test_change_of_plotting_code_measures_nothing(finished):
+    path = sweep.ROOT / "figures/added_by_a_test.py"
+    try:
+        path.write_text("# One more file of plotting code.\n")
+        jobs = finished.local()
+    finally:
+        path.unlink()
+    assert {"figure", "table", "accuracy"} <= jobs.keys()
+    assert not jobs.keys() & {"describe", "predict", "measure", "calibrate"}
+
+
+def test_new_binary_measures_nothing(finished):
+    before = finished.records()
+    finished.rebuild()
+    assert "0 rows in 0 groups to measure" in finished.reproduce()
+    log = (finished.results / "logs/snakemake.log").read_text()
+    assert "rule describe:" in log and "rule stale:" in log
+    assert "rule measure:" not in log and "rule calibrate:" not in log
+    assert finished.records() == before
+
+
+def test_stale_record_is_named_and_measured_again_on_request(finished):
+    path = finished.record("2^10x16")
+    record = json.loads(path.read_text())
+    path.write_text(json.dumps(record | {"staleness_key": "0" * 64, "finished": "2001-02-03T04:05:06Z"}))
+    finished.rebuild()
+    before = finished.records()
+    assert "1 records are stale" in finished.reproduce()
+    assert finished.records() == before, "a stale record stays until it is asked for"
+    [entry] = json.loads((finished.results / "stale.json").read_text())
+    assert (entry["record"], entry["date"]) == (str(path), "2001-02-03")
+    assert "1 stale or skipped records removed" in finished.reproduce("--fresh")
+    after = finished.records()
+    assert [name for name in before if before[name] != after[name]] == [str(path.relative_to(finished.results))]
+    assert json.loads((finished.results / "stale.json").read_text()) == []
+
+
+def test_failed_and_missing_records_are_measured_again_alone(finished):
+    failed, missing = finished.record("2^10x16"), finished.record("2^10x256")
+    failed.write_text(json.dumps(json.loads(failed.read_text()) | {"status": "failed", "reason": "by this test"}))
+    missing.unlink()
+    before = finished.records()
+    finished.reproduce()
+    after = finished.records()
+    assert json.loads(failed.read_text())["status"] == "ok" and missing.is_file()
+    untouched = str(finished.record("2^10x16", "doublepir-usenix23-one-hint").relative_to(finished.results))
+    assert after[untouched] == before[untouched]
+
+
+def test_killed_sweep_continues(tmp_path, binary):
+    box = Sandbox(tmp_path, binary)
+    with subprocess.Popen(
+        box.driver(),
+        cwd=sweep.ROOT,
+        env=box.environment,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not box.records() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert process.poll() is None, "the sweep was killed before its end"
+        os.kill(process.pid, signal.SIGKILL)
+    before = box.records()
+    assert before, "at least one record was finished"
+    time.sleep(1)
+    left = box.records()
+    output = box.reproduce()
+    assert "3 ok" in output
+    after = box.records()
+    assert len(after) == 3
+    assert {name: after[name] for name in left} == left, "finished records are kept as they are"
+
+
+def test_slurm_profile_dry_run(finished, tmp_path):
+    finished.folders = finished.folders | {"results": tmp_path / "results"}
+    try:
+        jobs = finished.dry_run("--workflow-profile", "config/profiles/slurm")
+    finally:
+        finished.folders = finished.folders | {"results": finished.results}
+    assert jobs["measure"] == 2 and jobs["predict"] == 1
+
+
+def test_lint_is_clean(tmp_path):
+    command = [TOOLS / "snakemake", "--lint", "--configfile", "config/tiny.yaml", "--config", f"results={tmp_path}"]
+    done = subprocess.run(command, cwd=sweep.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_wrong_configuration_is_one_paragraph(tmp_path):
+    command = [TOOLS / "snakemake", "--dry-run", "--cores", "1", "--configfile", "config/tiny.yaml"]
+    command += ["--config", f"results={tmp_path}", "repetition=3"]
+    done = subprocess.run(command, cwd=sweep.ROOT, capture_output=True, text=True)
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    assert 'key "repetition"' in said and 'Did you mean "repetitions"?' in said
+    assert "Traceback" not in said
+
+
+def test_unknown_profile_is_one_paragraph():
+    command = [sys.executable, "experiments/reproduce.py", "--profile", "quik"]
+    done = subprocess.run(command, cwd=sweep.ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout.strip().startswith("PROFILE=quik: there is no config/quik.yaml")
+
+
+def test_missing_binary_says_what_to_run(tmp_path):
+    command = [sys.executable, "experiments/reproduce.py", "--profile=tiny", f"--results={tmp_path}"]
+    done = subprocess.run([*command, f"--binary={tmp_path}/none"], cwd=sweep.ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "make build" in done.stdout
+
+
+def test_busy_results_folder_is_refused(tmp_path, binary):
+    import reproduce
+
+    (tmp_path / "results").mkdir()
+    handle = reproduce.lock(tmp_path / "results")
+    box = Sandbox(tmp_path, binary)
+    output = box.reproduce("--wait=1", code=2)
+    assert "is held by another" in output and str(os.getpid()) in output
+    handle.close()
