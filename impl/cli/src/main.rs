@@ -43,6 +43,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    machine::memory::return_large_blocks();
     match parse().and_then(dispatch) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -53,6 +53,17 @@ fn every_protocol_from_every_kind_of_database() {
 }
 
 #[test]
+fn a_file_says_how_many_records_it_holds() {
+    let lab = Lab::new();
+    lab.put("my.bin", [9; 1000]);
+    let fixed = ["simplepir/small", "--record-bits", "512", "--out", "r.json"];
+    let said = lab.run(&[&fixed[..], &["--database", "file:my.bin"]].concat());
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!(checked_record(&lab, "r.json")["database"]["records"], 15);
+    lab.run(&fixed).is_refused(&["--records", "seeded"]);
+}
+
+#[test]
 fn a_record_says_how_it_came_about() {
     let lab = Lab::new();
     let fixed =

@@ -1,6 +1,6 @@
 //! Matrix times vectors modulo 2^32: the online work of SimplePIR and its kin, bound by memory bandwidth.
 
-use crate::kernel::{self, Checked, Kernel, KernelError};
+use crate::kernel::{self, Checked, Kernel, KernelError, Lanes};
 use crate::matrix::{BLOCK_ROWS, CHUNK, PackedMatrix};
 use rayon::prelude::*;
 
@@ -33,7 +33,7 @@ pub(crate) fn check_length(what: &'static str, given: usize, needed: usize) -> R
 /// A vector modulo 2^32 as the kernels read it: each element as low + 2^16 * high with signed 16-bit halves; per chunk of 32
 /// elements the low halves, then the high ones; zero padded.
 pub struct PreparedVector {
-    halves: Vec<i16>,
+    halves: Vec<Lanes>,
     len: usize,
 }
 
@@ -55,10 +55,10 @@ pub struct Vector32;
 impl Vector32 {
     /// Splits a vector into the form that [`matvec`] takes. Costs one pass; do it once a query.
     pub fn prepare(elements: &[u32]) -> PreparedVector {
-        let mut halves = vec![0i16; elements.len().div_ceil(CHUNK) * 2 * CHUNK];
-        for (elements, halves) in elements.chunks(CHUNK).zip(halves.chunks_exact_mut(2 * CHUNK)) {
-            let (low, high) = halves.split_at_mut(CHUNK);
-            for ((&element, low), high) in elements.iter().zip(low).zip(high) {
+        let mut halves = vec![Lanes::ZERO; elements.len().div_ceil(CHUNK) * 2];
+        for (elements, halves) in elements.chunks(CHUNK).zip(halves.chunks_exact_mut(2)) {
+            let (low, high) = halves.split_at_mut(1);
+            for ((&element, low), high) in elements.iter().zip(&mut low[0].0).zip(&mut high[0].0) {
                 (*low, *high) = split(element);
             }
         }
@@ -122,10 +122,6 @@ pub fn matvec_new(
     Ok(out)
 }
 
-/// Bytes of a block that one visit covers when several queries share the pass: small enough that the second group of
-/// queries finds them in the first-level cache.
-const SHARED_STRIP_BYTES: usize = 16 << 10;
-
 /// The rows of the blocks from `first_block` on that `out` has room for.
 fn multiply_blocks(
     kernel: Checked,
@@ -134,19 +130,12 @@ fn multiply_blocks(
     queries: &[PreparedVector],
     out: &mut [&mut [u32]],
 ) {
-    let (chunks, group_bytes) = (matrix.chunks(), BLOCK_ROWS * 4 * matrix.width() as usize);
-    let strip = if queries.len() == 1 { chunks } else { (SHARED_STRIP_BYTES / group_bytes).clamp(1, chunks) };
     let rows = out.first().map_or(0, |out| out.len());
-    let mut strip_queries: Vec<&[i16]> = Vec::with_capacity(queries.len());
+    let halves: Vec<&[Lanes]> = queries.iter().map(|query| query.halves.as_slice()).collect();
+    let mut sums = vec![[0; BLOCK_ROWS]; queries.len()];
     for block in 0..rows.div_ceil(BLOCK_ROWS) {
-        let mut sums = vec![[0; BLOCK_ROWS]; queries.len()];
-        for first in (0..chunks).step_by(strip) {
-            let count = strip.min(chunks - first);
-            strip_queries.clear();
-            strip_queries.extend(queries.iter().map(|query| &query.halves[first * 2 * CHUNK..][..count * 2 * CHUNK]));
-            let data = matrix.tail(first_block + block, first);
-            kernel::matvec(kernel, matrix.width(), data, count, &strip_queries, &mut sums);
-        }
+        let index = first_block + block;
+        kernel::matvec(kernel, matrix.width(), matrix.tail(index), matrix.order(index), &halves, &mut sums);
         let first_row = block * BLOCK_ROWS;
         let valid = BLOCK_ROWS.min(rows - first_row);
         for (out, sums) in out.iter_mut().zip(&sums) {

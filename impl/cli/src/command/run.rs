@@ -27,8 +27,8 @@ pub struct Args {
     /// Parameter file, or the name of a set below --params-root.
     #[arg(value_name = "PARAMS", required_unless_present = "group")]
     parameters: Option<PathBuf>,
-    /// Number of records.
-    #[arg(long, value_name = "N", value_parser = parse_count, required_unless_present = "group")]
+    /// Number of records; of a file, as many as it holds unless told.
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     records: Option<u64>,
     /// Bits of one record.
     #[arg(long, value_name = "W", value_parser = parse_count, required_unless_present = "group")]
@@ -103,14 +103,26 @@ pub fn main(args: Args) -> Outcome<()> {
     }
 }
 
+/// How many whole records a database file holds.
+fn records_in_file(database: &str, record_bits: u64) -> Outcome<u64> {
+    let path = database.strip_prefix("file:").or_else(|| database.strip_prefix("mmap:")).ok_or_else(|| {
+        Failure::Input(format!("--records is missing: database `{database}` is not a file. Give --records N."))
+    })?;
+    let length = std::fs::metadata(path).map_err(|error| {
+        Failure::Input(format!("--database {database}: {path} cannot be read ({error}). Check the path."))
+    })?;
+    let records = u128::from(length.len()) * 8 / u128::from(record_bits.max(1));
+    u64::try_from(records)
+        .map_err(|_| Failure::Input(format!("--database {database}: {records} records are too many.")))
+}
+
 /// The row that the command line asks for, made ready.
 fn plan(args: Args) -> Outcome<Plan> {
-    let (Some(parameters), Some(records), Some(record_bits), Some(out)) =
-        (&args.parameters, args.records, args.record_bits, args.out)
-    else {
+    let (Some(parameters), Some(record_bits), Some(out)) = (&args.parameters, args.record_bits, args.out) else {
         // Clap requires them.
-        return Err(Failure::Input("run: give PARAMS, --records, --record-bits and --out, or --group.".into()));
+        return Err(Failure::Input("run: give PARAMS, --record-bits and --out, or --group.".into()));
     };
+    let records = args.records.map_or_else(|| records_in_file(&args.database, record_bits), Ok)?;
     Plan::new(Row {
         id: String::new(),
         parameters: find_parameters(parameters, &args.params_root)?,

@@ -11,6 +11,16 @@ fn kib(text: &str, key: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok().map(|value| 1024 * value)
 }
 
+/// Makes the allocator return every block of a megabyte or more to the system as soon as it is freed. By default glibc
+/// raises that bound as a program runs and then keeps freed blocks, so that a peak depends on the order of allocations.
+pub fn return_large_blocks() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: mallopt only sets a number; nothing else runs yet.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
+    }
+}
+
 /// Installed memory.
 pub fn total() -> Option<u64> {
     kib(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")

@@ -1,7 +1,8 @@
 //! The AVX2 path. Every function enables AVX2 and is called only after [`super::Kernel::check`] found it; that, and the slice
 //! lengths asserted in the dispatch module, is what the `unsafe` blocks rely on.
 
-use super::{ACCUMULATED_ROWS, scalar};
+use super::{ACCUMULATED_ROWS, LANES_PER_PAIR, Lanes, scalar};
+use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
 use std::arch::x86_64::*;
 
 /// How to turn the 16 bytes at each of two groups of eight `W`-bit entries into 16 lanes of 16 bits.
@@ -60,20 +61,20 @@ fn reduce_add(v: __m256i) -> u32 {
     _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two))) as u32
 }
 
-/// One block, a run of chunks, one query; `R` of the eight rows at a time.
+/// One group, `chunks` chunks of a strip, one query; `R` of the eight rows at a time.
 ///
 /// # Safety
 /// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn strip<const W: usize, const R: usize>(
+    unpacker: &Unpacker,
     data: *const u8,
     chunks: usize,
     query: *const i16,
-    sums: &mut [u32; 8],
+    sums: &mut [__m256i; GROUP_ROWS],
 ) {
-    let unpacker = unpacker::<W>();
-    for first_row in (0..8).step_by(R) {
+    for first_row in (0..GROUP_ROWS).step_by(R) {
         let mut acc = [[_mm256_setzero_si256(); 2]; R];
         for chunk in 0..chunks {
             for half in 0..2 {
@@ -83,25 +84,41 @@ unsafe fn strip<const W: usize, const R: usize>(
                     let high = _mm256_loadu_si256(query.add(chunk * 64 + 32 + half * 16).cast());
                     let group = data.add(chunk * 32 * W + first_row * 4 * W + half * 2 * W);
                     for (row, acc) in acc.iter_mut().enumerate() {
-                        let lanes = entries::<W>(&unpacker, group.add(row * 4 * W));
+                        let lanes = entries::<W>(unpacker, group.add(row * 4 * W));
                         acc[0] = _mm256_add_epi32(acc[0], _mm256_madd_epi16(lanes, low));
                         acc[1] = _mm256_add_epi32(acc[1], _mm256_madd_epi16(lanes, high));
                     }
                 }
             }
         }
-        for ([low, high], sum) in acc.iter().zip(&mut sums[first_row..]) {
-            let all = _mm256_add_epi32(*low, _mm256_slli_epi32::<16>(*high));
-            *sum = sum.wrapping_add(reduce_add(all));
+        for (row, [low, high]) in acc.iter().enumerate() {
+            let both = _mm256_add_epi32(*low, _mm256_slli_epi32::<16>(*high));
+            let sum = &mut sums[first_row + row];
+            *sum = _mm256_add_epi32(*sum, both);
         }
     }
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn matvec<const W: usize>(data: &[u8], chunks: usize, queries: &[&[i16]], sums: &mut [[u32; 8]]) {
-    for (query, sums) in queries.iter().zip(sums) {
-        // SAFETY: the dispatch module asserts the lengths of data and queries.
-        unsafe { strip::<W, 4>(data.as_ptr(), chunks, query.as_ptr(), sums) };
+pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
+    let unpacker = unpacker::<W>();
+    let mut lanes = vec![[[_mm256_setzero_si256(); GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
+    for first in (0..order.chunks).step_by(STRIP_CHUNKS) {
+        for group in 0..order.groups {
+            for (query, lanes) in queries.iter().zip(&mut lanes) {
+                // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
+                unsafe {
+                    let data = data.as_ptr().add(order.at(first, group * GROUP_ROWS));
+                    let query = query.as_ptr().add(first * 2).cast();
+                    strip::<W, 4>(&unpacker, data, order.run(first), query, &mut lanes[group]);
+                }
+            }
+        }
+    }
+    for (sums, lanes) in sums.iter_mut().zip(&lanes) {
+        for (sum, lanes) in sums.iter_mut().zip(lanes.iter().flatten()) {
+            *sum = reduce_add(*lanes);
+        }
     }
 }
 
@@ -122,14 +139,14 @@ pub(super) fn unpack<const W: usize>(data: &[u8], chunks: usize, out: &mut [i16]
 }
 
 #[target_feature(enable = "avx2")]
-pub(super) fn gemm(d: &[i16], d_stride: usize, panel: &[i16], out: &mut [u32], out_stride: usize) {
-    let pairs = panel.len() / 128;
+pub(super) fn gemm(d: &[i16], d_stride: usize, panel: &[Lanes], out: &mut [u32], out_stride: usize) {
+    let pairs = panel.len() / LANES_PER_PAIR;
     for (row, col) in [0, 4].into_iter().flat_map(|row| [0, 8, 16, 24].map(|col| (row, col))) {
         // SAFETY: the dispatch module asserts the lengths of all three for 8 rows and 32 columns.
         unsafe {
             let mut acc = [[_mm256_setzero_si256(); 2]; 4];
             for pair in 0..pairs {
-                let quad = panel.as_ptr().add(pair * 128 + 2 * col);
+                let quad = panel.as_ptr().cast::<i16>().add(pair * 128 + 2 * col);
                 let low = _mm256_loadu_si256(quad.cast());
                 let high = _mm256_loadu_si256(quad.add(64).cast());
                 for (r, acc) in acc.iter_mut().enumerate() {

@@ -2,7 +2,8 @@
 //! [`super::Kernel::check`] found them all; that, and the slice lengths asserted in the dispatch module, is what the
 //! `unsafe` blocks rely on.
 
-use super::{ACCUMULATED_ROWS, scalar};
+use super::{ACCUMULATED_ROWS, LANES_PER_PAIR, Lanes, scalar};
+use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
 use std::arch::x86_64::*;
 use std::hint::black_box;
 
@@ -59,34 +60,47 @@ unsafe fn entries<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m51
     }
 }
 
-/// One block, a run of chunks, `K` queries; `R` of the eight rows at a time, so that `2 * R * K` accumulators stay in
-/// registers.
+/// Sums of the eight rows of a group, 16 lanes each yet to be added up.
+type GroupSums = [__m512i; GROUP_ROWS];
+
+/// Bytes ahead of the loads that several queries prefetch: they dwell on each chunk too long for the processor to run ahead
+/// by itself. A single query leaves it the time, and would only be slowed down.
+const PREFETCH_AHEAD: usize = 8 << 10;
+
+/// One group, `chunks` chunks of a strip, `K` queries; `R` of the eight rows at a time, so that `2 * R * K` accumulators stay
+/// in registers.
 ///
 /// # Safety
 /// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
 unsafe fn strip<const W: usize, const K: usize, const R: usize>(
+    unpacker: &Unpacker,
     data: *const u8,
     chunks: usize,
-    queries: [*const i16; K],
-    sums: &mut [[u32; 8]],
+    queries: [*const Lanes; K],
+    sums: [&mut GroupSums; K],
+    prefetch: bool,
 ) {
-    let unpacker = unpacker::<W>();
     let zero = _mm512_setzero_si512();
-    for first_row in (0..8).step_by(R) {
+    for first_row in (0..GROUP_ROWS).step_by(R) {
         let mut acc = [[[zero; 2]; R]; K];
         for chunk in 0..chunks {
-            // SAFETY: inside the lengths that the caller promises.
+            // SAFETY: inside the lengths that the caller promises; prefetches cannot fault.
             unsafe {
-                let group = data.add(chunk * 32 * W + first_row * 4 * W);
+                let group = data.add(chunk * 32 * W);
+                if prefetch && first_row == 0 {
+                    for line in 0..(32 * W).div_ceil(64) {
+                        _mm_prefetch::<_MM_HINT_T1>(group.wrapping_add(PREFETCH_AHEAD + 64 * line).cast());
+                    }
+                }
                 let mut lanes = [zero; R];
                 for (row, lanes) in lanes.iter_mut().enumerate() {
-                    *lanes = entries::<W>(&unpacker, group.add(row * 4 * W));
+                    *lanes = entries::<W>(unpacker, group.add((first_row + row) * 4 * W));
                 }
                 for (query, acc) in queries.iter().zip(&mut acc) {
-                    let low = _mm512_loadu_si512(query.add(chunk * 64).cast());
-                    let high = _mm512_loadu_si512(query.add(chunk * 64 + 32).cast());
+                    let low = _mm512_load_si512(query.add(chunk * 2).cast());
+                    let high = _mm512_load_si512(query.add(chunk * 2 + 1).cast());
                     for (lanes, acc) in lanes.iter().zip(acc) {
                         acc[0] = _mm512_dpwssd_epi32(acc[0], *lanes, low);
                         acc[1] = _mm512_dpwssd_epi32(acc[1], *lanes, high);
@@ -94,38 +108,49 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
                 }
             }
         }
-        for (acc, sums) in acc.iter().zip(sums.iter_mut()) {
-            for ([low, high], sum) in acc.iter().zip(&mut sums[first_row..]) {
-                let all = _mm512_add_epi32(*low, _mm512_slli_epi32::<16>(*high));
-                *sum = sum.wrapping_add(_mm512_reduce_add_epi32(all) as u32);
+        for k in 0..K {
+            for (row, [low, high]) in acc[k].iter().enumerate() {
+                let both = _mm512_add_epi32(*low, _mm512_slli_epi32::<16>(*high));
+                let sum = &mut sums[k][first_row + row];
+                *sum = _mm512_add_epi32(*sum, both);
             }
         }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-pub(super) fn matvec<const W: usize>(data: &[u8], chunks: usize, queries: &[&[i16]], sums: &mut [[u32; 8]]) {
-    let mut done = 0;
-    while done < queries.len() {
-        let (queries, sums) = (&queries[done..], &mut sums[done..]);
-        // SAFETY: the dispatch module asserts the lengths of data and queries.
-        unsafe {
-            done += match *queries {
-                [a, b, c, d, ..] => {
-                    let four = [a.as_ptr(), b.as_ptr(), c.as_ptr(), d.as_ptr()];
-                    strip::<W, 4, 2>(data.as_ptr(), chunks, four, sums);
-                    4
+pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
+    let unpacker = unpacker::<W>();
+    let mut lanes = vec![[[_mm512_setzero_si512(); GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
+    for first in (0..order.chunks).step_by(STRIP_CHUNKS) {
+        let chunks = order.run(first);
+        for group in 0..order.groups {
+            // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
+            unsafe {
+                let data = data.as_ptr().add(order.at(first, group * GROUP_ROWS));
+                let at = |query: &[Lanes]| query.as_ptr().add(first * 2);
+                let mut done = 0;
+                while done < queries.len() {
+                    let (queries, lanes) = (&queries[done..], &mut lanes[done..]);
+                    if let (Some(four), Some(lanes)) = (queries.first_chunk::<4>(), lanes.first_chunk_mut()) {
+                        let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
+                        strip::<W, 4, 2>(&unpacker, data, chunks, four.map(at), sums, done == 0);
+                        done += 4;
+                    } else if let (Some(two), Some(lanes)) = (queries.first_chunk::<2>(), lanes.first_chunk_mut()) {
+                        let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
+                        strip::<W, 2, 4>(&unpacker, data, chunks, two.map(at), sums, done == 0);
+                        done += 2;
+                    } else {
+                        strip::<W, 1, 8>(&unpacker, data, chunks, [at(queries[0])], [&mut lanes[0][group]], false);
+                        done += 1;
+                    }
                 }
-                [a, b, ..] => {
-                    strip::<W, 2, 4>(data.as_ptr(), chunks, [a.as_ptr(), b.as_ptr()], sums);
-                    2
-                }
-                [a] => {
-                    strip::<W, 1, 8>(data.as_ptr(), chunks, [a.as_ptr()], sums);
-                    1
-                }
-                [] => 1,
-            };
+            }
+        }
+    }
+    for (sums, lanes) in sums.iter_mut().zip(&lanes) {
+        for (sum, lanes) in sums.iter_mut().zip(lanes.iter().flatten()) {
+            *sum = _mm512_reduce_add_epi32(*lanes) as u32;
         }
     }
 }
@@ -153,7 +178,7 @@ pub(super) fn unpack<const W: usize>(data: &[u8], chunks: usize, out: &mut [i16]
 unsafe fn tile<const R: usize, const C: usize>(
     d: *const i16,
     d_stride: usize,
-    panel: *const i16,
+    panel: *const Lanes,
     pairs: usize,
     out: *mut u32,
     out_stride: usize,
@@ -163,11 +188,11 @@ unsafe fn tile<const R: usize, const C: usize>(
     for pair in 0..pairs {
         // SAFETY: the caller's promise.
         unsafe {
-            let quad = panel.add(pair * 128);
+            let quad = panel.add(pair * LANES_PER_PAIR);
             let mut halves = [[zero; C]; 2];
             for (half, vectors) in halves.iter_mut().enumerate() {
                 for (c, vector) in vectors.iter_mut().enumerate() {
-                    *vector = _mm512_loadu_si512(quad.add(half * 64 + c * 32).cast());
+                    *vector = _mm512_load_si512(quad.add(half * 2 + c).cast());
                 }
             }
             for (row, acc) in acc.iter_mut().enumerate() {
@@ -194,8 +219,8 @@ unsafe fn tile<const R: usize, const C: usize>(
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-pub(super) fn gemm(d: &[i16], d_stride: usize, panel: &[i16], out: &mut [u32], out_stride: usize) {
-    let pairs = panel.len() / 128;
+pub(super) fn gemm(d: &[i16], d_stride: usize, panel: &[Lanes], out: &mut [u32], out_stride: usize) {
+    let pairs = panel.len() / LANES_PER_PAIR;
     for row in [0, 4] {
         // SAFETY: the dispatch module asserts the lengths of all three for 8 rows and 32 columns.
         unsafe {

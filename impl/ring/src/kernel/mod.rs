@@ -12,6 +12,7 @@ pub(crate) mod scalar;
 mod tests;
 
 use crate::bits::for_width;
+use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order, SLACK};
 use std::fmt;
 use std::str::FromStr;
 
@@ -110,6 +111,9 @@ impl FromStr for Kernel {
 pub(crate) struct Checked(Kernel);
 
 impl Checked {
+    /// The kernel that runs everywhere.
+    pub(crate) const SCALAR: Self = Self(Kernel::Scalar);
+
     pub(crate) fn new(kernel: Kernel) -> Result<Self, KernelError> {
         kernel.check().map(Self)
     }
@@ -130,19 +134,34 @@ macro_rules! dispatch {
     };
 }
 
-/// Adds the products of one block of rows, over `chunks` chunks, to `sums`. `data`: packed bytes from the first chunk on, at
-/// least 64 more than the chunks take. `queries[k]`: per chunk the low halves of 32 elements, then the high halves.
-/// `sums[k]`: the eight rows' sums modulo 2^32.
-pub(crate) fn matvec(k: Checked, width: u32, data: &[u8], chunks: usize, queries: &[&[i16]], sums: &mut [[u32; 8]]) {
-    let share = 4 * width as usize;
-    assert!(data.len() >= chunks * 8 * share + crate::matrix::SLACK && queries.len() == sums.len());
-    assert!(queries.iter().all(|query| query.len() == chunks * 64));
-    for_width!(width, W => dispatch!(k, matvec::<W>(data, chunks, queries, sums)));
+/// Half a chunk of a query or a quarter of a pair of rows of a panel: one register, one cache line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Lanes(pub(crate) [i16; 32]);
+
+impl Lanes {
+    pub(crate) const ZERO: Self = Self([0; 32]);
 }
 
-/// Unpacks `chunks` chunks of one block of rows: row `r`, column `c` of them goes to `out[r * stride + c]`.
+/// The products of one block of rows. `data`: its packed bytes, at least 64 more than it takes. `queries[k]`: per chunk the low
+/// halves of 32 elements, then the high halves. `sums[k]` is set to the rows' sums modulo 2^32.
+pub(crate) fn matvec(
+    k: Checked,
+    width: u32,
+    data: &[u8],
+    order: Order,
+    queries: &[&[Lanes]],
+    sums: &mut [[u32; BLOCK_ROWS]],
+) {
+    assert!(order.share == 4 * width as usize && order.groups * GROUP_ROWS <= BLOCK_ROWS);
+    assert!(data.len() >= order.bytes() + SLACK && queries.len() == sums.len());
+    assert!(queries.iter().all(|query| query.len() == order.chunks * 2));
+    for_width!(width, W => dispatch!(k, matvec::<W>(data, order, queries, sums)));
+}
+
+/// Unpacks `chunks` consecutive chunks of one group of rows within a strip: row `r`, column `c` of them goes to `out[r * stride + c]`.
 pub(crate) fn unpack(k: Checked, width: u32, data: &[u8], chunks: usize, out: &mut [i16], stride: usize) {
-    assert!(data.len() >= chunks * 32 * width as usize + crate::matrix::SLACK);
+    assert!(data.len() >= chunks * 32 * width as usize + SLACK);
     assert!(stride >= chunks * 32 && out.len() >= 7 * stride + chunks * 32);
     for_width!(width, W => dispatch!(k, unpack::<W>(data, chunks, out, stride)));
 }
@@ -150,12 +169,14 @@ pub(crate) fn unpack(k: Checked, width: u32, data: &[u8], chunks: usize, out: &m
 /// Rows and columns of the tile of a matrix product that one call computes.
 pub(crate) const TILE_ROWS: usize = 8;
 pub(crate) const TILE_COLS: usize = 32;
+/// Registers that 32 columns of a pair of rows take: (low, low) halves of the columns in two, (high, high) in two.
+pub(crate) const LANES_PER_PAIR: usize = 4;
 
 /// Adds D * A modulo 2^32 to a tile of 8 x 32 in `out`, whose rows are `out_stride` apart. `d`: 8 rows of `2 * pairs`
 /// entries, `d_stride` apart. `panel`: for each pair of rows of A, 32 columns of (low, low) halves, then 32 of (high, high).
-pub(crate) fn gemm(k: Checked, d: &[i16], d_stride: usize, panel: &[i16], out: &mut [u32], out_stride: usize) {
-    let pairs = panel.len() / (4 * TILE_COLS);
-    assert!(panel.len().is_multiple_of(4 * TILE_COLS) && d.len() >= (TILE_ROWS - 1) * d_stride + 2 * pairs);
+pub(crate) fn gemm(k: Checked, d: &[i16], d_stride: usize, panel: &[Lanes], out: &mut [u32], out_stride: usize) {
+    let pairs = panel.len() / LANES_PER_PAIR;
+    assert!(panel.len().is_multiple_of(LANES_PER_PAIR) && d.len() >= (TILE_ROWS - 1) * d_stride + 2 * pairs);
     assert!(out.len() >= (TILE_ROWS - 1) * out_stride + TILE_COLS && out_stride >= TILE_COLS);
     dispatch!(k, gemm(d, d_stride, panel, out, out_stride));
 }

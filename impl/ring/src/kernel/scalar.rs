@@ -1,7 +1,8 @@
 //! The portable path, and the plain loops that the other paths compile again with their own vectors.
 
-use super::{ACCUMULATED_ROWS, TILE_COLS, TILE_ROWS};
+use super::{ACCUMULATED_ROWS, LANES_PER_PAIR, Lanes, TILE_COLS, TILE_ROWS};
 use crate::bits::{load128, unpack8};
+use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order};
 
 /// An element of a prepared vector from its halves: low + 2^16 * high.
 #[inline(always)]
@@ -9,13 +10,15 @@ fn join(low: i16, high: i16) -> u32 {
     (i32::from(low) as u32).wrapping_add((high as u16 as u32) << 16)
 }
 
-pub(crate) fn matvec<const W: usize>(data: &[u8], chunks: usize, queries: &[&[i16]], sums: &mut [[u32; 8]]) {
-    for chunk in 0..chunks {
-        for (query, sums) in queries.iter().zip(sums.iter_mut()) {
-            let query: [u32; 32] = std::array::from_fn(|i| join(query[chunk * 64 + i], query[chunk * 64 + 32 + i]));
-            for (row, sum) in sums.iter_mut().enumerate() {
+pub(crate) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
+    for (query, sums) in queries.iter().zip(sums) {
+        *sums = [0; BLOCK_ROWS];
+        for (chunk, halves) in query.chunks_exact(2).enumerate() {
+            let query: [u32; 32] = std::array::from_fn(|i| join(halves[0].0[i], halves[1].0[i]));
+            for (row, sum) in sums.iter_mut().enumerate().take(order.groups * GROUP_ROWS) {
+                let share = &data[order.at(chunk, row)..];
                 for group in 0..4 {
-                    let eight = unpack8::<W>(load128(&data[(chunk * 8 + row) * 4 * W + group * W..]));
+                    let eight = unpack8::<W>(load128(&share[group * W..]));
                     for (entry, element) in eight.iter().zip(&query[8 * group..]) {
                         *sum = sum.wrapping_add(u32::from(*entry).wrapping_mul(*element));
                     }
@@ -39,15 +42,16 @@ pub(crate) fn unpack<const W: usize>(data: &[u8], chunks: usize, out: &mut [i16]
     }
 }
 
-pub(crate) fn gemm(d: &[i16], d_stride: usize, panel: &[i16], out: &mut [u32], out_stride: usize) {
+pub(crate) fn gemm(d: &[i16], d_stride: usize, panel: &[Lanes], out: &mut [u32], out_stride: usize) {
     for row in 0..TILE_ROWS {
         let mut sums = [0u32; TILE_COLS];
-        for (pair, quad) in panel.chunks_exact(4 * TILE_COLS).enumerate() {
-            let (low, high) = quad.split_at(2 * TILE_COLS);
-            for side in 0..2 {
-                let entry = d[row * d_stride + 2 * pair + side] as u32;
-                for (col, sum) in sums.iter_mut().enumerate() {
-                    *sum = sum.wrapping_add(entry.wrapping_mul(join(low[2 * col + side], high[2 * col + side])));
+        for (pair, quad) in panel.chunks_exact(LANES_PER_PAIR).enumerate() {
+            for (col, sum) in sums.iter_mut().enumerate() {
+                for side in 0..2 {
+                    let entry = d[row * d_stride + 2 * pair + side] as u32;
+                    let (vector, lane) = (col / 16, 2 * (col % 16) + side);
+                    let element = join(quad[vector].0[lane], quad[2 + vector].0[lane]);
+                    *sum = sum.wrapping_add(entry.wrapping_mul(element));
                 }
             }
         }

@@ -112,7 +112,8 @@ fn check_dense(l: usize, n: usize, delta: usize, seed: u64) {
 #[test]
 fn matvec_equals_the_naive_product_for_every_width_and_query_count() {
     for (seed, width) in WIDTHS.into_iter().enumerate() {
-        for (rows, cols, k) in [(1, 1, 1), (8, 32, 1), (9, 33, 2), (20, 700, 3), (7, 95, 4), (50, 40, 5), (3, 64, 9)] {
+        for (rows, cols, k) in [(1, 1, 1), (8, 32, 1), (9, 33, 2), (20, 700, 3), (7, 95, 4), (50, 40, 5), (130, 260, 9)]
+        {
             check_matvec(rows, cols, width, k, seed as u64);
         }
     }
@@ -169,13 +170,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn matvec_on_random_shapes(rows in 1usize..40, cols in 1usize..500, w in 0usize..12, k in 1usize..=5, seed: u64) {
+    fn matvec_on_random_shapes(rows in 1usize..150, cols in 1usize..500, w in 0usize..12, k in 1usize..=5, seed: u64) {
         check_matvec(rows, cols, WIDTHS[w], k, seed);
     }
 
     #[test]
     fn matmul_on_random_shapes(
-        rows in 1usize..80, cols in 1usize..300, w in 0usize..12, n in 1usize..80, split in 0usize..5, seed: u64,
+        rows in 1usize..140, cols in 1usize..300, w in 0usize..12, n in 1usize..80, split in 0usize..5, seed: u64,
     ) {
         check_matmul(rows, cols, WIDTHS[w], n, split, seed);
     }

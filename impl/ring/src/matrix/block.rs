@@ -1,9 +1,9 @@
-//! Writing a block of eight rows.
+//! Writing a block of up to 64 rows.
 
-use super::{BLOCK_ROWS, CHUNK, MatrixError};
+use super::{CHUNK, GROUP_ROWS, MatrixError, Order};
 use crate::bits::{copy_shifted, for_width, pack_chunk, write_entries};
 
-/// Up to eight consecutive rows of a [`super::PackedMatrix`], writable independently of the other blocks (and `Send`).
+/// Up to 64 consecutive rows of a [`super::PackedMatrix`], writable independently of the other blocks (and `Send`).
 pub struct RowBlockMut<'a> {
     data: &'a mut [u8],
     first_row: usize,
@@ -22,7 +22,7 @@ impl<'a> RowBlockMut<'a> {
         self.first_row
     }
 
-    /// Rows of the matrix in this block: 8, or fewer in the last one.
+    /// Rows of the matrix in this block: 64, or fewer in the last one.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -30,6 +30,11 @@ impl<'a> RowBlockMut<'a> {
     /// Columns of the matrix.
     pub fn cols(&self) -> usize {
         self.cols
+    }
+
+    fn order(&self) -> Order {
+        let groups = self.rows.div_ceil(GROUP_ROWS);
+        Order { chunks: self.cols.div_ceil(CHUNK), groups, share: 4 * self.width as usize }
     }
 
     /// log2 of the bound on entries: the storage width, but 15 at width 16.
@@ -59,7 +64,7 @@ impl<'a> RowBlockMut<'a> {
         }
         self.check_entries(col, &[value])?;
         let share = 4 * self.width as usize;
-        let at = (col / CHUNK * BLOCK_ROWS + row) * share;
+        let at = self.order().at(col / CHUNK, row);
         let bit = ((col % CHUNK) * self.width as usize) as u64;
         write_entries(&mut self.data[at..at + share], bit, self.width, &[value]);
         Ok(())
@@ -80,7 +85,7 @@ impl<'a> RowBlockMut<'a> {
         self.check_row(row)?;
         let end = first_col.saturating_add(entries.len());
         if end > self.cols {
-            return Err(MatrixError::Index { what: "column", index: end - 1, len: self.cols });
+            return Err(MatrixError::Index { what: "column", index: end.saturating_sub(1), len: self.cols });
         }
         for edge in [first_col, end] {
             if !edge.is_multiple_of(CHUNK) && edge != self.cols {
@@ -89,11 +94,11 @@ impl<'a> RowBlockMut<'a> {
         }
         self.check_entries(first_col, entries)?;
         for_width!(self.width, W => {
-            let shares = self.data.chunks_exact_mut(BLOCK_ROWS * 4 * W).skip(first_col / CHUNK);
-            for (entries, shares) in entries.chunks(CHUNK).zip(shares) {
+            let order = self.order();
+            for (i, entries) in entries.chunks(CHUNK).enumerate() {
                 let mut chunk = [0; CHUNK];
                 chunk[..entries.len()].copy_from_slice(entries);
-                pack_chunk::<W>(&chunk, &mut shares[row * 4 * W..(row + 1) * 4 * W]);
+                pack_chunk::<W>(&chunk, &mut self.data[order.at(first_col / CHUNK + i, row)..][..4 * W]);
             }
         });
         Ok(())
@@ -113,17 +118,16 @@ impl<'a> RowBlockMut<'a> {
         let whole = self.cols / CHUNK;
         // A fast copy reads 8 bytes past the chunk it writes.
         let fast = if source.len() < 8 { 0 } else { whole.min((source.len() - 8) / (4 * W)) };
-        let mut shares = self.data.chunks_exact_mut(BLOCK_ROWS * 4 * W);
-        for (chunk, shares) in shares.by_ref().take(fast).enumerate() {
-            copy_shifted::<W>(&source[chunk * 4 * W..], shift, &mut shares[row * 4 * W..(row + 1) * 4 * W]);
+        let order = Order { share: 4 * W, ..self.order() };
+        for chunk in 0..fast {
+            copy_shifted::<W>(&source[chunk * 4 * W..], shift, &mut self.data[order.at(chunk, row)..][..4 * W]);
         }
-        for (chunk, shares) in shares.enumerate() {
-            let chunk = chunk + fast;
+        for chunk in fast..order.chunks {
             let mut padded = [0; 4 * 16 + 8];
             let rest = source.get(chunk * 4 * W..).unwrap_or(&[]);
             let rest = &rest[..rest.len().min(padded.len())];
             padded[..rest.len()].copy_from_slice(rest);
-            let share = &mut shares[row * 4 * W..(row + 1) * 4 * W];
+            let share = &mut self.data[order.at(chunk, row)..][..4 * W];
             copy_shifted::<W>(&padded, shift, share);
             // Columns past the end stay zero whatever follows in the stream.
             let bits = (self.cols - chunk * CHUNK).min(CHUNK) * W;
@@ -139,8 +143,9 @@ impl<'a> RowBlockMut<'a> {
 
     /// Width 16 only: entries must leave the sign bit of a 16-bit lane clear.
     fn check_stored_row(&self, row: usize) -> Result<(), MatrixError> {
-        for (chunk, shares) in self.data.chunks_exact(BLOCK_ROWS * 64).enumerate() {
-            let share = &shares[row * 64..(row + 1) * 64];
+        let order = self.order();
+        for chunk in 0..order.chunks {
+            let share = &self.data[order.at(chunk, row)..][..64];
             if share.iter().skip(1).step_by(2).fold(0, |all, &high| all | high) >> 7 != 0 {
                 let mut entries = [0; CHUNK];
                 crate::bits::read_entries(share, 0, 16, &mut entries);
@@ -150,53 +155,28 @@ impl<'a> RowBlockMut<'a> {
         Ok(())
     }
 
-    /// Writes a tile: `tile` holds `rows()` rows of `tile.len() / rows()` entries one after the other, for the columns from
-    /// `first_col` (a multiple of 32) on. The tile ends at a multiple of 32 or at the last column.
-    pub fn set_tile(&mut self, first_col: usize, tile: &[u16]) -> Result<(), MatrixError> {
-        let cols = tile.len() / self.rows;
-        if !first_col.is_multiple_of(CHUNK) {
-            return Err(MatrixError::Alignment(first_col));
-        }
-        let end = first_col.saturating_add(cols);
-        if end > self.cols {
-            return Err(MatrixError::Index { what: "column", index: end - 1, len: self.cols });
-        }
-        if end != self.cols && !cols.is_multiple_of(CHUNK) {
-            return Err(MatrixError::Alignment(end));
-        }
-        if cols * self.rows != tile.len() {
-            return Err(MatrixError::Length { what: "entries of a tile", given: tile.len(), needed: cols * self.rows });
-        }
-        for row in 0..self.rows {
-            let entries = &tile[row * cols..(row + 1) * cols];
-            self.check_entries(first_col, entries)?;
-            for_width!(self.width, W => {
-                let shares = self.data.chunks_exact_mut(BLOCK_ROWS * 4 * W).skip(first_col / CHUNK);
-                for (entries, shares) in entries.chunks(CHUNK).zip(shares) {
-                    let mut chunk = [0; CHUNK];
-                    chunk[..entries.len()].copy_from_slice(entries);
-                    pack_chunk::<W>(&chunk, &mut shares[row * 4 * W..(row + 1) * 4 * W]);
-                }
-            });
-        }
-        Ok(())
-    }
-
-    /// Writes the whole block column by column: `digits(col, out)` gives the eight entries of column `col`, rows
-    /// `first_row()` to `first_row() + 7`. The fast way to lay out records as vertical digit strings: eight digits of one
-    /// record are contiguous bits, which [`crate::bits::read_entries`] reads. Entries past `rows()` are ignored.
-    pub fn fill_columns(&mut self, mut digits: impl FnMut(usize, &mut [u16; BLOCK_ROWS])) -> Result<(), MatrixError> {
-        let mut tile = [0; BLOCK_ROWS * CHUNK];
+    /// Writes the whole block column by column: `digits(first_row, col, out)` gives the eight entries of column `col` from row
+    /// `first_row` of the block (a multiple of 8) on; those past `rows()` are ignored. The fast way to lay out records as
+    /// vertical digit strings: eight digits of a record are contiguous bits, which [`crate::bits::read_entries`] reads.
+    pub fn fill_columns(
+        &mut self,
+        mut digits: impl FnMut(usize, usize, &mut [u16; GROUP_ROWS]),
+    ) -> Result<(), MatrixError> {
         for first_col in (0..self.cols).step_by(CHUNK) {
-            let cols = (self.cols - first_col).min(CHUNK);
-            for col in 0..cols {
-                let mut column = [0; BLOCK_ROWS];
-                digits(first_col + col, &mut column);
-                for (row, &digit) in column.iter().enumerate() {
-                    tile[row * cols + col] = digit;
+            for first_row in (0..self.rows).step_by(GROUP_ROWS) {
+                let cols = (self.cols - first_col).min(CHUNK);
+                let mut tile = [[0; CHUNK]; GROUP_ROWS];
+                for col in 0..cols {
+                    let mut column = [0; GROUP_ROWS];
+                    digits(first_row, first_col + col, &mut column);
+                    for (entries, digit) in tile.iter_mut().zip(column) {
+                        entries[col] = digit;
+                    }
+                }
+                for (row, entries) in tile.iter().enumerate().take(self.rows - first_row) {
+                    self.set_row_part(first_row + row, first_col, &entries[..cols])?;
                 }
             }
-            self.set_tile(first_col, &tile[..self.rows * cols])?;
         }
         Ok(())
     }

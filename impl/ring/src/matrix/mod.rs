@@ -1,23 +1,32 @@
 //! Matrices of small unsigned entries, packed bit by bit in the order in which the products read them.
 //!
-//! Rows come in blocks of [`BLOCK_ROWS`], columns in chunks of [`CHUNK`]. Memory holds, block after block, chunk after
-//! chunk, the 8 rows' shares of that chunk: 32 entries of `width` bits as a little-endian bit stream of `4 * width`
-//! bytes. A product therefore streams memory strictly upwards, and one loaded chunk of a query serves eight rows.
-//! Rows and columns that complete the last block and chunk are zero, and 64 further bytes let any wide load stay inside.
+//! Rows come in blocks of 64, a block in groups of 8; columns come in chunks of 32, chunks in strips of 4. Memory holds, block
+//! after block, strip after strip, group after group, chunk after chunk, the 8 rows' shares of that chunk: 32 entries of
+//! `width` bits as a little-endian bit stream of `4 * width` bytes. A product therefore streams memory strictly upwards;
+//! one loaded chunk of a query serves eight rows, and a strip of it, once in the first-level cache, all 64. (Read from the
+//! second-level cache for every 8 rows, the query took a third of the bandwidth.) Rows and columns that complete the last
+//! group and chunk are zero, and 64 further bytes let any wide load stay inside.
 
 mod block;
+mod order;
 #[cfg(test)]
 mod tests;
 
 pub use block::RowBlockMut;
+pub(crate) use order::Order;
 
 use crate::bits::{for_width, load128, unpack8};
+use crate::kernel::{self, Checked};
 use crate::region::Region;
 
 /// Entries in a chunk: the columns one 512-bit register holds as 16-bit lanes.
 pub const CHUNK: usize = 32;
-/// Rows in a block: the rows that share one loaded chunk of a query.
-pub const BLOCK_ROWS: usize = 8;
+/// Rows in a group: the rows that share one loaded chunk of a query, and the multiple to which rows are padded.
+pub const GROUP_ROWS: usize = 8;
+/// Chunks in a strip: few, so that a strip of the queries outlives in the first-level cache the data that passes through.
+pub(crate) const STRIP_CHUNKS: usize = 4;
+/// Rows in a block: the rows that share one strip of a query; the unit of parallel work.
+pub const BLOCK_ROWS: usize = 64;
 /// Bytes after the last chunk, so that a 64-byte load at any entry stays inside the allocation.
 pub(crate) const SLACK: usize = 64;
 
@@ -95,8 +104,8 @@ impl PackedMatrix {
 
     /// Exact bytes a matrix of that shape allocates, padding and slack included; `width` is a storage width.
     pub const fn stored_bytes_for(rows: usize, cols: usize, width: u32) -> u64 {
-        let (blocks, chunks) = (rows.div_ceil(BLOCK_ROWS) as u64, cols.div_ceil(CHUNK) as u64);
-        blocks * chunks * (BLOCK_ROWS as u64 * 4 * width as u64) + SLACK as u64
+        let (groups, chunks) = (rows.div_ceil(GROUP_ROWS) as u64, cols.div_ceil(CHUNK) as u64);
+        groups * chunks * (GROUP_ROWS as u64 * 4 * width as u64) + SLACK as u64
     }
 
     /// A zero matrix of `rows` x `cols` entries at storage width `width` (1 to 10, 12 or 16).
@@ -105,7 +114,7 @@ impl PackedMatrix {
             return Err(MatrixError::Width(width));
         }
         let shape = MatrixError::Shape { rows, cols };
-        let padded = rows.checked_next_multiple_of(BLOCK_ROWS).zip(cols.checked_next_multiple_of(CHUNK));
+        let padded = rows.checked_next_multiple_of(GROUP_ROWS).zip(cols.checked_next_multiple_of(CHUNK));
         // Two bytes an entry is the widest storage, so that the exact length cannot overflow after this check.
         let fits = padded
             .and_then(|(r, c)| r.checked_mul(c)?.checked_mul(2)?.checked_add(SLACK))
@@ -133,7 +142,7 @@ impl PackedMatrix {
         self.width
     }
 
-    /// Number of blocks of eight rows, the last one padded.
+    /// Number of blocks of 64 rows, the last one possibly shorter.
     pub fn blocks(&self) -> usize {
         self.rows.div_ceil(BLOCK_ROWS)
     }
@@ -148,27 +157,33 @@ impl PackedMatrix {
         Self::stored_bytes_for(self.rows, self.cols, self.width)
     }
 
-    /// Bytes of one block of rows.
-    pub(crate) fn block_bytes(&self) -> usize {
-        self.chunks() * BLOCK_ROWS * self.chunk_bytes()
-    }
-
     /// Bytes of one row's share of a chunk.
-    fn chunk_bytes(&self) -> usize {
+    fn share(&self) -> usize {
         4 * self.width as usize
     }
 
-    /// The packed bytes from the given block and chunk on, up to and including the slack.
-    pub(crate) fn tail(&self, block: usize, chunk: usize) -> &[u8] {
-        &self.data.bytes()[block * self.block_bytes() + chunk * BLOCK_ROWS * self.chunk_bytes()..]
+    /// The order of the bytes of the given block.
+    pub(crate) fn order(&self, block: usize) -> Order {
+        let rows = (self.rows - block * BLOCK_ROWS).min(BLOCK_ROWS);
+        Order { chunks: self.chunks(), groups: rows.div_ceil(GROUP_ROWS), share: self.share() }
     }
 
-    /// The blocks of rows as independent parts, to be filled in parallel.
+    /// Bytes of a whole block.
+    fn block_bytes(&self) -> usize {
+        self.chunks() * BLOCK_ROWS * self.share()
+    }
+
+    /// The packed bytes from the given block on, up to and including the slack.
+    pub(crate) fn tail(&self, block: usize) -> &[u8] {
+        &self.data.bytes()[block * self.block_bytes()..]
+    }
+
+    /// The blocks of 64 rows as independent parts, to be filled in parallel.
     pub fn blocks_mut(&mut self) -> impl ExactSizeIterator<Item = RowBlockMut<'_>> + Send {
         let (rows, cols, width, block_bytes) = (self.rows, self.cols, self.width, self.block_bytes());
         let payload = self.data.bytes_mut();
         let end = payload.len() - SLACK;
-        payload[..end].chunks_exact_mut(block_bytes).enumerate().map(move |(index, data)| {
+        payload[..end].chunks_mut(block_bytes).enumerate().map(move |(index, data)| {
             let first_row = index * BLOCK_ROWS;
             RowBlockMut::new(data, first_row, (rows - first_row).min(BLOCK_ROWS), cols, width)
         })
@@ -180,9 +195,9 @@ impl PackedMatrix {
         if index >= blocks {
             return Err(MatrixError::Index { what: "block", index, len: blocks });
         }
-        let (first_row, bytes) = (index * BLOCK_ROWS, self.block_bytes());
+        let (first_row, start, len) = (index * BLOCK_ROWS, index * self.block_bytes(), self.order(index).bytes());
         let rows = (self.rows - first_row).min(BLOCK_ROWS);
-        let data = &mut self.data.bytes_mut()[index * bytes..(index + 1) * bytes];
+        let data = &mut self.data.bytes_mut()[start..start + len];
         Ok(RowBlockMut::new(data, first_row, rows, self.cols, self.width))
     }
 
@@ -228,7 +243,8 @@ impl PackedMatrix {
     /// If either is outside the matrix.
     pub fn get(&self, row: usize, col: usize) -> u16 {
         assert!(row < self.rows && col < self.cols, "entry ({row}, {col}) outside {} x {}", self.rows, self.cols);
-        let share = &self.tail(row / BLOCK_ROWS, col / CHUNK)[(row % BLOCK_ROWS) * self.chunk_bytes()..];
+        let block = row / BLOCK_ROWS;
+        let share = &self.tail(block)[self.order(block).at(col / CHUNK, row % BLOCK_ROWS)..];
         let mut entry = [0];
         crate::bits::read_entries(share, ((col % CHUNK) * self.width as usize) as u64, self.width, &mut entry);
         entry[0]
@@ -240,25 +256,41 @@ impl PackedMatrix {
     /// If the row is outside the matrix or `out` is not `cols` long.
     pub fn row(&self, row: usize, out: &mut [u16]) {
         assert!(row < self.rows && out.len() == self.cols, "row {row} into {} entries", out.len());
-        let data = &self.tail(row / BLOCK_ROWS, 0)[(row % BLOCK_ROWS) * self.chunk_bytes()..];
+        let (data, order) = (self.tail(row / BLOCK_ROWS), self.order(row / BLOCK_ROWS));
         for_width!(self.width, W => for (chunk, out) in out.chunks_mut(CHUNK).enumerate() {
+            let share = &data[order.at(chunk, row % BLOCK_ROWS)..];
             for (group, out) in out.chunks_mut(8).enumerate() {
-                let eight = unpack8::<W>(load128(&data[chunk * BLOCK_ROWS * 4 * W + group * W..]));
+                let eight = unpack8::<W>(load128(&share[group * W..]));
                 out.copy_from_slice(&eight[..out.len()]);
             }
         });
     }
 
-    /// Unpacks a tile of block `block`, from column `first_col` (a multiple of 32) on, as 8 rows of `out.len() / 8` entries
-    /// one after the other; that length is a multiple of 32 and may reach into the zero padding of the last chunk.
+    /// Unpacks rows `8 * group` to `8 * group + 7` (zeros past the last row), from column `first_col` (a multiple of 32) on,
+    /// as 8 rows of `out.len() / 8` entries one after the other; that length is a multiple of 32 and may reach into the zero
+    /// padding of the last chunk.
     ///
     /// # Panics
     /// If the tile is outside the matrix or not made of whole chunks.
-    pub fn unpack_block(&self, block: usize, first_col: usize, out: &mut [i16]) {
-        let cols = out.len() / BLOCK_ROWS;
-        assert!(first_col.is_multiple_of(CHUNK) && out.len().is_multiple_of(BLOCK_ROWS * CHUNK), "not whole chunks");
-        assert!(block < self.blocks() && first_col + cols <= self.chunks() * CHUNK, "tile outside the matrix");
-        let data = self.tail(block, first_col / CHUNK);
-        for_width!(self.width, W => crate::kernel::scalar::unpack::<W>(data, cols / CHUNK, out, cols));
+    pub fn unpack_group(&self, group: usize, first_col: usize, out: &mut [i16]) {
+        let cols = out.len() / GROUP_ROWS;
+        assert!(first_col.is_multiple_of(CHUNK) && out.len().is_multiple_of(GROUP_ROWS * CHUNK), "not whole chunks");
+        assert!(group < self.rows.div_ceil(GROUP_ROWS), "group {group} outside the matrix");
+        assert!(first_col + cols <= self.chunks() * CHUNK, "columns outside the matrix");
+        self.unpack_group_with(Checked::SCALAR, group, first_col, out);
+    }
+
+    /// [`Self::unpack_group`] with the given kernel, a strip at a time.
+    pub(crate) fn unpack_group_with(&self, kernel: Checked, group: usize, first_col: usize, out: &mut [i16]) {
+        let stride = out.len() / GROUP_ROWS;
+        let (block, first_row) = (group * GROUP_ROWS / BLOCK_ROWS, group * GROUP_ROWS % BLOCK_ROWS);
+        let (data, order, first) = (self.tail(block), self.order(block), first_col / CHUNK);
+        let mut chunk = first;
+        while chunk < first + stride / CHUNK {
+            let run = order.run(chunk).min(first + stride / CHUNK - chunk);
+            let out = &mut out[(chunk - first) * CHUNK..];
+            kernel::unpack(kernel, self.width, &data[order.at(chunk, first_row)..], run, out, stride);
+            chunk += run;
+        }
     }
 }

@@ -6,7 +6,7 @@ use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, round};
 use ring::{DiscreteGaussian, Kernel, dense};
 
 use super::params::Layers;
-use super::second::{RowChange, changed_hint};
+use super::second::{HintUpdate, RowChange};
 use super::server::publics;
 use super::{DoublePir, Params, SEED_BYTES};
 use crate::database::Record;
@@ -204,7 +204,8 @@ impl Client {
             if message.payload().len() % each != 0 {
                 return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
             }
-            let mut rows = Vec::new();
+            let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
+            let mut update = HintUpdate::new(&layers, &offline.second_public, context.kernel, &offline.hint);
             for part in message.payload().chunks_exact(each) {
                 let (index, digits) = part.split_at(8);
                 let index = index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
@@ -212,6 +213,7 @@ impl Client {
                 let (first_row, _, _) = layers.first.place(index);
                 let mut reader = BitReader::new(digits);
                 let bias = layers.gadget.base() as i32 - 1;
+                let mut rows = Vec::new();
                 for entry in 0..layers.first.code.entries_per_record() as usize {
                     let (copy, group) = layers.locate(first_row, entry);
                     let digits = (0..layers.dimension * layers.gadget.length())
@@ -219,9 +221,9 @@ impl Client {
                         .collect();
                     rows.push(RowChange { copy, group, digits });
                 }
+                update.add(&rows)?;
             }
-            let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
-            offline.hint = changed_hint(&layers, &offline.hint, &rows, &offline.second_public, context.kernel)?;
+            offline.hint = update.finish();
         }
         Ok(())
     }

@@ -114,7 +114,12 @@ fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
     let words = |words: usize| 4 * words as u64 * queries;
     let online = 3 * words(layers.query_words()) + words(layers.first.rows) * 4 + 2 * words(layers.answer_words());
     let kept = second + matrix + hint;
-    // An update builds a new hint; the client's copy and the old one are then alive too.
-    let update = if workload.updates > 0 { kept + 2 * hint } else { 0 };
+    // An update builds a new hint; the client's copy and the old one are then alive too, with the message and one record's
+    // changed digits twice.
+    let message = workload.updates * layers.change_bytes();
+    let wide = layers.first.code.entries_per_record();
+    let digits_of_one = wide * n * (4 * layers.gadget.length() as u64 + 4);
+    let message = if message < hint { 2 * message } else { 0 };
+    let update = if workload.updates > 0 { kept + 2 * hint + message + digits_of_one } else { 0 };
     Ok([first_layer, digits, second_layer, kept + online, update].into_iter().max().unwrap_or(0))
 }

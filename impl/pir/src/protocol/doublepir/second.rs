@@ -71,33 +71,44 @@ pub(super) struct RowChange {
     pub digits: Vec<i16>,
 }
 
-/// The hint message after rows of H1 changed: digits[r] * A2[group] is added to row r of the copy.
-///
-/// # Errors
-/// A kernel this machine lacks.
-pub(super) fn changed_hint(
-    layers: &Layers,
-    hint: &Frame,
-    changes: &[RowChange],
-    public: &PublicMatrix,
+/// A hint message on its way to the next one: record by record, what the changed rows of H1 add to it is added.
+pub(super) struct HintUpdate<'a> {
+    layers: &'a Layers,
+    public: &'a PublicMatrix,
     kernel: Kernel,
-) -> Result<Frame> {
-    let (n, rows) = (layers.dimension, layers.second_rows());
-    let per_copy = rows / layers.copies;
-    let mut builder = FrameBuilder::new(hint.payload().len());
-    builder.payload_mut().copy_from_slice(hint.payload());
-    builder.words_to_wire(SEED_BYTES, rows * n);
-    let words = builder.words_mut(SEED_BYTES, rows * n);
-    for (copy, words) in words.chunks_exact_mut(per_copy * n).enumerate() {
-        let changes: Vec<_> = changes.iter().filter(|change| change.copy == copy).collect();
-        if changes.is_empty() {
-            continue;
-        }
-        let masks: Vec<u32> = changes.iter().flat_map(|change| public.row(change.group)).collect();
-        let digits: Vec<i16> =
-            (0..per_copy).flat_map(|row| changes.iter().map(move |change| change.digits[row])).collect();
-        dense::digits_accumulate(kernel, &digits, changes.len(), &masks, n, words).map_err(internal)?;
+    builder: FrameBuilder,
+}
+
+impl<'a> HintUpdate<'a> {
+    pub fn new(layers: &'a Layers, public: &'a PublicMatrix, kernel: Kernel, hint: &Frame) -> Self {
+        let mut builder = FrameBuilder::new(hint.payload().len());
+        builder.payload_mut().copy_from_slice(hint.payload());
+        // From wire to native order; the same swap, if any, as back.
+        builder.words_to_wire(SEED_BYTES, layers.second_rows() * layers.dimension);
+        Self { layers, public, kernel, builder }
     }
-    builder.words_to_wire(SEED_BYTES, rows * n);
-    Ok(builder.finish(DoublePir::NAME, "hint"))
+
+    /// Adds digits[r] * A2[group] to row r of the copy, for every change.
+    pub fn add(&mut self, changes: &[RowChange]) -> Result<()> {
+        let n = self.layers.dimension;
+        let per_copy = self.layers.second_rows() / self.layers.copies;
+        let words = self.builder.words_mut(SEED_BYTES, self.layers.copies * per_copy * n);
+        for (copy, words) in words.chunks_exact_mut(per_copy * n).enumerate() {
+            let changes: Vec<_> = changes.iter().filter(|change| change.copy == copy).collect();
+            if changes.is_empty() {
+                continue;
+            }
+            let masks: Vec<u32> = changes.iter().flat_map(|change| self.public.row(change.group)).collect();
+            let digits: Vec<i16> =
+                (0..per_copy).flat_map(|row| changes.iter().map(move |change| change.digits[row])).collect();
+            dense::digits_accumulate(self.kernel, &digits, changes.len(), &masks, n, words).map_err(internal)?;
+        }
+        Ok(())
+    }
+
+    /// The new message.
+    pub fn finish(mut self) -> Frame {
+        self.builder.words_to_wire(SEED_BYTES, self.layers.second_rows() * self.layers.dimension);
+        self.builder.finish(DoublePir::NAME, "hint")
+    }
 }

@@ -7,7 +7,7 @@ use rand::RngCore;
 use ring::{PackedMatrix, Seed, Vector32, dense, matvec};
 
 use super::params::Layers;
-use super::second::{RowChange, answer_digits, changed_hint, digit_matrix};
+use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
 use super::{DoublePir, Params, SEED_BYTES};
 use crate::clock::Group;
 use crate::database::Database;
@@ -136,23 +136,24 @@ impl Server {
     pub(super) fn update(&mut self, changes: &[Change], context: &Context) -> Result<Vec<(&'static str, Frame)>> {
         let layers = self.layers;
         let done = self.database.change(changes)?;
+        let by_digits = done.len() as u64 * layers.change_bytes() < layers.hint_bytes() as u64;
         let mut payload = Vec::new();
-        let mut rows = Vec::new();
+        let public = self.second_public.clone();
+        let mut update = HintUpdate::new(&layers, &public, context.kernel, &self.hint);
         for change in &done {
             let (first_row, column, _) = layers.first.place(change.index);
             let mask = self.first_public.row(column);
-            payload.extend_from_slice(&change.index.to_le_bytes());
-            let mut writer = BitWriter::default();
-            for (entry, &delta) in change.deltas.iter().enumerate() {
-                let row = self.change_row(first_row, entry, i32::from(delta) as u32, &mask)?;
-                let bias = layers.gadget.base() as i32 - 1;
-                row.digits.iter().for_each(|&digit| writer.put((i32::from(digit) + bias) as u32, layers.change_bits()));
-                rows.push(row);
+            let rows = change.deltas.iter().enumerate();
+            let rows = rows.map(|(entry, &delta)| self.change_row(first_row, entry, i32::from(delta) as u32, &mask));
+            let rows = rows.collect::<Result<Vec<_>>>()?;
+            update.add(&rows)?;
+            if by_digits {
+                payload.extend_from_slice(&change.index.to_le_bytes());
+                payload.extend(pack_changes(&layers, &rows));
             }
-            payload.extend(writer.finish());
         }
-        self.hint = changed_hint(&layers, &self.hint, &rows, &self.second_public, context.kernel)?;
-        if payload.len() >= layers.hint_bytes() {
+        self.hint = update.finish();
+        if !by_digits {
             return Ok(vec![("hint", self.hint())]);
         }
         let mut builder = FrameBuilder::new(payload.len());
@@ -181,6 +182,16 @@ impl Server {
         }
         Ok(RowChange { copy, group, digits })
     }
+}
+
+/// The changed digits of one record, each shifted by p - 1 to be positive, back to back.
+fn pack_changes(layers: &Layers, rows: &[RowChange]) -> Vec<u8> {
+    let (bias, bits) = (layers.gadget.base() as i32 - 1, layers.change_bits());
+    let mut writer = BitWriter::default();
+    for &digit in rows.iter().flat_map(|row| &row.digits) {
+        writer.put((i32::from(digit) + bias) as u32, bits);
+    }
+    writer.finish()
 }
 
 /// The public matrices A1 and A2 of the two seeds in the hint message.

@@ -1,0 +1,37 @@
+//! The order of a block's bytes.
+
+use super::{GROUP_ROWS, STRIP_CHUNKS};
+
+/// Where a block keeps each row's share of each chunk: strip by strip, within a strip group by group of eight rows, within
+/// those chunk by chunk, and last row by row.
+#[derive(Clone, Copy)]
+pub(crate) struct Order {
+    /// Chunks in a row.
+    pub(crate) chunks: usize,
+    /// Groups of eight rows in the block.
+    pub(crate) groups: usize,
+    /// Bytes of a share.
+    pub(crate) share: usize,
+}
+
+impl Order {
+    /// Bytes of the block.
+    pub(crate) fn bytes(self) -> usize {
+        self.chunks * self.groups * GROUP_ROWS * self.share
+    }
+
+    /// Chunks from the given one to the end of its strip: as many as follow one another in memory, a group's 8 shares apart.
+    #[inline(always)]
+    pub(crate) fn run(self, chunk: usize) -> usize {
+        STRIP_CHUNKS.min(self.chunks - chunk / STRIP_CHUNKS * STRIP_CHUNKS) - chunk % STRIP_CHUNKS
+    }
+
+    /// Offset in the block of the share of row `row` (of the block) in chunk `chunk`.
+    #[inline(always)]
+    pub(crate) fn at(self, chunk: usize, row: usize) -> usize {
+        let strip_start = chunk / STRIP_CHUNKS * STRIP_CHUNKS;
+        let strip_chunks = STRIP_CHUNKS.min(self.chunks - strip_start);
+        let groups_before = strip_start * self.groups + row / GROUP_ROWS * strip_chunks + chunk % STRIP_CHUNKS;
+        (groups_before * GROUP_ROWS + row % GROUP_ROWS) * self.share
+    }
+}
