@@ -10,7 +10,7 @@ PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV := .venv/bin
 BINARY := impl/target/release/pirlab
-DRIVER = $(VENV)/python experiments/reproduce.py --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
+DRIVER = exec $(VENV)/python experiments/reproduce.py --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
 .PHONY: help tools setup build reproduce plan calibrate reference test clean

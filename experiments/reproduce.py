@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
@@ -116,6 +117,7 @@ class Plan:
             for name in sweep.experiments
             for line in read_json(sweep.prediction(name)) or []
         }
+        self.sources = Counter(entry["source"] for line in predicted.values() for entry in line["security"])
         self.todo, self.groups = {}, {}
         for group in sweep.groups.values():
             rows = sweep.missing(group) if group.measured else []
@@ -138,7 +140,7 @@ class Plan:
             table.add_column(name, overflow="fold")
         for name in ("rows", "there", "to do", "predicted", "memory"):
             table.add_column(name, justify="right")
-        table.add_column("left out or skipped, and why", overflow="fold")
+        table.add_column("left out, skipped or stopped: why", overflow="fold")
         for group in self.sweep.groups.values():
             todo = self.todo.get(group.key, [])
             rows = self.groups[group.key].rows
@@ -162,6 +164,13 @@ class Plan:
             f"{rows} rows in {len(self.todo)} groups to measure, about {seconds_text(total)} by the cost model, "
             f"one group at a time; {bytes_text(self.free)} of memory free."
         )
+        words = {
+            "live": "by the lattice estimator itself",
+            "recorded": "from its recorded results (LATTICE_ESTIMATOR=<checkout> runs it live)",
+            "none": "unknown: neither recorded nor the estimator at hand",
+        }
+        for source, count in self.sources.items():
+            CONSOLE.print(f"Security of {count} instances: {words.get(source, source)}.")
 
 
 def follow(process: subprocess.Popen, plan: Plan) -> int:
@@ -216,11 +225,9 @@ def freshen(sweep: Sweep) -> int:
 
 def report(workflow: Workflow, sweep: Sweep) -> Path | None:
     """Snakemake's self-contained HTML report, made again when a table, figure or verdict is newer."""
-    path = sweep.results / "report.html"
-    made = [p for p in (sweep.results / "verdict").glob("*.json")] + [
-        p for p in sweep.figures.rglob("*") if p.is_file()
-    ]
-    made += list((ROOT / "experiments/captions").glob("*.rst"))
+    path = sweep.figures / "report.html"
+    made = [p for p in sweep.figures.rglob("*") if p.is_file() and p != path]
+    made += [*(sweep.results / "verdict").glob("*.json"), *(ROOT / "experiments/captions").glob("*.rst")]
     if path.is_file() and all(p.stat().st_mtime <= path.stat().st_mtime for p in made):
         return path
     return path if workflow.run("presented", "--report", str(path)) == 0 and path.is_file() else None
@@ -294,14 +301,25 @@ def main() -> int:
     parser.add_argument("--only", help="experiments, separated by commas, instead of the profile's")
     parser.add_argument("--cores", default="all")
     parser.add_argument("--wait", type=int, default=10, help="seconds to wait for another run in the same folder")
+    parser.add_argument(
+        "--with-parent", action="store_true", help="end at once when the process that started this ends"
+    )
     for name in ("results", "figures", "binary"):
         parser.add_argument(f"--{name}", help=f"instead of the profile's `{name}`")
     arguments = parser.parse_args()
     os.chdir(ROOT)
+    if arguments.with_parent:
+        die_with_parent()
     try:
         return reproduce(arguments)
     except PlanError as error:
         CONSOLE.print(str(error), markup=False, soft_wrap=True)
+        return 2
+    except OSError as error:
+        name = error.filename or "a file"
+        CONSOLE.print(
+            f"{name}: {error.strerror or error}. Check the path, its permissions and the free space.", markup=False
+        )
         return 2
     except KeyboardInterrupt:
         CONSOLE.print("Stopped. Finished records are kept; the same command continues.")

@@ -93,7 +93,7 @@ def test_clean_run_makes_everything(finished):
     names += [f"{stem}.{end}" for stem in ("table-comparison", "accuracy") for end in ("csv", "md", "tex", "html")]
     for name in names:
         assert (out / name).stat().st_size > 0, name
-    report = (finished.results / "report.html").read_text()
+    report = (finished.figures / "report.html").read_text()
     assert "smoke/tiny" in report
     assert 'src="http' not in report, "the report opens without a network"
 
@@ -170,8 +170,21 @@ def test_failed_and_missing_records_are_measured_again_alone(finished):
     assert after[untouched] == before[untouched]
 
 
-def test_killed_sweep_continues(tmp_path, binary):
+def test_reference_run_is_labelled(finished, tmp_path):
+    out = tmp_path / "reference"
+    command = [sys.executable, "experiments/reference.py", "--profile=tiny", f"--out={out}"]
+    command += [f"--results={finished.results}", f"--figures={finished.figures}"]
+    subprocess.run(command, cwd=sweep.ROOT, check=True, capture_output=True)
+    assert len(list((out / "records").rglob("*.json"))) == 3
+    assert len(list((out / "predictions").rglob("*.json"))) == 1
+    text = (out / "README.md").read_text()
+    assert "| profile | tiny |" in text and "| rows | 3 ok |" in text
+
+
+def test_killed_sweep_continues(tmp_path, finished, binary):
     box = Sandbox(tmp_path, binary)
+    box.results.mkdir()
+    shutil.copy(finished.results / "calibration.json", box.results)
     with subprocess.Popen(
         box.driver(),
         cwd=sweep.ROOT,
