@@ -58,6 +58,14 @@ impl NoiseLog {
         }
     }
 
+    /// The number of keys of the stage that has fewest, the number of values of the stage that has most; `None` without a
+    /// stage.
+    pub fn least_keys_and_most_samples(&self) -> Option<(u64, u64)> {
+        let keys = self.stages.values().map(|sums| sums.keys).min();
+        let samples = self.stages.values().map(|sums| sums.samples).max();
+        keys.zip(samples)
+    }
+
     /// The statistics.
     pub fn summary(&self) -> Vec<StageNoise> {
         let one = |(stage, sums): (&String, &Sums)| {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rand::RngCore;
 use rand_chacha::ChaCha20Rng;
@@ -24,6 +25,13 @@ pub const PROCESS_BYTES: u64 = 6 << 20;
 
 /// Preprocessing is repeated until there are as many samples as repetitions or until it has taken so long, seconds.
 const PREPROCESS_SECONDS: f64 = 5.0;
+
+/// Noise is measured over at least so many keys,
+const NOISE_KEYS: u64 = 20;
+/// and at least so many values,
+const NOISE_SAMPLES: u64 = 1 << 14;
+/// unless, beyond the keys, that takes longer than so many seconds.
+const NOISE_SECONDS: f64 = 2.0;
 
 /// How a run is done.
 #[derive(Clone, Debug)]
@@ -63,6 +71,11 @@ pub trait Session {
     /// # Errors
     /// Whatever the protocol refuses.
     fn repetition(&mut self) -> Result<()>;
+    /// Further exchanges outside the clock, until the noise is measured over enough keys and values.
+    ///
+    /// # Errors
+    /// Whatever the protocol refuses.
+    fn measure_noise(&mut self) -> Result<()>;
     /// One update of as many records as the workload says, and a query for a changed one. Nothing without updates.
     ///
     /// # Errors
@@ -215,7 +228,7 @@ impl<S: Scheme> Session for Run<'_, S> {
         for _ in 0..self.repetitions {
             // The tables of the last turn must be gone before new ones are built.
             self.parties = None;
-            let start = std::time::Instant::now();
+            let start = Instant::now();
             let server = S::preprocess(&self.params, &self.database, &mut self.context)?;
             let client = S::client(&self.params, self.workload.shape, &mut self.context)?;
             self.parties = Some((server, client));
@@ -241,6 +254,23 @@ impl<S: Scheme> Session for Run<'_, S> {
         let indices = self.indices(self.done);
         self.exchange(&indices, self.done == 0)?;
         self.done += 1;
+        Ok(())
+    }
+
+    fn measure_noise(&mut self) -> Result<()> {
+        let start = Instant::now();
+        self.context.clock.pause(true);
+        // A protocol that decrypts nothing has no noise.
+        while let Some((keys, samples)) = self.context.noise.least_keys_and_most_samples() {
+            let late = start.elapsed().as_secs_f64() > NOISE_SECONDS;
+            if keys >= NOISE_KEYS && (samples >= NOISE_SAMPLES || late) {
+                break;
+            }
+            let indices = self.indices(self.done);
+            self.exchange(&indices, false)?;
+            self.done += 1;
+        }
+        self.context.clock.pause(false);
         Ok(())
     }
 

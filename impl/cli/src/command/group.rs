@@ -103,6 +103,9 @@ fn measure_batch(batch: &mut [Running]) {
             row.take(Step::Repetition);
         }
     }
+    for row in batch.iter_mut() {
+        row.take(Step::Noise);
+    }
     for row in batch.iter_mut().filter(|row| row.plan.row.updates > 0) {
         row.take(Step::Update);
     }

@@ -20,6 +20,8 @@ pub enum Step {
     Prepare,
     /// One repetition of the online phases.
     Repetition,
+    /// Further exchanges outside the clock, until the noise is measured over enough keys.
+    Noise,
     /// The updates, all repetitions of them.
     Update,
     /// Nothing more: hand over what was measured.
@@ -71,6 +73,7 @@ impl<'a> Steps<'a> {
         let done = match step {
             Step::Prepare => self.session.prepare(),
             Step::Repetition => self.session.repetition(),
+            Step::Noise => self.session.measure_noise(),
             Step::Update => self.session.update(),
             Step::Finish => Ok(()),
         };
@@ -86,9 +89,10 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// The steps between preparing and finishing a row: all repetitions, then the updates (one step measures them all).
+/// The steps between preparing and finishing a row: all repetitions, the noise, then the updates (one step measures them all).
 pub fn online_steps(plan: &Plan) -> Vec<Step> {
     let mut steps = vec![Step::Repetition; plan.row.repetitions as usize];
+    steps.push(Step::Noise);
     steps.extend((plan.row.updates > 0).then_some(Step::Update));
     steps
 }

@@ -69,6 +69,9 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
             run.prepare().unwrap();
             run.repetition().unwrap();
             run.repetition().unwrap();
+            if kernel == Kernel::best() && source == "seeded:07" {
+                run.measure_noise().unwrap();
+            }
             run.update().unwrap();
             let measured = run.finish();
             assert_eq!(measured.correct.right, measured.correct.compared, "{records} x {bits} {source} {kernel}");
