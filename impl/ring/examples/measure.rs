@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 use ring::bandwidth::Probe;
-use ring::{DiscreteGaussian, Kernel, PackedMatrix, Prg, StdDev, Vector32, dense, matmul, matvec};
+use ring::{DiscreteGaussian, Kernel, PackedMatrix, Prg, StdDev, Vector32, Words, dense, matmul, matvec};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
@@ -120,7 +120,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let (l, n) = (65536, 1024);
-    let mut a = vec![0u32; l * n];
+    let mut a = Words::zeroed(l * n)?;
     a.par_chunks_mut(n).enumerate().for_each(|(i, row)| prg.fill_u32_at((i * n) as u64, row));
     let (x, mut long, mut short) = (&elements[0][..n.min(cols)], vec![0; l], vec![0; 4 * n]);
     let x: Vec<u32> = x.iter().copied().chain(std::iter::repeat(1)).take(n).collect();

@@ -16,6 +16,7 @@ pub mod noise;
 pub mod prg;
 mod region;
 pub mod secret;
+pub mod words;
 
 pub use gaussian::DiscreteGaussian;
 pub use kernel::{Kernel, KernelError};
@@ -23,3 +24,4 @@ pub use matrix::{MatrixError, PackedMatrix, RowBlockMut};
 pub use matvec::{PreparedVector, ProductError, Vector32};
 pub use noise::{StdDev, Width};
 pub use prg::{Prg, Seed};
+pub use words::Words;

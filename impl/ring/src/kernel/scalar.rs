@@ -77,7 +77,6 @@ pub(crate) fn dot(a: &[u32], x: &[u32]) -> u32 {
     sums.iter().fold(rest, |sum, lane| sum.wrapping_add(*lane))
 }
 
-#[inline(always)]
 pub(crate) fn accumulate<const D: usize>(
     coefficients: &[[u32; ACCUMULATED_ROWS]; D],
     rows: &[u32],
@@ -86,29 +85,11 @@ pub(crate) fn accumulate<const D: usize>(
     out: &mut [u32],
     out_stride: usize,
 ) {
-    const LANES: usize = 16;
-    let whole = cols - cols % LANES;
-    for col in (0..whole).step_by(LANES) {
-        let mut sums = [[0u32; LANES]; D];
-        for i in 0..ACCUMULATED_ROWS {
-            let row = &rows[i * stride + col..][..LANES];
-            for (sum, coefficients) in sums.iter_mut().zip(coefficients) {
-                for lane in 0..LANES {
-                    sum[lane] = sum[lane].wrapping_add(coefficients[i].wrapping_mul(row[lane]));
-                }
-            }
-        }
-        for (d, sum) in sums.iter().enumerate() {
-            for (out, sum) in out[d * out_stride + col..][..LANES].iter_mut().zip(sum) {
-                *out = out.wrapping_add(*sum);
-            }
-        }
-    }
-    for col in whole..cols {
-        for (d, coefficients) in coefficients.iter().enumerate() {
-            let out = &mut out[d * out_stride + col];
-            for (i, coefficient) in coefficients.iter().enumerate() {
-                *out = out.wrapping_add(coefficient.wrapping_mul(rows[i * stride + col]));
+    for (d, coefficients) in coefficients.iter().enumerate() {
+        let out = &mut out[d * out_stride..][..cols];
+        for (i, coefficient) in coefficients.iter().enumerate() {
+            for (out, element) in out.iter_mut().zip(&rows[i * stride..][..cols]) {
+                *out = out.wrapping_add(coefficient.wrapping_mul(*element));
             }
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lattice::lwe::PublicMatrix;
 use rand::RngCore;
+use ring::words::Words;
 use ring::{PackedMatrix, Seed, Vector32, dense, matvec};
 
 use super::params::Layers;
@@ -25,7 +26,7 @@ pub struct Server {
     /// H1.
     digits: PackedMatrix,
     /// A2, G x n, row-major: every answer reads it whole.
-    second_matrix: Vec<u32>,
+    second_matrix: Words,
     hint: Frame,
 }
 
@@ -49,7 +50,7 @@ impl Server {
             database.accumulate_hint(&first_public, &mut first_hint, context)?;
             let digits = digit_matrix(&layers, &first_hint)?;
             drop(first_hint);
-            let mut second_matrix = vec![0u32; layers.groups * n];
+            let mut second_matrix = Words::zeroed(layers.groups * n).map_err(internal)?;
             second_public.fill_rows(0, &mut second_matrix);
             let words = layers.second_rows() * n;
             let mut builder = FrameBuilder::new(layers.hint_bytes());
