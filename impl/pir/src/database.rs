@@ -63,13 +63,13 @@ impl Database {
         let (kind, rest) = source.split_once(':').ok_or_else(|| unknown("it has no kind before a colon"))?;
         match kind {
             "seeded" => {
-                let seed = (rest.len() <= 32).then(|| u128::from_str_radix(rest, 16).ok()).flatten();
+                let seed = hex_digits(rest, 32).and_then(|digits| u128::from_str_radix(digits, 16).ok());
                 let seed = seed.ok_or_else(|| unknown("the seed is not 1 to 32 hexadecimal digits"))?;
                 Ok(Self::seeded(seed.to_be_bytes(), shape))
             }
             "constant" => {
-                let byte =
-                    u8::from_str_radix(rest, 16).map_err(|_| unknown("the byte is not two hexadecimal digits"))?;
+                let byte = hex_digits(rest, 2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                let byte = byte.ok_or_else(|| unknown("the byte is not one or two hexadecimal digits"))?;
                 Ok(Self::constant(byte, shape))
             }
             "file" | "mmap" => Self::from_file(Path::new(rest), kind == "mmap", shape),
@@ -182,6 +182,12 @@ impl Database {
     }
 }
 
+/// `text` if it is one to `most` hexadecimal digits and nothing else.
+fn hex_digits(text: &str, most: usize) -> Option<&str> {
+    let fits = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    fits.then_some(text)
+}
+
 /// Checks that `record` can replace record `index`.
 ///
 /// # Errors
@@ -278,7 +284,16 @@ mod tests {
         file.write_all(&[0; 162]).unwrap();
         let message = Database::open(&format!("file:{}", file.path().display()), shape).err().unwrap().to_string();
         assert!(message.contains("162 bytes") && message.contains("need 163"), "{message}");
-        for bad in ["seeded:xyz", "seeded", "tape:1", "file:no such file", "constant:1234"] {
+        for bad in [
+            "seeded:xyz",
+            "seeded:+5",
+            "seeded:",
+            "constant:+f",
+            "seeded",
+            "tape:1",
+            "file:no such file",
+            "constant:1234",
+        ] {
             assert!(Database::open(bad, shape).is_err(), "{bad}");
         }
         let mut database = Database::constant(0xff, shape);

@@ -160,7 +160,11 @@ impl TryFrom<&LweLiteral> for Lwe32 {
                 Err(Error::value(key, format!("standard deviation {value} is not between 0.3 and 16384.")))
             }
         };
-        in_range("lwe.error", error.stddev().0)?;
+        let key = match error {
+            ErrorSize::Stddev(_) => "lwe.error.stddev",
+            ErrorSize::Width(_) => "lwe.error.width",
+        };
+        in_range(key, error.stddev().0)?;
         match secret {
             SecretKind::Gaussian { stddev } => in_range("lwe.secret.stddev", *stddev)?,
             SecretKind::FixedWeight { plus, minus } if plus.saturating_add(*minus) > *dimension => {
@@ -168,6 +172,9 @@ impl TryFrom<&LweLiteral> for Lwe32 {
                     "lwe.secret",
                     format!("{plus} ones and {minus} minus ones do not fit into dimension {dimension}."),
                 ));
+            }
+            SecretKind::FixedWeight { plus: 0, minus: 0 } => {
+                return Err(Error::value("lwe.secret", "plus = 0 and minus = 0: a secret of zeros hides nothing."));
             }
             _ => {}
         }
@@ -185,7 +192,7 @@ pub struct PlainModulus {
     pub modulus: u32,
 }
 
-/// Checked table: samples strictly increasing, moduli non-increasing, each in 2..=2^12.
+/// Checked table: samples strictly increasing, moduli non-increasing, each in 3..=2^12.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlainModuli(Vec<PlainModulus>);
 
@@ -273,7 +280,7 @@ impl ParameterFile {
     /// The file cannot be read, is not TOML, or names no protocol.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "reading the parameter file", e))?;
-        let ProtocolOnly { protocol } = toml::from_str(&text).map_err(|e| toml_error(path, &e))?;
+        let ProtocolOnly { protocol } = toml::from_str(&text).map_err(|e| toml_error(path, &text, &e))?;
         let sha256 = hex(&Sha256::digest(text.as_bytes()));
         Ok(Self { path: path.to_path_buf(), protocol, text, sha256 })
     }
@@ -283,7 +290,7 @@ impl ParameterFile {
     /// # Errors
     /// Unknown or missing keys and values out of range, with file, line, key and remedy.
     pub fn parse<P: ParameterSet>(&self) -> Result<P> {
-        let literal: P::Literal = toml::from_str(&self.text).map_err(|e| toml_error(&self.path, &e))?;
+        let literal: P::Literal = toml::from_str(&self.text).map_err(|e| toml_error(&self.path, &self.text, &e))?;
         P::try_new(literal).map_err(|e| e.in_file(&self.path))
     }
 
@@ -311,10 +318,14 @@ impl ParameterFile {
     }
 }
 
-fn toml_error(path: &Path, error: &toml::de::Error) -> Error {
+fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> Error {
+    // The error's own text quotes the source over several lines; one line names the place.
+    let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+    let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+    let what = error.message().trim_end().replace('\n', " ");
     Error::Parameters {
         file: path.display().to_string(),
-        problem: format!("{}. Compare with the schema in params/.", error.to_string().trim_end()),
+        problem: format!("{place}{what}. Compare with the schema in params/ or with a set there."),
     }
 }
 

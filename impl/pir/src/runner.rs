@@ -33,6 +33,9 @@ const NOISE_SAMPLES: u64 = 1 << 14;
 /// unless, beyond the keys, that takes longer than so many seconds.
 const NOISE_SECONDS: f64 = 2.0;
 
+/// Most changed records that are asked for after an update.
+const CHANGES_ASKED: usize = 16;
+
 /// How a run is done.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -172,8 +175,8 @@ impl<'a, S: Scheme> Run<'a, S> {
         let response = responses.into_iter().next().ok_or_else(|| Error::message("answer", "the server gave none."))?;
         let messages = carry_all(link, &response.messages, Direction::Download, "answer", served)?;
         let response = Response { messages, queries: response.queries };
-        S::measure_noise(client, &response, context)?;
         let records = clock.time("extract", Group::Online, || S::extract(client, &response, context))?;
+        S::measure_noise(client, &response, context)?;
         self.compare(indices, &records)
     }
 
@@ -293,18 +296,14 @@ impl<S: Scheme> Session for Run<'_, S> {
             for (index, record) in changes {
                 self.database.change(index, record)?;
             }
-            // The changed records, and one that was not changed, must come back right.
+            // Changed records (the last ones, which see all other changes) and one that was not changed must come back right.
             let other = changed[changed.len() - 1].saturating_add(1).min(self.workload.shape.records - 1);
-            let asked: Vec<u64> = changed
-                .iter()
-                .rev()
-                .copied()
-                .chain([other])
-                .cycle()
-                .take(self.workload.queries.max(2) as usize)
-                .collect();
+            let queries = self.workload.queries as usize;
+            let asked = std::iter::once(other).chain(changed.iter().rev().take(CHANGES_ASKED).copied());
+            let padding = (1 + changed.len().min(CHANGES_ASKED)).next_multiple_of(queries);
+            let asked: Vec<u64> = asked.cycle().take(padding).collect();
             self.context.clock.pause(true);
-            for indices in asked.chunks(self.workload.queries as usize) {
+            for indices in asked.chunks(queries) {
                 self.exchange(indices, false)?;
             }
             self.context.clock.pause(false);

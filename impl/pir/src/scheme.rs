@@ -11,13 +11,13 @@ use ring::Kernel;
 use crate::clock::Clock;
 use crate::database::{Database, Record};
 use crate::description::{Description, Direction};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
 use crate::params::ParameterSet;
 use crate::progress::Progress;
 use crate::transcript::Link;
 use crate::wire::Frame;
-use crate::workload::{Shape, Workload};
+use crate::workload::{MAX_QUERIES, Shape, Workload};
 
 /// What a protocol computes with: kernel path, threads, randomness, clock, progress.
 pub struct Context<'a> {
@@ -118,8 +118,8 @@ pub trait Scheme: Sized {
     /// A response that does not fit the request.
     fn extract(client: &mut Self::Client, response: &Response, context: &mut Context) -> Result<Vec<Record>>;
 
-    /// Decrypts everything the client can in `response` (not only the records asked for) and logs the errors by stage.
-    /// Called outside the clock, before [`Self::extract`].
+    /// Decrypts everything the client can in the response it extracted last (not only the records asked for) and logs the
+    /// errors by stage. Called outside the clock.
     ///
     /// # Errors
     /// As [`Self::extract`].
@@ -179,7 +179,7 @@ impl Sizes {
             direction,
             phase: phase.into(),
             payload_bytes,
-            frame_bytes: payload_bytes + crate::wire::HEADER_BYTES,
+            frame_bytes: payload_bytes.saturating_add(crate::wire::HEADER_BYTES),
             formula: formula.into(),
             queries_served,
         });
@@ -208,6 +208,22 @@ impl Sizes {
             instances,
         }
     }
+}
+
+/// Checks a request's number of queries, which the payload's length is then held against.
+///
+/// # Errors
+/// None, or more than [`MAX_QUERIES`].
+pub(crate) fn check_queries(request: &Request) -> Result<()> {
+    if (1..=MAX_QUERIES).contains(&request.queries) {
+        return Ok(());
+    }
+    Err(Error::message("query", format!("{} queries in one request; from 1 to {MAX_QUERIES}.", request.queries)))
+}
+
+/// The product of an operation count's factors; counts beyond 2^64 are shown as the largest number.
+pub(crate) fn count(factors: &[u64]) -> u64 {
+    factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor))
 }
 
 /// The object of a JSON value: operation counts by phase and kind.

@@ -1,8 +1,9 @@
 //! The wire format: a message is a frame of a 32-byte header and a payload.
 //!
-//! Header, little-endian: magic `PIRL`, version u16, zero u16, CRC-32 of the protocol's name, CRC-32 of the message's name,
+//! Header, little-endian: magic `PIRL`, version u16, epoch u16, CRC-32 of the protocol's name, CRC-32 of the message's name,
 //! payload length u64, CRC-32 of the payload, CRC-32 of the 28 bytes before. Payload bytes are what a paper's formula
-//! counts; frame bytes add the header. A receiver parses real bytes and refuses whatever does not match.
+//! counts; frame bytes add the header. The epoch counts the database's updates, so that an answer or a change of a hint is
+//! never combined with a hint of another version. A receiver parses real bytes and refuses whatever does not match.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,12 +28,26 @@ pub struct Frame {
 pub struct FrameBuilder {
     words: Vec<u64>,
     payload_bytes: usize,
+    epoch: u16,
 }
 
 impl FrameBuilder {
     /// A message with a zeroed payload of `payload_bytes`.
     pub fn new(payload_bytes: usize) -> Self {
-        Self { words: vec![0; (HEADER_BYTES as usize + payload_bytes).div_ceil(8)], payload_bytes }
+        Self { words: vec![0; (HEADER_BYTES as usize + payload_bytes).div_ceil(8)], payload_bytes, epoch: 0 }
+    }
+
+    /// A message with the payload of another one: its bytes themselves where no one else holds them, else a copy.
+    pub fn reopen(frame: Frame) -> Self {
+        let payload_bytes = frame.payload_bytes;
+        let words = Arc::try_unwrap(frame.words).unwrap_or_else(|shared| (*shared).clone());
+        Self { words, payload_bytes, epoch: 0 }
+    }
+
+    /// Stamps the message with the number of updates (modulo 2^16) the sender's database has seen.
+    pub fn at_epoch(mut self, epoch: u16) -> Self {
+        self.epoch = epoch;
+        self
     }
 
     /// The payload's bytes.
@@ -67,6 +82,7 @@ impl FrameBuilder {
         let mut header = [0u8; HEADER_BYTES as usize];
         header[..4].copy_from_slice(&MAGIC);
         header[4..6].copy_from_slice(&VERSION.to_le_bytes());
+        header[6..8].copy_from_slice(&self.epoch.to_le_bytes());
         header[8..12].copy_from_slice(&crc32fast::hash(protocol.as_bytes()).to_le_bytes());
         header[12..16].copy_from_slice(&crc32fast::hash(message.as_bytes()).to_le_bytes());
         header[16..24].copy_from_slice(&(self.payload_bytes as u64).to_le_bytes());
@@ -87,6 +103,26 @@ impl Frame {
     /// The payload.
     pub fn payload(&self) -> &[u8] {
         &self.bytes()[HEADER_BYTES as usize..]
+    }
+
+    /// The number of updates (modulo 2^16) the sender's database had seen.
+    pub fn epoch(&self) -> u16 {
+        u16::from_le_bytes([self.bytes()[6], self.bytes()[7]])
+    }
+
+    /// Checks that the message belongs to the version of the database that the receiver knows.
+    ///
+    /// # Errors
+    /// [`Error::Message`] where it does not.
+    pub fn check_epoch(&self, message: &str, epoch: u16) -> Result<()> {
+        if self.epoch() == epoch {
+            return Ok(());
+        }
+        let problem = format!(
+            "it belongs to version {} of the database, the client's hint to version {epoch}; fetch the missing updates or the hint.",
+            self.epoch()
+        );
+        Err(Error::message(message, problem))
     }
 
     /// Payload words as they stand on the wire (little-endian), from byte `offset` (a multiple of 4) on.
@@ -253,7 +289,6 @@ mod tests {
         for bit in 0..8 * good.bytes().len() {
             let mut bad = good.bytes().to_vec();
             bad[bit / 8] ^= 1 << (bit % 8);
-            // The two zero bytes of the header are covered by its checksum as well.
             assert!(Frame::parse(&bad, "simplepir", "query").is_err(), "bit {bit}");
         }
         for length in 0..good.bytes().len() {

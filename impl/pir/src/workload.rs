@@ -14,16 +14,16 @@ pub struct Shape {
     pub record_bits: u64,
 }
 
-/// Largest database that can be described: 2^50 bits.
-const MAX_DATABASE_BITS: u128 = 1 << 50;
-/// Largest record: 2^30 bits.
-const MAX_RECORD_BITS: u64 = 1 << 30;
+/// Largest database that can be described: 2^46 bits, 8 TiB. With the bounds below, sizes and counts stay below 2^64.
+const MAX_DATABASE_BITS: u128 = 1 << 46;
+/// Largest record: 2^27 bits, 16 MiB.
+const MAX_RECORD_BITS: u64 = 1 << 27;
 
 impl Shape {
     /// A checked shape.
     ///
     /// # Errors
-    /// Zero records, zero bits, a record above 2^30 bits, a database above 2^50 bits.
+    /// Zero records, zero bits, a record above 2^27 bits, a database above 2^46 bits.
     pub fn new(records: u64, record_bits: u64) -> Result<Self> {
         let refuse = |problem: String| Err(Error::Workload(problem));
         if records == 0 {
@@ -34,12 +34,12 @@ impl Shape {
         }
         if record_bits > MAX_RECORD_BITS {
             return refuse(format!(
-                "record bits = {record_bits}: at most {MAX_RECORD_BITS} (2^30). Split longer records and fetch their parts."
+                "record bits = {record_bits}: at most {MAX_RECORD_BITS} (2^27). Split longer records and fetch their parts."
             ));
         }
         if u128::from(records) * u128::from(record_bits) > MAX_DATABASE_BITS {
             return refuse(format!(
-                "records x record bits = {records} x {record_bits}: at most 2^50 bits. Split the database."
+                "records x record bits = {records} x {record_bits}: at most 2^46 bits. Split the database."
             ));
         }
         Ok(Self { records, record_bits })
@@ -89,6 +89,8 @@ pub struct Workload {
 
 /// Most queries in one request.
 pub const MAX_QUERIES: u64 = 1 << 12;
+/// Most records in one update.
+pub const MAX_UPDATES: u64 = 1 << 16;
 
 impl Workload {
     /// A checked workload.
@@ -99,10 +101,12 @@ impl Workload {
         if !(1..=MAX_QUERIES).contains(&queries) {
             return Err(Error::Workload(format!("queries = {queries}: from 1 to {MAX_QUERIES} in one request.")));
         }
-        if updates > shape.records {
+        let most = shape.records.min(MAX_UPDATES);
+        if updates > most {
             return Err(Error::Workload(format!(
-                "updates = {updates}: the database has only {} records. Give --updates {} or fewer.",
-                shape.records, shape.records
+                "updates = {updates}: the database has {} records, and one update changes at most {MAX_UPDATES}. Give --updates \
+                 {most} or fewer.",
+                shape.records
             )));
         }
         Ok(Self { shape, queries, updates })

@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_database_past_the_table_is_refused_with_the_key() {
-        let error = Layout::choose(Shape::new(1 << 48, 1).unwrap(), &table(false), Tiling::Square).unwrap_err();
+        let error = Layout::choose(Shape::new(1 << 46, 1).unwrap(), &table(false), Tiling::Square).unwrap_err();
         assert!(error.to_string().contains("plain_moduli"));
     }
 }

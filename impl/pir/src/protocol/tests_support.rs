@@ -87,6 +87,64 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
         }
     }
     refuses_bad_messages::<S>(params, shape);
+    refuses_other_versions::<S>(params, shape);
+}
+
+/// An answer from before an update, an update applied twice or skipped: refused, and the client still works.
+fn refuses_other_versions<S: Scheme>(params: &S::Params, shape: Shape) {
+    let mut context = context(Kernel::best(), 1);
+    let (mut server, mut client) = parties::<S>(params, shape, &mut context);
+    let mut database = Database::seeded([9; 16], shape);
+    let change = |database: &mut Database, server: &mut S::Server, context: &mut Context| {
+        let mut record = database.record(0).unwrap();
+        record[0] ^= 1;
+        database.change(0, record.clone()).unwrap();
+        S::update(server, &[(0, record)], context).unwrap()
+    };
+    let request = S::query(&mut client, &[0], &mut context).unwrap();
+    let early = S::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+    let first = change(&mut database, &mut server, &mut context);
+    let second = change(&mut database, &mut server, &mut context);
+    let third = change(&mut database, &mut server, &mut context);
+    let deltas = first.iter().all(|(name, _)| *name == "hint_delta");
+    if deltas {
+        assert!(S::apply_update(&mut client, &second, &mut context).is_err(), "an update was skipped");
+    }
+    for messages in [&first, &second] {
+        S::apply_update(&mut client, messages, &mut context).unwrap();
+    }
+    if deltas {
+        assert!(S::apply_update(&mut client, &second, &mut context).is_err(), "an update was applied twice");
+    }
+    let error = S::extract(&mut client, &early, &mut context).unwrap_err().to_string();
+    assert!(error.contains("version"), "{error}");
+    S::apply_update(&mut client, &third, &mut context).unwrap();
+    let late = S::answer(&server, &[request], &mut context).unwrap().remove(0);
+    assert_eq!(S::extract(&mut client, &late, &mut context).unwrap(), [database.record(0).unwrap()]);
+}
+
+/// Sizes and counts at the bounds of what is accepted do not wrap around: larger workloads never have smaller ones.
+pub fn grows_up_to_the_bounds<S: Scheme>(params: &S::Params) {
+    let describe = |records: u64, bits: u64, queries: u64, updates: u64| {
+        let workload = Workload::new(Shape::new(records, bits).unwrap(), queries, updates).unwrap();
+        S::describe(params, &workload).ok()
+    };
+    let mut described = 0;
+    for (records, bits) in [(1 << 19, 1u64 << 27), (1, 1 << 27), (1 << 46, 1), (1 << 36, 1 << 10)] {
+        let small = describe(records, bits, 1, 0);
+        let large = describe(records, bits, 1 << 12, (1 << 16).min(records));
+        let (Some(small), Some(large)) = (small, large) else { continue };
+        described += 1;
+        assert!(large.memory.peak_bytes > small.memory.peak_bytes);
+        assert!(small.memory.peak_bytes > small.memory.server_bytes());
+        for (phase, counts) in &small.operations {
+            for (name, count) in counts.as_object().unwrap() {
+                let more = large.operations[phase][name].as_u64().unwrap();
+                assert!(more >= count.as_u64().unwrap(), "{phase} {name} of {records} x {bits}");
+            }
+        }
+    }
+    assert!(described > 0);
 }
 
 fn parties<S: Scheme>(params: &S::Params, shape: Shape, context: &mut Context) -> (S::Server, S::Client) {
@@ -110,8 +168,10 @@ fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
     assert!(Frame::parse(&corrupt[..last], S::NAME, name).is_err());
     let none = Request { messages: Vec::new(), queries: 1 };
     assert!(S::answer(&server, &[none], &mut context).is_err());
-    let two = Request { messages: request.messages.clone(), queries: 2 };
-    assert!(S::answer(&server, &[two], &mut context).is_err());
+    for queries in [0, 2, 1 << 62] {
+        let other = Request { messages: request.messages.clone(), queries };
+        assert!(S::answer(&server, &[other], &mut context).is_err());
+    }
     // Two clients' requests in one call; the answers come in order.
     let mut other = S::client(params, shape, &mut context).unwrap();
     let mut server = server;
@@ -134,8 +194,8 @@ pub fn noise_variance<S: Scheme>(params: &S::Params, shape: Shape, keys: usize, 
     for key in 0..keys {
         let request = S::query(&mut client, &[key as u64 % shape.records], &mut context).unwrap();
         let response = &S::answer(&server, &[request], &mut context).unwrap()[0];
-        S::measure_noise(&client, response, &mut context).unwrap();
         S::extract(&mut client, response, &mut context).unwrap();
+        S::measure_noise(&client, response, &mut context).unwrap();
     }
     let summary = context.noise.summary();
     let stage = summary.iter().find(|found| found.stage == stage).unwrap();

@@ -37,6 +37,8 @@ pub struct Client {
     error: DiscreteGaussian,
     offline: Option<Offline>,
     pending: VecDeque<Vec<Pending>>,
+    /// The request extracted last.
+    extracted: Vec<Pending>,
 }
 
 fn lwe_error(error: LweError) -> Error {
@@ -46,7 +48,14 @@ fn lwe_error(error: LweError) -> Error {
 impl Client {
     pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
         let error = DiscreteGaussian::new(params.lwe.error).map_err(|e| Error::value("lwe.error", e.to_string()))?;
-        Ok(Self { lwe: params.lwe, layers: params.layers(shape)?, error, offline: None, pending: VecDeque::new() })
+        Ok(Self {
+            lwe: params.lwe,
+            layers: params.layers(shape)?,
+            error,
+            offline: None,
+            pending: VecDeque::new(),
+            extracted: Vec::new(),
+        })
     }
 
     pub(super) fn receive_hint(&mut self, hint: Frame) -> Result<()> {
@@ -104,29 +113,37 @@ impl Client {
     }
 
     pub(super) fn extract(&mut self, response: &Response, context: &mut Context) -> Result<Vec<Record>> {
-        let entries = self.decrypt(response, context.kernel, None)?;
-        let pending = self.pending.pop_front().unwrap_or_default();
+        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let entries = self.decrypt(pending, response, context.kernel, None)?;
         let code = self.layers.first.code;
         let record = |(query, entries): (&Pending, Vec<u16>)| {
             let (_, _, slot) = self.layers.first.place(query.index);
             if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
         };
-        Ok(pending.iter().zip(entries).map(record).collect())
+        let records = pending.iter().zip(entries).map(record).collect();
+        self.extracted = self.pending.pop_front().unwrap_or_default();
+        Ok(records)
     }
 
     pub(super) fn measure_noise(&self, response: &Response, context: &mut Context) -> Result<()> {
-        self.decrypt(response, context.kernel, Some(&mut context.noise)).map(|_| ())
+        self.decrypt(&self.extracted, response, context.kernel, Some(&mut context.noise)).map(|_| ())
     }
 
-    /// The entries of every record of the oldest request.
-    fn decrypt(&self, response: &Response, kernel: Kernel, mut noise: Option<&mut NoiseLog>) -> Result<Vec<Vec<u16>>> {
-        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+    /// The entries of every record of a request.
+    fn decrypt(
+        &self,
+        pending: &[Pending],
+        response: &Response,
+        kernel: Kernel,
+        mut noise: Option<&mut NoiseLog>,
+    ) -> Result<Vec<Vec<u16>>> {
         let [("answer", message)] = &response.messages[..] else {
             return Err(Error::message("answer", "a DoublePIR response is one message `answer`."));
         };
         let layers = &self.layers;
         let words = layers.answer_words();
         message.clone().check(DoublePir::NAME, "answer", 4 * (words * pending.len()) as u64)?;
+        message.check_epoch("answer", self.offline()?.hint.epoch())?;
         let threshold = f64::from(layers.first.scale()) / 2.0;
         let mut all = Vec::with_capacity(pending.len());
         for (k, query) in pending.iter().enumerate() {
@@ -204,12 +221,16 @@ impl Client {
             if message.payload().len() % each != 0 {
                 return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
             }
-            let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
-            let mut update = HintUpdate::new(&layers, &offline.second_public, context.kernel, &offline.hint);
-            for part in message.payload().chunks_exact(each) {
-                let (index, digits) = part.split_at(8);
-                let index = index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
-                layers.first.shape.check_index(index)?;
+            message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
+            let parts = message.payload().chunks_exact(each).map(|part| part.split_at(8));
+            let indexed = parts.map(|(index, digits)| {
+                (index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte)), digits)
+            });
+            // The hint is taken apart only after everything has been checked.
+            indexed.clone().try_for_each(|(index, _)| layers.first.shape.check_index(index))?;
+            let Some(Offline { first_public, second_public, hint }) = self.offline.take() else { continue };
+            let mut update = HintUpdate::new(&layers, &second_public, context.kernel, hint);
+            for (index, digits) in indexed {
                 let (first_row, _, _) = layers.first.place(index);
                 let mut reader = BitReader::new(digits);
                 let bias = layers.gadget.base() as i32 - 1;
@@ -223,7 +244,8 @@ impl Client {
                 }
                 update.add(&rows)?;
             }
-            offline.hint = update.finish();
+            let hint = update.finish();
+            self.offline = Some(Offline { first_public, second_public, hint });
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::linear::hint_buffers_bytes;
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::Sizes;
+use crate::scheme::{Sizes, count};
 use crate::workload::Workload;
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
@@ -33,7 +33,8 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     })));
 
     let hint = layers.hint_bytes() as u64;
-    let (up, down) = (4 * layers.query_words() as u64 * queries, 4 * layers.answer_words() as u64 * queries);
+    let up = count(&[4, layers.query_words() as u64, queries]);
+    let down = count(&[4, layers.answer_words() as u64, queries]);
     sizes.message("hint", Direction::Download, "offline", hint, "4 digits X n^2 + 32", None);
     sizes.message("query", Direction::Upload, "query", up, "4 (columns + J G) k", Some(queries));
     let formula = "4 (digits X n + J digits X n + J digits X) k";
@@ -54,31 +55,31 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             TableBytes::new("hint", hint),
         ],
         client: vec![TableBytes::new("hint", hint)],
-        peak_bytes: PROCESS_BYTES + stored + peak_beside_database(params, workload)?,
+        peak_bytes: (PROCESS_BYTES + stored).saturating_add(peak_beside_database(params, workload)?),
     };
 
-    let entries = rows * columns;
+    let (entries, length) = (rows * columns, layers.gadget.length() as u64);
     sizes.operations = crate::scheme::operations(json!({
         "encode": { "bytes_written": stored, "digit_conversions": if first.code.is_packed() { 0 } else { first.entries() } },
         "hint": {
-            "matrix_multiply_adds": entries * n + second_rows * groups * n,
+            "matrix_multiply_adds": count(&[entries, n]).saturating_add(count(&[second_rows, groups, n])),
             "prg_bytes": 4 * n * (columns + 2 * groups),
             "digit_conversions": second_rows * groups,
         },
         "query": {
             "prg_bytes": 4 * n * (columns + groups),
-            "multiply_adds_u32": n * (columns + seconds * groups) * queries,
-            "gaussian_samples": (columns + seconds * groups) * queries,
+            "multiply_adds_u32": count(&[n, columns + seconds * groups, queries]),
+            "gaussian_samples": count(&[columns + seconds * groups, queries]),
         },
         "answer": {
-            "multiply_adds_packed": (entries + seconds * second_rows * groups) * queries,
-            "multiply_adds_u32": digit_rows * groups * (n + seconds) * queries,
+            "multiply_adds_packed": count(&[entries, queries]).saturating_add(count(&[seconds, second_rows, groups, queries])),
+            "multiply_adds_u32": count(&[digit_rows, groups, n + seconds, queries]),
             "bytes_read": stored + second_stored + second_matrix,
-            "digit_conversions": digit_rows * groups * queries,
+            "digit_conversions": count(&[digit_rows, groups, queries]),
         },
-        "extract": { "multiply_adds_u32": wide * (n + 1) * layers.gadget.length() as u64 * n * queries },
-        "update_server": { "multiply_adds_u32": workload.updates * wide * n * (n * layers.gadget.length() as u64) },
-        "update_client": { "multiply_adds_u32": workload.updates * wide * n * (n * layers.gadget.length() as u64) },
+        "extract": { "multiply_adds_u32": count(&[wide, n + 1, length, n, queries]) },
+        "update_server": { "multiply_adds_u32": count(&[workload.updates, wide, n, n, length]) },
+        "update_client": { "multiply_adds_u32": count(&[workload.updates, wide, n, n, length]) },
     }));
     let instance = |name: &str, samples: u64, protects: &str| LweInstance {
         name: name.into(),
@@ -109,17 +110,19 @@ fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
     let buffers = |columns: usize| hint_buffers_bytes(columns, layers.dimension);
     let first_layer = first_hint + buffers(layers.first.columns);
     let digits = first_hint + second + 2 * 16 * layers.gadget.length() as u64 * groups;
-    let second_layer = second + matrix + hint + buffers(layers.groups);
+    let second_layer = second + hint + buffers(layers.groups);
     // While a batch is answered: queries as words and prepared, first answers and their digits, answers twice.
-    let words = |words: usize| 4 * words as u64 * queries;
-    let online = 3 * words(layers.query_words()) + words(layers.first.rows) * 4 + 2 * words(layers.answer_words());
+    let words = |copies: u64, words: usize| count(&[4, copies, words as u64, queries]);
+    let online = words(3, layers.query_words())
+        .saturating_add(words(4, layers.first.rows))
+        .saturating_add(words(2, layers.answer_words()));
     let kept = second + matrix + hint;
-    // An update builds a new hint; the client's copy and the old one are then alive too, with the message and one record's
-    // changed digits twice.
+    // An update builds a new hint while the client still holds the old one, with the message (at most twice) and one
+    // record's changed digits twice.
     let message = workload.updates * layers.change_bytes();
     let wide = layers.first.code.entries_per_record();
     let digits_of_one = wide * n * (4 * layers.gadget.length() as u64 + 4);
     let message = if message < hint { 2 * message } else { 0 };
-    let update = if workload.updates > 0 { kept + 2 * hint + message + digits_of_one } else { 0 };
-    Ok([first_layer, digits, second_layer, kept + online, update].into_iter().max().unwrap_or(0))
+    let update = if workload.updates > 0 { kept + hint + message + digits_of_one } else { 0 };
+    Ok([first_layer, digits, second_layer, kept.saturating_add(online), update].into_iter().max().unwrap_or(0))
 }

@@ -80,9 +80,10 @@ pub(super) struct HintUpdate<'a> {
 }
 
 impl<'a> HintUpdate<'a> {
-    pub fn new(layers: &'a Layers, public: &'a PublicMatrix, kernel: Kernel, hint: &Frame) -> Self {
-        let mut builder = FrameBuilder::new(hint.payload().len());
-        builder.payload_mut().copy_from_slice(hint.payload());
+    /// Starts from `hint`, in place where no one else holds it.
+    pub fn new(layers: &'a Layers, public: &'a PublicMatrix, kernel: Kernel, hint: Frame) -> Self {
+        let epoch = hint.epoch().wrapping_add(1);
+        let mut builder = FrameBuilder::reopen(hint).at_epoch(epoch);
         // From wire to native order; the same swap, if any, as back.
         builder.words_to_wire(SEED_BYTES, layers.second_rows() * layers.dimension);
         Self { layers, public, kernel, builder }

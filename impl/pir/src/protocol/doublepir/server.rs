@@ -14,7 +14,7 @@ use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::linear::{LinearDatabase, multiply_centred};
-use crate::scheme::{Change, Context, Request, Response, Scheme};
+use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::{BitWriter, Frame, FrameBuilder};
 
 /// Both layers' tables.
@@ -50,14 +50,15 @@ impl Server {
             database.accumulate_hint(&first_public, &mut first_hint, context)?;
             let digits = digit_matrix(&layers, &first_hint)?;
             drop(first_hint);
-            let mut second_matrix = Words::zeroed(layers.groups * n).map_err(internal)?;
-            second_public.fill_rows(0, &mut second_matrix);
             let words = layers.second_rows() * n;
             let mut builder = FrameBuilder::new(layers.hint_bytes());
             builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seeds);
             let out = builder.words_mut(SEED_BYTES, words);
             multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
             builder.words_to_wire(SEED_BYTES, words);
+            // Only now, when the buffers of the product are gone.
+            let mut second_matrix = Words::zeroed(layers.groups * n).map_err(internal)?;
+            second_public.fill_rows(0, &mut second_matrix);
             Ok::<_, Error>((digits, second_matrix, builder.finish(DoublePir::NAME, "hint")))
         })?;
         Ok(Self { layers, database, first_public, second_public, digits, second_matrix, hint })
@@ -77,6 +78,7 @@ impl Server {
             let [("query", message)] = &request.messages[..] else {
                 return Err(Error::message("query", "a DoublePIR request is one message `query`."));
             };
+            check_queries(request)?;
             let length = layers.query_words();
             let message = message.clone().check(DoublePir::NAME, "query", 4 * request.queries * length as u64)?;
             for k in 0..request.queries as usize {
@@ -113,7 +115,7 @@ impl Server {
                 }
                 next += 1;
             }
-            let answer = builder.finish(DoublePir::NAME, "answer");
+            let answer = builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "answer");
             Response { messages: vec![("answer", answer)], queries: request.queries }
         };
         Ok(requests.iter().map(respond).collect())
@@ -140,7 +142,7 @@ impl Server {
         let by_digits = done.len() as u64 * layers.change_bytes() < layers.hint_bytes() as u64;
         let mut payload = Vec::new();
         let public = self.second_public.clone();
-        let mut update = HintUpdate::new(&layers, &public, context.kernel, &self.hint);
+        let mut update = HintUpdate::new(&layers, &public, context.kernel, self.hint.clone());
         for change in &done {
             let (first_row, column, _) = layers.first.place(change.index);
             let mask = self.first_public.row(column);
@@ -159,7 +161,7 @@ impl Server {
         }
         let mut builder = FrameBuilder::new(payload.len());
         builder.payload_mut().copy_from_slice(&payload);
-        Ok(vec![("hint_delta", builder.finish(DoublePir::NAME, "hint_delta"))])
+        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "hint_delta"))])
     }
 
     /// Adds `delta` times `mask` to the row of the first layer's hint that belongs to an entry, in digits.

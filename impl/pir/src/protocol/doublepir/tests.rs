@@ -1,4 +1,6 @@
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, set_text, small_set};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, set_text, small_set,
+};
 
 use super::*;
 use crate::params::ParameterSet;
@@ -54,4 +56,27 @@ fn published_message_sizes() {
     // 312.9 KiB up and 32.0 KiB down, as published.
     assert_eq!(sizes.payload_bytes("query"), 4 * (65536 + 14564));
     assert_eq!(sizes.payload_bytes("answer"), 4 * (2 * 4 * 1024 + 4));
+}
+
+#[test]
+fn first_layer_noise_matches_the_digits_of_records() {
+    // 208 entries a record, 80 keys: 16640 values. All columns hold records.
+    let shape = Shape::new(64 * 4, 2048).unwrap();
+    let measured = noise_variance::<DoublePir>(&params("\"all\""), shape, 80, "first_layer");
+    let layers = params("\"all\"").layers(shape).unwrap();
+    let (p, offset) = (layers.first.code.plain_modulus(), f64::from(layers.first.code.offset()));
+    let moment = (0..p).map(|digit| (f64::from(digit) - offset).powi(2)).sum::<f64>() / f64::from(p);
+    assert_eq!(layers.first.columns * layers.first.rows / layers.first.code.entries_per_record() as usize, 256);
+    let predicted = layers.first.columns as f64 * 6.4f64.powi(2) * moment;
+    assert!((measured / predicted - 1.0).abs() < 1.0 / 16.0, "measured {measured:e}, predicted {predicted:e}");
+}
+
+#[test]
+fn sizes_do_not_wrap_around() {
+    let table = "[[plain_moduli]]\nlog2_samples = 32\nmodulus = 3\n";
+    for copies in ["\"all\"", "1"] {
+        let text = set_text("doublepir", &format!("min_columns = 16777216\nhint_copies = {copies}\n"), table);
+        let literal = toml::from_str(&text.replace("dimension = 64", "dimension = 16384")).unwrap();
+        grows_up_to_the_bounds::<DoublePir>(&Params::try_new(literal).unwrap());
+    }
 }

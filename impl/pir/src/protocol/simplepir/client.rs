@@ -20,6 +20,8 @@ use crate::workload::Shape;
 struct Offline {
     public: PublicMatrix,
     hint: Hint,
+    /// Version of the database the hint belongs to.
+    epoch: u16,
 }
 
 /// One index asked for, with the secret its query was encrypted under. Every query has a secret of its own.
@@ -35,12 +37,21 @@ pub struct Client {
     error: DiscreteGaussian,
     offline: Option<Offline>,
     pending: VecDeque<Vec<Pending>>,
+    /// The request extracted last.
+    extracted: Vec<Pending>,
 }
 
 impl Client {
     pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
         let error = DiscreteGaussian::new(params.lwe.error).map_err(|e| Error::value("lwe.error", e.to_string()))?;
-        Ok(Self { lwe: params.lwe, layout: params.layout(shape)?, error, offline: None, pending: VecDeque::new() })
+        Ok(Self {
+            lwe: params.lwe,
+            layout: params.layout(shape)?,
+            error,
+            offline: None,
+            pending: VecDeque::new(),
+            extracted: Vec::new(),
+        })
     }
 
     pub(super) fn receive_hint(&mut self, message: Frame) -> Result<()> {
@@ -49,7 +60,8 @@ impl Client {
         let mut seed = Seed([0; SEED_BYTES]);
         seed.0.copy_from_slice(&message.payload()[..SEED_BYTES]);
         let public = PublicMatrix::new(seed, self.lwe.dimension);
-        self.offline = Some(Offline { public, hint: Hint::new(message, self.lwe.dimension) });
+        let epoch = message.epoch();
+        self.offline = Some(Offline { public, hint: Hint::new(message, self.lwe.dimension), epoch });
         Ok(())
     }
 
@@ -82,20 +94,21 @@ impl Client {
         Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64 })
     }
 
-    /// The answer's words, one vector of `rows` a query, after checking that it fits the oldest request.
-    fn answers<'r>(&self, response: &'r Response) -> Result<(&'r Frame, &Vec<Pending>)> {
-        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+    /// The answer, after checking that it fits a request of so many queries and the client's hint.
+    fn answer<'r>(&self, response: &'r Response, queries: usize) -> Result<(&'r Frame, &Hint)> {
         let [("answer", message)] = &response.messages[..] else {
             return Err(Error::message("answer", "a SimplePIR response is one message `answer`."));
         };
-        message.clone().check(SimplePir::NAME, "answer", 4 * (self.layout.rows * pending.len()) as u64)?;
-        Ok((message, pending))
+        message.clone().check(SimplePir::NAME, "answer", 4 * (self.layout.rows * queries) as u64)?;
+        let Offline { hint, epoch, .. } = self.offline()?;
+        message.check_epoch("answer", *epoch)?;
+        Ok((message, hint))
     }
 
-    pub(super) fn extract(&mut self, response: &Response, context: &mut Context) -> Result<Vec<Record>> {
-        let (message, pending) = self.answers(response)?;
+    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let (message, hint) = self.answer(response, pending.len())?;
         let (rows, code) = (self.layout.rows, self.layout.code);
-        let hint = &self.offline()?.hint;
         let scale = self.layout.scale();
         let mut records = Vec::with_capacity(pending.len());
         for (k, query) in pending.iter().enumerate() {
@@ -111,17 +124,15 @@ impl Client {
             let entries: Vec<u16> = answer.into_iter().enumerate().map(decrypt).collect();
             records.push(if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) });
         }
-        context.progress.advance(pending.len() as u64);
-        self.pending.pop_front();
+        self.extracted = self.pending.pop_front().unwrap_or_default();
         Ok(records)
     }
 
     /// Every row of the answer decrypts to an entry of the record's column: one error a row.
     pub(super) fn measure_noise(&self, response: &Response, context: &mut Context) -> Result<()> {
-        let (message, pending) = self.answers(response)?;
+        let (message, hint) = self.answer(response, self.extracted.len())?;
         let (rows, scale) = (self.layout.rows, self.layout.scale());
-        let hint = &self.offline()?.hint;
-        for (k, query) in pending.iter().enumerate() {
+        for (k, query) in self.extracted.iter().enumerate() {
             let answer = message.words(4 * k * rows, rows);
             let residual =
                 |(row, word): (usize, u32)| round(word.wrapping_sub(hint.inner_product(row, &query.key)), scale).1;
@@ -143,14 +154,20 @@ impl Client {
                 return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
             }
             let layout = self.layout;
-            let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
+            let mut changes = Vec::new();
             for part in message.payload().chunks_exact(each) {
                 let (index, deltas) = part.split_at(8);
                 let index = index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
                 layout.shape.check_index(index)?;
                 let deltas = deltas.chunks_exact(2).map(|two| i16::from_le_bytes([two[0], two[1]])).collect();
-                offline.hint.apply(&EntryChange { index, deltas }, &layout, &offline.public);
+                changes.push(EntryChange { index, deltas });
             }
+            let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
+            let epoch = offline.epoch.wrapping_add(1);
+            message.check_epoch("hint_delta", epoch)?;
+            // Nothing is changed before everything is checked.
+            changes.iter().for_each(|change| offline.hint.apply(change, &layout, &offline.public));
+            offline.epoch = epoch;
         }
         Ok(())
     }

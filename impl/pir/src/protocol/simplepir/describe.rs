@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::linear::hint_buffers_bytes;
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::Sizes;
+use crate::scheme::{Sizes, count};
 use crate::workload::Workload;
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
@@ -50,12 +50,12 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let entries = rows * columns;
     sizes.operations = crate::scheme::operations(json!({
         "encode": { "bytes_written": stored, "digit_conversions": if layout.code.is_packed() { 0 } else { layout.entries() } },
-        "hint": { "matrix_multiply_adds": entries * n, "prg_bytes": 4 * columns * n },
-        "query": { "prg_bytes": 4 * columns * n, "multiply_adds_u32": columns * n * queries, "gaussian_samples": columns * queries },
-        "answer": { "multiply_adds_packed": entries * queries, "bytes_read": stored },
-        "extract": { "multiply_adds_u32": wide * n * queries },
-        "update_server": { "multiply_adds_u32": workload.updates * wide * n },
-        "update_client": { "multiply_adds_u32": workload.updates * wide * n },
+        "hint": { "matrix_multiply_adds": count(&[entries, n]), "prg_bytes": 4 * columns * n },
+        "query": { "prg_bytes": 4 * columns * n, "multiply_adds_u32": count(&[columns, n, queries]), "gaussian_samples": columns * queries },
+        "answer": { "multiply_adds_packed": count(&[entries, queries]), "bytes_read": stored },
+        "extract": { "multiply_adds_u32": count(&[wide, n, queries]) },
+        "update_server": { "multiply_adds_u32": count(&[workload.updates, wide, n]) },
+        "update_client": { "multiply_adds_u32": count(&[workload.updates, wide, n]) },
     }));
     sizes.instances = vec![LweInstance {
         name: "query".into(),

@@ -60,8 +60,8 @@ impl Scheme for SimplePir {
         server.answer(requests, context)
     }
 
-    fn extract(client: &mut Self::Client, response: &Response, context: &mut Context) -> Result<Vec<Record>> {
-        client.extract(response, context)
+    fn extract(client: &mut Self::Client, response: &Response, _context: &mut Context) -> Result<Vec<Record>> {
+        client.extract(response)
     }
 
     fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {

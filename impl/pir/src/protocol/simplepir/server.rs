@@ -12,7 +12,7 @@ use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::linear::{EntryChange, LinearDatabase};
-use crate::scheme::{Change, Context, Request, Response, Scheme};
+use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::{Frame, FrameBuilder};
 
 /// The packed database and its hint.
@@ -20,6 +20,8 @@ pub struct Server {
     database: LinearDatabase,
     public: PublicMatrix,
     hint: Hint,
+    /// Updates so far, modulo 2^16.
+    epoch: u16,
 }
 
 impl Server {
@@ -40,12 +42,12 @@ impl Server {
         })?;
         builder.words_to_wire(SEED_BYTES, words);
         let message = builder.finish(SimplePir::NAME, "hint");
-        Ok(Self { database: encoded, public, hint: Hint::new(message, dimension) })
+        Ok(Self { database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
     }
 
     /// The hint message for a new client, with all updates in it.
     pub(super) fn hint(&self) -> Frame {
-        if self.hint.changed().is_empty() {
+        if self.epoch == self.hint.message().epoch() {
             return self.hint.message().clone();
         }
         let payload = self.hint.message().payload();
@@ -54,7 +56,7 @@ impl Server {
         for (row, words) in self.hint.changed() {
             builder.put_words(SEED_BYTES + 4 * row * self.public.dimension(), words);
         }
-        builder.finish(SimplePir::NAME, "hint")
+        builder.at_epoch(self.epoch).finish(SimplePir::NAME, "hint")
     }
 
     /// Answers every query of every request in one pass over the database.
@@ -65,6 +67,7 @@ impl Server {
             let [("query", message)] = &request.messages[..] else {
                 return Err(Error::message("query", "a SimplePIR request is one message `query`."));
             };
+            check_queries(request)?;
             let message = message.clone().check(SimplePir::NAME, "query", 4 * request.queries * columns as u64)?;
             queries.extend((0..request.queries as usize).map(|k| message.words(4 * k * columns, columns)));
         }
@@ -75,7 +78,7 @@ impl Server {
             for (k, product) in products.by_ref().take(request.queries as usize).enumerate() {
                 builder.put_words(4 * k * rows, &product);
             }
-            let answer = builder.finish(SimplePir::NAME, "answer");
+            let answer = builder.at_epoch(self.epoch).finish(SimplePir::NAME, "answer");
             Response { messages: vec![("answer", answer)], queries: request.queries }
         };
         Ok(requests.iter().map(respond).collect())
@@ -86,12 +89,13 @@ impl Server {
         let layout = *self.database.layout();
         let done = self.database.change(changes)?;
         done.iter().for_each(|change| self.hint.apply(change, &layout, &self.public));
+        self.epoch = self.epoch.wrapping_add(1);
         if delta_bytes(done.len() as u64, layout.code.entries_per_record())
             >= self.hint.message().payload().len() as u64
         {
             return Ok(vec![("hint", self.hint())]);
         }
-        Ok(vec![("hint_delta", delta_message(&done))])
+        Ok(vec![("hint_delta", delta_message(&done, self.epoch))])
     }
 }
 
@@ -100,7 +104,7 @@ pub(super) fn delta_bytes(updates: u64, entries_per_record: u64) -> u64 {
     updates * (8 + 2 * entries_per_record)
 }
 
-fn delta_message(changes: &[EntryChange]) -> Frame {
+fn delta_message(changes: &[EntryChange], epoch: u16) -> Frame {
     let entries = changes.first().map_or(0, |change| change.deltas.len() as u64);
     let mut builder = FrameBuilder::new(delta_bytes(changes.len() as u64, entries) as usize);
     let mut out = builder.payload_mut();
@@ -113,5 +117,5 @@ fn delta_message(changes: &[EntryChange]) -> Frame {
         put(&change.index.to_le_bytes());
         change.deltas.iter().for_each(|delta| put(&delta.to_le_bytes()));
     }
-    builder.finish(SimplePir::NAME, "hint_delta")
+    builder.at_epoch(epoch).finish(SimplePir::NAME, "hint_delta")
 }

@@ -1,4 +1,4 @@
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, small_set};
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, small_set};
 
 use super::*;
 use crate::linear::RecordCode;
@@ -48,4 +48,11 @@ impl Params {
         use crate::params::ParameterSet;
         Self::try_new(toml::from_str(text).unwrap()).unwrap()
     }
+}
+
+#[test]
+fn sizes_do_not_wrap_around() {
+    let table = "[[plain_moduli]]\nlog2_samples = 32\nmodulus = 3\n";
+    let text = crate::protocol::tests_support::set_text("simplepir", "", table);
+    grows_up_to_the_bounds::<SimplePir>(&Params::try_new_from(&text.replace("dimension = 64", "dimension = 16384")));
 }
