@@ -5,7 +5,9 @@ use std::process::Command;
 
 fn main() {
     let commit = output("git", &["rev-parse", "HEAD"]);
-    let dirty = output("git", &["status", "--porcelain", "--untracked-files=no", "--", ".."]);
+    // A source that git does not know yet is as much a difference as a changed one.
+    let sources = ["--", "..", ":(exclude)../target"];
+    let dirty = output("git", &[&["status", "--porcelain", "--untracked-files=normal"], &sources[..]].concat());
     let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     let rustc = output(&compiler, &["--version"]).unwrap_or_else(|| "unknown".into());
     println!("cargo::rustc-env=PIRLAB_COMMIT={}", commit.as_deref().unwrap_or("unknown"));

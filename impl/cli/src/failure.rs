@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub enum Failure {
     /// Input that cannot be used: file, key, value and remedy. Exit code 2.
     Input(String),
-    /// A run that went wrong or a comparison that was refused. Exit code 1.
+    /// A run that went wrong. Exit code 1.
     Result(String),
     /// Everything was said already; exit with this code.
     Printed(u8),
@@ -51,9 +51,20 @@ impl Failure {
 
 impl From<pir::error::Error> for Failure {
     fn from(error: pir::error::Error) -> Self {
-        match error {
-            pir::error::Error::Message { .. } => Failure::Result(error.to_string()),
-            _ => Failure::Input(error.to_string()),
+        Failure::Input(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_error_of_the_library_is_bad_input() {
+        use pir::error::Error;
+        for error in [Error::message("hint", "it is cut off."), Error::value("lwe", "it is odd.")] {
+            let text = error.to_string();
+            assert!(matches!(Failure::from(error), Failure::Input(said) if said == text));
         }
     }
 }

@@ -108,6 +108,20 @@ fn group_files() {
         &format!(r#"{{"experiment":"e","group":"g","rows":[{{{zero},"id":"a","out":"r"}}]}}"#),
         &["row `a`", "records = 0"],
     );
+    // Rows that cannot be used are refused before the good ones before them are run.
+    let good = format!(r#"{{{row},"id":"a","out":"out/a.json"}}"#);
+    let second = |more: &str, parts: &[&str]| {
+        let bad = format!(r#"{{{row},"id":"b",{more}}}"#);
+        refused(&format!(r#"{{"experiment":"e","group":"g","rows":[{good},{bad}]}}"#), parts);
+    };
+    second(r#""out":"b","database":"file:gone.bin""#, &["row `b`", "gone.bin"]);
+    second(r#""out":"b","database":"tape:1""#, &["row `b`", "tape:1"]);
+    second(r#""out":"b","predicted_seconds":0"#, &["row `b`", "predicted_seconds"]);
+    second(r#""out":"b","time_limit_seconds":-1"#, &["row `b`", "time_limit_seconds"]);
+    second(r#""out":"./out//a.json""#, &["rows[1]", "`b`", "./out//a.json", "`a`"]);
+    let absolute = lab.path("out/a.json");
+    second(&format!(r#""out":"{}""#, absolute.display()), &["rows[1]"]);
+    assert!(!lab.path("out").exists());
     assert_eq!(lab.other_files(&["g.json"]), Vec::<std::path::PathBuf>::new());
 }
 

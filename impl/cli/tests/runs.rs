@@ -100,25 +100,27 @@ fn one_bad_row_of_a_group_leaves_the_others_alone() {
     let lab = Lab::new();
     let rows = [
         row("simple", "simplepir/small", json!({})),
-        row("lost", "simplepir/small", json!({"database": "file:gone.bin"})),
-        row("huge", "simplepir/small", json!({"records": 1u64 << 36, "record_bits": 4096})),
+        row("huge", "simplepir/small", json!({"records": 1u64 << 34, "record_bits": 4096})),
         row("late", "doublepir/small", json!({"records": 500_000, "time_limit_seconds": 1e-6})),
+        row("hopeless", "simplepir/small", json!({"time_limit_seconds": 9.5, "predicted_seconds": 12.3})),
         row("double", "doublepir/small", json!({"repetitions": 2})),
     ];
     let group = json!({"experiment": "test/group", "group": "500x16", "rows": rows});
     lab.put("g.json", group.to_string());
     let said = lab.run(&["--group", "g.json"]);
     assert_eq!(said.code, 1, "{} {}", said.out, said.err);
-    assert!(said.err.contains("lost") && said.err.contains("late"), "{}", said.err);
+    assert!(said.err.contains("not ok: late."), "{}", said.err);
     for (id, repetitions) in [("simple", 3), ("double", 2)] {
         let record = checked_record(&lab, &format!("records/{id}.json"));
         assert_eq!((&record["row"], &record["group"]), (&json!(id), &json!("500x16")));
         let answer = record["phases"].as_array().unwrap().iter().find(|p| p["name"] == "answer").unwrap();
         assert_eq!(answer["seconds"].as_array().unwrap().len(), repetitions);
     }
-    for (id, status, why) in
-        [("lost", "failed", "gone.bin"), ("huge", "skipped_memory", "TiB; "), ("late", "timeout", "limit")]
-    {
+    for (id, status, why) in [
+        ("huge", "skipped_memory", "TiB; "),
+        ("late", "timeout", "limit"),
+        ("hopeless", "skipped_time", "would take about 12 s; the limit is 9.5 s"),
+    ] {
         let record = lab.json(&format!("records/{id}.json"));
         assert_eq!(record["status"], status, "{record:#}");
         assert!(record["reason"].as_str().unwrap().contains(why), "{}", record["reason"]);
@@ -133,14 +135,122 @@ fn one_bad_row_of_a_group_leaves_the_others_alone() {
         serde_json::from_str(&said.out).unwrap()
     };
     let before = keys(&group.to_string());
-    for id in ["simple", "lost", "huge", "late", "double"] {
+    for id in ["simple", "huge", "late", "hopeless", "double"] {
         assert_eq!(before[id], lab.json(&format!("records/{id}.json"))["staleness_key"]);
     }
     assert_eq!(keys(&group.to_string().replace("records/", "elsewhere/")), before);
+    assert_eq!(keys(&group.to_string().replace("12.3", "45.6")), before);
     lab.put("params/simplepir/small.toml", common::SIMPLE.replace("small", "Small"));
     let after = keys(&group.to_string());
     assert_ne!(after["simple"], before["simple"]);
     assert_eq!(after["double"], before["double"]);
+}
+
+#[test]
+fn skipped_rows_do_not_fail_a_group() {
+    let lab = Lab::new();
+    let rows = [
+        row("quick", "simplepir/small", json!({"time_limit_seconds": 100, "predicted_seconds": 100})),
+        row("slow", "simplepir/small", json!({"time_limit_seconds": 0.25, "predicted_seconds": 0.3})),
+        row("huge", "simplepir/small", json!({"records": 1u64 << 34, "record_bits": 4096, "predicted_seconds": 1e9})),
+        row("unlimited", "simplepir/small", json!({"predicted_seconds": 1e9})),
+    ];
+    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    let said = lab.run(&["--group", "g.json"]);
+    assert_eq!(said.code, 0, "{} {}", said.out, said.err);
+    let status = |id: &str| lab.json(&format!("records/{id}.json"))["status"].as_str().unwrap().to_string();
+    assert_eq!(["quick", "slow", "huge", "unlimited"].map(status), ["ok", "skipped_time", "skipped_memory", "ok"]);
+    assert_eq!(lab.json("records/slow.json")["reason"], "would take about 0.3 s; the limit is 0.25 s");
+    // The table keeps the order of the file.
+    let places = ["quick", "slow", "huge", "unlimited"].map(|id| said.out.find(&format!("\n  {id} ")).unwrap());
+    assert!(places.is_sorted(), "{}", said.out);
+}
+
+#[test]
+fn a_record_that_cannot_be_written_leaves_the_others_alone() {
+    let lab = Lab::new();
+    // Folders come to be where the first two records were to go, after that was checked.
+    let rows = [
+        row("one", "simplepir/small", json!({"out": "x"})),
+        row("two", "simplepir/small", json!({"out": "y", "time_limit_seconds": 1, "predicted_seconds": 2})),
+        row("three", "simplepir/small", json!({"out": "x/r.json"})),
+        row("four", "doublepir/small", json!({"out": "y/r.json"})),
+    ];
+    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    let said = lab.run(&["--group", "g.json"]);
+    assert_eq!(said.code, 1, "{} {}", said.out, said.err);
+    let last = said.err.lines().last().unwrap();
+    for part in ["records not written, 2", "one: output x:", "two: output y:"] {
+        assert!(last.contains(part), "`{part}` is not in: {}", said.err);
+    }
+    checked_record(&lab, "x/r.json");
+    checked_record(&lab, "y/r.json");
+    assert_eq!(lab.other_files(&["g.json", "x/r.json", "y/r.json"]), Vec::<std::path::PathBuf>::new());
+}
+
+/// Described peak of a set at as many records of 16 bits, with two updates.
+fn peak_bytes(lab: &Lab, set: &str, records: &str) -> u64 {
+    let arguments = ["describe", set, "--records", records, "--record-bits", "16", "--updates", "2", "--json"];
+    let description: Value = serde_json::from_str(&lab.pirlab(&arguments).out).unwrap();
+    description["memory"]["peak_bytes"].as_u64().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_finished_survives_a_kill_in_a_later_batch() {
+    use std::io::BufRead;
+    let lab = Lab::new();
+    let rows = [
+        row("first", "simplepir/small", json!({})),
+        row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 100_000})),
+        row("huge", "simplepir/small", json!({"records": 1u64 << 34, "record_bits": 4096})),
+        row("hopeless", "simplepir/small", json!({"time_limit_seconds": 1, "predicted_seconds": 2})),
+    ];
+    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
+    // Each of the two fits alone.
+    command.env("PIRLAB_GROUP_MEMORY", peak_bytes(&lab, "doublepir/small", "3_000_000").to_string());
+    let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut skipped = false;
+    for line in std::io::BufReader::new(parent.stderr.take().unwrap()).lines().map(Result::unwrap) {
+        if line.contains("first: prepared") {
+            // Records of skipped rows do not wait for the others.
+            let status = ["huge", "hopeless"].map(|id| lab.json(&format!("records/{id}.json"))["status"].clone());
+            assert_eq!(status, ["skipped_memory", "skipped_time"]);
+            skipped = true;
+        }
+        if line.contains("slow: prepared") {
+            break;
+        }
+    }
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    assert!(skipped);
+    checked_record(&lab, "records/first.json");
+    let known = ["g.json", "records/first.json", "records/huge.json", "records/hopeless.json"];
+    assert_eq!(lab.other_files(&known), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
+fn the_probe_after_a_batch_is_the_one_before_the_next() {
+    let lab = Lab::new();
+    let rows = [
+        row("a", "simplepir/small", json!({})),
+        row("b", "simplepir/small", json!({})),
+        row("skipped", "simplepir/small", json!({"time_limit_seconds": 1, "predicted_seconds": 2})),
+    ];
+    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    let mut command = lab.command(&["run", "--group", "g.json"]);
+    command.env("PIRLAB_GROUP_MEMORY", peak_bytes(&lab, "simplepir/small", "500").to_string());
+    let said = common::said(command.output().unwrap());
+    assert_eq!(said.code, 0, "{}", said.err);
+    let probed = |id: &str, when: &str| {
+        lab.json(&format!("records/{id}.json"))["machine"][format!("read_bandwidth_{when}")].as_f64()
+    };
+    let probes = [probed("a", "before"), probed("a", "after"), probed("b", "before"), probed("b", "after")];
+    assert!(probes.iter().all(Option::is_some) && probes[0] != probes[1] && probes[2] != probes[3], "{probes:?}");
+    assert_eq!(probes[1], probes[2]);
+    assert_eq!([probed("skipped", "before"), probed("skipped", "after")], [None, None]);
 }
 
 #[cfg(target_os = "linux")]
@@ -233,4 +343,47 @@ fn records_are_compared_and_mixed_ones_refused() {
     lab.pirlab(&["compare", "a", "no-such"]).is_refused(&["no-such"]);
     lab.put("d.json", "{}");
     lab.pirlab(&["compare", "a", "d.json"]).is_refused(&["d.json", "schema"]);
+}
+
+#[test]
+fn comparisons_name_what_differs_and_skip_other_files() {
+    let lab = Lab::new();
+    let said = lab.run(&["simplepir/small", "--records", "500", "--record-bits", "16", "--out", "a/r.json"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let record = lab.json("a/r.json");
+
+    let changes: [(&[&str], Value, &str); 3] = [
+        (&["build", "kernel"], json!("none"), "kernel "),
+        (&["threads"], json!(7), "threads 1 and 7"),
+        (&["machine", "os"], json!("Plan 9"), "operating system "),
+    ];
+    for (keys, value, named) in changes {
+        let mut other = record.clone();
+        *keys.iter().fold(&mut other, |place, key| &mut place[*key]) = value;
+        lab.put("b.json", other.to_string());
+        lab.pirlab(&["compare", "a/r.json", "b.json"]).is_refused(&[named, "--allow-mixed"]);
+        let said = lab.pirlab(&["compare", "a/r.json", "b.json", "--allow-mixed"]);
+        assert!(said.code == 0 && said.out.contains(&format!("mixed: {named}")), "{} {}", said.out, said.err);
+    }
+
+    // Other JSON in a folder is skipped and counted; given by name it is refused.
+    let description = lab.pirlab(&["describe", "simplepir/small", "--records", "9", "--record-bits", "8", "--json"]);
+    lab.put("c/r.json", record.to_string());
+    lab.put("c/description.json", &description.out);
+    lab.put("c/deep/prediction.json", r#"{"schema": "pirlab/prediction/1"}"#);
+    lab.put("c/deep/list.json", "[1]");
+    let said = lab.pirlab(&["compare", "a", "c"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.err.contains("not run records: 3") && said.err.lines().count() == 1, "{}", said.err);
+    lab.pirlab(&["compare", "a", "c/description.json"]).is_refused(&["c/description.json", "key `schema`"]);
+    lab.put("c/torn.json", &record.to_string()[..100]);
+    lab.pirlab(&["compare", "a", "c"]).is_refused(&["c/torn.json", "not JSON"]);
+
+    let mut unknown = record.clone();
+    unknown["protocol"] = json!("triplepir");
+    unknown["more"] = json!(1);
+    lab.put("d/r.json", unknown.to_string());
+    for path in ["d", "d/r.json"] {
+        lab.pirlab(&["compare", "a", path]).is_refused(&["d/r.json", "unknown protocol `triplepir`", "simplepir"]);
+    }
 }

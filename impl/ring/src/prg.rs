@@ -52,8 +52,11 @@ pub struct Prg {
 }
 
 const BLOCK: usize = 16;
-/// Blocks encrypted per call: many, so that the cipher's parallel path runs at full length.
-const BATCH: usize = 64;
+/// Blocks encrypted per call, 16 KiB: many, so that the cipher's parallel path runs at full length, yet in the first-level
+/// cache.
+const BATCH: usize = 1024;
+/// Bytes a reader makes at a time.
+const READ_BYTES: usize = 1024;
 
 impl Prg {
     /// The generator with that key.
@@ -70,43 +73,48 @@ impl Prg {
         self.cipher.encrypt_blocks(blocks);
     }
 
-    /// Keystream from block `counter`, byte `skip` of it on.
-    fn keystream(&self, mut counter: u128, mut skip: usize, mut out: &mut [u8]) {
-        let mut blocks = [Block::default(); BATCH];
-        while !out.is_empty() {
-            let count = BATCH.min((skip + out.len()).div_ceil(BLOCK));
-            self.blocks(counter, &mut blocks[..count]);
-            let bytes = Block::slice_as_flattened(&blocks[..count]);
-            let taken = out.len().min(bytes.len() - skip);
-            let (now, later) = out.split_at_mut(taken);
-            now.copy_from_slice(&bytes[skip..skip + taken]);
-            (out, skip) = (later, 0);
-            counter = counter.wrapping_add(count as u128);
+    /// Keystream from byte `offset` on. Whole blocks are made in place: counters are written where their ciphertexts belong.
+    fn keystream(&self, offset: u128, out: &mut [u8]) {
+        let (mut counter, skip) = (offset / BLOCK as u128, (offset % BLOCK as u128) as usize);
+        let ragged = if skip == 0 { 0 } else { out.len().min(BLOCK - skip) };
+        let (first, rest) = out.split_at_mut(ragged);
+        if ragged > 0 {
+            self.part(counter, skip, first);
+            counter = counter.wrapping_add(1);
         }
+        let (blocks, last) = Block::slice_as_chunks_mut(rest);
+        for batch in blocks.chunks_mut(BATCH) {
+            self.blocks(counter, batch);
+            counter = counter.wrapping_add(batch.len() as u128);
+        }
+        if !last.is_empty() {
+            self.part(counter, 0, last);
+        }
+    }
+
+    /// Some bytes of one block, from byte `skip` of it on.
+    fn part(&self, counter: u128, skip: usize, out: &mut [u8]) {
+        let mut block = [Block::default()];
+        self.blocks(counter, &mut block);
+        out.copy_from_slice(&block[0][skip..skip + out.len()]);
     }
 
     /// Fills `out` with the bytes of the stream from `byte_offset` on.
     pub fn fill_at(&self, byte_offset: u64, out: &mut [u8]) {
-        self.keystream(u128::from(byte_offset / BLOCK as u64), (byte_offset % BLOCK as u64) as usize, out);
+        self.keystream(u128::from(byte_offset), out);
     }
 
     /// Fills `out` with the 32-bit little-endian words of the stream from word `word_offset` on (byte `4 * word_offset`).
     pub fn fill_u32_at(&self, word_offset: u64, out: &mut [u32]) {
-        let mut bytes = [0; BATCH * BLOCK];
-        let mut offset = u128::from(word_offset) * 4;
-        for words in out.chunks_mut(bytes.len() / 4) {
-            let bytes = &mut bytes[..4 * words.len()];
-            self.keystream(offset / BLOCK as u128, (offset % BLOCK as u128) as usize, bytes);
-            for (word, four) in words.iter_mut().zip(bytes.chunks_exact(4)) {
-                *word = u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-            }
-            offset += bytes.len() as u128;
+        self.keystream(u128::from(word_offset) * 4, bytemuck::cast_slice_mut(out));
+        if cfg!(target_endian = "big") {
+            out.iter_mut().for_each(|word| *word = u32::from_le(*word));
         }
     }
 
     /// A sequential reader of the stream from byte 0 on, for the samplers.
     pub fn rng(&self) -> PrgRng {
-        PrgRng { prg: self.clone(), next: 0, buffer: [0; BATCH * BLOCK], used: BATCH * BLOCK }
+        PrgRng { prg: self.clone(), next: 0, buffer: [0; READ_BYTES], used: READ_BYTES }
     }
 }
 
@@ -115,7 +123,7 @@ impl Prg {
 pub struct PrgRng {
     prg: Prg,
     next: u64,
-    buffer: [u8; BATCH * BLOCK],
+    buffer: [u8; READ_BYTES],
     used: usize,
 }
 
@@ -170,7 +178,7 @@ mod tests {
     fn keystream_equals_the_standard_vector() {
         let prg = Prg::new(0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c_u128.to_be_bytes());
         let mut out = [0; 64];
-        prg.keystream(0xf0f1_f2f3_f4f5_f6f7_f8f9_fafb_fcfd_feff, 0, &mut out);
+        prg.blocks(0xf0f1_f2f3_f4f5_f6f7_f8f9_fafb_fcfd_feff, Block::slice_as_chunks_mut(&mut out).0);
         let expected: [u128; 4] = [
             0xec8c_df73_9860_7cb0_f2d2_1675_ea9e_a1e4,
             0x362b_7c3c_6773_5163_18a0_77d7_fc50_73ae,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pir::clock::Group;
 use pir::record::{RUN_SCHEMA, RunRecord, Status};
+use pir::registry;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -15,15 +16,16 @@ use crate::units::{bytes, grouped, power, quartiles, seconds, three_digits};
 
 /// Compare run records: bytes, noise and seconds of B over A.
 ///
-/// Two files are compared with each other; folders row by row (same parameter set, shape, queries and threads). Ratios of
-/// median seconds carry a 95 % interval (bootstrap over the repetitions).
+/// Two files are compared with each other; folders row by row (same parameter set, shape, queries and threads). Other JSON
+/// files in a folder are skipped. Ratios of median seconds carry a 95 % interval (bootstrap over the repetitions).
 #[derive(clap::Args)]
 pub struct Args {
     /// Record or folder of records.
     a: PathBuf,
     /// Record or folder of records.
     b: PathBuf,
-    /// Compare records of different machines or commits; seconds are then scaled by the probed read bandwidths.
+    /// Compare records of different machines, commits, kernels or numbers of threads; seconds of different machines are then
+    /// scaled by the probed read bandwidths.
     #[arg(long)]
     allow_mixed: bool,
 }
@@ -39,8 +41,8 @@ pub fn main(args: &Args) -> Outcome<()> {
     if !differences.is_empty() && !args.allow_mixed {
         let list: Vec<&str> = differences.iter().map(String::as_str).collect();
         return Err(Failure::Input(format!(
-            "compare {} {}: the records do not come from the same machine and program: {}. Measure both on one machine with \
-             one build, or give --allow-mixed.",
+            "compare {} {}: the records do not come from the same machine, program and setting: {}. Measure both on one \
+             machine with one build, kernel and number of threads, or give --allow-mixed.",
             args.a.display(),
             args.b.display(),
             list.join("; ")
@@ -56,29 +58,57 @@ pub fn main(args: &Args) -> Outcome<()> {
     print(&text)
 }
 
-/// All run records of a file or below a folder.
+/// The run record in a file, or all of them below a folder, which may hold other JSON files too.
 fn load(path: &Path) -> Outcome<Vec<RunRecord>> {
+    if !path.is_dir() {
+        let other = || refuse(path, &format!("key `schema` is not `{RUN_SCHEMA}`"));
+        return Ok(vec![read(path)?.ok_or_else(other)?]);
+    }
     let mut records = Vec::new();
-    if path.is_dir() {
-        let unreadable = |e| Failure::io(path, "listing the records", e);
-        let entries: Result<Vec<_>, _> = std::fs::read_dir(path).map_err(unreadable)?.collect();
-        let mut paths: Vec<PathBuf> = entries.map_err(unreadable)?.into_iter().map(|entry| entry.path()).collect();
-        paths.sort();
-        for path in paths.iter().filter(|path| path.is_dir() || path.extension().is_some_and(|end| end == "json")) {
-            records.extend(load(path)?);
-        }
-        return Ok(records);
+    let others = load_below(path, &mut records)?;
+    if others > 0 {
+        note(&format!("{}: JSON files skipped because they are not run records: {others}", path.display()));
     }
-    let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the record", e))?;
-    let refuse = |problem: String| {
-        Failure::Input(format!("record {}: {problem}. Give records of `pirlab run`.", path.display()))
-    };
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| refuse(format!("not JSON: {e}")))?;
-    if value.get("schema").and_then(|schema| schema.as_str()) != Some(RUN_SCHEMA) {
-        return Err(refuse(format!("key `schema` is not `{RUN_SCHEMA}`")));
-    }
-    records.push(serde_json::from_value(value).map_err(|e| refuse(e.to_string()))?);
     Ok(records)
+}
+
+/// Adds the run records below a folder; returns how many other JSON files there are.
+fn load_below(folder: &Path, records: &mut Vec<RunRecord>) -> Outcome<u64> {
+    let unreadable = |e| Failure::io(folder, "listing the records", e);
+    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(unreadable)?.collect();
+    let mut paths: Vec<PathBuf> = entries.map_err(unreadable)?.into_iter().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut others = 0;
+    for path in paths {
+        if path.is_dir() {
+            others += load_below(&path, records)?;
+        } else if path.extension().is_some_and(|end| end == "json") {
+            match read(&path)? {
+                Some(record) => records.push(record),
+                None => others += 1,
+            }
+        }
+    }
+    Ok(others)
+}
+
+fn refuse(path: &Path, problem: &str) -> Failure {
+    Failure::Input(format!("record {}: {problem}. Give records of `pirlab run`.", path.display()))
+}
+
+/// The run record in a file; `None` where the file's JSON is something else.
+fn read(path: &Path) -> Outcome<Option<RunRecord>> {
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the record", e))?;
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| refuse(path, &format!("not JSON: {e}")))?;
+    let word = |key: &str| value.get(key).and_then(|value| value.as_str());
+    if word("schema") != Some(RUN_SCHEMA) {
+        return Ok(None);
+    }
+    // Before anything else of the record, which may look different for a protocol of another program.
+    if let Some(Err(e)) = word("protocol").map(registry::find) {
+        return Err(refuse(path, &format!("key `protocol`: {}", e.to_string().trim_end_matches('.'))));
+    }
+    serde_json::from_value(value).map(Some).map_err(|e| refuse(path, &e.to_string()))
 }
 
 /// What two records must share to be the same row.
@@ -134,7 +164,7 @@ fn pair<'a>(
     if pairs.is_empty() { nothing("no row with status ok is in both") } else { Ok(pairs) }
 }
 
-/// What makes two records incomparable: another machine, another program.
+/// What makes two records incomparable: another machine, another program, another way to run it.
 fn mixed(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let mut lines = Vec::new();
     let mut differ = |what: &str, a: String, b: String| {
@@ -147,6 +177,9 @@ fn mixed(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     differ("processor", a.machine.cpu.clone(), b.machine.cpu.clone());
     differ("cores", a.machine.cores.to_string(), b.machine.cores.to_string());
     differ("memory", gib(a), gib(b));
+    differ("operating system", a.machine.os.clone(), b.machine.os.clone());
+    differ("kernel", a.build.kernel.clone(), b.build.kernel.clone());
+    differ("threads", a.threads.to_string(), b.threads.to_string());
     differ("commit", a.build.commit.clone(), b.build.commit.clone());
     differ("compiler", a.build.rustc.clone(), b.build.rustc.clone());
     differ("profile", a.build.profile.clone(), b.build.profile.clone());

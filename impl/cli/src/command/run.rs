@@ -136,6 +136,7 @@ fn plan(args: Args) -> Outcome<Plan> {
         kernel: args.kernel,
         seed: args.seed,
         time_limit_seconds: None,
+        predicted_seconds: None,
         out,
     })
 }

@@ -117,6 +117,9 @@ impl Plan {
         if row.time_limit_seconds.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
             return refuse("time_limit_seconds: it must be above zero. Leave it out for no limit.".into());
         }
+        if row.predicted_seconds.is_some_and(|seconds| seconds.is_nan() || seconds <= 0.0) {
+            return refuse("predicted_seconds: it must be above zero. Leave it out where nothing is predicted.".into());
+        }
         let options = Options {
             kernel: find_kernel(&row.kernel)?,
             threads: row.threads as usize,
@@ -139,6 +142,14 @@ impl Plan {
         let needed = self.description.memory.peak_bytes;
         let free = free.filter(|&free| needed > free)?;
         Some(format!("needs {}; {} free", units::bytes(needed), units::bytes(free)))
+    }
+
+    /// Why the row is not worth starting: it would take longer than it may.
+    pub fn too_slow(&self) -> Option<String> {
+        let (seconds, limit) = (self.row.predicted_seconds?, self.row.time_limit_seconds?);
+        // Whole seconds, but where they would hide that the limit is exceeded.
+        let about = if seconds.round() > limit { seconds.round() } else { seconds };
+        (seconds > limit).then(|| format!("would take about {about} s; the limit is {limit} s"))
     }
 
     /// Refuses what does not fit in memory.

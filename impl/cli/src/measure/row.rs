@@ -51,6 +51,10 @@ pub struct Row {
     /// The row is stopped when its own work has taken so long.
     #[serde(default)]
     pub time_limit_seconds: Option<f64>,
+    /// What the row's own work is predicted to take, above zero; where that exceeds `time_limit_seconds`, the row is not run.
+    #[serde(default)]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub predicted_seconds: Option<f64>,
     /// Where the record goes.
     pub out: PathBuf,
 }
@@ -83,6 +87,11 @@ pub struct GroupFile {
     pub rows: Vec<Row>,
 }
 
+/// A path in the one form that all its spellings share, as far as that is known without looking at the folders.
+fn place(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 impl GroupFile {
     /// Reads a group file.
     ///
@@ -99,7 +108,8 @@ impl GroupFile {
             return Err(refuse("key `rows` is empty: give at least one row.".into()));
         }
         for (i, row) in group.rows.iter().enumerate() {
-            if let Some(twin) = group.rows[..i].iter().find(|other| other.id == row.id || other.out == row.out) {
+            let same_out = |other: &Row| place(&other.out) == place(&row.out);
+            if let Some(twin) = group.rows[..i].iter().find(|other| other.id == row.id || same_out(other)) {
                 let (id, out) = (&row.id, row.out.display());
                 let problem =
                     format!("rows[{i}] (id `{id}`, out `{out}`) shares its id or out with `{}`. Rename it.", twin.id);
@@ -112,7 +122,7 @@ impl GroupFile {
 
 impl Row {
     /// Hash of all that decides what a record of this row says: the parameter file, the row and the sources. Where the
-    /// record goes and how long the row may take is not part of it.
+    /// record goes and how long the row may or will take is not part of it.
     pub fn staleness_key(&self, parameters_sha256: &str, source_hash: &str) -> String {
         let Row {
             id,
@@ -127,6 +137,7 @@ impl Row {
             kernel,
             seed,
             time_limit_seconds: _,
+            predicted_seconds: _,
             out: _,
         } = self;
         let parts = [
@@ -169,10 +180,9 @@ mod tests {
     fn the_key_follows_content_and_not_the_output() {
         let key = row().staleness_key("p", "s");
         assert_eq!(key.len(), 64);
-        assert_eq!(
-            Row { out: "else.json".into(), time_limit_seconds: Some(3.0), ..row() }.staleness_key("p", "s"),
-            key
-        );
+        let same =
+            Row { out: "else.json".into(), time_limit_seconds: Some(3.0), predicted_seconds: Some(2.0), ..row() };
+        assert_eq!(same.staleness_key("p", "s"), key);
         let others = [
             row().staleness_key("q", "s"),
             row().staleness_key("p", "t"),
@@ -197,5 +207,11 @@ mod tests {
         assert!(refused(r#"{"experiment":"e","group":"g","rows":[],"x":1}"#).contains("`x`"));
         let row = r#"{"id":"a","parameters":"p.toml","records":4,"record_bits":8,"out":"r.json"}"#;
         assert!(refused(&format!(r#"{{"experiment":"e","group":"g","rows":[{row},{row}]}}"#)).contains("rows[1]"));
+        let here = std::env::current_dir().unwrap().join("r.json");
+        for out in ["./r.json", ".//r.json", here.to_str().unwrap()] {
+            let other = row.replace("\"a\"", "\"b\"").replace("r.json", out);
+            let problem = refused(&format!(r#"{{"experiment":"e","group":"g","rows":[{row},{other}]}}"#));
+            assert!(problem.contains("rows[1]") && problem.contains(out) && problem.contains("`a`"), "{problem}");
+        }
     }
 }
