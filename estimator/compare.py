@@ -7,14 +7,19 @@ from math import sqrt
 from statistics import median
 
 MEMORY_TOLERANCE = 0.10
-NOISE_TOLERANCE = 0.10
-#: Sampling error allowed for, in standard deviations of a measured stddev, where few samples make it exceed 10 %.
+#: Of the variance, where the formula is an equality and the samples suffice.
+VARIANCE_TOLERANCE = 1 / 16
+#: What suffices: independent samples, over so many keys.
+ENOUGH_SAMPLES = 2**14
+ENOUGH_KEYS = 20
+#: Sampling error allowed for, in standard deviations of a measured variance.
 SAMPLING_DEVIATIONS = 4.0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """ratio = measured / predicted (None if predicted is 0). within is None where nothing is demanded."""
+    """ratio = measured / predicted (None if predicted is 0). within is None where nothing is demanded. note: what a
+    reader must know of the verdict, e.g. that it rests on few samples."""
 
     quantity: str
     unit: str
@@ -23,6 +28,7 @@ class Comparison:
     ratio: float | None
     within: bool | None
     tolerance: str
+    note: str = ""
 
     def mapping(self) -> dict:
         return asdict(self)
@@ -31,8 +37,8 @@ class Comparison:
 def compare(prediction: dict, record: dict) -> list[Comparison]:
     """All pairs of a prediction record and the run record of the same row.
 
-    Payload bytes exact; peak memory and noise stddev within 10 %, noise never above its bound; seconds for information
-    only. Empty if the run has no measurements (skipped, failed).
+    Payload bytes exact; peak memory within 10 %; noise variance within 1/16 where the formula is an equality and never
+    above its bound, sampling error apart; seconds for information only. Empty if the run has no measurements.
     """
     if record["status"] not in ("ok", "wrong"):
         return []
@@ -40,10 +46,10 @@ def compare(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def _row(
-    quantity: str, unit: str, predicted: float, measured: float, within: bool | None, tolerance: str
+    quantity: str, unit: str, predicted: float, measured: float, within: bool | None, tolerance: str, note: str = ""
 ) -> Comparison:
     ratio = measured / predicted if predicted else None
-    return Comparison(quantity, unit, predicted, measured, ratio, within, tolerance)
+    return Comparison(quantity, unit, predicted, measured, ratio, within, tolerance, note)
 
 
 def _bytes(record: dict) -> list[Comparison]:
@@ -69,40 +75,51 @@ def _memory(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def _noise(prediction: dict, record: dict) -> list[Comparison]:
-    """The random-data stddev is demanded of seeded databases only; the bound of all."""
+    """The random-data variance is demanded of seeded databases only; the bound of all."""
     stages = {s["stage"]: s for s in prediction["noise"]["stages"]}
     random_data = record["database"]["source"].startswith("seeded:")
     rows = []
     for measured in record.get("noise") or []:
+        name = f"noise stddev {measured['stage']}"
         stage = stages.get(measured["stage"])
         if stage is None:
-            rows.append(_row(f"noise stddev {measured['stage']}", "", 0.0, measured["stddev"], False, "stage unknown"))
+            rows.append(_row(name, "", 0.0, measured["stddev"], False, "stage unknown"))
             continue
-        allowed = _noise_allowance(stage, measured, record["description"]["layout"])
-        below_bound = measured["stddev"] <= stage["stddev_bound"] * (1 + allowed)
-        near = abs(measured["stddev"] - stage["stddev"]) <= allowed * stage["stddev"]
-        rows.append(
-            _row(
-                f"noise stddev {measured['stage']}",
-                "",
-                stage["stddev"],
-                measured["stddev"],
-                below_bound and (near or not random_data),
-                f"{allowed:.0%}, below the bound" if random_data else "below the bound",
-            )
-        )
+        effective = _independent_samples(stage, measured, record["description"]["layout"], random_data)
+        sampling = SAMPLING_DEVIATIONS * sqrt(2 / effective)
+        enough = effective >= ENOUGH_SAMPLES and measured["keys"] >= ENOUGH_KEYS
+        variance = measured["stddev"] ** 2
+        within = variance <= stage["stddev_bound"] ** 2 * (1 + sampling)
+        tolerance = f"variance below the bound (sampling error {sampling:.1%})"
+        if random_data and stage["kind"] == "equality":
+            allowed = VARIANCE_TOLERANCE + (0 if enough else sampling)
+            within = within and abs(variance - stage["stddev"] ** 2) <= allowed * stage["stddev"] ** 2
+            part = "1/16" if enough else f"1/16 + sampling error {sampling:.1%}"
+            tolerance = f"variance within {part}, below the bound"
+        rows.append(_row(name, "", stage["stddev"], measured["stddev"], within, tolerance, _few(measured)))
     return rows
 
 
-def _noise_allowance(stage: dict, measured: dict, layout: dict) -> float:
-    """10 %, or what sampling explains: the common part of the error is one sample a key, the rest at most one per
-    term of the error vector and key."""
-    terms = layout["groups"] if stage["stage"] == "second_layer" else layout["entries"] / layout["rows"]
+def _few(measured: dict) -> str:
+    """The label of a stage that is sampled less than a comparison of noise asks for."""
+    if measured["samples"] < ENOUGH_SAMPLES:
+        return f"few samples: {measured['samples']}"
+    return f"few keys: {measured['keys']}" if measured["keys"] < ENOUGH_KEYS else ""
+
+
+def _independent_samples(stage: dict, measured: dict, layout: dict, random_data: bool) -> float:
+    """How many independent samples tell as much of the variance as the run's own, which share error vectors.
+
+    The common part of the error is one sample a key; the rest at most one a term of the error vector and key. Of data
+    that are not random nothing is known: all decisions of a key may have the whole error in common.
+    """
     keys = max(1, measured["keys"])
+    if not random_data:
+        return keys
+    terms = layout["groups"] if stage["stage"] == "second_layer" else layout["entries"] / layout["rows"]
     independent = max(1.0, min(measured["samples"], keys * terms))
     common = stage["common_share"]
-    relative_variance = 2 * common**2 / keys + 2 * (1 - common) ** 2 / independent
-    return max(NOISE_TOLERANCE, SAMPLING_DEVIATIONS * sqrt(relative_variance) / 2)
+    return 1 / (common**2 / keys + (1 - common) ** 2 / independent)
 
 
 def _seconds(prediction: dict, record: dict) -> list[Comparison]:

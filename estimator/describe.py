@@ -46,7 +46,7 @@ def read_json_lines(lines: Iterable[str]) -> list[dict]:
 
 def read_descriptions(path: Path) -> list[dict]:
     """A file of JSON lines, or of one JSON object or array."""
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8")
     try:
         content = json.loads(text)
     except json.JSONDecodeError:

@@ -19,6 +19,7 @@ from .security.attacks import SECURITY_TARGET
 from .security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
 
 SCHEMA = "pirlab/prediction/1"
+DESCRIBED = "pirlab/description/1"
 
 
 def predict(
@@ -68,25 +69,63 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--costs", type=Path, help="a file of `pirlab calibrate` (results/calibration.json)")
     options = parser.parse_args(arguments)
     try:
-        descriptions = read_descriptions(options.descriptions) if options.descriptions else read_json_lines(sys.stdin)
+        descriptions = _read(options.descriptions)
         unit_costs = UnitCosts.load(options.costs)
         records = predict(descriptions, security=options.security, unit_costs=unit_costs, timeout=options.timeout)
-    except (DescribeError, EstimatorMissing, OSError, ValueError) as error:
-        print(f"pirlab-predict: {error}", file=sys.stderr)
-        return 2
+    except OSError as error:
+        return _refuse(_trouble(error, options.costs or options.descriptions, "Check the path and its permissions."))
+    except (DescribeError, EstimatorMissing, ValueError) as error:
+        return _refuse(str(error))
     array = options.out is not None and options.out.suffix == ".json" and options.format is None
     if array or options.format == "array":
         text = json.dumps(records, indent=1) + "\n"
     else:
         text = "".join(json.dumps(record) + "\n" for record in records)
-    if options.out:
+    if options.out is None:
+        sys.stdout.write(text)
+        return 0
+    try:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         temporary = options.out.with_name(options.out.name + ".tmp")
         temporary.write_text(text)
         temporary.replace(options.out)
-    else:
-        sys.stdout.write(text)
+    except OSError as error:
+        return _refuse(_trouble(error, options.out, "Give --out a file that can be written."))
     return 0
+
+
+def _read(path: Path | None) -> list[dict]:
+    """The descriptions of a file or of standard input; DescribeError where there is none or one is no object."""
+    name = path or "standard input"
+    try:
+        descriptions = read_descriptions(path) if path else read_json_lines(sys.stdin)
+    except UnicodeDecodeError as error:
+        raise DescribeError(
+            f"{name} is not UTF-8 text ({error}). Give what `pirlab describe --batch` writes."
+        ) from None
+    except DescribeError as error:
+        raise DescribeError(f"{name}: {error}. Give what `pirlab describe --batch` writes.") from None
+    if not descriptions:
+        raise DescribeError(
+            f"{name} holds no description. Write one a line with `pirlab describe --batch < rows.jsonl`; if that "
+            "wrote nothing, its own message says why."
+        )
+    for number, description in enumerate(descriptions, 1):
+        known = isinstance(description, dict) and ("error" in description or description.get("schema") == DESCRIBED)
+        if not known:
+            raise DescribeError(
+                f"{name}: entry {number} is no `{DESCRIBED}`. Give what `pirlab describe --batch` writes."
+            )
+    return descriptions
+
+
+def _trouble(error: OSError, path: Path | None, remedy: str) -> str:
+    return f"{error.filename or path or 'standard input'}: {error.strerror or error}. {remedy}"
+
+
+def _refuse(message: str) -> int:
+    print(f"pirlab-predict: {message}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pirlab_estimator.cost.plan import plan as cost_plan
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
-from steps import counts, die_with_parent, stale_records
+from steps import counts, die_with_parent, stale_records, stale_text
 from sweep import (
     DONE,
     FAILED,
@@ -27,6 +27,7 @@ from sweep import (
     read_json,
     read_profile,
     seconds_text,
+    write_if_changed,
 )
 
 # What the cost model of the protocols leaves out: a row's start, and the two bandwidth probes of a group.
@@ -151,7 +152,7 @@ class Plan:
                 group.id,
                 ", ".join(dict.fromkeys(row.protocol for row in rows)),
                 str(len(group.rows)),
-                str(sum(self.sweep.status(group, row) in DONE for row in group.rows)),
+                str(sum(row not in todo and self.sweep.status(group, row) in DONE for row in group.rows)),
                 str(len(todo)),
                 seconds_text(self.seconds(group.key)) if todo else "",
                 bytes_text(max(row.peak_bytes for row in rows)),
@@ -213,13 +214,16 @@ def follow(process: subprocess.Popen, plan: Plan) -> int:
 
 
 def freshen(sweep: Sweep) -> int:
-    """Remove stale records and skipped ones, so that they are measured again; all others stay."""
+    """Ask for stale and skipped records to be measured again. Each stays until its replacement takes its place, so
+    that an interruption loses none; what is left of the request is measured by the next run."""
     paths = {Path(entry["record"]) for entry in stale_records(sweep)}
     for group in sweep.measured():
         paths |= {sweep.record(group, row) for row in group.rows if sweep.status(group, row) in DONE[1:]}
     wanted = {sweep.record(group, row) for group in sweep.measured() for row in group.rows}
-    for path in paths & wanted:
-        path.unlink()
+    before = read_json(sweep.fresh()) or {}
+    asked = {path: id for path, id in before.items() if sweep.still(before, Path(path))}
+    asked |= {str(path): (read_json(path) or {}).get("id") for path in paths & wanted}
+    write_if_changed(sweep.fresh(), json.dumps(asked, indent=2) + "\n")
     return len(paths & wanted)
 
 
@@ -241,9 +245,9 @@ def summary(sweep: Sweep, path: Path | None) -> None:
     CONSOLE.print(f"{path or 'no report'}" + (": open it in a browser" if path else ""), markup=False)
     words = ", ".join(f"{count} {status}" for status, count in sorted(counts(sweep).items()))
     CONSOLE.print(f"{sweep.results / 'records'}/: {words or 'no rows'}", markup=False)
-    stale = read_json(sweep.results / "stale.json") or []
+    stale = stale_text(read_json(sweep.results / "stale.json") or [])
     if stale:
-        CONSOLE.print(f"{len(stale)} records are stale (their sources changed); FRESH=1 measures them again.")
+        CONSOLE.print(stale, markup=False, soft_wrap=True)
 
 
 def failures(sweep: Sweep) -> list[str]:
@@ -268,8 +272,20 @@ def reproduce(arguments) -> int:
     workflow = Workflow(sweep, arguments.profile, overrides, handle, arguments.cores)
     if workflow.log.is_file():
         workflow.log.unlink()
+    asked = sweep.fresh().read_text() if sweep.fresh().is_file() else None
     if arguments.fresh:
-        CONSOLE.print(f"FRESH=1: {freshen(sweep)} stale or skipped records removed.")
+        CONSOLE.print(
+            f"FRESH=1: {freshen(sweep)} stale or skipped records to measure again; each stays until it is replaced."
+        )
+    try:
+        return perform(arguments, sweep, workflow)
+    finally:
+        if arguments.plan and arguments.fresh:  # a plan asks for nothing
+            sweep.fresh().unlink() if asked is None else write_if_changed(sweep.fresh(), asked)
+
+
+def perform(arguments, sweep: Sweep, workflow: Workflow) -> int:
+    """Predict, set out the plan, run it and say what came of it."""
     sweep.prepare()
     CONSOLE.print("Describing and predicting every row ...")
     if workflow.run("predictions") != 0:

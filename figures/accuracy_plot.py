@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-from pirlab_estimator.compare import MEMORY_TOLERANCE, NOISE_TOLERANCE
+from pirlab_estimator.compare import MEMORY_TOLERANCE, VARIANCE_TOLERANCE
 
 from . import style
 from .accuracy import KINDS
@@ -22,7 +22,7 @@ PANELS = {
 }
 BANDS = {
     "memory": (1 - MEMORY_TOLERANCE, 1 + MEMORY_TOLERANCE),
-    "noise": (1 - NOISE_TOLERANCE, 1 + NOISE_TOLERANCE),
+    "noise": ((1 - VARIANCE_TOLERANCE) ** 0.5, (1 + VARIANCE_TOLERANCE) ** 0.5),
 }
 DECADE_RATIOS = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100, 1000)
 

@@ -101,7 +101,7 @@ def _cells(row: dict[str, Any], printed: dict[str, tuple[float, str]]) -> dict[s
         return Cell(significant(value / factor, digits), sort=float(value)) if _has(value) else Cell()
 
     keys = marks_of(row)
-    security = Cell("not estimated")
+    security = Cell("unknown", symbols(["unknown"]))
     if _has(row["security_bits"]):
         security = Cell(
             f"{row['security_bits']:.1f}", symbols(["insecure"] if insecure(row) else []), row["security_bits"]

@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from . import style
 from .figure4 import METRICS, PAPER_SERIES, Figure4, Metric, shapes
-from .marks import SYMBOLS
+from .marks import SYMBOLS, unknown
 from .names import mathtext, paper_name, series_name
 from .units import GIB, count_tex, record_text
 
@@ -208,13 +208,15 @@ def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[Entries, Entr
     """Handles and labels of our series, and of the paper's."""
     measured: Entries = []
     drawn = set(data.measured()["set"])
+    unsure = {record["set"] for record in data.records if unknown(record)}
     for protocol, name, below in data.series:
         if name not in drawn:
             continue
         look = looks[name]
         line = Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line)
         line.set(markeredgecolor="white", markeredgewidth=0.4)
-        measured.append((line, series_name(protocol, name) + (SYMBOLS["insecure"] if below else "")))
+        mark = (SYMBOLS["insecure"] if below else "") + (SYMBOLS["unknown"] if name in unsure else "")
+        measured.append((line, series_name(protocol, name) + mark))
     present = set(data.paper()["set"])
     paper: Entries = []
     for name in PAPER_SERIES:

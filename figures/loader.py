@@ -22,7 +22,9 @@ STATUSES = ("ok", "wrong", "failed", "skipped_memory", "skipped_time", "timeout"
 RUN_SCHEMA = "pirlab/run/1"
 PREDICTION_SCHEMA = "pirlab/prediction/1"
 EXPECTED_COLUMNS = words("paper table protocol database num_records record_bits metric value unit config note")
+BORROWED = words("security_bits security_target failure_log2 failure_random_log2 failure_target")
 SHAPE_KEYS = ["set", "sha256", "records", "record_bits"]
+ORPHAN = ", its row in no experiment file any more"
 ANSWER, OFFLINE = "answer", "offline"
 CLIENT_PHASES = ("keygen", "offline_client", "offline_exchange")
 """Offline phases that are not the server's preprocessing."""
@@ -249,7 +251,8 @@ def load_predictions(path: Path | None) -> pd.DataFrame:
 
 
 def load_stale(path: Path | None) -> dict[str, str]:
-    """Record id (or path) -> the date it was measured, for records whose sources changed since.
+    """Record id (or path) -> the date it was measured, for records whose sources changed since; the date of an orphan
+    (reason `orphan`: its row is in no experiment file any more) says so.
 
     The file is a list of ids, a list of objects with `id` or `path`, an object with such a list under `stale`, or an
     object that maps ids to dates.
@@ -268,7 +271,7 @@ def load_stale(path: Path | None) -> dict[str, str]:
         date = str(next((entry[k] for k in ("date", "measured", "finished", "started") if entry.get(k)), ""))[:10]
         for key in ("id", "path", "record"):
             if entry.get(key):
-                stale[str(entry[key])] = date
+                stale[str(entry[key])] = date + (ORPHAN if entry.get("reason") == "orphan" else "")
     return stale
 
 
@@ -312,10 +315,21 @@ def dicts(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]) -> pd.DataFrame:
-    """Records with the prediction of the same parameter file and shape beside them, and the date of stale ones."""
+    """Records with the prediction of the same parameter file and shape beside them, and the date of stale ones.
+
+    A stale record whose parameter file has changed since has no prediction of its own any more: its security and
+    failure are those of the set's present file (`borrowed`), so that a mark does not vanish with an edit.
+    """
     keep = [c for c in predictions.columns if c != "protocol"]
     frame = records.merge(predictions[keep], on=SHAPE_KEYS, how="left")
     frame["stale"] = pd.Series([_stale_date(stale, row) for row in dicts(frame)], index=frame.index, dtype=object)
+    today = {(p["set"], p["records"], p["record_bits"]): p for p in predictions.to_dict("records")}
+    frame["borrowed"] = False
+    for index, row in frame.iterrows():
+        prediction = today.get((row["set"], row["records"], row["record_bits"]))
+        if row["stale"] is not None and not isinstance(row["prediction"], dict) and prediction is not None:
+            frame.loc[index, BORROWED] = [prediction[column] for column in BORROWED]
+            frame.loc[index, "borrowed"] = True
     return frame
 
 
@@ -326,4 +340,4 @@ def _stale_date(stale: dict[str, str], row: dict[str, Any]) -> str | None:
         hit = next((date for key, date in stale.items() if "/" in key and row["path"].endswith(key)), None)
     if hit is None:
         return None
-    return hit or str(row["finished"] or "date unknown")[:10]
+    return hit if hit and hit != ORPHAN else str(row["finished"] or "date unknown")[:10] + hit

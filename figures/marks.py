@@ -1,7 +1,7 @@
 """Marks: what a reader must know about a number before trusting it, as a symbol at the row and a footnote below.
 
-The rules are DESIGN's: below the security or failure target, stale, streamed or scaled, seeded keys, uncommitted
-sources. A mark never hides a number and never stands without its footnote, and the footnote carries the figure.
+The rules are DESIGN's: security or failure below the target, security unknown, stale, streamed or scaled, seeded keys,
+uncommitted sources. A mark never hides a number and never stands without its footnote, which carries the figure.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class Mark:
 
 MARKS = (
     Mark("insecure", "†", r"\dagger", "security below the target"),
+    Mark("unknown", "?", "?", "security unknown: no estimate for this parameter file"),
     Mark("failing", "‡", r"\ddagger", "failure probability above the target"),
-    Mark("stale", "§", r"\S", "stale: the protocol's sources changed since this was measured"),
+    Mark("stale", "§", r"\S", "stale: sources, parameters or row changed since this was measured"),
     Mark("streamed", "¶", r"\P", "streamed: the database was built block by block outside the clock"),
     Mark("seeded", "ˢ", "s", "keys from a given seed, not from the operating system's generator"),
     Mark("dirty", "ᵘ", "u", "built from a working tree with uncommitted changes"),
@@ -54,6 +55,11 @@ def insecure(row: dict[str, Any]) -> bool:
     )
 
 
+def unknown(row: dict[str, Any]) -> bool:
+    """True if nothing is known of the set's security: no prediction, or one without a figure."""
+    return not _has(row.get("security_bits"))
+
+
 def failing(row: dict[str, Any]) -> bool:
     """True if the failure bound (any database) is known and above its target."""
     target = row.get("failure_target")
@@ -65,6 +71,8 @@ def marks_of(row: dict[str, Any]) -> list[str]:
     found = []
     if insecure(row):
         found.append("insecure")
+    if unknown(row):
+        found.append("unknown")
     if failing(row):
         found.append("failing")
     if row.get("stale"):
@@ -93,6 +101,8 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
             name = series_name(row["protocol"], row["set"])
             worst[name] = min(worst.get(name, float("inf")), row["security_bits"])
         return "; ".join(f"{name} {bits:.1f} bit" for name, bits in worst.items())
+    if key == "unknown":
+        return "; ".join(dict.fromkeys(series_name(row["protocol"], row["set"]) for row in rows))
     if key == "failing":
         per_set: dict[str, float] = {}
         for row in rows:
@@ -131,6 +141,8 @@ def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
         if mark.key == "failing":
             target = hit[0].get("failure_target")
             meaning = f"failure bound above 2^{target if _has(target) else DEFAULT_FAILURE_TARGET:.0f}"
+        if mark.key == "stale" and any(row.get("borrowed") for row in hit):
+            meaning += "; where the parameter file changed too, security and failure are those of today's file"
         figures = _figures(mark.key, hit)
         notes.append((mark, f"{meaning} ({figures})" if figures else meaning))
     return notes

@@ -71,22 +71,21 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
         Column("core", "Core-SVP", "bit"),
         Column("source", "Source", text=True),
     ]
-    mark = MARKS[0]
+    mark, unknown = (next(m for m in MARKS if m.key == key) for key in ("insecure", "unknown"))
     rows, data = [], []
     for entry in entries:
         lwe = instances.get((entry["sha256"], entry["instance"]), {})
-        below = entry["bits"] is not None and entry["bits"] < entry["target"]
+        below = None if entry["bits"] is None else entry["bits"] < entry["target"]
+        symbol = unknown.symbol if below is None else mark.symbol if below else ""
         values = entry.get("attacks") or {}
         cells = {
-            "set": Cell(series_name(entry["protocol"], entry["set"]), mark.symbol if below else ""),
+            "set": Cell(series_name(entry["protocol"], entry["set"]), symbol),
             "instance": Cell(entry["instance"].replace("_", " ")),
             "n": Cell(str(lwe.get("dimension", ""))),
             "q": Cell(f"{lwe['log2_modulus']:g}" if lwe else ""),
             "secret": Cell(str((lwe.get("secret") or {}).get("kind", "")).replace("_", " ")),
             "stddev": Cell(f"{lwe['error_stddev']:g}" if lwe else ""),
-            "bits": Cell(f"{entry['bits']:.1f}", mark.symbol if below else "")
-            if entry["bits"] is not None
-            else Cell("none"),
+            "bits": Cell("unknown" if below is None else f"{entry['bits']:.1f}", symbol),
             "core": Cell(f"{entry['core_svp_bits']:.1f}") if entry.get("core_svp_bits") is not None else Cell(),
             "source": Cell(str(entry.get("source") or "none")),
         }
@@ -102,11 +101,13 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
     frame = pd.DataFrame(data, columns=[*DATA_COLUMNS, *(f"{name}_bits" for name in attacks)])
     names = sorted({protocol_name(entry["protocol"]) for entry in entries})
     title = "Security of the parameter sets" + (f" of {' and '.join(names)}" if names else ": no prediction found")
-    below_notes = []
+    marked = []
     if any(d["below_target"] for d in data):
         targets = sorted({f"{e['target']:.0f}" for e in entries})
-        below_notes = [(mark, f"below the target of {'/'.join(targets)} bits")]
-    return Table(title, columns, rows, frame, below_notes, _notes(entries), status_from=None)
+        marked.append((mark, f"below the target of {'/'.join(targets)} bits"))
+    if any(d["below_target"] is None for d in data):
+        marked.append((unknown, unknown.meaning))
+    return Table(title, columns, rows, frame, marked, _notes(entries), status_from=None)
 
 
 def _notes(entries: list[dict[str, Any]]) -> list[str]:

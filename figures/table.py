@@ -67,8 +67,8 @@ def tex_escape(text: str) -> str:
 
 
 def _symbol(character: str) -> str:
-    """A footnote symbol inside running text, any other character as it is."""
-    tex = TEX_SYMBOL.get(character)
+    """A footnote symbol inside running text, any other character (also `?`, a mark and a plain one) as it is."""
+    tex = None if character.isascii() else TEX_SYMBOL.get(character)
     return f"${tex}$" if tex else character
 
 

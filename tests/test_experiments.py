@@ -95,6 +95,53 @@ def test_group_file_follows_the_contract():
     }
 
 
+def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
+    import steps
+    from pirlab_estimator.cost.plan import plan as cost_plan
+
+    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
+    group = plan.group("smoke/tiny", "2^10x16")
+    assert steps.predicted_seconds(plan, group) == {}
+    seconds = {"query": 1.0, "answer": 2.0, "extract": 0.5, "total": 4.0}
+    repetitions = group.options["repetitions"]
+    lines = [
+        {"id": f"{g.id}/{row.id}", "seconds": seconds, "peak_bytes": 1, "protocol": "p", "parameters": {"name": "n"}}
+        | {"shape": {"records": 1, "record_bits": 1}}
+        for g in plan.of("smoke/tiny")
+        for row in g.rows
+    ]
+    sweep.write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
+    found = steps.predicted_seconds(plan, group)
+    assert found == {row.id: repetitions * 4.0 + 3.5 for row in group.rows}
+    rows = plan.group_file(group, group.rows, found)["rows"]
+    assert [row["predicted_seconds"] for row in rows] == list(found.values())
+    assert "predicted_seconds" not in plan.group_file(group)["rows"][0], "no part of what `pirlab key` reads"
+    own = {line["id"].split("/", 1)[1]: line for line in lines if line["id"].startswith(group.id)}
+    [planned] = cost_plan(own, [plan.group_file(group)], free_memory=10)
+    assert [row.seconds for row in planned.rows] == list(found.values())
+
+
+def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):
+    import reproduce
+
+    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):
+        sweep.write_if_changed(plan.record(group, row), json.dumps({"status": status, "id": f"old {row.id}"}))
+    stale = [{"record": str(plan.record(group, group.rows[0]))}, {"record": str(tmp_path / "records/a/orphan.json")}]
+    monkeypatch.setattr(reproduce, "stale_records", lambda _: stale)
+    assert plan.missing(group) == []
+    assert reproduce.freshen(plan) == 2
+    assert plan.missing(group) == group.rows
+    assert all(plan.record(group, row).is_file() for row in group.rows), "nothing is removed"
+    sweep.write_if_changed(plan.record(group, group.rows[0]), json.dumps({"status": "ok", "id": "new"}))
+    assert plan.missing(group) == group.rows[1:]
+    stale.clear()
+    assert reproduce.freshen(plan) == 1 and list(json.loads(plan.fresh().read_text())) == [
+        str(plan.record(group, group.rows[1]))
+    ]
+
+
 def test_unknown_group_lists_those_there_are():
     plan = sweep.Sweep(sweep.read_profile("tiny"))
     with pytest.raises(sweep.PlanError, match=r"2\^10x16"):

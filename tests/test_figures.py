@@ -153,6 +153,66 @@ def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> No
     assert "| SimplePIR usenix23†§¶ˢᵘ | 121.5† |" in text
 
 
+def test_unknown_security_is_marked(tmp_path: Path, expected: pd.DataFrame) -> None:
+    """Neither a record without a prediction nor a prediction without a figure passes for a secure set."""
+    bare, empty = (
+        synthetic.run_record("simplepir/usenix23", 2**18, 16),
+        synthetic.run_record("doublepir/usenix23", 2**18, 16),
+    )
+    records, predictions = synthetic.write(tmp_path, [bare, empty])
+    documents = [synthetic.prediction(empty)]
+    documents[0]["security_bits"] = documents[0]["security"][0]["bits"] = None
+    predictions.write_text(json.dumps(documents))
+    foretold = loader.load_predictions(predictions)
+    joined = loader.join(loader.load_records(records), foretold, {})
+    assert [marks.marks_of(row) for row in loader.dicts(joined)] == [["unknown"], ["unknown"]]
+    table = comparison.build(joined, expected, foretold)
+    note = "security unknown: no estimate for this parameter file (SimplePIR usenix23; DoublePIR usenix23)"
+    assert f"? {note}" in table.markdown() and "| SimplePIR usenix23? | unknown? |" in table.markdown()
+    assert note.replace("SimplePIR", r"\SimplePIR{}").replace("DoublePIR", r"\DoublePIR{}") in table.tex()
+    assert "$^{?}$" in table.tex()
+    data = figure4.build(joined, expected, foretold)
+    assert "? security unknown" in figure4_caption.caption(data)
+    from pirlab_figures.figure4_plot import draw
+
+    labels = [text.get_text() for legend in draw(data).legends for text in legend.get_texts()]
+    assert {"SimplePIR usenix23?", "DoublePIR usenix23?"} <= set(labels)
+    text = security.build(foretold, joined).markdown()
+    assert "| unknown? |" in text and "? security unknown" in text
+
+
+def test_stale_records_of_an_edited_parameter_file_keep_their_marks(tmp_path: Path, expected: pd.DataFrame) -> None:
+    old = synthetic.run_record("simplepir/usenix23", 2**18, 16)
+    old["parameters"] = old["parameters"] | {"sha256": "0" * 64}
+    records, predictions = synthetic.write(tmp_path, [old])
+    predictions.write_text(json.dumps([synthetic.prediction(synthetic.run_record("simplepir/usenix23", 2**18, 16))]))
+    foretold, loaded = loader.load_predictions(predictions), loader.load_records(records)
+    stale = loader.join(loaded, foretold, {old["id"]: "2026-11-01"})
+    assert marks.marks_of(loader.dicts(stale)[0]) == ["insecure", "stale"]
+    assert accuracy.build(stale).empty, "another file's prediction is no twin"
+    text = comparison.build(stale, expected, foretold).markdown()
+    assert "(SimplePIR usenix23 121.5 bit)" in text and "those of today's file (1 measured on 2026-11-01)" in text
+    assert marks.marks_of(loader.dicts(loader.join(loaded, foretold, {}))[0]) == ["unknown"], "only of stale ones"
+
+
+def test_orphans_say_so(tmp_path: Path, expected: pd.DataFrame) -> None:
+    record = synthetic.run_record("simplepir/usenix23", 2**18, 16)
+    path = tmp_path / "stale.json"
+    path.write_text(json.dumps([{"id": record["id"], "reason": "orphan", "date": ""}]))
+    joined, predictions = load(tmp_path, [record], loader.load_stale(path))
+    text = comparison.build(joined, expected, predictions).markdown()
+    assert "1 measured on 2026-11-20, its row in no experiment file any more" in text
+
+
+def test_few_noise_samples_are_labelled(tmp_path: Path) -> None:
+    record = synthetic.run_record("simplepir/usenix23", 2**18, 16)
+    record["noise"][0]["samples"] = 600
+    joined, _ = load(tmp_path, [record])
+    frame = accuracy.build(joined)
+    assert frame[frame["kind"] == "noise"]["note"].tolist() == ["few samples: 600"]
+    assert "few samples: 600" in accuracy.table(frame, joined).markdown()
+
+
 def test_comparison_has_the_papers_number_beside_ours(tmp_path: Path, expected: pd.DataFrame) -> None:
     joined, predictions = load(tmp_path, [synthetic.run_record("simplepir/usenix23", 2**22, 256)])
     table = comparison.build(joined, expected, predictions)

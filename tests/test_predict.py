@@ -180,9 +180,11 @@ def pair(descriptions, predictions):
     index = next(i for i, d in enumerate(descriptions) if d["id"] == "simplepir/usenix23 65536x64")
     record = measured_run(descriptions[index])
     stage = predictions[index]["noise"]["stages"][0]
-    noise = {"stage": "answer", "samples": 1 << 18, "keys": 200, "stddev": stage["stddev"]}
+    noise = {"stage": "answer", "samples": 1 << 14, "keys": 200, "stddev": stage["stddev"]}
     record["noise"] = [noise]
-    return copy.deepcopy(predictions[index]), record
+    prediction = copy.deepcopy(predictions[index])
+    prediction["noise"]["stages"][0]["common_share"] = 0.0
+    return prediction, record
 
 
 def by_quantity(pair):
@@ -217,29 +219,43 @@ def test_memory_within_a_tenth(pair, factor, within):
     assert by_quantity(pair)["peak memory"].within is within, "a mapped file is not the process's own memory"
 
 
-@pytest.mark.parametrize(("factor", "within"), [(1.09, True), (0.91, True), (1.11, False), (0.89, False)])
-def test_noise_within_a_tenth(pair, factor, within):
+@pytest.mark.parametrize(("variance", "within"), [(17.1, False), (16.9, True), (15.1, True), (14.9, False)])
+def test_noise_variance_within_a_sixteenth(pair, variance, within):
     stage = pair[0]["noise"]["stages"][0]
-    pair[1]["noise"][0]["stddev"] = stage["stddev"] * factor
-    assert by_quantity(pair)["noise stddev answer"].within is within
+    pair[1]["noise"][0]["stddev"] = stage["stddev"] * (variance / 16) ** 0.5
+    row = by_quantity(pair)["noise stddev answer"]
+    assert (row.within, row.note) == (within, "")
+    assert row.tolerance == "variance within 1/16, below the bound"
 
 
 def test_noise_of_other_data_is_held_against_the_bound_only(pair):
     stage = pair[0]["noise"]["stages"][0]
     pair[1]["database"]["source"] = "file:x"
-    for stddev, within in (
-        (stage["stddev"] / 5, True),
-        (stage["stddev_bound"], True),
-        (stage["stddev_bound"] * 1.2, False),
-    ):
-        pair[1]["noise"][0]["stddev"] = stddev
+    sampling = 4 * (2 / 200) ** 0.5  # of a variance; all decisions of one of the 200 keys may be the same one
+    for variance, within in ((0.01, True), (1, True), (1 + 0.99 * sampling, True), (1 + 1.01 * sampling, False)):
+        pair[1]["noise"][0]["stddev"] = stage["stddev_bound"] * variance**0.5
+        assert by_quantity(pair)["noise stddev answer"].within is within
+
+
+def test_a_bound_has_no_slack_beyond_sampling_error(pair):
+    stage = pair[0]["noise"]["stages"][0]
+    stage |= {"kind": "bound", "stddev": stage["stddev"] / 2, "stddev_bound": stage["stddev"]}
+    sampling = 4 * (2 / 2**14) ** 0.5
+    for variance, within in ((0.1, True), (1, True), (1 + 0.99 * sampling, True), (1 + 1.01 * sampling, False)):
+        pair[1]["noise"][0]["stddev"] = stage["stddev_bound"] * variance**0.5
         assert by_quantity(pair)["noise stddev answer"].within is within
 
 
 def test_few_samples_widen_the_tolerance(pair):
     pair[1]["noise"][0] |= {"samples": 50, "stddev": pair[0]["noise"]["stages"][0]["stddev"] * 1.25}
     row = by_quantity(pair)["noise stddev answer"]
-    assert row.within is True and row.tolerance.startswith("28%"), "four standard deviations of so few samples"
+    assert row.within is True and "1/16 + sampling error 80.0%" in row.tolerance, "four standard deviations"
+    assert row.note == "few samples: 50"
+    pair[1]["noise"][0] |= {"samples": 1 << 15, "keys": 19}
+    assert by_quantity(pair)["noise stddev answer"].note == "few keys: 19"
+    pair[0]["noise"]["stages"][0]["common_share"] = 1.0
+    row = by_quantity(pair)["noise stddev answer"]
+    assert "sampling error 129.8%" in row.tolerance, "a common error is one sample a key"
 
 
 def test_an_unknown_stage_is_a_contradiction_and_a_skipped_run_none(pair):
@@ -271,7 +287,38 @@ def test_command_names_what_is_wrong(tmp_path, capsys):
     path.write_text('{"id": 1}\n{"id"\n')
     assert predict.main([str(path)]) == 2
     assert "line 2 is not JSON" in capsys.readouterr().err
+    for text, problem in (
+        ("", "holds no description"),
+        ("\n\n", "holds no description"),
+        ('{"id": 1}', "entry 1 is no"),
+    ):
+        path.write_text(text)
+        assert predict.main([str(path)]) == 2
+        error = capsys.readouterr().err
+        assert str(path) in error and problem in error and "pirlab describe" in error
+    path.write_bytes(b"\xff")
+    assert predict.main([str(path)]) == 2
+    assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_command_names_file_and_remedy_of_what_it_cannot_read_or_write(descriptions, tmp_path, monkeypatch, capsys):
     assert predict.main([str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err == (
+        f"pirlab-predict: {tmp_path}/none: No such file or directory. Check the path and its permissions.\n"
+    )
+    path, costs = tmp_path / "d.jsonl", tmp_path / "costs.json"
+    path.write_text(json.dumps(descriptions[0]))
+    costs.write_text("")
+    for options, words in (
+        (["--costs", str(costs)], f"{costs} is not JSON"),
+        (["--costs", str(tmp_path / "no")], f"{tmp_path}/no: No such file"),
+        (["--costs", str(cost.DEFAULTS), "--out", str(path / "p.json")], "Give --out a file that can be written"),
+    ):
+        assert predict.main([str(path), "--security", "recorded", *options]) == 2
+        assert words in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert predict.main([]) == 2
+    assert "standard input holds no description" in capsys.readouterr().err
 
 
 def test_describe_without_or_against_the_binary(tmp_path, monkeypatch, root, binary):

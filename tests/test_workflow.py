@@ -151,11 +151,30 @@ def test_stale_record_is_named_and_measured_again_on_request(finished):
     assert "1 records are stale" in finished.reproduce()
     assert finished.records() == before, "a stale record stays until it is asked for"
     [entry] = json.loads((finished.results / "stale.json").read_text())
-    assert (entry["record"], entry["date"]) == (str(path), "2001-02-03")
-    assert "1 stale or skipped records removed" in finished.reproduce("--fresh")
+    assert (entry["record"], entry["reason"], entry["date"]) == (str(path), "changed", "2001-02-03")
+    finished.reproduce("--fresh", "--plan")
+    assert finished.records() == before and "0 rows in 0 groups" in finished.reproduce("--plan")
+    assert "1 stale or skipped records to measure again" in finished.reproduce("--fresh")
     after = finished.records()
     assert [name for name in before if before[name] != after[name]] == [str(path.relative_to(finished.results))]
     assert json.loads((finished.results / "stale.json").read_text()) == []
+
+
+def test_orphan_is_named_and_marked(finished):
+    orphan = finished.record("2^10x16", "left-over")
+    record = json.loads(finished.record("2^10x16").read_text())
+    orphan.write_text(json.dumps(record | {"row": "left-over", "id": "left over", "finished": "2001-02-03T04:05:06Z"}))
+    finished.rebuild()
+    try:
+        assert f"delete them if they are not wanted: {orphan}" in finished.reproduce()
+        [entry] = json.loads((finished.results / "stale.json").read_text())
+        assert (entry["record"], entry["reason"], entry["date"]) == (str(orphan), "orphan", "2001-02-03")
+        text = (finished.figures / "smoke/tiny/table-comparison.md").read_text()
+        assert "1 measured on 2001-02-03, its row in no experiment file any more" in text
+    finally:
+        orphan.unlink()
+    finished.rebuild()
+    assert "delete them" not in finished.reproduce()
 
 
 def test_failed_and_missing_records_are_measured_again_alone(finished):

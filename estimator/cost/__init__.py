@@ -40,8 +40,13 @@ class UnitCosts:
         """From `path`, else from this machine's calibration, else the defaults; what a file lacks is defaulted."""
         defaults = json.loads(DEFAULTS.read_text())["unit_seconds"]
         chosen = path or (CALIBRATION if CALIBRATION.is_file() else DEFAULTS)
-        own = json.loads(chosen.read_text())
-        if "unit_seconds" not in own:
+        try:
+            own = json.loads(chosen.read_text())
+        except ValueError as error:
+            raise ValueError(
+                f"{chosen} is not JSON ({error}); write it with `pirlab calibrate --out {chosen}`"
+            ) from None
+        if not isinstance(own, dict) or "unit_seconds" not in own:
             raise ValueError(f"{chosen} has no `unit_seconds`; write it with `pirlab calibrate --out {chosen}`")
         machine = own.get("machine", "unknown")
         name = machine if isinstance(machine, str) else str(machine.get("cpu", "unknown"))

@@ -54,6 +54,12 @@ def plan(predictions: Mapping[str, dict], groups: Sequence[dict], free_memory: i
     return [_plan_group(group, predictions, free) for group in groups]
 
 
+def row_seconds(prediction: dict, repetitions: int) -> float:
+    """Seconds of a row's own work: all repetitions and an online warm-up."""
+    seconds = prediction["seconds"]
+    return repetitions * seconds["total"] + seconds["query"] + seconds["answer"] + seconds["extract"]
+
+
 def _plan_group(group: dict, predictions: Mapping[str, dict], free: int) -> PlanGroup:
     rows = [_plan_row(group["group"], row, predictions[row["id"]], free) for row in group["rows"]]
     running = [row for row in rows if row.action == "run"]
@@ -64,8 +70,8 @@ def _plan_group(group: dict, predictions: Mapping[str, dict], free: int) -> Plan
 
 
 def _plan_row(group: str, row: dict, prediction: dict, free: int) -> PlanRow:
-    repetitions, seconds = int(row.get("repetitions", 5)), prediction["seconds"]
-    total = repetitions * seconds["total"] + seconds["query"] + seconds["answer"] + seconds["extract"]
+    repetitions = int(row.get("repetitions", 5))
+    total = row_seconds(prediction, repetitions)
     peak, limit = int(prediction["peak_bytes"]), row.get("time_limit_seconds")
     action, reason = "run", None
     if peak > free:

@@ -21,6 +21,8 @@ LOGS = f"{RESULTS}/logs"
 SETTINGS = f"{RESULTS}/requests/{PROFILE}/profile.json"
 VERDICT = f"{RESULTS}/verdict/{PROFILE}.json"
 ENVIRONMENT = "../../environment.yml"
+EXPERIMENT_FILES = sorted(str(path) for path in Path("experiments").glob("*/*.toml"))
+PARAMETER_FILES = sorted(str(path) for path in Path("params").rglob("*.toml"))
 
 write_if_changed(Path(SETTINGS), json.dumps(SWEEP.profile, indent=2) + "\n")
 SWEEP.prepare()

@@ -1,5 +1,5 @@
 # Measure: one job a group, alone on the machine. Every input is ancient: a record is made once and made again only
-# when it is missing; `make reproduce FRESH=1` removes the stale ones first.
+# when it is missing; `make reproduce FRESH=1` asks for the stale ones again first (results/fresh.json).
 
 
 rule measure:
@@ -28,6 +28,8 @@ rule stale:
         binary=BINARY,
         settings=SETTINGS,
         measured=all_markers(),
+        experiments=EXPERIMENT_FILES,
+        parameters=PARAMETER_FILES,
     output:
         f"{RESULTS}/stale.json",
     log:

@@ -9,7 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from sweep import DONE, FAILED, PlanError, Sweep, all_experiments, expand, read_json, write_if_changed
+from pirlab_estimator.cost.plan import row_seconds
+from sweep import DONE, FAILED, Group, PlanError, Sweep, all_experiments, expand, read_json, write_if_changed
 
 
 def die_with_parent() -> None:
@@ -26,7 +27,8 @@ def measure(sweep: Sweep, experiment: str, name: str) -> int:
     print(f"{experiment} {name}: {len(rows)} rows to measure, {here} already there", flush=True)
     if rows:
         file = sweep.results / "groups" / experiment / f"{name}.json"
-        write_if_changed(file, json.dumps(sweep.group_file(group, rows), indent=2) + "\n")
+        document = sweep.group_file(group, rows, predicted_seconds(sweep, group))
+        write_if_changed(file, json.dumps(document, indent=2) + "\n")
         for row in rows:
             sweep.record(group, row).parent.mkdir(parents=True, exist_ok=True)
         command = [str(Path(sweep.profile["binary"]).absolute()), "run", "--group", str(file)]
@@ -58,11 +60,23 @@ def measure(sweep: Sweep, experiment: str, name: str) -> int:
     return 0
 
 
+def predicted_seconds(sweep: Sweep, group: Group) -> dict[str, float]:
+    """Predicted seconds of a group's rows by row id, the same as in the plan; without those that have no prediction."""
+    found = {}
+    for line in read_json(sweep.prediction(group.experiment)) or []:
+        name, _, row = line["id"].partition("/")
+        if name == group.id:
+            found[row] = row_seconds(line, group.options["repetitions"])
+    return found
+
+
 def stale_records(sweep: Sweep) -> list[dict]:
-    """Records whose sources, parameters or row differ from what the present binary would run."""
-    found = []
+    """Records that are not what the present binary would write (reason `changed`: sources, parameters or row), and
+    those whose row is in no experiment file (reason `orphan`)."""
+    found, known = [], set()
     for experiment in all_experiments():
         for group in expand(experiment, sweep.profile):
+            known |= {sweep.record(group, row) for row in group.rows}
             rows = [row for row in group.rows if sweep.record(group, row).is_file()]
             if not rows:
                 continue
@@ -77,17 +91,38 @@ def stale_records(sweep: Sweep) -> list[dict]:
             for row in rows:
                 record = read_json(sweep.record(group, row)) or {}
                 if record.get("staleness_key") != keys[row.id]:
-                    found.append(
-                        {
-                            "record": str(sweep.record(group, row)),
-                            "experiment": experiment,
-                            "group": group.id,
-                            "row": row.id,
-                            "status": record.get("status"),
-                            "date": (record.get("finished") or record.get("started") or "")[:10],
-                        }
-                    )
-    return found
+                    found.append(stale_entry(sweep.record(group, row), "changed"))
+    orphans = sorted(set((sweep.results / "records").rglob("*.json")) - known)
+    return found + [stale_entry(path, "orphan") for path in orphans]
+
+
+def stale_entry(path: Path, reason: str) -> dict:
+    """A line of the list of stale records."""
+    record = read_json(path)
+    record = record if isinstance(record, dict) else {}
+    return {"record": str(path), "reason": reason} | {
+        "experiment": record.get("experiment"),
+        "group": record.get("group"),
+        "row": record.get("row"),
+        "status": record.get("status"),
+        "date": (record.get("finished") or record.get("started") or "")[:10],
+    }
+
+
+def stale_text(found: list[dict]) -> str:
+    """What a user does about stale records; nothing where there are none."""
+    changed = sum(entry["reason"] == "changed" for entry in found)
+    orphans = [entry["record"] for entry in found if entry["reason"] == "orphan"]
+    lines = []
+    if changed:
+        lines.append(f"{changed} records are stale (sources, parameters or row changed); FRESH=1 measures them again.")
+    if orphans:
+        more = f" and {len(orphans) - 3} more" if len(orphans) > 3 else ""
+        lines.append(
+            f"{len(orphans)} records belong to no row of any experiment file and are drawn as stale; delete them if "
+            f"they are not wanted: {', '.join(orphans[:3])}{more}."
+        )
+    return "\n".join(lines)
 
 
 def counts(sweep: Sweep) -> dict[str, int]:
@@ -146,7 +181,7 @@ def main() -> int:
         found = stale_records(sweep)
         write_if_changed(arguments.out, json.dumps(found, indent=2) + "\n")
         arguments.out.touch()
-        print(f"{len(found)} stale records; `make reproduce FRESH=1` measures them again", flush=True)
+        print(stale_text(found) or "no record is stale", flush=True)
     except PlanError as error:
         print(error, file=sys.stderr)
         return 2

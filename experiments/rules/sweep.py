@@ -233,15 +233,24 @@ class Sweep:
         """Says that all rows of a group have a record, and with which status."""
         return self.results / "measured" / group.experiment / f"{group.id}.json"
 
-    def group_file(self, group: Group, rows=None) -> dict:
-        """A group as `pirlab run --group` and `pirlab key --group` read it."""
+    def fresh(self) -> Path:
+        """Records to be measured again although they are there: their paths and ids."""
+        return self.results / "fresh.json"
+
+    def group_file(self, group: Group, rows=None, seconds: dict[str, float] | None = None) -> dict:
+        """A group as `pirlab run --group` and `pirlab key --group` read it.
+
+        seconds: predicted seconds by row id, from which a run knows what its time limit skips.
+        """
         rows = group.rows if rows is None else rows
+        seconds = seconds or {}
         return {
             "experiment": group.experiment,
             "group": group.id,
             "rows": [
                 {"id": row.id, "parameters": row.parameters, "records": row.records, "record_bits": row.record_bits}
                 | group.options
+                | ({"predicted_seconds": seconds[row.id]} if row.id in seconds else {})
                 | {"out": str(self.record(group, row))}
                 for row in rows
             ],
@@ -253,8 +262,17 @@ class Sweep:
         return record.get("status") if isinstance(record, dict) else None
 
     def missing(self, group: Group) -> list[Row]:
-        """Rows that a run measures: those without a record, or with one that failed."""
-        return [row for row in group.rows if self.status(group, row) not in DONE]
+        """Rows that a run measures: those without a record, with a failed one, or with one to be replaced."""
+        asked = read_json(self.fresh()) or {}
+        return [
+            row
+            for row in group.rows
+            if self.status(group, row) not in DONE or self.still(asked, self.record(group, row))
+        ]
+
+    def still(self, asked: dict, path: Path) -> bool:
+        """Whether a record is to be measured again and still the one of which that was said."""
+        return str(path) in asked and (read_json(path) or {}).get("id") == asked[str(path)]
 
     def prepare(self) -> None:
         """Write what the rules start from, touching only files whose content changes, and drop markers that are
