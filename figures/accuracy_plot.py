@@ -7,7 +7,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatterMathtext, LogLocator, MaxNLocator, NullFormatter
 from pirlab_estimator.compare import MEMORY_TOLERANCE, VARIANCE_TOLERANCE
 
 from . import style
@@ -103,8 +103,8 @@ def _scale(axes: Axes, kind: str, rows: pd.DataFrame) -> None:
         axes.xaxis.set_major_locator(FixedLocator([2**k for k in inside if k % step == 0]))
         axes.xaxis.set_major_formatter(FuncFormatter(_byte_tick))
     elif right / left < 200:
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}" if value < 1 else f"{value:.0f}"))
+        axes.xaxis.set_major_locator(LogLocator(numticks=9))
+        axes.xaxis.set_major_formatter(LogFormatterMathtext())
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(axis="x", which="minor", length=0)
 

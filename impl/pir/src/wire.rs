@@ -95,6 +95,11 @@ impl FrameBuilder {
 }
 
 impl Frame {
+    /// A frame of no bytes: no message. Holds the place of one that is being changed.
+    pub(crate) fn empty() -> Self {
+        Self { words: Arc::new(vec![0; (HEADER_BYTES / 8) as usize]), payload_bytes: 0 }
+    }
+
     /// The whole frame as it travels.
     pub fn bytes(&self) -> &[u8] {
         &bytemuck::cast_slice(&self.words)[..HEADER_BYTES as usize + self.payload_bytes]

@@ -13,7 +13,7 @@ use super::{DoublePir, Params, SEED_BYTES};
 use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
-use crate::linear::{LinearDatabase, multiply_centred};
+use crate::linear::{EntryChange, LinearDatabase, multiply_centred};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::{BitWriter, Frame, FrameBuilder};
 
@@ -140,10 +140,26 @@ impl Server {
         let layers = self.layers;
         let done = self.database.change(changes)?;
         let by_digits = done.len() as u64 * layers.change_bytes() < layers.hint_bytes() as u64;
-        let mut payload = Vec::new();
         let public = self.second_public.clone();
-        let mut update = HintUpdate::new(&layers, &public, context.kernel, self.hint.clone());
-        for change in &done {
+        // The hint is changed in place where no client shares its bytes, and put back whatever happens.
+        let hint = std::mem::replace(&mut self.hint, Frame::empty());
+        let mut update = HintUpdate::new(&layers, &public, context.kernel, hint);
+        let payload = self.change_digits(&done, &mut update, by_digits);
+        self.hint = update.finish();
+        let payload = payload?;
+        if !by_digits {
+            return Ok(vec![("hint", self.hint())]);
+        }
+        let mut builder = FrameBuilder::new(payload.len());
+        builder.payload_mut().copy_from_slice(&payload);
+        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "hint_delta"))])
+    }
+
+    /// Changes the digits of the rows of changed records; returns the payload of a `hint_delta`, empty unless `by_digits`.
+    fn change_digits(&mut self, changes: &[EntryChange], update: &mut HintUpdate, by_digits: bool) -> Result<Vec<u8>> {
+        let layers = self.layers;
+        let mut payload = Vec::new();
+        for change in changes {
             let (first_row, column, _) = layers.first.place(change.index);
             let mask = self.first_public.row(column);
             let rows = change.deltas.iter().enumerate();
@@ -155,13 +171,7 @@ impl Server {
                 payload.extend(pack_changes(&layers, &rows));
             }
         }
-        self.hint = update.finish();
-        if !by_digits {
-            return Ok(vec![("hint", self.hint())]);
-        }
-        let mut builder = FrameBuilder::new(payload.len());
-        builder.payload_mut().copy_from_slice(&payload);
-        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "hint_delta"))])
+        Ok(payload)
     }
 
     /// Adds `delta` times `mask` to the row of the first layer's hint that belongs to an entry, in digits.
