@@ -103,7 +103,7 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     group = plan.group("smoke/tiny", "2^10x16")
     assert steps.predicted_seconds(plan, group) == {}
     seconds = {"query": 1.0, "answer": 2.0, "extract": 0.5, "total": 4.0}
-    repetitions = group.options["repetitions"]
+    repetitions, updates = group.options["repetitions"], group.options["updates"]
     lines = [
         {"id": f"{g.id}/{row.id}", "seconds": seconds, "peak_bytes": 1, "protocol": "p", "parameters": {"name": "n"}}
         | {"shape": {"records": 1, "record_bits": 1}}
@@ -112,7 +112,9 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     ]
     sweep.write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     found = steps.predicted_seconds(plan, group)
-    assert found == {row.id: repetitions * 4.0 + 3.5 for row in group.rows}
+    exchanges = 20 + repetitions * (1 + updates)
+    assert updates > 0
+    assert found == {row.id: repetitions * 0.5 + exchanges * 3.5 for row in group.rows}
     rows = plan.group_file(group, group.rows, found)["rows"]
     assert [row["predicted_seconds"] for row in rows] == list(found.values())
     assert "predicted_seconds" not in plan.group_file(group)["rows"][0], "no part of what `pirlab key` reads"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pirlab_estimator import cost, predict
 from pirlab_estimator.compare import compare
-from pirlab_estimator.cost.plan import format_bytes, plan, summary
+from pirlab_estimator.cost.plan import format_bytes, plan, row_seconds, summary
 from pirlab_estimator.describe import DescribeError, describe, read_descriptions
 from pirlab_estimator.schemas import validate
 
@@ -128,17 +128,26 @@ def test_plan_says_what_will_be_skipped_and_why():
     predictions = {"small": prediction(1.0, 100), "other": prediction(2.0, 150), "big": prediction(1.0, 131 << 30)}
     rows = [
         {"id": "small", "repetitions": 4},
-        {"id": "other", "repetitions": 4, "time_limit_seconds": 9.5},
+        {"id": "other", "repetitions": 4, "time_limit_seconds": 39.5},
         {"id": "big"},
     ]
     (group,) = plan(predictions, [{"group": "2^2x8", "rows": rows}], free_memory=23 << 30)
     assert [r.action for r in group.rows] == ["run", "skipped_time", "skipped_memory"]
     assert group.rows[2].reason == "needs 131 GiB; 23 GiB free"
-    assert group.rows[1].reason == "would take about 10 s; the limit is 9.5 s"
-    assert (group.mode, group.seconds, group.peak_bytes) == ("interleaved", 5.0, 100)
+    assert group.rows[1].reason == "would take about 40 s; the limit is 39.5 s"
+    assert (group.mode, group.seconds, group.peak_bytes) == ("interleaved", 20.0, 100)
     totals = summary([group])
-    assert (totals["jobs"], totals["rows"], totals["seconds"], totals["peak_bytes"]) == (1, 1, 5.0, 100)
+    assert (totals["jobs"], totals["rows"], totals["seconds"], totals["peak_bytes"]) == (1, 1, 20.0, 100)
     assert [s["id"] for s in totals["skipped"]] == ["other", "big"]
+
+
+@pytest.mark.parametrize(
+    ("preprocess", "updates", "expected"),
+    [(20.0, 0, 20 + 20 * 0.2), (3.0, 0, 2 * 3 + 20 * 0.2), (0.1, 2, 5 * 0.1 + (20 + 5 * 3) * 0.2)],
+)
+def test_rows_take_what_the_runner_does(preprocess, updates, expected):
+    seconds = {"query": 0.1, "answer": 0.05, "extract": 0.05, "total": preprocess + 0.2}
+    assert row_seconds({"seconds": seconds}, 5, updates) == pytest.approx(expected)
 
 
 def test_a_group_that_does_not_fit_together_runs_in_turn():

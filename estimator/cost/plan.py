@@ -7,6 +7,11 @@ from dataclasses import asdict, dataclass
 
 import psutil
 
+# As in the runner: seconds of preprocessing repeated at most, keys the noise needs, changed records asked for.
+PREPROCESS_SECONDS = 5.0
+NOISE_KEYS = 20
+CHANGES_ASKED = 16
+
 
 @dataclass
 class PlanRow:
@@ -54,10 +59,18 @@ def plan(predictions: Mapping[str, dict], groups: Sequence[dict], free_memory: i
     return [_plan_group(group, predictions, free) for group in groups]
 
 
-def row_seconds(prediction: dict, repetitions: int) -> float:
-    """Seconds of a row's own work: all repetitions and an online warm-up."""
+def row_seconds(prediction: dict, repetitions: int, updates: int = 0) -> float:
+    """Seconds of a row's own work, as the runner does it (impl/pir/src/runner.rs).
+
+    Preprocessing is repeated until it has taken PREPROCESS_SECONDS; exchanges are the warm-up and the repetitions, at
+    least as many as the noise needs keys, and after each repetition of an update the changed records and another.
+    """
     seconds = prediction["seconds"]
-    return repetitions * seconds["total"] + seconds["query"] + seconds["answer"] + seconds["extract"]
+    online = seconds["query"] + seconds["answer"] + seconds["extract"]
+    preprocess = seconds["total"] - online
+    turns = min(repetitions, int(PREPROCESS_SECONDS / preprocess) + 1) if preprocess > 0 else repetitions
+    exchanges = max(1 + repetitions, NOISE_KEYS) + (repetitions * (1 + min(updates, CHANGES_ASKED)) if updates else 0)
+    return turns * preprocess + exchanges * online
 
 
 def _plan_group(group: dict, predictions: Mapping[str, dict], free: int) -> PlanGroup:
@@ -71,7 +84,7 @@ def _plan_group(group: dict, predictions: Mapping[str, dict], free: int) -> Plan
 
 def _plan_row(group: str, row: dict, prediction: dict, free: int) -> PlanRow:
     repetitions = int(row.get("repetitions", 5))
-    total = row_seconds(prediction, repetitions)
+    total = row_seconds(prediction, repetitions, int(row.get("updates", 0)))
     peak, limit = int(prediction["peak_bytes"]), row.get("time_limit_seconds")
     action, reason = "run", None
     if peak > free:

@@ -66,7 +66,7 @@ def predicted_seconds(sweep: Sweep, group: Group) -> dict[str, float]:
     for line in read_json(sweep.prediction(group.experiment)) or []:
         name, _, row = line["id"].partition("/")
         if name == group.id:
-            found[row] = row_seconds(line, group.options["repetitions"])
+            found[row] = row_seconds(line, group.options["repetitions"], group.options["updates"])
     return found
 
 
