@@ -55,11 +55,6 @@ def human_bytes(value: float, digits: int = 4) -> str:
     return f"{value:.0f} B"
 
 
-def human_rate(value: float) -> str:
-    """A rate in bytes a second, e.g. `7.31 GiB/s`."""
-    return f"{human_bytes(value, 3)}/s"
-
-
 def human_seconds(value: float, digits: int = 3) -> str:
     """A time in the unit that suits it, e.g. `71.2 ms`."""
     for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
@@ -96,8 +91,3 @@ def record_text(bits: int) -> str:
 def shape_text(records: int, record_bits: int) -> str:
     """A database shape, e.g. `2^22 x 256 bit`."""
     return f"{count_text(records)} x {record_text(record_bits)}"
-
-
-def shape_tex(records: int, record_bits: int) -> str:
-    """A database shape for LaTeX."""
-    return rf"{count_tex(records)} $\times$ {record_text(record_bits).replace(' ', '~')}"
