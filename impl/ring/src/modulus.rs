@@ -1,0 +1,290 @@
+//! Arithmetic modulo one number, prime or not, in one machine word.
+
+use crate::word::Word;
+
+/// A modulus outside the range of its word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("modulus {modulus} is outside 2 to 2^{bits} - 1")]
+pub struct ModulusError {
+    /// The modulus asked for.
+    pub modulus: u64,
+    /// Bits of the largest modulus of that word.
+    pub bits: u32,
+}
+
+/// A modulus q with 2 <= q < 2^31 (`u32`) or 2^62 (`u64`), and what Barrett's reduction needs. Operands and results are
+/// residues in [0, q) unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Modulus<W> {
+    value: W,
+    /// k, the bits of q - 1: q <= 2^k.
+    bits: u32,
+    /// floor(2^2k / q), below 2^(k + 1).
+    ratio: W,
+    /// floor(2^64 / q).
+    word_ratio: u64,
+    /// 2^64 mod q.
+    word_residue: W,
+}
+
+/// The products of residues that differ between the words; implemented for `u32` and `u64` only.
+pub trait Barrett: Sized {
+    /// a * b mod q for a * b < 2^2k, from q, k and floor(2^2k / q).
+    fn mul_mod(a: Self, b: Self, q: Self, bits: u32, ratio: Self) -> Self;
+    /// floor(w * 2^BITS / q), for w < q.
+    fn shoup_quotient(w: Self, q: Self) -> Self;
+    /// x * w mod q in [0, 2q) for any x, from the quotient of w.
+    fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self;
+    /// a + b mod q.
+    fn add_mod(a: Self, b: Self, q: Self) -> Self;
+    /// a - b mod q.
+    fn sub_mod(a: Self, b: Self, q: Self) -> Self;
+    /// a mod q for a < 2q.
+    fn reduce_once(a: Self, q: Self) -> Self;
+}
+
+macro_rules! barrett {
+    ($word:ty, $wide:ty) => {
+        impl Barrett for $word {
+            #[inline(always)]
+            fn mul_mod(a: Self, b: Self, q: Self, bits: u32, ratio: Self) -> Self {
+                // The estimate falls short of the quotient by at most 2 (Handbook of Applied Cryptography, 14.42).
+                let product = <$wide>::from(a) * <$wide>::from(b);
+                let estimate = ((product >> (bits - 1)) * <$wide>::from(ratio)) >> (bits + 1);
+                let (q, rest) = (<$wide>::from(q), product - estimate * <$wide>::from(q));
+                let rest = rest.min(rest.wrapping_sub(q));
+                rest.min(rest.wrapping_sub(q)) as Self
+            }
+
+            #[inline(always)]
+            fn shoup_quotient(w: Self, q: Self) -> Self {
+                ((<$wide>::from(w) << Self::BITS) / <$wide>::from(q)) as Self
+            }
+
+            #[inline(always)]
+            fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self {
+                let estimate = ((<$wide>::from(x) * <$wide>::from(quotient)) >> Self::BITS) as Self;
+                x.wrapping_mul(w).wrapping_sub(estimate.wrapping_mul(q))
+            }
+
+            // Of a number and that number one q away, modulo the word, the smaller is the residue: no comparison is needed.
+            #[inline(always)]
+            fn add_mod(a: Self, b: Self, q: Self) -> Self {
+                Self::reduce_once(a + b, q)
+            }
+
+            #[inline(always)]
+            fn sub_mod(a: Self, b: Self, q: Self) -> Self {
+                let difference = a.wrapping_sub(b);
+                difference.min(difference.wrapping_add(q))
+            }
+
+            #[inline(always)]
+            fn reduce_once(a: Self, q: Self) -> Self {
+                a.min(a.wrapping_sub(q))
+            }
+        }
+    };
+}
+barrett!(u32, u64);
+barrett!(u64, u128);
+
+impl<W: Word> Modulus<W> {
+    /// The modulus `q`.
+    pub fn new(q: W) -> Result<Self, ModulusError> {
+        let q = q.to_u64();
+        if q < 2 || q >> W::MAX_MODULUS_BITS != 0 {
+            return Err(ModulusError { modulus: q, bits: W::MAX_MODULUS_BITS });
+        }
+        let bits = 64 - (q - 1).leading_zeros();
+        Ok(Self {
+            value: W::from_u64(q),
+            bits,
+            ratio: W::from_u64(((1 << (2 * bits)) / u128::from(q)) as u64),
+            word_ratio: ((1 << 64) / u128::from(q)) as u64,
+            word_residue: W::from_u64(((1 << 64) % u128::from(q)) as u64),
+        })
+    }
+
+    /// q.
+    #[inline(always)]
+    pub fn value(&self) -> W {
+        self.value
+    }
+
+    /// The bits of q - 1: the residues are below 2^bits.
+    #[inline(always)]
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// a + b.
+    #[inline(always)]
+    pub fn add(&self, a: W, b: W) -> W {
+        W::add_mod(a, b, self.value)
+    }
+
+    /// a - b.
+    #[inline(always)]
+    pub fn sub(&self, a: W, b: W) -> W {
+        W::sub_mod(a, b, self.value)
+    }
+
+    /// -a.
+    #[inline(always)]
+    pub fn neg(&self, a: W) -> W {
+        self.sub(W::default(), a)
+    }
+
+    /// a * b.
+    #[inline(always)]
+    pub fn mul(&self, a: W, b: W) -> W {
+        W::mul_mod(a, b, self.value, self.bits, self.ratio)
+    }
+
+    /// base^exponent; 1 for the exponent 0.
+    pub fn pow(&self, base: W, mut exponent: u64) -> W {
+        let (mut power, mut square) = (W::from_u64(1), base);
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                power = self.mul(power, square);
+            }
+            square = self.mul(square, square);
+            exponent >>= 1;
+        }
+        power
+    }
+
+    /// The b with a * b = 1, if a and q are coprime.
+    pub fn inverse(&self, a: W) -> Option<W> {
+        // Extended Euclid; the coefficients stay below q in magnitude.
+        let (mut r, mut s) = ((self.value.to_u64() as i64, a.to_u64() as i64), (0i64, 1i64));
+        while r.1 != 0 {
+            let quotient = r.0 / r.1;
+            r = (r.1, r.0 - quotient * r.1);
+            s = (s.1, s.0 - quotient * s.1);
+        }
+        (r.0 == 1).then(|| self.from_signed(s.0))
+    }
+
+    /// x mod q for any x.
+    #[inline(always)]
+    pub fn reduce_u64(&self, x: u64) -> W {
+        // The estimate falls short of the quotient by less than 2.
+        let estimate = ((u128::from(x) * u128::from(self.word_ratio)) >> 64) as u64;
+        let rest = x - estimate * self.value.to_u64();
+        W::from_u64(rest.min(rest.wrapping_sub(self.value.to_u64())))
+    }
+
+    /// x mod q for any x.
+    #[inline(always)]
+    pub fn reduce_u128(&self, x: u128) -> W {
+        let high = self.mul(self.reduce_u64((x >> 64) as u64), self.word_residue);
+        self.add(high, self.reduce_u64(x as u64))
+    }
+
+    /// The residue of a signed number.
+    #[inline(always)]
+    pub fn from_signed(&self, x: i64) -> W {
+        let magnitude = self.reduce_u64(x.unsigned_abs());
+        if x < 0 { self.neg(magnitude) } else { magnitude }
+    }
+
+    /// The representative of a residue in [-q/2, q/2).
+    #[inline(always)]
+    pub fn centred(&self, a: W) -> i64 {
+        let (a, q) = (a.to_u64(), self.value.to_u64());
+        if a >= q - q / 2 { a as i64 - q as i64 } else { a as i64 }
+    }
+
+    /// floor(w * 2^BITS / q), which makes products by the residue `w` cheap (Shoup).
+    #[inline(always)]
+    pub fn shoup(&self, w: W) -> W {
+        W::shoup_quotient(w, self.value)
+    }
+
+    /// x * w for any word x, from the residue `w` and its [`Self::shoup`] quotient.
+    #[inline(always)]
+    pub fn mul_shoup(&self, x: W, w: W, quotient: W) -> W {
+        W::reduce_once(W::mul_shoup_lazy(x, w, quotient, self.value), self.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Moduli of every length, powers of two and their neighbours among them.
+    fn moduli(bits: u32) -> impl Strategy<Value = u64> {
+        (1..=bits, any::<u64>(), 0..4).prop_map(move |(length, random, kind)| {
+            let power = 1u64 << (length - 1);
+            match kind {
+                0 => power,
+                1 => 2 * power - 1,
+                2 => power + 1,
+                _ => power | random & (power - 1),
+            }
+            .clamp(2, (1 << bits) - 1)
+        })
+    }
+
+    /// Every operation against the remainders of 128-bit integers.
+    fn check<W: Word>(q: u64, a: u64, b: u64, x: u64, wide: u128) {
+        let modulus = Modulus::new(W::from_u64(q)).unwrap();
+        let (a, b) = (a % q, b % q);
+        let (wa, wb) = (W::from_u64(a), W::from_u64(b));
+        let (q128, a128, b128) = (u128::from(q), u128::from(a), u128::from(b));
+        assert_eq!(u128::from(modulus.add(wa, wb).to_u64()), (a128 + b128) % q128);
+        assert_eq!(u128::from(modulus.sub(wa, wb).to_u64()), (a128 + q128 - b128) % q128);
+        assert_eq!(modulus.neg(wa).to_u64(), (q - a) % q);
+        assert_eq!(u128::from(modulus.mul(wa, wb).to_u64()), a128 * b128 % q128);
+        assert_eq!(modulus.reduce_u64(x).to_u64(), x % q);
+        assert_eq!(u128::from(modulus.reduce_u128(wide).to_u64()), wide % q128);
+        let signed = x as i64;
+        assert_eq!(i128::from(modulus.from_signed(signed).to_u64()), i128::from(signed).rem_euclid(q.into()));
+        let centred = modulus.centred(wa);
+        assert_eq!(modulus.from_signed(centred), wa);
+        assert!(2 * i128::from(centred) >= -i128::from(q) && 2 * i128::from(centred) < i128::from(q));
+        let any = W::from_u64(x);
+        let product = u128::from(any.to_u64()) * b128 % q128;
+        assert_eq!(u128::from(modulus.mul_shoup(any, wb, modulus.shoup(wb)).to_u64()), product);
+        let largest = W::from_u64(q - 1);
+        assert_eq!(u128::from(modulus.mul(largest, largest).to_u64()), (q128 - 1) * (q128 - 1) % q128);
+        let power = (0..x % 7).fold(1 % q128, |power, _| power * a128 % q128);
+        assert_eq!(u128::from(modulus.pow(wa, x % 7).to_u64()), power);
+        match modulus.inverse(wa) {
+            Some(inverse) => assert_eq!(modulus.mul(wa, inverse).to_u64(), 1),
+            None => assert!((2..=q).any(|d| q % d == 0 && a % d == 0) || a == 0),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_of_32_bits_agree_with_wide_integers(
+            q in moduli(31), a: u64, b: u64, x: u64, wide: u128
+        ) {
+            // The search for a common divisor would be long for a large modulus: test inverses of small ones here.
+            if q < 1 << 12 || q % 2 == 1 && Modulus::new(q as u32).unwrap().inverse((a % q) as u32).is_some() {
+                check::<u32>(q, a, b, x, wide);
+            } else {
+                check::<u32>(q, if a % q == 0 { 0 } else { 1 }, b, x, wide);
+            }
+        }
+
+        #[test]
+        fn words_of_64_bits_agree_with_wide_integers(q in moduli(62), a: u64, b: u64, x: u64, wide: u128) {
+            let a = if Modulus::new(q).unwrap().inverse(a % q).is_some() { a } else { 0 };
+            check::<u64>(q, a, b, x, wide);
+        }
+    }
+
+    #[test]
+    fn moduli_outside_their_word_are_refused() {
+        for q in [0, 1, 1 << 31, u32::MAX] {
+            assert_eq!(Modulus::new(q), Err(ModulusError { modulus: q.into(), bits: 31 }));
+        }
+        assert!(Modulus::new((1u32 << 31) - 1).is_ok());
+        assert!(Modulus::new(1u64 << 62).is_err() && Modulus::new((1u64 << 62) - 1).is_ok());
+    }
+}

@@ -1,0 +1,127 @@
+//! Slices of residues modulo one number, element by element. One file per path, same functions, same bits.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use words::WordKernels;
+
+use crate::kernel::{Kernel, KernelError};
+use crate::modulus::Modulus;
+use crate::word::Word;
+
+/// Arithmetic of slices on the path of one kernel, which the processor was seen to support. Inputs and results are residues in
+/// [0, q) unless said otherwise; slices of one call have one length.
+#[derive(Clone, Copy, Debug)]
+pub struct Vectors {
+    kernel: Kernel,
+    /// Whether the AVX-512 kernel may use the 52-bit multiply-add.
+    ifma: bool,
+}
+
+/// Calls the function of that name on the path of `$vectors`.
+macro_rules! dispatch {
+    ($vectors:expr, $function:ident($($argument:expr),*)) => {
+        match $vectors.kernel {
+            // SAFETY: `Vectors` exist only if the processor has every feature that their kernel's functions enable.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => unsafe { avx512::$function($($argument),*) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::$function($($argument),*) },
+            _ => scalar::$function($($argument),*),
+        }
+    };
+}
+pub(crate) use dispatch;
+
+impl Vectors {
+    /// The arithmetic on that kernel's path.
+    pub fn new(kernel: Kernel) -> Result<Self, KernelError> {
+        let kernel = kernel.check()?;
+        #[cfg(target_arch = "x86_64")]
+        let ifma = kernel == Kernel::Avx512 && is_x86_feature_detected!("avx512ifma");
+        #[cfg(not(target_arch = "x86_64"))]
+        let ifma = false;
+        Ok(Self { kernel, ifma })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// a += b.
+    pub fn add<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+        assert_eq!(a.len(), b.len());
+        dispatch!(self, add(modulus, a, b));
+    }
+
+    /// a -= b.
+    pub fn sub<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+        assert_eq!(a.len(), b.len());
+        dispatch!(self, sub(modulus, a, b));
+    }
+
+    /// a = -a.
+    pub fn neg<W: Word>(self, modulus: &Modulus<W>, a: &mut [W]) {
+        dispatch!(self, neg(modulus, a));
+    }
+
+    /// a *= b.
+    pub fn mul<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+        assert_eq!(a.len(), b.len());
+        dispatch!(self, mul(modulus, a, b));
+    }
+
+    /// acc += a * b.
+    pub fn mul_add<W: Word>(self, modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]) {
+        assert!(acc.len() == a.len() && a.len() == b.len());
+        dispatch!(self, mul_add(modulus, acc, a, b));
+    }
+
+    /// a *= scalar.
+    pub fn mul_scalar<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], scalar: W) {
+        dispatch!(self, mul_scalar(modulus, a, scalar));
+    }
+
+    /// Sums of products with a shared left side: `out[c] = sum over t of left[t] * right[t * C + c]` for the C columns of `out`.
+    /// This is one limb of a gadget product with `left` the digits and `right` the rows of the key. Any number of terms; sums are
+    /// reduced as rarely as the modulus allows. Zero if there are no terms.
+    ///
+    /// # Panics
+    /// If lengths differ or `right` does not hold C vectors for each of `left`.
+    pub fn sum_products<W: Word>(self, modulus: &Modulus<W>, left: &[&[W]], right: &[&[W]], out: &mut [&mut [W]]) {
+        assert_eq!(left.len() * out.len(), right.len(), "one column of right for each term and output");
+        let n = out.first().map_or(0, |column| column.len());
+        assert!(left.iter().chain(right).all(|vector| vector.len() == n) && out.iter().all(|column| column.len() == n));
+        W::sum_products(self, modulus, left, right, out);
+    }
+
+    /// out = x mod q for any 64-bit x.
+    pub fn reduce<W: Word>(self, modulus: &Modulus<W>, x: &[u64], out: &mut [W]) {
+        assert_eq!(x.len(), out.len());
+        W::reduce(self, modulus, x, out);
+    }
+
+    /// out = x mod q for signed x; fastest if all are below q in magnitude.
+    pub fn reduce_signed<W: Word>(self, modulus: &Modulus<W>, x: &[i32], out: &mut [W]) {
+        assert_eq!(x.len(), out.len());
+        dispatch!(self, reduce_signed(modulus, x, out));
+    }
+
+    /// out[j] = a[slots[j]], for the slot permutations of automorphisms: each aligned block of 16 is a permutation of an
+    /// aligned block of 16.
+    ///
+    /// # Panics
+    /// If lengths differ or are no multiples of 16, or a slot is out of range.
+    pub(crate) fn permute<W: Word>(self, slots: &[u32], a: &[W], out: &mut [W]) {
+        assert!(slots.len() == a.len() && a.len() == out.len() && a.len().is_multiple_of(16));
+        W::permute(self, slots, a, out);
+    }
+}

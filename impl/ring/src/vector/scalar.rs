@@ -1,0 +1,160 @@
+//! The portable path, and the plain loops that the other paths compile again with their own vectors.
+
+use crate::modulus::{Barrett, Modulus};
+use crate::word::Word;
+
+#[inline(always)]
+pub(super) fn add<W: Word>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a = modulus.add(*a, *b));
+}
+
+#[inline(always)]
+pub(super) fn sub<W: Word>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a = modulus.sub(*a, *b));
+}
+
+#[inline(always)]
+pub(super) fn neg<W: Word>(modulus: &Modulus<W>, a: &mut [W]) {
+    a.iter_mut().for_each(|a| *a = modulus.neg(*a));
+}
+
+#[inline(always)]
+pub(super) fn mul<W: Word>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+    a.iter_mut().zip(b).for_each(|(a, b)| *a = modulus.mul(*a, *b));
+}
+
+#[inline(always)]
+pub(super) fn mul_add<W: Word>(modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]) {
+    for ((acc, a), b) in acc.iter_mut().zip(a).zip(b) {
+        *acc = modulus.add(*acc, modulus.mul(*a, *b));
+    }
+}
+
+#[inline(always)]
+pub(super) fn mul_scalar<W: Word>(modulus: &Modulus<W>, a: &mut [W], scalar: W) {
+    let quotient = modulus.shoup(scalar);
+    a.iter_mut().for_each(|a| *a = modulus.mul_shoup(*a, scalar, quotient));
+}
+
+#[inline(always)]
+pub(super) fn reduce_signed<W: Word>(modulus: &Modulus<W>, x: &[i32], out: &mut [W]) {
+    let q = modulus.value();
+    let largest = x.iter().fold(0, |largest: u32, x| largest.max(x.unsigned_abs()));
+    if u64::from(largest) < q.to_u64() {
+        // The smaller of x and x + q modulo the word is the residue.
+        let zero = W::default();
+        for (x, out) in x.iter().zip(out) {
+            *out = W::sub_mod(W::from_u64(i64::from(*x) as u64), zero, q);
+        }
+    } else {
+        x.iter().zip(out).for_each(|(x, out)| *out = modulus.from_signed((*x).into()));
+    }
+}
+
+/// How a 64-bit number is reduced modulo a q of at least [`Reduction::MIN_BITS`] bits with 32-bit factors only.
+#[derive(Clone, Copy)]
+pub(super) struct Reduction {
+    pub(super) q: u64,
+    pub(super) bits: u32,
+    /// floor(2^(k + 31) / q), below 2^32.
+    pub(super) ratio: u64,
+}
+
+impl Reduction {
+    /// Shortest q - 1 for which the estimates are close enough.
+    const MIN_BITS: u32 = 8;
+
+    #[inline(always)]
+    pub(super) fn new(modulus: &Modulus<u32>) -> Option<Self> {
+        let (q, bits) = (u64::from(modulus.value()), modulus.bits());
+        (bits >= Self::MIN_BITS).then(|| Self { q, bits, ratio: (1 << (bits + 31)) / q })
+    }
+
+    /// x mod q for any x.
+    #[inline(always)]
+    pub(super) fn apply(self, x: u64) -> u32 {
+        // The quotient estimated from the high word falls short by less than 2^(34 - k) + 1, which leaves less than 2^35; that
+        // estimated from the remainder's upper 32 bits falls short by less than 2.
+        let rest = x.wrapping_sub((((x >> 32) * self.ratio) >> (self.bits - 1)).wrapping_mul(self.q));
+        self.apply_short(rest)
+    }
+
+    /// x mod q for x < 2^35.
+    #[inline(always)]
+    pub(super) fn apply_short(self, x: u64) -> u32 {
+        let estimate = (((x >> 3) & 0xffff_ffff) * self.ratio) >> (self.bits + 28);
+        let rest = x.wrapping_sub((estimate & 0xffff_ffff) * self.q) as u32;
+        rest.min(rest.wrapping_sub(self.q as u32))
+    }
+}
+
+#[inline(always)]
+pub(super) fn reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]) {
+    match Reduction::new(modulus) {
+        Some(reduction) => x.iter().zip(out).for_each(|(x, out)| *out = reduction.apply(*x)),
+        None => x.iter().zip(out).for_each(|(x, out)| *out = modulus.reduce_u64(*x)),
+    }
+}
+
+/// Terms that a sum of products below (q - 1)^2 may take in 64 bits beside one residue.
+#[inline(always)]
+pub(super) fn terms_u32(modulus: &Modulus<u32>) -> usize {
+    let largest = u64::from(modulus.value()) - 1;
+    ((u64::MAX - largest) / (largest * largest)) as usize
+}
+
+/// Terms that a sum of products below (q - 1)^2 may take in 128 bits beside one residue.
+fn terms_u64(modulus: &Modulus<u64>) -> usize {
+    let largest = u128::from(modulus.value()) - 1;
+    usize::try_from((u128::MAX - largest) / (largest * largest)).unwrap_or(usize::MAX)
+}
+
+/// Elements whose sums are held at a time.
+const BLOCK: usize = 32;
+
+macro_rules! sum_products {
+    ($name:ident, $word:ty, $wide:ty, $terms:ident, $reduce:ident) => {
+        #[inline(always)]
+        pub(super) fn $name(
+            modulus: &Modulus<$word>,
+            left: &[&[$word]],
+            right: &[&[$word]],
+            out: &mut [&mut [$word]],
+        ) {
+            let (terms, columns) = ($terms(modulus), out.len());
+            for (c, out) in out.iter_mut().enumerate() {
+                for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+                    let mut sums: [$wide; BLOCK] = [0; BLOCK];
+                    let at = block * BLOCK..block * BLOCK + out.len();
+                    for (t, left) in left.iter().enumerate() {
+                        if t > 0 && t % terms == 0 {
+                            sums.iter_mut().for_each(|sum| *sum = modulus.$reduce(*sum).into());
+                        }
+                        let right = &right[t * columns + c][at.clone()];
+                        for ((sum, a), b) in sums.iter_mut().zip(&left[at.clone()]).zip(right) {
+                            *sum += <$wide>::from(*a) * <$wide>::from(*b);
+                        }
+                    }
+                    out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = modulus.$reduce(*sum));
+                }
+            }
+        }
+    };
+}
+sum_products!(sum_products_u32, u32, u64, terms_u32, reduce_u64);
+sum_products!(sum_products_u64, u64, u128, terms_u64, reduce_u128);
+
+/// The number below p0 * p1 with residues a modulo p0 and b modulo p1, where p0 < p1 and `inverse` = 1 / p0 modulo p1.
+#[inline(always)]
+pub(super) fn compose_pair((p0, p1): (u32, u32), inverse: u32, a: &[u32], b: &[u32], out: &mut [u64]) {
+    let quotient = u32::shoup_quotient(inverse, p1);
+    for ((a, b), out) in a.iter().zip(b).zip(out) {
+        let digit = u32::mul_shoup_lazy(u32::sub_mod(*b, *a, p1), inverse, quotient, p1);
+        *out = u64::from(*a) + u64::from(p0) * u64::from(u32::reduce_once(digit, p1));
+    }
+}
+
+#[inline(always)]
+pub(super) fn permute<W: Word>(slots: &[u32], a: &[W], out: &mut [W]) {
+    slots.iter().zip(out).for_each(|(slot, out)| *out = a[*slot as usize]);
+}

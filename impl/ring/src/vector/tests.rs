@@ -1,0 +1,126 @@
+use super::*;
+use proptest::prelude::*;
+use rand::{RngCore, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Residues with many extremes among them.
+pub(crate) fn residues<W: Word>(rng: &mut impl RngCore, q: u64, len: usize) -> Vec<W> {
+    (0..len)
+        .map(|_| match rng.next_u32() % 5 {
+            0 => q - 1,
+            1 => 0,
+            _ => rng.next_u64() % q,
+        })
+        .map(W::from_u64)
+        .collect()
+}
+
+fn wide<W: Word>(values: &[W]) -> Vec<u128> {
+    values.iter().map(|value| value.to_u64().into()).collect()
+}
+
+/// Every operation on every path against remainders of 128-bit integers.
+fn check<W: Word>(q: u64, len: usize, terms: usize, columns: usize, seed: u64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (modulus, q128) = (Modulus::new(W::from_u64(q)).unwrap(), u128::from(q));
+    let [a, b, acc]: [Vec<W>; 3] = std::array::from_fn(|_| residues(&mut rng, q, len));
+    let (wa, wb, wacc) = (wide(&a), wide(&b), wide(&acc));
+    let scalar = residues::<W>(&mut rng, q, 1)[0];
+    let left: Vec<Vec<W>> = (0..terms).map(|_| residues(&mut rng, q, len)).collect();
+    let right: Vec<Vec<W>> = (0..terms * columns).map(|_| residues(&mut rng, q, len)).collect();
+    let words: Vec<u64> = (0..len).map(|i| if i % 3 == 0 { u64::MAX - i as u64 } else { rng.next_u64() >> (i % 64) }).collect();
+    let bound = (q.min(1 << 31) - 1).max(1) as i64;
+    let small: Vec<i32> = (0..len).map(|_| (rng.next_u64() as i64 % bound) as i32).collect();
+    let any: Vec<i32> = (0..len).map(|i| if i == 0 { i32::MIN } else { rng.next_u32() as i32 }).collect();
+    for kernel in Kernel::available() {
+        let vectors = Vectors::new(kernel).unwrap();
+        let expect = |name: &str, got: &[W], expected: &dyn Fn(usize) -> u128| {
+            let expected: Vec<u128> = (0..len).map(expected).collect();
+            assert_eq!(wide(got), expected, "{name}, {kernel}, q = {q}, {len} elements");
+        };
+        let mut out = a.clone();
+        vectors.add(&modulus, &mut out, &b);
+        expect("add", &out, &|i| (wa[i] + wb[i]) % q128);
+        out.copy_from_slice(&a);
+        vectors.sub(&modulus, &mut out, &b);
+        expect("sub", &out, &|i| (wa[i] + q128 - wb[i]) % q128);
+        out.copy_from_slice(&a);
+        vectors.neg(&modulus, &mut out);
+        expect("neg", &out, &|i| (q128 - wa[i]) % q128);
+        out.copy_from_slice(&a);
+        vectors.mul(&modulus, &mut out, &b);
+        expect("mul", &out, &|i| wa[i] * wb[i] % q128);
+        out.copy_from_slice(&acc);
+        vectors.mul_add(&modulus, &mut out, &a, &b);
+        expect("mul_add", &out, &|i| (wacc[i] + wa[i] * wb[i]) % q128);
+        out.copy_from_slice(&a);
+        vectors.mul_scalar(&modulus, &mut out, scalar);
+        expect("mul_scalar", &out, &|i| wa[i] * u128::from(scalar.to_u64()) % q128);
+        vectors.reduce(&modulus, &words, &mut out);
+        expect("reduce", &out, &|i| u128::from(words[i]) % q128);
+        for signed in [&small, &any] {
+            vectors.reduce_signed(&modulus, signed, &mut out);
+            expect("reduce_signed", &out, &|i| i128::from(signed[i]).rem_euclid(q.into()) as u128);
+        }
+        let mut outs = vec![vec![W::from_u64(1); len]; columns];
+        let left: Vec<&[W]> = left.iter().map(Vec::as_slice).collect();
+        let right: Vec<&[W]> = right.iter().map(Vec::as_slice).collect();
+        vectors.sum_products(&modulus, &left, &right, &mut outs.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
+        for (c, out) in outs.iter().enumerate() {
+            expect("sum_products", out, &|i| {
+                (0..terms).fold(0, |sum, t| {
+                    (sum + u128::from(left[t][i].to_u64()) * u128::from(right[t * columns + c][i].to_u64())) % q128
+                })
+            });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn slices_of_32_bit_residues(
+        bits in 1u32..=31, random: u32, len in 0usize..140, terms in 0usize..12, columns in 1usize..4, seed: u64
+    ) {
+        let q = ((random >> (32 - bits)) | 1 << (bits - 1)).max(2);
+        check::<u32>(q.into(), len, terms, columns, seed);
+    }
+
+    #[test]
+    fn slices_of_64_bit_residues(
+        bits in 1u32..=62, random: u64, len in 0usize..140, terms in 0usize..12, columns in 1usize..4, seed: u64
+    ) {
+        check::<u64>(((random >> (64 - bits)) | 1 << (bits - 1)).max(2), len, terms, columns, seed);
+    }
+}
+
+#[test]
+fn extreme_moduli_and_sums_longer_than_the_word() {
+    for q in [2, 3, 1 << 7, 1 << 8, (1 << 8) + 1, (1 << 28) - 57, 1 << 30, (1 << 31) - 1] {
+        check::<u32>(q, 70, 600, 2, q);
+    }
+    for q in [2, 1 << 32, (1 << 50) - 27, (1 << 51) - 1, 1 << 51, (1 << 62) - 1] {
+        check::<u64>(q, 70, 100, 2, q);
+    }
+}
+
+#[test]
+fn pairs_of_residues_compose() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for (p0, p1) in [(7u32, 11), (257, (1 << 31) - 1), ((1 << 28) - 273, (1 << 28) - 57), ((1 << 31) - 19, (1 << 31) - 1)] {
+        let inverse = Modulus::new(p1).unwrap().inverse(p0 % p1).unwrap();
+        let product = u64::from(p0) * u64::from(p1);
+        let values: Vec<u64> = residues(&mut rng, product, 100);
+        let a: Vec<u32> = values.iter().map(|value| (value % u64::from(p0)) as u32).collect();
+        let b: Vec<u32> = values.iter().map(|value| (value % u64::from(p1)) as u32).collect();
+        let wide = |values: &[u32]| values.iter().map(|value| u64::from(*value)).collect::<Vec<_>>();
+        for kernel in Kernel::available() {
+            let (vectors, mut out) = (Vectors::new(kernel).unwrap(), vec![0; 100]);
+            u32::compose_pair(vectors, (p0, p1), inverse, (&a, &b), &mut out);
+            assert_eq!(out, values);
+            let primes = (u64::from(p0), u64::from(p1));
+            u64::compose_pair(vectors, primes, inverse.into(), (&wide(&a), &wide(&b)), &mut out);
+            assert_eq!(out, values);
+        }
+    }
+}
