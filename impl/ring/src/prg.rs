@@ -112,6 +112,12 @@ impl Prg {
         }
     }
 
+    /// Fills `out` with the bytes of one of 2^64 streams, which do not overlap, from `byte_offset` on: stream `s` begins at byte
+    /// `s * 2^64` of all that the cipher gives, so stream 0 is that of [`Self::fill_at`].
+    pub fn fill_stream_at(&self, stream: u64, byte_offset: u64, out: &mut [u8]) {
+        self.keystream(u128::from(stream) << 64 | u128::from(byte_offset), out);
+    }
+
     /// A sequential reader of the stream from byte 0 on, for the samplers.
     pub fn rng(&self) -> PrgRng {
         PrgRng { prg: self.clone(), next: 0, buffer: [0; READ_BYTES], used: READ_BYTES }
@@ -196,6 +202,18 @@ mod tests {
         assert_eq!(seed.derive("a"), seed.derive("a"));
         assert_ne!(seed.derive("a"), seed.derive("b"));
         assert_ne!(seed.derive("a"), Seed([8; 16]).derive("a"));
+    }
+
+    #[test]
+    fn streams_are_parts_of_the_counter_mode_stream() {
+        let (prg, mut out, mut block) = (Prg::new([5; 16]), [0; 20], [Block::default(); 2]);
+        prg.fill_stream_at(3, 8, &mut out);
+        prg.blocks(3 << 60, &mut block);
+        assert_eq!((&out[..8], &out[8..]), (&block[0][8..], &block[1][..12]));
+        let (mut first, mut zeroth) = ([0; 40], [0; 40]);
+        prg.fill_at(7, &mut first);
+        prg.fill_stream_at(0, 7, &mut zeroth);
+        assert_eq!(first, zeroth);
     }
 
     #[test]

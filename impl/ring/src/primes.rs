@@ -122,8 +122,7 @@ mod tests {
         // Known values: the largest primes below 2^31 and 2^28 that are 1 modulo 2^12 and 2^13, by independent search below.
         for (bits, two_n) in [(14, 128), (20, 4096), (31, 4096), (12, 256)] {
             let (found, limit) = (primes_below(bits, two_n).take(5).collect::<Vec<_>>(), 1u64 << bits);
-            let expected: Vec<u64> =
-                (2..limit).rev().filter(|n| n % two_n == 1 && is_prime(*n)).take(5).collect();
+            let expected: Vec<u64> = (2..limit).rev().filter(|n| n % two_n == 1 && is_prime(*n)).take(5).collect();
             assert_eq!(found, expected);
             let above = primes_above(bits, two_n).take(5).collect::<Vec<_>>();
             let expected: Vec<u64> = (limit + 1..).filter(|n| n % two_n == 1 && is_prime(*n)).take(5).collect();

@@ -56,7 +56,8 @@ impl<W: Word> Rns<W> {
         }
         let checked = moduli.iter().map(|q| {
             let fits = *q >> W::MAX_MODULUS_BITS == 0;
-            let q = if fits { Ok(W::from_u64(*q)) } else { Err(ModulusError { modulus: *q, bits: W::MAX_MODULUS_BITS }) };
+            let q =
+                if fits { Ok(W::from_u64(*q)) } else { Err(ModulusError { modulus: *q, bits: W::MAX_MODULUS_BITS }) };
             Modulus::new(q?)
         });
         let checked: Vec<Modulus<W>> = checked.collect::<Result<_, _>>()?;
@@ -163,7 +164,10 @@ impl<W: Word> Rns<W> {
     /// # Panics
     /// If Q is 2^128 or more or the lengths do not match.
     pub fn compose_u128(&self, residues: &[W], out: &mut [u128]) {
-        assert!(self.coefficients(residues) == out.len() && self.product.len() <= 2, "lengths, and a product below 2^128");
+        assert!(
+            self.coefficients(residues) == out.len() && self.product.len() <= 2,
+            "lengths, and a product below 2^128"
+        );
         self.for_each_mixed_radix(residues, |j, digits| {
             out[j] = self.horner(digits, 0, |sum: u128, p, digit| sum * u128::from(p) + u128::from(digit));
         });
@@ -200,7 +204,11 @@ impl<W: Word> Rns<W> {
     }
 
     fn horner<T>(&self, digits: &[W], zero: T, step: impl Fn(T, u64, u64) -> T) -> T {
-        digits.iter().zip(&self.moduli).rev().fold(zero, |sum, (digit, p)| step(sum, p.value().to_u64(), digit.to_u64()))
+        digits
+            .iter()
+            .zip(&self.moduli)
+            .rev()
+            .fold(zero, |sum, (digit, p)| step(sum, p.value().to_u64(), digit.to_u64()))
     }
 
     /// The residues of any 64-bit numbers.

@@ -115,12 +115,7 @@ const BLOCK: usize = 32;
 macro_rules! sum_products {
     ($name:ident, $word:ty, $wide:ty, $terms:ident, $reduce:ident) => {
         #[inline(always)]
-        pub(super) fn $name(
-            modulus: &Modulus<$word>,
-            left: &[&[$word]],
-            right: &[&[$word]],
-            out: &mut [&mut [$word]],
-        ) {
+        pub(super) fn $name(modulus: &Modulus<$word>, left: &[&[$word]], right: &[&[$word]], out: &mut [&mut [$word]]) {
             let (terms, columns) = ($terms(modulus), out.len());
             for (c, out) in out.iter_mut().enumerate() {
                 for (block, out) in out.chunks_mut(BLOCK).enumerate() {

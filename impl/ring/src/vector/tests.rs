@@ -28,7 +28,8 @@ fn check<W: Word>(q: u64, len: usize, terms: usize, columns: usize, seed: u64) {
     let scalar = residues::<W>(&mut rng, q, 1)[0];
     let left: Vec<Vec<W>> = (0..terms).map(|_| residues(&mut rng, q, len)).collect();
     let right: Vec<Vec<W>> = (0..terms * columns).map(|_| residues(&mut rng, q, len)).collect();
-    let words: Vec<u64> = (0..len).map(|i| if i % 3 == 0 { u64::MAX - i as u64 } else { rng.next_u64() >> (i % 64) }).collect();
+    let words: Vec<u64> =
+        (0..len).map(|i| if i % 3 == 0 { u64::MAX - i as u64 } else { rng.next_u64() >> (i % 64) }).collect();
     let bound = (q.min(1 << 31) - 1).max(1) as i64;
     let small: Vec<i32> = (0..len).map(|_| (rng.next_u64() as i64 % bound) as i32).collect();
     let any: Vec<i32> = (0..len).map(|i| if i == 0 { i32::MIN } else { rng.next_u32() as i32 }).collect();
@@ -107,7 +108,9 @@ fn extreme_moduli_and_sums_longer_than_the_word() {
 #[test]
 fn pairs_of_residues_compose() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for (p0, p1) in [(7u32, 11), (257, (1 << 31) - 1), ((1 << 28) - 273, (1 << 28) - 57), ((1 << 31) - 19, (1 << 31) - 1)] {
+    for (p0, p1) in
+        [(7u32, 11), (257, (1 << 31) - 1), ((1 << 28) - 273, (1 << 28) - 57), ((1 << 31) - 19, (1 << 31) - 1)]
+    {
         let inverse = Modulus::new(p1).unwrap().inverse(p0 % p1).unwrap();
         let product = u64::from(p0) * u64::from(p1);
         let values: Vec<u64> = residues(&mut rng, product, 100);

@@ -1,0 +1,169 @@
+//! The negacyclic number-theoretic transform: products modulo X^N + 1 over a word-sized prime become products of values.
+//!
+//! Slot `j` of a transformed polynomial f is f(psi^(2 bitrev(j) + 1)), psi a primitive 2N-th root of unity
+//! (the merged decimation of Longa and Naehrig, 2016). One file per instruction set, chosen at run time; all give the same
+//! bits, for outputs are always the residues in [0, p).
+
+mod primes;
+mod scalar;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use crate::kernel::{Kernel, KernelError};
+use crate::word::Word;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Base-two logarithms of the smallest and largest supported N.
+pub const MIN_LOG_N: u32 = 6;
+/// See [`MIN_LOG_N`].
+pub const MAX_LOG_N: u32 = 16;
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NttError {
+    /// N is not a power of two from 2^6 to 2^16.
+    #[error("a transform has 2^{MIN_LOG_N} to 2^{MAX_LOG_N} points, a power of two, not {0}")]
+    Size(usize),
+    /// The modulus is too large for its word.
+    #[error("modulus {prime} does not fit: it must be below 2^{bits}")]
+    TooLarge {
+        /// The modulus asked for.
+        prime: u64,
+        /// Moduli are below two to this power.
+        bits: u32,
+    },
+    /// The modulus is composite.
+    #[error("modulus {0} is not prime")]
+    Composite(u64),
+    /// There is no 2N-th root of unity.
+    #[error("prime {prime} is not 1 modulo 2N = {}: there is no root of unity of that order", 2 * n)]
+    NoRoot {
+        /// The prime.
+        prime: u64,
+        /// The number of points.
+        n: usize,
+    },
+    /// The processor lacks the kernel.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+}
+
+/// Tables for transforms of N points modulo one prime. Cloning shares them.
+#[derive(Clone, Debug)]
+pub struct NttPlan<W> {
+    inner: Arc<Inner>,
+    word: PhantomData<W>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    n: usize,
+    prime: u64,
+    root: u64,
+    path: &'static str,
+    engine: Engine,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Scalar32(scalar::Tables<u32>),
+    Scalar64(scalar::Tables<u64>),
+}
+
+impl<W: Word> NttPlan<W> {
+    /// The plan for `n` = 2^6 to 2^16 points modulo `prime` = 1 mod 2n, on the fastest path that `kernel` allows.
+    ///
+    /// # Errors
+    /// Another size, a modulus that is composite, too large or not 1 modulo 2n, a kernel the processor lacks.
+    pub fn new(n: usize, prime: W, kernel: Kernel) -> Result<Self, NttError> {
+        kernel.check()?;
+        if !n.is_power_of_two() || !(MIN_LOG_N..=MAX_LOG_N).contains(&n.trailing_zeros()) {
+            return Err(NttError::Size(n));
+        }
+        let p = prime.to_u64();
+        if p >> W::MAX_MODULUS_BITS != 0 {
+            return Err(NttError::TooLarge { prime: p, bits: W::MAX_MODULUS_BITS });
+        }
+        if !primes::is_prime(p) {
+            return Err(NttError::Composite(p));
+        }
+        let order = 2 * n as u64;
+        let root = if p % order == 1 { primes::root_of_unity(p, order) } else { None };
+        let root = root.ok_or(NttError::NoRoot { prime: p, n })?;
+        let powers = tables::bit_reversed_powers(root, n, p);
+        let inverses = tables::bit_reversed_powers(primes::pow_mod(root, order - 1, p), n, p);
+        let scale = primes::pow_mod(n as u64, p - 2, p);
+        let engine = if W::BITS == 32 {
+            Engine::Scalar32(scalar::Tables::new(p as u32, &powers, &inverses, scale))
+        } else {
+            Engine::Scalar64(scalar::Tables::new(p, &powers, &inverses, scale))
+        };
+        let inner = Inner { n, prime: p, root, path: "scalar", engine };
+        Ok(Self { inner: Arc::new(inner), word: PhantomData })
+    }
+
+    /// Number of points N.
+    pub fn n(&self) -> usize {
+        self.inner.n
+    }
+
+    /// The prime p.
+    pub fn prime(&self) -> W {
+        W::from_u64(self.inner.prime)
+    }
+
+    /// psi, of order 2N.
+    pub fn root(&self) -> W {
+        W::from_u64(self.inner.root)
+    }
+
+    /// The path taken: "scalar", "avx2", "avx512" or "ifma".
+    pub fn path(&self) -> &'static str {
+        self.inner.path
+    }
+
+    /// The odd exponent e below 2N such that slot `slot` (below N) holds f(psi^e).
+    pub fn slot_exponent(&self, slot: usize) -> usize {
+        assert!(slot < self.n(), "slots are below N");
+        2 * self.reverse(slot) + 1
+    }
+
+    /// The slot that holds f(psi^`exponent`), for any odd exponent (modulo 2N).
+    pub fn slot_of(&self, exponent: usize) -> usize {
+        assert!(exponent % 2 == 1, "exponents of slots are odd");
+        self.reverse(exponent / 2 % self.n())
+    }
+
+    fn reverse(&self, index: usize) -> usize {
+        index.reverse_bits() >> (usize::BITS - self.n().trailing_zeros())
+    }
+
+    /// Coefficients, in natural order and below 2p, to values in [0, p) in the order of the slots, in place.
+    pub fn forward(&self, data: &mut [W]) {
+        assert_eq!(data.len(), self.n(), "a transform of N points");
+        match &self.inner.engine {
+            Engine::Scalar32(tables) => tables.forward(bytemuck::cast_slice_mut(data)),
+            Engine::Scalar64(tables) => tables.forward(bytemuck::cast_slice_mut(data)),
+        }
+    }
+
+    /// The exact inverse of [`Self::forward`]: values below 2p to coefficients in [0, p), in place.
+    pub fn inverse(&self, data: &mut [W]) {
+        self.backward::<true>(data);
+    }
+
+    /// N times [`Self::inverse`]: for callers that multiply by 1/N elsewhere.
+    pub fn inverse_unscaled(&self, data: &mut [W]) {
+        self.backward::<false>(data);
+    }
+
+    fn backward<const SCALED: bool>(&self, data: &mut [W]) {
+        assert_eq!(data.len(), self.n(), "a transform of N points");
+        match &self.inner.engine {
+            Engine::Scalar32(tables) => tables.inverse::<SCALED>(bytemuck::cast_slice_mut(data)),
+            Engine::Scalar64(tables) => tables.inverse::<SCALED>(bytemuck::cast_slice_mut(data)),
+        }
+    }
+}

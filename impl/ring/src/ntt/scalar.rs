@@ -1,0 +1,112 @@
+//! The portable path: one butterfly at a time, Shoup's products by precomputed quotients and Harvey's lazy ranges
+//! ("Faster arithmetic for number-theoretic transforms", 2014). The reference for the others.
+
+use super::tables::{Residue, Twiddle};
+
+/// Twiddles of the portable path: index `m + i` for block `i` of the layer of `m` blocks; 0 is unused.
+#[derive(Debug)]
+pub(super) struct Tables<W> {
+    prime: W,
+    forward: Vec<Twiddle<W>>,
+    inverse: Vec<Twiddle<W>>,
+    /// 1/N, and 1/N times the twiddle of the last inverse layer.
+    scale: [Twiddle<W>; 2],
+}
+
+impl<W: Residue> Tables<W> {
+    /// `powers[m + i]`, `inverses[m + i]`: psi^{+-bitrev(m + i)}; `scale`: 1/N.
+    pub(super) fn new(prime: W, powers: &[u64], inverses: &[u64], scale: u64) -> Self {
+        let twiddles = |values: &[u64]| values.iter().map(|w| Twiddle::new(*w, prime)).collect::<Vec<_>>();
+        let last = super::primes::mul_mod(inverses[1], scale, prime.to_u64());
+        Self {
+            prime,
+            forward: twiddles(powers),
+            inverse: twiddles(inverses),
+            scale: [Twiddle::new(scale, prime), Twiddle::new(last, prime)],
+        }
+    }
+
+    /// Values of both operands in [0, 4p) where that fits, else in [0, p).
+    fn lazy(&self) -> bool {
+        self.prime.to_u64() >> (W::BITS - 2) == 0
+    }
+
+    pub(super) fn forward(&self, data: &mut [W]) {
+        if self.lazy() { self.forward_in::<true>(data) } else { self.forward_in::<false>(data) }
+    }
+
+    /// With the product by 1/N where `SCALED`.
+    pub(super) fn inverse<const SCALED: bool>(&self, data: &mut [W]) {
+        let (half, p) = (data.len() / 2, self.prime);
+        if self.lazy() {
+            self.inverse_in::<true>(data)
+        } else {
+            self.inverse_in::<false>(data)
+        }
+        let (low, high) = data.split_at_mut(half);
+        for (x, y) in low.iter_mut().zip(high) {
+            let (sum, difference) = if self.lazy() {
+                (x.add(*y), x.add(p).add(p).sub(*y))
+            } else {
+                (x.add(*y).below(p), x.sub(*y).min(x.sub(*y).add(p)))
+            };
+            let (first, last) =
+                if SCALED { (&self.scale[0], &self.scale[1]) } else { (&Twiddle::one(p), &self.inverse[1]) };
+            *x = first.mul(sum, p).below(p);
+            *y = last.mul(difference, p).below(p);
+        }
+    }
+
+    fn forward_in<const LAZY: bool>(&self, data: &mut [W]) {
+        let p = self.prime;
+        let twice = p.add(p);
+        if !LAZY {
+            data.iter_mut().for_each(|x| *x = x.below(p));
+        }
+        let (mut m, mut t) = (1, data.len() / 2);
+        while t > 0 {
+            for (block, twiddle) in data.chunks_exact_mut(2 * t).zip(&self.forward[m..]) {
+                let (low, high) = block.split_at_mut(t);
+                for (x, y) in low.iter_mut().zip(high) {
+                    let product = twiddle.mul(*y, p);
+                    if LAZY {
+                        let first = x.below(twice);
+                        (*x, *y) = (first.add(product), first.add(twice).sub(product));
+                    } else {
+                        let product = product.below(p);
+                        let difference = x.sub(product);
+                        (*x, *y) = (x.add(product).below(p), difference.min(difference.add(p)));
+                    }
+                }
+            }
+            (m, t) = (2 * m, t / 2);
+        }
+        data.iter_mut().for_each(|x| *x = x.below(twice).below(p));
+    }
+
+    /// All layers but the last. In and out: [0, 2p) if lazy, else [0, p).
+    fn inverse_in<const LAZY: bool>(&self, data: &mut [W]) {
+        let p = self.prime;
+        let twice = p.add(p);
+        if !LAZY {
+            data.iter_mut().for_each(|x| *x = x.below(p));
+        }
+        let (mut m, mut t) = (data.len() / 2, 1);
+        while m > 1 {
+            for (block, twiddle) in data.chunks_exact_mut(2 * t).zip(&self.inverse[m..]) {
+                let (low, high) = block.split_at_mut(t);
+                for (x, y) in low.iter_mut().zip(high) {
+                    if LAZY {
+                        let difference = x.add(twice).sub(*y);
+                        (*x, *y) = (x.add(*y).below(twice), twiddle.mul(difference, p));
+                    } else {
+                        let difference = x.sub(*y);
+                        let difference = difference.min(difference.add(p));
+                        (*x, *y) = (x.add(*y).below(p), twiddle.mul(difference, p).below(p));
+                    }
+                }
+            }
+            (m, t) = (m / 2, 2 * t);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Twiddle factors.
+
+use super::primes::{mul_mod, pow_mod};
+use crate::word::Word;
+
+/// Word arithmetic of the transforms; sums, differences and products wrap.
+pub(super) trait Residue: Word {
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn mul_low(self, other: Self) -> Self;
+    fn mul_high(self, other: Self) -> Self;
+
+    /// From [0, 2 * bound) to [0, bound).
+    fn below(self, bound: Self) -> Self {
+        self.min(self.sub(bound))
+    }
+}
+
+macro_rules! residue {
+    ($word:ty, $wide:ty) => {
+        impl Residue for $word {
+            #[inline]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline]
+            fn sub(self, other: Self) -> Self {
+                self.wrapping_sub(other)
+            }
+            #[inline]
+            fn mul_low(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            #[inline]
+            fn mul_high(self, other: Self) -> Self {
+                ((<$wide>::from(self) * <$wide>::from(other)) >> <$word>::BITS) as Self
+            }
+        }
+    };
+}
+residue!(u32, u64);
+residue!(u64, u128);
+
+/// A factor w in [0, p) with floor(w * 2^BITS / p).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Twiddle<W> {
+    value: W,
+    quotient: W,
+}
+
+impl<W: Residue> Twiddle<W> {
+    pub(super) fn new(value: u64, prime: W) -> Self {
+        let quotient = (u128::from(value) << W::BITS) / u128::from(prime.to_u64());
+        Self { value: W::from_u64(value), quotient: W::from_u64(quotient as u64) }
+    }
+
+    pub(super) fn one(prime: W) -> Self {
+        Self::new(1, prime)
+    }
+
+    /// x * w modulo p in [0, 2p), for any word x.
+    #[inline]
+    pub(super) fn mul(&self, x: W, prime: W) -> W {
+        x.mul_low(self.value).sub(x.mul_high(self.quotient).mul_low(prime))
+    }
+}
+
+/// `root`^bitrev(k) for k below n, where bitrev reverses log2(n) bits.
+pub(super) fn bit_reversed_powers(root: u64, n: usize, prime: u64) -> Vec<u64> {
+    let mut powers = vec![1];
+    // Appending the block of k in [m, 2m) multiplies by root^(n / 2m).
+    while powers.len() < n {
+        let factor = pow_mod(root, (n / 2 / powers.len()) as u64, prime);
+        powers.extend_from_within(..);
+        let half = powers.len() / 2;
+        powers[half..].iter_mut().for_each(|power| *power = mul_mod(*power, factor, prime));
+    }
+    powers
+}

@@ -1,0 +1,117 @@
+use super::primes::{is_prime, mul_mod, pow_mod};
+use super::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// The largest prime = 1 mod 2n below 2^bits.
+fn prime_below(bits: u32, n: usize) -> u64 {
+    let step = 2 * n as u64;
+    (1..(1u64 << bits) / step).rev().map(|k| k * step + 1).find(|p| is_prime(*p)).unwrap()
+}
+
+fn sizes() -> impl Iterator<Item = usize> {
+    (MIN_LOG_N..=MAX_LOG_N).map(|log| 1 << log)
+}
+
+fn evaluate(f: &[u64], x: u64, p: u64) -> u64 {
+    f.iter().rev().fold(0, |value, c| (mul_mod(value, x, p) + c) % p)
+}
+
+fn check<W: Word>(n: usize, p: u64, kernel: Kernel) {
+    let plan = NttPlan::new(n, W::from_u64(p), kernel).unwrap();
+    let psi = plan.root().to_u64();
+    assert_eq!(pow_mod(psi, n as u64, p), p - 1, "psi has order 2N");
+    let mut rng = ChaCha8Rng::seed_from_u64(p ^ n as u64);
+    let random: Vec<u64> = (0..n).map(|_| rng.random_range(0..p)).collect();
+    let alternating = (0..n).map(|i| if i % 2 == 0 { p - 1 } else { 0 }).collect();
+    for f in [random, vec![p - 1; n], alternating, vec![0; n]] {
+        let input: Vec<W> = f.iter().map(|c| W::from_u64(*c)).collect();
+        let mut data = input.clone();
+        plan.forward(&mut data);
+        for slot in [0, 1, 2, n / 2, n - 1, rng.random_range(0..n)] {
+            let exponent = plan.slot_exponent(slot);
+            assert_eq!(plan.slot_of(exponent), slot);
+            assert_eq!(data[slot].to_u64(), evaluate(&f, pow_mod(psi, exponent as u64, p), p), "{p} {n} slot {slot}");
+        }
+        let mut unscaled = data.clone();
+        plan.inverse(&mut data);
+        assert!(data == input, "inverse of forward, {p} {n} {}", plan.path());
+        plan.inverse_unscaled(&mut unscaled);
+        assert!(unscaled.iter().zip(&f).all(|(u, c)| u.to_u64() == mul_mod(*c, n as u64, p)));
+        let mut late: Vec<W> = f.iter().map(|c| W::from_u64(c + p)).collect();
+        plan.forward(&mut late);
+        let mut early = input;
+        plan.forward(&mut early);
+        assert!(late == early, "inputs below 2p");
+    }
+}
+
+const BITS_32: [u32; 4] = [20, 28, 30, 31];
+const BITS_64: [u32; 12] = [20, 28, 31, 36, 49, 50, 51, 56, 58, 60, 61, 62];
+
+#[test]
+fn values_at_odd_powers_and_back() {
+    for kernel in Kernel::available() {
+        for n in sizes() {
+            BITS_32.into_iter().for_each(|bits| check::<u32>(n, prime_below(bits, n), kernel));
+            BITS_64.into_iter().for_each(|bits| check::<u64>(n, prime_below(bits, n), kernel));
+        }
+    }
+}
+
+#[test]
+fn product_of_values_is_the_negacyclic_product() {
+    let n = 64;
+    for kernel in Kernel::available() {
+        for bits in BITS_64 {
+            let p = prime_below(bits, n);
+            let plan = NttPlan::new(n, p, kernel).unwrap();
+            let mut rng = ChaCha8Rng::seed_from_u64(p);
+            let mut draw = || (0..n).map(|_| rng.random_range(0..p)).collect::<Vec<_>>();
+            let (mut a, mut b, mut schoolbook) = (draw(), draw(), vec![0; n]);
+            for i in 0..n {
+                for j in 0..n {
+                    let product = mul_mod(a[i], b[j], p);
+                    let signed = if i + j < n { product } else { (p - product) % p };
+                    schoolbook[(i + j) % n] = (schoolbook[(i + j) % n] + signed) % p;
+                }
+            }
+            plan.forward(&mut a);
+            plan.forward(&mut b);
+            a.iter_mut().zip(&b).for_each(|(x, y)| *x = mul_mod(*x, *y, p));
+            plan.inverse(&mut a);
+            assert_eq!(a, schoolbook);
+        }
+    }
+}
+
+#[test]
+fn linear() {
+    let (n, p) = (256, prime_below(61, 256));
+    let plan = NttPlan::new(n, p, Kernel::best()).unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let (factor, a): (u64, Vec<u64>) = (rng.random_range(0..p), (0..n).map(|_| rng.random_range(0..p)).collect());
+    let b: Vec<u64> = (0..n).map(|_| rng.random_range(0..p)).collect();
+    let combine =
+        |a: &[u64], b: &[u64]| -> Vec<u64> { a.iter().zip(b).map(|(a, b)| (mul_mod(*a, factor, p) + b) % p).collect() };
+    let (mut left, mut x, mut y) = (combine(&a, &b), a, b);
+    [&mut left, &mut x, &mut y].into_iter().for_each(|data| plan.forward(data));
+    assert_eq!(left, combine(&x, &y));
+}
+
+#[test]
+fn refusals() {
+    let kernel = Kernel::Scalar;
+    for n in [0, 1, 32, 65, 96, 1 << 17] {
+        assert_eq!(NttPlan::<u32>::new(n, 7681, kernel).unwrap_err(), NttError::Size(n));
+    }
+    assert_eq!(NttPlan::<u32>::new(512, 7681, kernel).unwrap_err(), NttError::NoRoot { prime: 7681, n: 512 });
+    assert_eq!(NttPlan::<u64>::new(64, 129 * 257, kernel).unwrap_err(), NttError::Composite(129 * 257));
+    for p in [0u64, 1, 2] {
+        assert!(NttPlan::new(64, p, kernel).is_err());
+    }
+    let large = (1..).map(|k| (1u64 << 62) + (k << 7) + 1).find(|p| is_prime(*p)).unwrap();
+    assert_eq!(NttPlan::new(64, large, kernel).unwrap_err(), NttError::TooLarge { prime: large, bits: 62 });
+    let large = (1..).map(|k| (1u64 << 31) + (k << 7) + 1).find(|p| is_prime(*p)).unwrap();
+    assert_eq!(NttPlan::new(64, large as u32, kernel).unwrap_err(), NttError::TooLarge { prime: large, bits: 31 });
+}

@@ -1,0 +1,72 @@
+//! Polynomials modulo X^N + 1 and a product of primes, in coefficient or NTT domain.
+
+mod automorphism;
+mod ring;
+#[cfg(test)]
+mod tests;
+mod wrapping;
+
+pub use automorphism::{Automorphism, AutomorphismError};
+pub use ring::{Ring, RingError};
+pub use wrapping::WrappingProduct;
+
+use crate::word::Word;
+use std::marker::PhantomData;
+
+/// Coefficient domain: element j of a limb is the coefficient of X^j.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Coefficient;
+
+/// NTT domain: element j of a limb is the value in slot j, at psi^(2 bitrev(j) + 1) for the limb's root psi of order 2N.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ntt;
+
+/// A polynomial of N coefficients as its residues modulo each prime of a [`Ring`], in domain `D`: limb i is elements i * N to
+/// (i + 1) * N. Operations are the ring's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Poly<W, D> {
+    data: Vec<W>,
+    n: usize,
+    domain: PhantomData<D>,
+}
+
+impl<W: Word, D> Poly<W, D> {
+    fn from_data(data: Vec<W>, n: usize) -> Self {
+        Self { data, n, domain: PhantomData }
+    }
+
+    /// N.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The residues modulo prime i.
+    pub fn limb(&self, i: usize) -> &[W] {
+        &self.data[i * self.n..(i + 1) * self.n]
+    }
+
+    /// The residues modulo prime i; what is written must stay below it.
+    pub fn limb_mut(&mut self, i: usize) -> &mut [W] {
+        &mut self.data[i * self.n..(i + 1) * self.n]
+    }
+
+    /// All limbs, one after the other.
+    pub fn limbs(&self) -> std::slice::ChunksExact<'_, W> {
+        self.data.chunks_exact(self.n)
+    }
+
+    /// All limbs, one after the other; what is written must stay below their primes.
+    pub fn limbs_mut(&mut self) -> std::slice::ChunksExactMut<'_, W> {
+        self.data.chunks_exact_mut(self.n)
+    }
+
+    /// All residues, limb after limb.
+    pub fn as_slice(&self) -> &[W] {
+        &self.data
+    }
+
+    /// All residues, limb after limb; what is written must stay below their primes.
+    pub fn as_mut_slice(&mut self) -> &mut [W] {
+        &mut self.data
+    }
+}

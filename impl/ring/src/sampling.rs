@@ -1,0 +1,205 @@
+//! Samples for polynomials: uniform residues in bulk, from a generator or expanded from a seed, and small signed values.
+
+use crate::gaussian::{DiscreteGaussian, StdDevError};
+use crate::modulus::Modulus;
+use crate::noise::StdDev;
+use crate::prg::Prg;
+use crate::secret;
+use crate::word::Word;
+use rand::RngCore;
+
+/// Bytes drawn at a time.
+const BATCH_BYTES: usize = 4096;
+
+/// Uniform residues from a source of random bytes: each little-endian word, masked to the bits of q - 1, is a residue if it is below
+/// q and is passed over if not. So there is no bias, and the residues depend on the bytes alone, not on how they were drawn.
+struct Rejection<F> {
+    /// Fills a buffer with the next bytes of the source.
+    next: F,
+    buffer: Vec<u8>,
+    used: usize,
+}
+
+impl<F: FnMut(&mut [u8])> Rejection<F> {
+    fn new(next: F) -> Self {
+        Self { next, buffer: vec![0; BATCH_BYTES], used: BATCH_BYTES }
+    }
+
+    fn fill<W: Word>(&mut self, modulus: &Modulus<W>, out: &mut [W]) {
+        let (q, size) = (modulus.value(), size_of::<W>());
+        let mask = u64::MAX >> (64 - modulus.bits());
+        let mut filled = 0;
+        while filled < out.len() {
+            if self.used == BATCH_BYTES {
+                (self.next)(&mut self.buffer);
+                self.used = 0;
+            }
+            for bytes in self.buffer[self.used..].chunks_exact(size) {
+                let mut word = [0; 8];
+                word[..size].copy_from_slice(bytes);
+                let candidate = W::from_u64(u64::from_le_bytes(word) & mask);
+                self.used += size;
+                // Kept or overwritten by the next, without a branch to mispredict.
+                out[filled] = candidate;
+                filled += usize::from(candidate < q);
+                if filled == out.len() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Fills the limbs of `out`, one of `out.len() / moduli.len()` residues for each modulus, with uniform residues.
+pub fn fill_uniform<W: Word>(rng: &mut impl RngCore, moduli: &[Modulus<W>], out: &mut [W]) {
+    fill_limbs(Rejection::new(|bytes: &mut [u8]| rng.fill_bytes(bytes)), moduli, out);
+}
+
+/// As [`fill_uniform`], with residues that only the seed of `prg` and the number of the stream decide: for seeds that travel in place
+/// of what they expand to.
+pub fn expand_uniform<W: Word>(prg: &Prg, stream: u64, moduli: &[Modulus<W>], out: &mut [W]) {
+    let mut offset = 0;
+    let next = |bytes: &mut [u8]| {
+        prg.fill_stream_at(stream, offset, bytes);
+        offset += bytes.len() as u64;
+    };
+    fill_limbs(Rejection::new(next), moduli, out);
+}
+
+fn fill_limbs<W: Word>(mut source: Rejection<impl FnMut(&mut [u8])>, moduli: &[Modulus<W>], out: &mut [W]) {
+    assert!(out.len().is_multiple_of(moduli.len().max(1)), "one limb for each modulus");
+    if !out.is_empty() {
+        let n = out.len() / moduli.len();
+        moduli.iter().zip(out.chunks_mut(n)).for_each(|(modulus, limb)| source.fill(modulus, limb));
+    }
+}
+
+/// A distribution of small signed numbers: secrets and errors.
+#[derive(Clone, Debug)]
+pub enum Small {
+    /// 0 or 1, each with probability 1/2.
+    Binary,
+    /// -1, 0 or 1, each with probability 1/3.
+    Ternary,
+    /// That many entries of -1 or 1 at uniform places with uniform signs, zeros elsewhere.
+    FixedWeight(usize),
+    /// The discrete Gaussian.
+    Gaussian(DiscreteGaussian),
+}
+
+/// More entries of fixed weight than a vector has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{weight} entries are not zero, but the vector has only {len}")]
+pub struct WeightError {
+    /// The weight asked for.
+    pub weight: usize,
+    /// Length of the vector.
+    pub len: usize,
+}
+
+impl Small {
+    /// The discrete Gaussian of that standard deviation or width.
+    pub fn gaussian(size: impl Into<StdDev>) -> Result<Self, StdDevError> {
+        DiscreteGaussian::new(size).map(Self::Gaussian)
+    }
+
+    /// Fills `out` with samples; only a fixed weight above `out.len()` fails, and then `out` is left as it was.
+    pub fn fill(&self, rng: &mut impl RngCore, out: &mut [i32]) -> Result<(), WeightError> {
+        match self {
+            Self::Binary => secret::fill_binary(rng, out),
+            Self::Ternary => secret::fill_ternary(rng, out),
+            Self::Gaussian(gaussian) => gaussian.fill(rng, out),
+            Self::FixedWeight(weight) if secret::fill_fixed_weight(rng, *weight, out) => {}
+            Self::FixedWeight(weight) => return Err(WeightError { weight: *weight, len: out.len() }),
+        }
+        Ok(())
+    }
+
+    /// E[x^2] of an entry of a vector of `len` (for the Gaussian, the square of its standard deviation).
+    pub fn second_moment(&self, len: usize) -> f64 {
+        match self {
+            Self::Binary => 0.5,
+            Self::Ternary => 2.0 / 3.0,
+            Self::FixedWeight(weight) => *weight as f64 / len as f64,
+            Self::Gaussian(gaussian) => gaussian.stddev().0.powi(2),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Width;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    fn moduli<W: Word>(values: &[u64]) -> Vec<Modulus<W>> {
+        values.iter().map(|q| Modulus::new(W::from_u64(*q)).unwrap()).collect()
+    }
+
+    /// The definition, one candidate after the other.
+    fn slow<W: Word>(prg: &Prg, stream: u64, values: &[u64], n: usize) -> Vec<u64> {
+        let (mut at, size, mut out) = (0, size_of::<W>(), Vec::new());
+        for q in values {
+            let goal = out.len() + n;
+            while out.len() < goal {
+                let mut word = [0; 8];
+                prg.fill_stream_at(stream, at, &mut word[..size]);
+                at += size as u64;
+                let candidate = u64::from_le_bytes(word) & ((q - 1).next_power_of_two().max(2) * 2 - 1);
+                let candidate = candidate & (u64::MAX >> (q - 1).leading_zeros());
+                if candidate < *q {
+                    out.push(candidate);
+                }
+            }
+        }
+        out
+    }
+
+    fn check<W: Word>(values: &[u64], n: usize) {
+        let prg = Prg::new([9; 16]);
+        let mut out = vec![W::default(); n * values.len()];
+        for stream in [0, 1, u64::MAX] {
+            expand_uniform(&prg, stream, &moduli(values), &mut out);
+            assert_eq!(out.iter().map(|x| x.to_u64()).collect::<Vec<_>>(), slow::<W>(&prg, stream, values, n));
+        }
+    }
+
+    #[test]
+    fn expansion_is_rejection_from_the_words_of_its_stream() {
+        check::<u32>(&[12289, (1 << 28) - 57, (1 << 30) + 1], 700);
+        check::<u32>(&[2, 3, 1 << 16], 2000);
+        check::<u64>(&[12289, (1 << 50) - 27, (1 << 61) + 1], 700);
+        check::<u64>(&[1 << 40], 3);
+    }
+
+    #[test]
+    fn residues_are_uniform() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        // A modulus just above a power of two, where a remainder would favour the small half.
+        let q = (1 << 30) + (1 << 29);
+        let mut out = vec![0; 60_000];
+        fill_uniform(&mut rng, &moduli::<u32>(&[q]), &mut out);
+        let mut counts = [0u32; 6];
+        out.iter().for_each(|x| counts[(x / (1 << 28)) as usize] += 1);
+        assert!(counts.iter().all(|count| (f64::from(*count) - 10_000.0).abs() < 500.0), "{counts:?}");
+        fill_uniform::<u32>(&mut rng, &[], &mut []);
+    }
+
+    #[test]
+    fn small_values_have_their_second_moment() {
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let n = 1 << 16;
+        let gaussian = [Small::gaussian(StdDev(3.2)).unwrap(), Small::gaussian(Width(10.0)).unwrap()];
+        assert!((gaussian[1].second_moment(n) - 15.915).abs() < 0.01);
+        for small in [Small::Binary, Small::Ternary, Small::FixedWeight(n / 4)].into_iter().chain(gaussian) {
+            let mut out = vec![0; n];
+            small.fill(&mut rng, &mut out).unwrap();
+            let moment = out.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>() / n as f64;
+            assert!((moment / small.second_moment(n) - 1.0).abs() < 0.04, "{small:?}: {moment}");
+        }
+        let error = Small::FixedWeight(5).fill(&mut rng, &mut [0; 4]);
+        assert_eq!(error, Err(WeightError { weight: 5, len: 4 }));
+        assert!(Small::gaussian(StdDev(1e9)).is_err());
+    }
+}
