@@ -1,0 +1,111 @@
+//! Coins drawn for a polynomial: the input-independent half of the randomised decompositions, Algorithm 1 of the paper.
+
+use crate::coins::Coins;
+use crate::family::Family;
+use crate::plan::Plan;
+use crate::residue::Residue;
+
+/// Coefficients whose carries share one word.
+pub(crate) const BLOCK: usize = 64;
+/// Coefficients that are drawn for and decomposed together: their coins and values stay in the first-level cache.
+pub(crate) const TILE: usize = 1024;
+
+/// The coins of one decomposition of one polynomial, drawn ahead of its input by [`crate::Decomposer::precompute`].
+///
+/// The papers' offline phase stores z = S y, k digits a coefficient. The carries r = -y hold the same in k bits a coefficient,
+/// from which the digits of S y are two masked additions.
+#[derive(Clone, Debug, Default)]
+pub struct Precomputed<W> {
+    /// Per block of 64 coefficients k words: bit j of word i is carry r_i of coefficient j; the last word selects u - q.
+    pub(crate) carries: Vec<u64>,
+    /// Per coefficient a value below q: u - q is taken where it is below u.
+    pub(crate) thresholds: Vec<W>,
+    /// Per coefficient the dither rho; for GMP19 per block k - 1 times 64 values, row i below b^(i+1).
+    pub(crate) dither: Vec<W>,
+}
+
+/// The coins of one tile.
+#[derive(Clone, Copy)]
+pub(crate) struct Draws<'a, W> {
+    pub(crate) carries: &'a [u64],
+    pub(crate) thresholds: &'a [W],
+    pub(crate) dither: &'a [W],
+}
+
+impl<W: Residue> Precomputed<W> {
+    /// Bytes that the coins take.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.carries) + size_of_val(&*self.thresholds) + size_of_val(&*self.dither)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.carries.clear();
+        self.thresholds.clear();
+        self.dither.clear();
+    }
+
+    /// Draws the coins of the next `coefficients`, at most a tile, behind those already drawn.
+    pub(crate) fn draw(&mut self, plan: &Plan<W>, coefficients: usize, coins: &mut Coins) {
+        let blocks = coefficients.div_ceil(BLOCK);
+        match plan.family {
+            Family::Unsigned | Family::Balanced => {}
+            Family::Jlp21 | Family::Jlp24 => coins.fill(grow(&mut self.carries, blocks * plan.length)),
+            Family::Zy22 => {
+                below(coins, plan.modulus, grow(&mut self.thresholds, coefficients));
+                below(coins, plan.top, grow(&mut self.dither, coefficients));
+            }
+            Family::DitherQ => below(coins, plan.modulus, grow(&mut self.dither, coefficients)),
+            Family::Gmp19 => {
+                below(coins, plan.modulus, grow(&mut self.thresholds, coefficients));
+                let rows = grow(&mut self.dither, blocks * (plan.length - 1) * BLOCK);
+                for block in rows.chunks_exact_mut((plan.length - 1) * BLOCK) {
+                    for (i, row) in block.chunks_exact_mut(BLOCK).enumerate() {
+                        below(coins, plan.weight(i + 1), row);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The coins of the `tile`-th tile.
+    pub(crate) fn tile(&self, plan: &Plan<W>, tile: usize) -> Draws<'_, W> {
+        fn part<T>(all: &[T], tile: usize, size: usize) -> &[T] {
+            &all[(tile * size).min(all.len())..((tile + 1) * size).min(all.len())]
+        }
+        let rows = if plan.family == Family::Gmp19 { plan.length - 1 } else { 1 };
+        Draws {
+            carries: part(&self.carries, tile, TILE / BLOCK * plan.length),
+            thresholds: part(&self.thresholds, tile, TILE),
+            dither: part(&self.dither, tile, TILE * rows),
+        }
+    }
+}
+
+/// Appends `count` elements and returns them.
+fn grow<T: bytemuck::Zeroable + Clone>(vector: &mut Vec<T>, count: usize) -> &mut [T] {
+    let start = vector.len();
+    vector.resize(start + count, T::zeroed());
+    &mut vector[start..]
+}
+
+/// Fills `out` with independent uniform values below `bound`: words of the stream, in order, cut to the bits of `bound` - 1;
+/// those not below `bound` are skipped.
+pub(crate) fn below<W: Residue>(coins: &mut Coins, bound: W, out: &mut [W]) {
+    let bits = 128 - (bound.to_u128() - 1).leading_zeros();
+    let mask = W::from_u128((1 << bits) - 1);
+    let mut kept = 0;
+    while kept < out.len() {
+        coins.fill(&mut out[kept..]);
+        kept = keep_below(out, kept, mask, bound);
+    }
+}
+
+/// Moves the masked words from `start` on that are below `bound` together, behind the first `start`; returns where they end.
+fn keep_below<W: Residue>(words: &mut [W], start: usize, mask: W, bound: W) -> usize {
+    (start..words.len()).fold(start, |kept, j| {
+        let value = words[j] & mask;
+        // Without a branch: the next write overtakes a value that is skipped.
+        words[kept] = value;
+        kept + usize::from(value < bound)
+    })
+}

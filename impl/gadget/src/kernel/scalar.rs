@@ -1,0 +1,151 @@
+//! Portable decomposition, row by row: the reference of the other paths.
+
+use super::Rows;
+use crate::digit::Digit;
+use crate::draws::{BLOCK, Draws, TILE};
+use crate::family::Family;
+use crate::plan::Plan;
+use crate::residue::Residue;
+
+pub(super) fn decompose<W: Residue, D: Digit>(
+    plan: &Plan<W>,
+    input: &[W],
+    draws: Draws<'_, W>,
+    rows: &mut Rows<'_, D>,
+) {
+    let mut values = [W::default(); TILE];
+    let values = &mut values[..input.len()];
+    shift(plan, input, draws, values);
+    // Both digit extractions leave the quotient in place for the next row.
+    if let Some(bits) = plan.base_bits {
+        let mask = plan.base - 1;
+        let split = |value: &mut W| {
+            let digit = value.low() & mask;
+            *value = *value >> bits;
+            digit as i64
+        };
+        extract(plan, values, draws, rows, split);
+    } else {
+        let base = W::from_u128(u128::from(plan.base));
+        let split = |value: &mut W| {
+            let quotient = *value / base;
+            let digit = *value - quotient * base;
+            *value = quotient;
+            digit.low() as i64
+        };
+        extract(plan, values, draws, rows, split);
+    }
+}
+
+/// Sets `values` to the integers whose digits are taken, without the low digits that are dropped.
+fn shift<W: Residue>(plan: &Plan<W>, input: &[W], draws: Draws<'_, W>, values: &mut [W]) {
+    let (q, zero) = (plan.modulus, W::default());
+    for (j, (value, &u)) in values.iter_mut().zip(input).enumerate() {
+        let (minus_q, dither) = match plan.family {
+            Family::Unsigned | Family::Jlp21 => (false, zero),
+            Family::Balanced => (u >= plan.threshold, zero),
+            Family::Jlp24 => {
+                let select = draws.carries[(j / BLOCK + 1) * plan.length - 1];
+                (select >> (j % BLOCK) & 1 == 1, zero)
+            }
+            Family::Gmp19 => (draws.thresholds[j] < u, zero),
+            Family::Zy22 => (draws.thresholds[j] < u, draws.dither[j]),
+            Family::DitherQ => (u + draws.dither[j] >= q, draws.dither[j]),
+        };
+        // The sum is at least q where q is subtracted.
+        let sum = u + plan.add + dither;
+        *value = if minus_q { sum - q } else { sum };
+        if plan.dropped > 0 {
+            *value = *value / plan.unit;
+        }
+    }
+}
+
+/// Writes the digits; `split` returns the lowest digit of a value and leaves the rest of it.
+fn extract<W: Residue, D: Digit>(
+    plan: &Plan<W>,
+    values: &mut [W],
+    draws: Draws<'_, W>,
+    rows: &mut Rows<'_, D>,
+    split: impl Fn(&mut W) -> i64,
+) {
+    let (n, top) = (values.len(), plan.length - 1);
+    let digits_of = |t: usize, values: &mut [W], digits: &mut [i64]| {
+        for (digit, value) in digits.iter_mut().zip(values) {
+            *digit = if t < top { split(value) } else { value.low() as i64 };
+        }
+    };
+    let (mut digits, mut subtracted) = ([0i64; TILE], [0i64; TILE]);
+    let (digits, subtracted) = (&mut digits[..n], &mut subtracted[..n]);
+    // ZY22, dither modulo q: what is left of rho. GMP19: the digits of v so far, v mod b^(t+1).
+    let mut rests = [W::default(); TILE];
+    let rests = &mut rests[..n];
+    if matches!(plan.family, Family::Zy22 | Family::DitherQ) {
+        rests.copy_from_slice(&draws.dither[..n]);
+    }
+    let mut incoming = [0u64; TILE / BLOCK];
+    for t in 0..plan.length {
+        digits_of(t, values, digits);
+        let offset = if t < top { plan.offset } else { plan.top_offset };
+        match plan.family {
+            Family::Unsigned | Family::Balanced => {}
+            Family::Zy22 | Family::DitherQ => {
+                digits_of(t, rests, subtracted);
+                digits.iter_mut().zip(&*subtracted).for_each(|(digit, rho)| *digit -= rho);
+            }
+            Family::Gmp19 | Family::Jlp21 | Family::Jlp24 => {
+                let outgoing = match plan.family {
+                    _ if t == top => [0; TILE / BLOCK],
+                    Family::Gmp19 => random_carries(plan, t, digits, rests, draws.dither),
+                    _ => words(plan, n, t, draws),
+                };
+                move_carries(digits, &incoming, &outgoing, plan.base as i64);
+                if plan.family == Family::Jlp21 {
+                    move_carries(digits, &[0; TILE / BLOCK], &words(plan, n, top, draws), plan.modulus_digits[t]);
+                }
+                incoming = outgoing;
+            }
+        }
+        for (out, digit) in rows.row(t, n).iter_mut().zip(&*digits) {
+            *out = D::from_i64(digit - offset);
+        }
+    }
+}
+
+/// Word `i` of every block.
+fn words<W>(plan: &Plan<W>, coefficients: usize, i: usize, draws: Draws<'_, W>) -> [u64; TILE / BLOCK] {
+    let mut words = [0; TILE / BLOCK];
+    for (word, block) in
+        words.iter_mut().zip(draws.carries.chunks_exact(plan.length)).take(coefficients.div_ceil(BLOCK))
+    {
+        *word = block[i];
+    }
+    words
+}
+
+/// Adds the incoming carries and takes b from the digits that carry.
+fn move_carries(digits: &mut [i64], incoming: &[u64], outgoing: &[u64], base: i64) {
+    for (digits, (incoming, outgoing)) in digits.chunks_mut(BLOCK).zip(incoming.iter().zip(outgoing)) {
+        for (j, digit) in digits.iter_mut().enumerate() {
+            *digit += (incoming >> j & 1) as i64 - base * (outgoing >> j & 1) as i64;
+        }
+    }
+}
+
+/// GMP19: adds digit `t` to the rests, and carries where a value of row `t` of the block is below the rest.
+fn random_carries<W: Residue>(
+    plan: &Plan<W>,
+    t: usize,
+    digits: &[i64],
+    rests: &mut [W],
+    uniform: &[W],
+) -> [u64; TILE / BLOCK] {
+    let (weight, rows) = (plan.weight(t), plan.length - 1);
+    let mut carries = [0; TILE / BLOCK];
+    for (j, (rest, digit)) in rests.iter_mut().zip(digits).enumerate() {
+        *rest = *rest + weight * W::from_u128(*digit as u128);
+        let value = uniform[(j / BLOCK * rows + t) * BLOCK + j % BLOCK];
+        carries[j / BLOCK] |= u64::from(value < *rest) << (j % BLOCK);
+    }
+    carries
+}
