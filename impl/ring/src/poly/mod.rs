@@ -2,6 +2,7 @@
 
 mod automorphism;
 mod ring;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod wrapping;
@@ -12,6 +13,7 @@ pub use wrapping::WrappingProduct;
 
 use crate::word::Word;
 use std::marker::PhantomData;
+use storage::Aligned;
 
 /// Coefficient domain: element j of a limb is the coefficient of X^j.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,14 +26,14 @@ pub struct Ntt;
 /// A polynomial of N coefficients as its residues modulo each prime of a [`Ring`], in domain `D`: limb i is elements i * N to
 /// (i + 1) * N. Operations are the ring's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Poly<W, D> {
-    data: Vec<W>,
+pub struct Poly<W: Word, D> {
+    data: Aligned<W>,
     n: usize,
     domain: PhantomData<D>,
 }
 
 impl<W: Word, D> Poly<W, D> {
-    fn from_data(data: Vec<W>, n: usize) -> Self {
+    fn from_data(data: Aligned<W>, n: usize) -> Self {
         Self { data, n, domain: PhantomData }
     }
 

@@ -1,5 +1,6 @@
 //! A ring of polynomials, and what its elements can do.
 
+use super::storage::Aligned;
 use super::{Automorphism, Coefficient, Ntt, Poly};
 use crate::kernel::{Kernel, KernelError};
 use crate::modulus::Modulus;
@@ -95,7 +96,7 @@ impl<W: Word> Ring<W> {
 
     /// The polynomial 0.
     pub fn zero<D>(&self) -> Poly<W, D> {
-        Poly::from_data(vec![W::default(); self.n * self.limbs.len()], self.n)
+        Poly::from_data(Aligned::zeroed(self.n * self.limbs.len()), self.n)
     }
 
     fn check<D>(&self, poly: &Poly<W, D>) {
