@@ -88,7 +88,9 @@ fn multiply_port(c: &mut Criterion) {
         for _ in 0..PRODUCTS / 64 {
             for _ in 0..8 {
                 // SAFETY: the processor has AVX-512, which the caller's feature attests; nothing else is touched.
-                unsafe { std::arch::asm!("vpmuludq {0}, {1}, {1}", lateout(zmm_reg) _, in(zmm_reg) a, options(nomem, nostack)) };
+                unsafe {
+                    std::arch::asm!("vpmuludq {0}, {1}, {1}", lateout(zmm_reg) _, in(zmm_reg) a, options(nomem, nostack))
+                };
             }
         }
     }

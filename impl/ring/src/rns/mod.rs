@@ -36,12 +36,36 @@ pub enum RnsError {
     },
 }
 
+/// A residue and its Shoup quotient.
+#[derive(Clone, Copy, Debug)]
+struct Factor<W> {
+    value: W,
+    quotient: W,
+}
+
+impl<W: Word> Factor<W> {
+    fn new(modulus: &Modulus<W>, value: u64) -> Self {
+        let value = modulus.reduce_u64(value);
+        Self { value, quotient: modulus.shoup(value) }
+    }
+
+    /// x times the factor, for any word x.
+    #[inline(always)]
+    fn mul(&self, modulus: &Modulus<W>, x: W) -> W {
+        modulus.mul_shoup(x, self.value, self.quotient)
+    }
+}
+
 /// A residue number system.
 #[derive(Clone, Debug)]
 pub struct Rns<W> {
     moduli: Vec<Modulus<W>>,
-    /// For each j, 1 / (p_0 ... p_(j-1)) modulo p_j and its Shoup quotient.
-    inverses: Vec<(W, W)>,
+    /// For each j, 1 / (p_0 ... p_(j-1)) modulo p_j.
+    inverses: Vec<Factor<W>>,
+    /// For each j, the earlier moduli modulo p_j.
+    radices: Vec<Vec<Factor<W>>>,
+    /// For each j, the factor 1 modulo p_j, which reduces any word.
+    ones: Vec<Factor<W>>,
     /// Q.
     product: Vec<u64>,
     /// Mixed-radix digits of floor((Q - 1) / 2), the largest number that is not negative when centred.
@@ -68,13 +92,15 @@ impl<W: Word> Rns<W> {
                 let factor = modulus.inverse(modulus.reduce_u64(*earlier));
                 inverse = modulus.mul(inverse, factor.ok_or(RnsError::NotCoprime(*earlier, moduli[j]))?);
             }
-            inverses.push((inverse, modulus.shoup(inverse)));
+            inverses.push(Factor::new(modulus, inverse.to_u64()));
         }
         let mut product = vec![1];
         moduli.iter().for_each(|q| limbs::mul_add_small(&mut product, *q, 0));
         let mut rest = limbs::half_below(&product);
         let half = moduli.iter().map(|q| W::from_u64(limbs::div_small(&mut rest, *q))).collect();
-        Ok(Self { moduli: checked, inverses, product, half })
+        let radices = checked.iter().enumerate().map(|(j, modulus)| factors(modulus, &moduli[..j])).collect();
+        let ones = checked.iter().map(|modulus| Factor::new(modulus, 1)).collect();
+        Ok(Self { moduli: checked, inverses, radices, ones, product, half })
     }
 
     /// The moduli.
@@ -106,10 +132,11 @@ impl<W: Word> Rns<W> {
     /// Mixed-radix digits of coefficient j of n: digit i is below modulus i.
     #[inline(always)]
     fn mixed_radix(&self, residues: &[W], n: usize, j: usize, digits: &mut [W]) {
-        for (i, (modulus, (inverse, quotient))) in self.moduli.iter().zip(&self.inverses).enumerate() {
-            let lower = evaluate(modulus, &self.moduli, &digits[..i]);
-            let rest = modulus.sub(residues[i * n + j], lower);
-            digits[i] = modulus.mul_shoup(rest, *inverse, *quotient);
+        digits[0] = residues[j];
+        for i in 1..self.len() {
+            let modulus = &self.moduli[i];
+            let lower = evaluate(modulus, &self.radices[i], &self.ones[i], &digits[..i]);
+            digits[i] = self.inverses[i].mul(modulus, modulus.sub(residues[i * n + j], lower));
         }
     }
 
@@ -146,7 +173,7 @@ impl<W: Word> Rns<W> {
             [p0, p1] => {
                 let (a, b) = residues.split_at(n);
                 if p0.value() < p1.value() {
-                    W::compose_pair(vectors, (p0.value(), p1.value()), self.inverses[1].0, (a, b), out);
+                    W::compose_pair(vectors, (p0.value(), p1.value()), self.inverses[1].value, (a, b), out);
                 } else {
                     // Coprime, hence invertible: checked when the system was made.
                     let inverse = p0.inverse(p1.value()).unwrap_or_default();
@@ -251,11 +278,16 @@ impl<W: Word> Rns<W> {
     }
 }
 
-/// The number with these mixed-radix digits, modulo `modulus`.
+/// Numbers as factors modulo `modulus`.
+fn factors<W: Word>(modulus: &Modulus<W>, numbers: &[u64]) -> Vec<Factor<W>> {
+    numbers.iter().map(|number| Factor::new(modulus, *number)).collect()
+}
+
+/// The number with these mixed-radix digits of those radices, modulo `modulus`; `one` is the factor 1 modulo it.
 #[inline(always)]
-fn evaluate<W: Word>(modulus: &Modulus<W>, moduli: &[Modulus<W>], digits: &[W]) -> W {
-    digits.iter().zip(moduli).rev().fold(W::default(), |sum, (digit, p)| {
-        let product = modulus.mul(sum, modulus.reduce_u64(p.value().to_u64()));
-        modulus.add(product, modulus.reduce_u64(digit.to_u64()))
+fn evaluate<W: Word>(modulus: &Modulus<W>, radices: &[Factor<W>], one: &Factor<W>, digits: &[W]) -> W {
+    let Some((last, digits)) = digits.split_last() else { return W::default() };
+    digits.iter().zip(radices).rev().fold(one.mul(modulus, *last), |sum, (digit, radix)| {
+        modulus.add(radix.mul(modulus, sum), one.mul(modulus, *digit))
     })
 }

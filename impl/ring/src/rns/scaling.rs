@@ -1,6 +1,7 @@
 //! Division of numbers modulo Q with rounding: to the system of the first moduli, or to any other modulus.
 
-use super::{Rns, RnsError, evaluate};
+use super::{Rns, RnsError, evaluate, factors};
+use crate::modulus::Modulus;
 use crate::vector::Vectors;
 use crate::word::Word;
 
@@ -26,18 +27,13 @@ impl<W: Word> Rns<W> {
         let n = self.coefficients(residues);
         assert_eq!(out.len(), n * kept, "as many residues of each coefficient as moduli are kept");
         let moduli: Vec<u64> = self.moduli[kept..].iter().map(|q| q.value().to_u64()).collect();
-        let dropped = Self::new(&moduli)?;
-        // The centred remainder modulo each kept modulus.
-        dropped.for_each_mixed_radix(&residues[kept * n..], |j, digits| {
-            let negative = dropped.is_negative(digits);
-            for (i, modulus) in to.moduli.iter().enumerate() {
-                let mut rest = evaluate(modulus, &dropped.moduli, digits);
-                if negative {
-                    rest = modulus.sub(rest, product_residue(modulus, &moduli));
-                }
-                out[i * n + j] = rest;
+        if let [p] = &self.moduli[kept..] {
+            for (modulus, out) in to.moduli.iter().zip(out.chunks_exact_mut(n.max(1))) {
+                vectors.centred_residues(p, &residues[kept * n..], modulus, out);
             }
-        });
+        } else {
+            self.centred_remainders(residues, &moduli, to, out)?;
+        }
         for (i, modulus) in to.moduli.iter().enumerate() {
             let Some(inverse) = modulus.inverse(product_residue(modulus, &moduli)) else {
                 return Err(RnsError::NotCoprime(modulus.value().to_u64(), moduli[0]));
@@ -47,6 +43,20 @@ impl<W: Word> Rns<W> {
             vectors.sub(modulus, out, input);
             vectors.mul_scalar(modulus, out, modulus.neg(inverse));
         }
+        Ok(())
+    }
+
+    /// The centred remainders modulo the product of the last moduli, `dropped`, modulo each that is kept.
+    fn centred_remainders(&self, residues: &[W], dropped: &[u64], to: &Self, out: &mut [W]) -> Result<(), RnsError> {
+        let (last, n) = (Self::new(dropped)?, self.coefficients(residues));
+        let tables: Vec<_> = to.moduli.iter().map(|q| (factors(q, dropped), product_residue(q, dropped))).collect();
+        last.for_each_mixed_radix(&residues[to.len() * n..], |j, digits| {
+            let negative = last.is_negative(digits);
+            for (i, (modulus, (radices, product))) in to.moduli.iter().zip(&tables).enumerate() {
+                let rest = evaluate(modulus, radices, &to.ones[i], digits);
+                out[i * n + j] = if negative { modulus.sub(rest, *product) } else { rest };
+            }
+        });
         Ok(())
     }
 
@@ -78,7 +88,7 @@ impl<W: Word> Rns<W> {
 }
 
 /// The product of `factors` modulo `modulus`.
-fn product_residue<W: Word>(modulus: &crate::modulus::Modulus<W>, factors: &[u64]) -> W {
+fn product_residue<W: Word>(modulus: &Modulus<W>, factors: &[u64]) -> W {
     let one = modulus.reduce_u64(1);
     factors.iter().fold(one, |product, factor| modulus.mul(product, modulus.reduce_u64(*factor)))
 }

@@ -25,6 +25,7 @@ recompile! {
     mul_add<W>(modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]);
     mul_scalar<W>(modulus: &Modulus<W>, a: &mut [W], scalar: W);
     reduce_signed<W>(modulus: &Modulus<W>, x: &[i32], out: &mut [W]);
+    centred_residues<W>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]);
     reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]);
     compose_pair(primes: (u32, u32), inverse: u32, a: &[u32], b: &[u32], out: &mut [u64]);
     sum_products_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &[&[u32]], out: &mut [&mut [u32]]);

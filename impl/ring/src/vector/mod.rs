@@ -4,6 +4,8 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
 mod scalar;
 #[cfg(test)]
 mod tests;
@@ -76,18 +78,18 @@ impl Vectors {
     /// a *= b.
     pub fn mul<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
         assert_eq!(a.len(), b.len());
-        dispatch!(self, mul(modulus, a, b));
+        W::mul(self, modulus, a, b);
     }
 
     /// acc += a * b.
     pub fn mul_add<W: Word>(self, modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]) {
         assert!(acc.len() == a.len() && a.len() == b.len());
-        dispatch!(self, mul_add(modulus, acc, a, b));
+        W::mul_add(self, modulus, acc, a, b);
     }
 
     /// a *= scalar.
     pub fn mul_scalar<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], scalar: W) {
-        dispatch!(self, mul_scalar(modulus, a, scalar));
+        W::mul_scalar(self, modulus, a, scalar);
     }
 
     /// Sums of products with a shared left side: `out[c] = sum over t of left[t] * right[t * C + c]` for the C columns of `out`.
@@ -113,6 +115,12 @@ impl Vectors {
     pub fn reduce_signed<W: Word>(self, modulus: &Modulus<W>, x: &[i32], out: &mut [W]) {
         assert_eq!(x.len(), out.len());
         dispatch!(self, reduce_signed(modulus, x, out));
+    }
+
+    /// The representative of x in [-p/2, p/2), modulo q, for residues x modulo p.
+    pub(crate) fn centred_residues<W: Word>(self, p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]) {
+        assert_eq!(x.len(), out.len());
+        dispatch!(self, centred_residues(p, x, modulus, out));
     }
 
     /// out[j] = a[slots[j]], for the slot permutations of automorphisms: each aligned block of 16 is a permutation of an

@@ -51,6 +51,18 @@ pub(super) fn reduce_signed<W: Word>(modulus: &Modulus<W>, x: &[i32], out: &mut 
     }
 }
 
+#[inline(always)]
+pub(super) fn centred_residues<W: Word>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]) {
+    let p = p.value().to_u64();
+    let (positive, period) = (W::from_u64(p.div_ceil(2)), modulus.reduce_u64(p));
+    let one = modulus.reduce_u64(1);
+    let quotient = modulus.shoup(one);
+    for (x, out) in x.iter().zip(out) {
+        let excess = if *x < positive { W::default() } else { period };
+        *out = modulus.sub(modulus.mul_shoup(*x, one, quotient), excess);
+    }
+}
+
 /// How a 64-bit number is reduced modulo a q of at least [`Reduction::MIN_BITS`] bits with 32-bit factors only.
 #[derive(Clone, Copy)]
 pub(super) struct Reduction {

@@ -2,12 +2,18 @@
 
 use super::{Vectors, dispatch, scalar};
 #[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
+use super::{avx2, avx512, ifma};
 use crate::kernel::Kernel;
 use crate::modulus::Modulus;
 
 /// Implemented for `u32` and `u64` only; lengths are checked by [`Vectors`].
 pub trait WordKernels: Sized {
+    /// See [`Vectors::mul`].
+    fn mul(k: Vectors, modulus: &Modulus<Self>, a: &mut [Self], b: &[Self]);
+    /// See [`Vectors::mul_add`].
+    fn mul_add(k: Vectors, modulus: &Modulus<Self>, acc: &mut [Self], a: &[Self], b: &[Self]);
+    /// See [`Vectors::mul_scalar`].
+    fn mul_scalar(k: Vectors, modulus: &Modulus<Self>, a: &mut [Self], scalar: Self);
     /// See [`Vectors::sum_products`].
     fn sum_products(k: Vectors, modulus: &Modulus<Self>, left: &[&[Self]], right: &[&[Self]], out: &mut [&mut [Self]]);
     /// See [`Vectors::reduce`].
@@ -19,6 +25,18 @@ pub trait WordKernels: Sized {
 }
 
 impl WordKernels for u32 {
+    fn mul(k: Vectors, modulus: &Modulus<u32>, a: &mut [u32], b: &[u32]) {
+        dispatch!(k, mul(modulus, a, b));
+    }
+
+    fn mul_add(k: Vectors, modulus: &Modulus<u32>, acc: &mut [u32], a: &[u32], b: &[u32]) {
+        dispatch!(k, mul_add(modulus, acc, a, b));
+    }
+
+    fn mul_scalar(k: Vectors, modulus: &Modulus<u32>, a: &mut [u32], scalar: u32) {
+        dispatch!(k, mul_scalar(modulus, a, scalar));
+    }
+
     fn sum_products(k: Vectors, modulus: &Modulus<u32>, left: &[&[u32]], right: &[&[u32]], out: &mut [&mut [u32]]) {
         dispatch!(k, sum_products_u32(modulus, left, right, out));
     }
@@ -37,10 +55,39 @@ impl WordKernels for u32 {
     }
 }
 
+/// Calls the function on the 52-bit path where processor and modulus allow it, else the expression.
+macro_rules! short_or {
+    ($k:expr, $modulus:expr, $function:ident($($argument:expr),*), $otherwise:expr) => {
+        match $k.ifma && $modulus.bits() <= MAX_SHORT_BITS {
+            // SAFETY: the processor was seen to have the instructions.
+            #[cfg(target_arch = "x86_64")]
+            true => unsafe { ifma::$function($modulus $(, $argument)*) },
+            _ => $otherwise,
+        }
+    };
+}
+
+/// Longest q - 1 of the 52-bit path.
+#[cfg(target_arch = "x86_64")]
+const MAX_SHORT_BITS: u32 = ifma::MAX_BITS;
+#[cfg(not(target_arch = "x86_64"))]
+const MAX_SHORT_BITS: u32 = 0;
+
 impl WordKernels for u64 {
+    fn mul(k: Vectors, modulus: &Modulus<u64>, a: &mut [u64], b: &[u64]) {
+        short_or!(k, modulus, mul(a, b), scalar::mul(modulus, a, b));
+    }
+
+    fn mul_add(k: Vectors, modulus: &Modulus<u64>, acc: &mut [u64], a: &[u64], b: &[u64]) {
+        short_or!(k, modulus, mul_add(acc, a, b), scalar::mul_add(modulus, acc, a, b));
+    }
+
+    fn mul_scalar(k: Vectors, modulus: &Modulus<u64>, a: &mut [u64], scalar: u64) {
+        short_or!(k, modulus, mul_scalar(a, scalar), dispatch!(k, mul_scalar(modulus, a, scalar)));
+    }
+
     fn sum_products(k: Vectors, modulus: &Modulus<u64>, left: &[&[u64]], right: &[&[u64]], out: &mut [&mut [u64]]) {
-        let _ = k;
-        scalar::sum_products_u64(modulus, left, right, out);
+        short_or!(k, modulus, sum_products(left, right, out), scalar::sum_products_u64(modulus, left, right, out));
     }
 
     fn reduce(_: Vectors, modulus: &Modulus<u64>, x: &[u64], out: &mut [u64]) {
