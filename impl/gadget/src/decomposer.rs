@@ -93,7 +93,7 @@ impl<W: Residue> Decomposer<W> {
     pub fn precompute_into(&self, coefficients: usize, coins: &mut Coins, drawn: &mut Precomputed<W>) {
         drawn.clear();
         for start in (0..coefficients).step_by(TILE) {
-            drawn.draw(&self.plan, TILE.min(coefficients - start), coins);
+            drawn.draw(self.kernel, &self.plan, TILE.min(coefficients - start), coins);
         }
     }
 
@@ -105,7 +105,7 @@ impl<W: Residue> Decomposer<W> {
         let mut drawn = std::mem::take(W::spare(coins));
         for (tile, part) in input.chunks(TILE).enumerate() {
             drawn.clear();
-            drawn.draw(&self.plan, part.len(), coins);
+            drawn.draw(self.kernel, &self.plan, part.len(), coins);
             let rows = Rows { digits, stride: input.len(), start: tile * TILE };
             kernel::decompose(self.kernel, &self.plan, part, drawn.tile(&self.plan, 0), rows);
         }

@@ -2,6 +2,7 @@
 
 use crate::coins::Coins;
 use crate::family::Family;
+use crate::kernel::{Checked, keep_below};
 use crate::plan::Plan;
 use crate::residue::Residue;
 
@@ -45,22 +46,22 @@ impl<W: Residue> Precomputed<W> {
     }
 
     /// Draws the coins of the next `coefficients`, at most a tile, behind those already drawn.
-    pub(crate) fn draw(&mut self, plan: &Plan<W>, coefficients: usize, coins: &mut Coins) {
+    pub(crate) fn draw(&mut self, kernel: Checked, plan: &Plan<W>, coefficients: usize, coins: &mut Coins) {
         let blocks = coefficients.div_ceil(BLOCK);
         match plan.family {
             Family::Unsigned | Family::Balanced => {}
             Family::Jlp21 | Family::Jlp24 => coins.fill(grow(&mut self.carries, blocks * plan.length)),
             Family::Zy22 => {
-                below(coins, plan.modulus, grow(&mut self.thresholds, coefficients));
-                below(coins, plan.top, grow(&mut self.dither, coefficients));
+                below(kernel, coins, plan.modulus, grow(&mut self.thresholds, coefficients));
+                below(kernel, coins, plan.top, grow(&mut self.dither, coefficients));
             }
-            Family::DitherQ => below(coins, plan.modulus, grow(&mut self.dither, coefficients)),
+            Family::DitherQ => below(kernel, coins, plan.modulus, grow(&mut self.dither, coefficients)),
             Family::Gmp19 => {
-                below(coins, plan.modulus, grow(&mut self.thresholds, coefficients));
+                below(kernel, coins, plan.modulus, grow(&mut self.thresholds, coefficients));
                 let rows = grow(&mut self.dither, blocks * (plan.length - 1) * BLOCK);
                 for block in rows.chunks_exact_mut((plan.length - 1) * BLOCK) {
                     for (i, row) in block.chunks_exact_mut(BLOCK).enumerate() {
-                        below(coins, plan.weight(i + 1), row);
+                        below(kernel, coins, plan.weight(i + 1), row);
                     }
                 }
             }
@@ -90,22 +91,12 @@ fn grow<T: bytemuck::Zeroable + Clone>(vector: &mut Vec<T>, count: usize) -> &mu
 
 /// Fills `out` with independent uniform values below `bound`: words of the stream, in order, cut to the bits of `bound` - 1;
 /// those not below `bound` are skipped.
-pub(crate) fn below<W: Residue>(coins: &mut Coins, bound: W, out: &mut [W]) {
+pub(crate) fn below<W: Residue>(kernel: Checked, coins: &mut Coins, bound: W, out: &mut [W]) {
     let bits = 128 - (bound.to_u128() - 1).leading_zeros();
     let mask = W::from_u128((1 << bits) - 1);
     let mut kept = 0;
     while kept < out.len() {
         coins.fill(&mut out[kept..]);
-        kept = keep_below(out, kept, mask, bound);
+        kept += keep_below(kernel, &mut out[kept..], mask, bound);
     }
-}
-
-/// Moves the masked words from `start` on that are below `bound` together, behind the first `start`; returns where they end.
-fn keep_below<W: Residue>(words: &mut [W], start: usize, mask: W, bound: W) -> usize {
-    (start..words.len()).fold(start, |kept, j| {
-        let value = words[j] & mask;
-        // Without a branch: the next write overtakes a value that is skipped.
-        words[kept] = value;
-        kept + usize::from(value < bound)
-    })
 }

@@ -72,6 +72,8 @@ pub(crate) struct Plan<W> {
     pub(crate) top_offset: i64,
     /// The digits of q, as many as the decomposition has: the top one is floor(q / `top`).
     pub(crate) modulus_digits: Vec<i64>,
+    /// The narrowest of 8, 16 and 32 bits that holds every digit.
+    pub(crate) lane_bits: u32,
 }
 
 impl<W: Residue> Plan<W> {
@@ -106,6 +108,7 @@ impl<W: Residue> Plan<W> {
             offset: 0,
             top_offset: 0,
             modulus_digits: Vec::new(),
+            lane_bits: 32,
         };
         let mut top = unit;
         match family {
@@ -161,6 +164,11 @@ impl<W: Residue> Plan<W> {
             rest /= b;
         }
         plan.modulus_digits.push(rest as i64);
+        let fits = |bits: &u32| {
+            let limit = 1i64 << (bits - 1);
+            plan.ranges().iter().all(|&(least, most)| least >= -limit && most < limit)
+        };
+        plan.lane_bits = [8, 16].into_iter().find(fits).unwrap_or(32);
         Ok(plan)
     }
 

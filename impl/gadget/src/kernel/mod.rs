@@ -1,5 +1,13 @@
 //! Run-time choice of the instruction set, on top of [`ring::Kernel`]. One file per path, same functions, same bits.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod loops;
+#[cfg(target_arch = "x86_64")]
+mod planar;
 mod scalar;
 
 use crate::digit::Digit;
@@ -40,7 +48,7 @@ impl<D> Rows<'_, D> {
 
 /// Decomposes at most a tile of residues below q.
 pub(crate) fn decompose<W: Residue, D: Digit>(
-    _kernel: Checked,
+    kernel: Checked,
     plan: &Plan<W>,
     input: &[W],
     draws: Draws<'_, W>,
@@ -57,5 +65,24 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
     };
     assert!(n <= TILE && rows.start + n <= rows.stride && rows.digits.len() == plan.length * rows.stride);
     assert!(draws.carries.len() >= carries && draws.thresholds.len() >= thresholds && draws.dither.len() >= dither);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(k) = planar::Vectorised::new(kernel)
+        && let Some(bits) = plan.base_bits
+        && let (Some(input), Some(thresholds), Some(dither)) =
+            (W::as_u64(input), W::as_u64(draws.thresholds), W::as_u64(draws.dither))
+    {
+        let draws = Draws { carries: draws.carries, thresholds, dither };
+        return planar::decompose(k, plan, bits, input, draws, &mut rows);
+    }
     scalar::decompose(plan, input, draws, &mut rows);
+}
+
+/// Moves the masked words that are below `bound` together, from the front of `words` on; returns their number.
+pub(crate) fn keep_below<W: Residue>(kernel: Checked, words: &mut [W], mask: W, bound: W) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if kernel.0 == Kernel::Avx512 && W::BITS == u64::BITS {
+        // SAFETY: a `Checked` kernel exists only if the processor has its features.
+        return unsafe { avx512::keep_below(bytemuck::cast_slice_mut(words), mask.low(), bound.low()) };
+    }
+    scalar::keep_below(words, mask, bound)
 }

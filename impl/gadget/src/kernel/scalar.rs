@@ -149,3 +149,13 @@ fn random_carries<W: Residue>(
     }
     carries
 }
+
+/// As [`super::keep_below`].
+pub(super) fn keep_below<W: Residue>(words: &mut [W], mask: W, bound: W) -> usize {
+    (0..words.len()).fold(0, |kept, j| {
+        let value = words[j] & mask;
+        // Without a branch: the next write overtakes a value that is skipped.
+        words[kept] = value;
+        kept + usize::from(value < bound)
+    })
+}
