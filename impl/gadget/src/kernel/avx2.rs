@@ -1,6 +1,6 @@
 //! AVX2.
 
-use super::loops::{self, Lane, Place};
+use super::loops::{self, Lane, Place, Source};
 use super::planar::CarryRows;
 use crate::digit::Digit;
 use crate::draws::BLOCK;
@@ -16,19 +16,27 @@ macro_rules! compiled {
     )*};
 }
 
+macro_rules! compiled_by_mode {
+    ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
+        #[target_feature(enable = "avx2")]
+        pub(super) fn $name<const MODE: u8>($($argument: $type),*) {
+            loops::$name::<MODE>($($argument),*)
+        }
+    )*};
+}
+
+compiled_by_mode! {
+    values(source: &Source<'_>, values: &mut [u64]);
+    planes8(source: &Source<'_>, stride: usize, planes: &mut [u8]);
+    planes16(source: &Source<'_>, stride: usize, planes: &mut [u16]);
+    planes32(source: &Source<'_>, stride: usize, planes: &mut [u32]);
+}
+
 compiled! {
     digit_row<L: Lane>(planes: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]);
     dither_row<L: Lane>(planes: &[L], dithers: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]);
     widen<L: Lane, D: Digit>(lanes: &[L], digits: &mut [D]);
-    shift_centred(input: &[u64], add: u64, q: u64, threshold: u64, values: &mut [u64]);
-    shift_below(input: &[u64], add: u64, q: u64, thresholds: &[u64], values: &mut [u64]);
-    shift_dither(input: &[u64], q: u64, dither: &[u64], values: &mut [u64]);
-    add_dither(dither: &[u64], values: &mut [u64]);
-    shift_selected(input: &[u64], add: u64, q: u64, words: &[u64], per_block: usize, values: &mut [u64]);
     below_bits(uniform: &[u64], stride: usize, values: &[u64], mask: u64, bits: &mut [u64]);
-    planes8(values: &[u64], stride: usize, start: usize, planes: &mut [u8]);
-    planes16(values: &[u64], stride: usize, start: usize, planes: &mut [u16]);
-    planes32(values: &[u64], stride: usize, start: usize, planes: &mut [u32]);
 }
 
 /// Bits of `a` where `mask` is set, of `b` elsewhere.

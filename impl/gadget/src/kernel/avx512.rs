@@ -1,6 +1,6 @@
 //! AVX-512: F, BW, VL, DQ and VBMI.
 
-use super::loops::{self, Lane, Place};
+use super::loops::{self, CENTRED, DITHERED, Lane, MODULAR, PLAIN, Place, SELECTED, Source};
 use super::planar::CarryRows;
 use crate::digit::Digit;
 use crate::draws::BLOCK;
@@ -20,29 +20,50 @@ compiled! {
     digit_row<L: Lane>(planes: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]);
     dither_row<L: Lane>(planes: &[L], dithers: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]);
     widen<L: Lane, D: Digit>(lanes: &[L], digits: &mut [D]);
-    shift_centred(input: &[u64], add: u64, q: u64, threshold: u64, values: &mut [u64]);
-    shift_below(input: &[u64], add: u64, q: u64, thresholds: &[u64], values: &mut [u64]);
-    shift_dither(input: &[u64], q: u64, dither: &[u64], values: &mut [u64]);
-    add_dither(dither: &[u64], values: &mut [u64]);
-    planes32(values: &[u64], stride: usize, start: usize, planes: &mut [u32]);
 }
 
-/// u + add, less q where the coefficient's bit of its block's last word is set.
+/// Values `at` to `at` + 7 of the source, those behind its end anything. `at` is a multiple of 8.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) fn shift_selected(input: &[u64], add: u64, q: u64, words: &[u64], per_block: usize, values: &mut [u64]) {
-    let (add, less) = (_mm512_set1_epi64(add as i64), _mm512_set1_epi64(q as i64));
-    let blocks = input.chunks(BLOCK).zip(values.chunks_mut(BLOCK));
-    for ((input, values), words) in blocks.zip(words.chunks_exact(per_block)) {
-        let select = words[per_block - 1];
-        for (i, (u, value)) in input.chunks(8).zip(values.chunks_mut(8)).enumerate() {
-            let inside = 0xff >> (8 - u.len());
-            // SAFETY: the mask covers the elements of both chunks, which have one length.
-            unsafe {
-                let sum = _mm512_add_epi64(_mm512_maskz_loadu_epi64(inside, u.as_ptr().cast()), add);
-                let sum = _mm512_mask_sub_epi64(sum, (select >> (8 * i)) as u8, sum, less);
-                _mm512_mask_storeu_epi64(value.as_mut_ptr().cast(), inside, sum);
-            }
+fn value<const MODE: u8>(source: &Source<'_>, at: usize) -> __m512i {
+    let left = source.input.len().saturating_sub(at);
+    let inside = if left >= 8 { 0xff } else { (1 << left) - 1 };
+    // SAFETY: loads are masked to the length of the input, which `Source::check` saw the others have.
+    let load = |words: &[u64]| unsafe { _mm512_maskz_loadu_epi64(inside, words.as_ptr().wrapping_add(at).cast()) };
+    let (u, q) = (load(source.input), _mm512_set1_epi64(source.q as i64));
+    let mut sum = u;
+    if MODE != MODULAR {
+        sum = _mm512_add_epi64(sum, _mm512_set1_epi64(source.add as i64));
+    }
+    if MODE == DITHERED || MODE == MODULAR {
+        sum = _mm512_add_epi64(sum, load(source.dither));
+    }
+    match MODE {
+        PLAIN => sum,
+        MODULAR => _mm512_min_epu64(sum, _mm512_sub_epi64(sum, q)),
+        CENTRED => {
+            let minus_q = _mm512_cmpge_epu64_mask(u, _mm512_set1_epi64(source.threshold as i64));
+            _mm512_mask_sub_epi64(sum, minus_q, sum, q)
         }
+        SELECTED => {
+            let word = source.words.get((at / BLOCK + 1) * source.words_per_block - 1).copied().unwrap_or(0);
+            _mm512_mask_sub_epi64(sum, (word >> (at % BLOCK)) as u8, sum, q)
+        }
+        _ => {
+            let minus_q = _mm512_cmplt_epu64_mask(load(source.thresholds), u);
+            _mm512_mask_sub_epi64(sum, minus_q, sum, q)
+        }
+    }
+}
+
+/// The values.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(super) fn values<const MODE: u8>(source: &Source<'_>, values: &mut [u64]) {
+    source.check::<MODE>();
+    for (i, values) in values[..source.input.len()].chunks_mut(8).enumerate() {
+        let inside = 0xff >> (8 - values.len());
+        // SAFETY: the mask covers the elements of the chunk.
+        unsafe { _mm512_mask_storeu_epi64(values.as_mut_ptr().cast(), inside, value::<MODE>(source, 8 * i)) };
     }
 }
 
@@ -107,43 +128,43 @@ fn transpose(rows: [__m512i; 8]) -> [__m512i; 8] {
     [c0, c1, c2, c3, c4, c5, c6, c7]
 }
 
-/// Splits values, whole blocks of 64, into planes of 8 bits.
+/// As the portable one.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) fn planes8(values: &[u64], stride: usize, start: usize, planes: &mut [u8]) {
-    assert!(values.len().is_multiple_of(BLOCK) && start + values.len() <= stride && planes.len() >= 8 * stride);
-    let byte = |i: usize| (i % 8 * 8 + i / 8) as u8;
-    let order: [u8; 64] = std::array::from_fn(byte);
+pub(super) fn planes8<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u8]) {
+    let n = source.input.len();
+    source.check::<MODE>();
+    assert!(n.next_multiple_of(BLOCK) <= stride && planes.len() >= 8 * stride);
+    let order: [u8; 64] = std::array::from_fn(|i| (i % 8 * 8 + i / 8) as u8);
     // SAFETY: 64 bytes.
     let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
-    for (block, values) in values.chunks_exact(BLOCK).enumerate() {
-        let rows: [__m512i; 8] = std::array::from_fn(|i| {
-            // SAFETY: the block holds eight registers.
-            let row = unsafe { _mm512_loadu_si512(values.as_ptr().add(8 * i).cast()) };
-            _mm512_permutexvar_epi8(order, row)
-        });
+    for start in (0..n).step_by(BLOCK) {
+        let mut rows = [_mm512_setzero_si512(); 8];
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = _mm512_permutexvar_epi8(order, value::<MODE>(source, start + 8 * i));
+        }
         for (plane, bytes) in transpose(rows).into_iter().enumerate() {
-            // SAFETY: start + 64 * (block + 1) <= stride, and there are eight planes.
-            unsafe {
-                _mm512_storeu_si512(planes.as_mut_ptr().add(plane * stride + start + block * BLOCK).cast(), bytes)
-            };
+            // SAFETY: start + 64 <= stride, and there are eight planes.
+            unsafe { _mm512_storeu_si512(planes.as_mut_ptr().add(plane * stride + start).cast(), bytes) };
         }
     }
 }
 
-/// Splits values, whole blocks of 64, into planes of 16 bits.
+/// As the portable one.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) fn planes16(values: &[u64], stride: usize, start: usize, planes: &mut [u16]) {
-    assert!(values.len().is_multiple_of(BLOCK) && start + values.len() <= stride && planes.len() >= 4 * stride);
+pub(super) fn planes16<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u16]) {
+    let n = source.input.len();
+    source.check::<MODE>();
+    assert!(n.next_multiple_of(BLOCK) <= stride && planes.len() >= 4 * stride);
     let order: [u16; 32] = std::array::from_fn(|i| (i % 8 * 4 + i / 8) as u16);
     // SAFETY: 64 bytes.
     let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
-    for (half, values) in values.chunks_exact(32).enumerate() {
-        let [a, b, c, d]: [__m512i; 4] = std::array::from_fn(|i| {
-            // SAFETY: the half block holds four registers.
-            let row = unsafe { _mm512_loadu_si512(values.as_ptr().add(8 * i).cast()) };
-            _mm512_permutexvar_epi16(order, row)
-        });
+    for start in (0..n.next_multiple_of(BLOCK)).step_by(32) {
+        let mut rows = [_mm512_setzero_si512(); 4];
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = _mm512_permutexvar_epi16(order, value::<MODE>(source, start + 8 * i));
+        }
         // A 4 x 4 transpose of 128-bit lanes.
+        let [a, b, c, d] = rows;
         let (low, high) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0x44>(c, d));
         let (low_rest, high_rest) = (_mm512_shuffle_i64x2::<0xee>(a, b), _mm512_shuffle_i64x2::<0xee>(c, d));
         let all = [
@@ -153,8 +174,25 @@ pub(super) fn planes16(values: &[u64], stride: usize, start: usize, planes: &mut
             _mm512_shuffle_i64x2::<0xdd>(low_rest, high_rest),
         ];
         for (plane, words) in all.into_iter().enumerate() {
-            // SAFETY: start + 32 * (half + 1) <= stride, and there are four planes.
-            unsafe { _mm512_storeu_si512(planes.as_mut_ptr().add(plane * stride + start + half * 32).cast(), words) };
+            // SAFETY: start + 32 <= stride, and there are four planes.
+            unsafe { _mm512_storeu_si512(planes.as_mut_ptr().add(plane * stride + start).cast(), words) };
+        }
+    }
+}
+
+/// As the portable one.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(super) fn planes32<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u32]) {
+    let n = source.input.len();
+    source.check::<MODE>();
+    assert!(n.next_multiple_of(BLOCK) <= stride && planes.len() >= 2 * stride);
+    for start in (0..n.next_multiple_of(BLOCK)).step_by(8) {
+        let row = value::<MODE>(source, start);
+        let (low, high) = (_mm512_cvtepi64_epi32(row), _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(row)));
+        // SAFETY: start + 8 <= stride, and there are two planes.
+        unsafe {
+            _mm256_storeu_si256(planes.as_mut_ptr().add(start).cast(), low);
+            _mm256_storeu_si256(planes.as_mut_ptr().add(stride + start).cast(), high);
         }
     }
 }

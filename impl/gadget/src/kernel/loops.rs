@@ -129,47 +129,65 @@ pub(crate) fn widen<L: Lane, D: Digit>(lanes: &[L], digits: &mut [D]) {
     digits.iter_mut().zip(lanes).for_each(|(digit, lane)| *digit = lane.signed());
 }
 
-/// u + add, less q from the threshold on.
-#[inline(always)]
-pub(crate) fn shift_centred(input: &[u64], add: u64, q: u64, threshold: u64, values: &mut [u64]) {
-    for (value, &u) in values.iter_mut().zip(input) {
-        *value = u + add - if u >= threshold { q } else { 0 };
+/// The integers whose digits are taken, as they come from the input; `MODE` says how.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) input: &'a [u64],
+    pub(crate) add: u64,
+    pub(crate) q: u64,
+    /// CENTRED: residues from here on stand for u - q.
+    pub(crate) threshold: u64,
+    /// SELECTED: the last of a block's words selects u - q.
+    pub(crate) words: &'a [u64],
+    pub(crate) words_per_block: usize,
+    /// BELOW and DITHERED: u - q where the coefficient's threshold is below u.
+    pub(crate) thresholds: &'a [u64],
+    /// DITHERED and MODULAR: added, modulo q for the latter.
+    pub(crate) dither: &'a [u64],
+}
+
+pub(crate) const PLAIN: u8 = 0;
+pub(crate) const CENTRED: u8 = 1;
+pub(crate) const SELECTED: u8 = 2;
+pub(crate) const BELOW: u8 = 3;
+pub(crate) const DITHERED: u8 = 4;
+pub(crate) const MODULAR: u8 = 5;
+
+impl Source<'_> {
+    /// Whether everything `MODE` reads is as long as the input.
+    #[inline(always)]
+    pub(crate) fn check<const MODE: u8>(&self) {
+        let n = self.input.len();
+        assert!(MODE != SELECTED || self.words.len() >= n.div_ceil(BLOCK) * self.words_per_block);
+        assert!(!matches!(MODE, BELOW | DITHERED) || self.thresholds.len() >= n);
+        assert!(!matches!(MODE, DITHERED | MODULAR) || self.dither.len() >= n);
     }
-}
 
-/// u + add, less q where the coefficient's threshold is below u.
-#[inline(always)]
-pub(crate) fn shift_below(input: &[u64], add: u64, q: u64, thresholds: &[u64], values: &mut [u64]) {
-    for ((value, &u), &threshold) in values.iter_mut().zip(input).zip(thresholds) {
-        *value = u + add - if threshold < u { q } else { 0 };
-    }
-}
-
-/// u + rho modulo q.
-#[inline(always)]
-pub(crate) fn shift_dither(input: &[u64], q: u64, dither: &[u64], values: &mut [u64]) {
-    for ((value, &u), &rho) in values.iter_mut().zip(input).zip(dither) {
-        let sum = u + rho;
-        *value = sum.min(sum.wrapping_sub(q));
-    }
-}
-
-/// Adds the dither.
-#[inline(always)]
-pub(crate) fn add_dither(dither: &[u64], values: &mut [u64]) {
-    values.iter_mut().zip(dither).for_each(|(value, rho)| *value += rho);
-}
-
-/// u + add, less q where the coefficient's bit of its block's last word is set.
-#[inline(always)]
-pub(crate) fn shift_selected(input: &[u64], add: u64, q: u64, words: &[u64], per_block: usize, values: &mut [u64]) {
-    let blocks = input.chunks(BLOCK).zip(values.chunks_mut(BLOCK));
-    for ((input, values), words) in blocks.zip(words.chunks_exact(per_block)) {
-        let select = words[per_block - 1];
-        for (j, (value, &u)) in values.iter_mut().zip(input).enumerate() {
-            *value = u + add - (q & (select >> j & 1).wrapping_neg());
+    /// Value `j`, below the input's length.
+    #[inline(always)]
+    fn value<const MODE: u8>(&self, j: usize) -> u64 {
+        let u = self.input[j];
+        let minus_q = match MODE {
+            CENTRED => u >= self.threshold,
+            SELECTED => self.words[(j / BLOCK + 1) * self.words_per_block - 1] >> (j % BLOCK) & 1 == 1,
+            BELOW | DITHERED => self.thresholds[j] < u,
+            _ => false,
+        };
+        let dither = if matches!(MODE, DITHERED | MODULAR) { self.dither[j] } else { 0 };
+        let sum = u + self.add + dither;
+        match MODE {
+            PLAIN => sum,
+            MODULAR => sum.min(sum.wrapping_sub(self.q)),
+            _ => sum - if minus_q { self.q } else { 0 },
         }
     }
+}
+
+/// The values.
+#[inline(always)]
+pub(crate) fn values<const MODE: u8>(source: &Source<'_>, values: &mut [u64]) {
+    source.check::<MODE>();
+    (0..source.input.len()).for_each(|j| values[j] = source.value::<MODE>(j));
 }
 
 /// Per block of 64 coefficients the bits that tell where `uniform` is below the values' bits in `mask`. The uniform values of a
@@ -184,28 +202,34 @@ pub(crate) fn below_bits(uniform: &[u64], stride: usize, values: &[u64], mask: u
     }
 }
 
-/// Splits values into planes, from element `start` of each on, of 8 bits.
+/// Splits the values into planes of 8 bits, `stride` apart; what lies behind them up to a multiple of 64 is set to anything.
 #[inline(always)]
-pub(crate) fn planes8(values: &[u64], stride: usize, start: usize, planes: &mut [u8]) {
-    split(values, stride, start, planes);
+pub(crate) fn planes8<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u8]) {
+    split::<MODE, u8>(source, stride, planes);
 }
 
-/// Splits values into planes, from element `start` of each on, of 16 bits.
+/// As [`planes8`], of 16 bits.
 #[inline(always)]
-pub(crate) fn planes16(values: &[u64], stride: usize, start: usize, planes: &mut [u16]) {
-    split(values, stride, start, planes);
+pub(crate) fn planes16<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u16]) {
+    split::<MODE, u16>(source, stride, planes);
 }
 
-/// Splits values into planes, from element `start` of each on, of 32 bits.
+/// As [`planes8`], of 32 bits.
 #[inline(always)]
-pub(crate) fn planes32(values: &[u64], stride: usize, start: usize, planes: &mut [u32]) {
-    split(values, stride, start, planes);
+pub(crate) fn planes32<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u32]) {
+    split::<MODE, u32>(source, stride, planes);
 }
 
 #[inline(always)]
-fn split<L: Lane>(values: &[u64], stride: usize, start: usize, planes: &mut [L]) {
-    for (i, plane) in planes.chunks_exact_mut(stride).enumerate() {
-        let shift = i as u32 * L::BITS;
-        plane[start..].iter_mut().zip(values).for_each(|(part, value)| *part = L::truncate(value >> shift));
+fn split<const MODE: u8, L: Lane>(source: &Source<'_>, stride: usize, planes: &mut [L]) {
+    source.check::<MODE>();
+    for start in (0..source.input.len()).step_by(BLOCK) {
+        let (mut values, n) = ([0; BLOCK], BLOCK.min(source.input.len() - start));
+        (0..n).for_each(|j| values[j] = source.value::<MODE>(start + j));
+        for (i, plane) in planes.chunks_exact_mut(stride).enumerate() {
+            let shift = i as u32 * L::BITS;
+            let plane = plane[start..].iter_mut().zip(&values);
+            plane.for_each(|(part, value)| *part = L::truncate(value >> shift));
+        }
     }
 }

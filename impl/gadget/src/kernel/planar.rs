@@ -4,7 +4,7 @@
 //! register, and a row of digits is one pass over a plane. The randomised families compute in the narrowest lane that holds
 //! their digits, whatever the width of the output, and widen on the way out.
 
-use super::loops::{Lane, Place};
+use super::loops::{BELOW, CENTRED, DITHERED, Lane, MODULAR, PLAIN, Place, SELECTED, Source};
 use super::{Checked, Rows, avx2, avx512};
 use crate::digit::Digit;
 use crate::draws::{BLOCK, Draws, TILE};
@@ -94,7 +94,7 @@ impl<L> CarryRows<'_, L> {
 
 /// A lane with its kernels.
 pub(super) trait Planar: Lane {
-    fn split(k: Vectorised, values: &[u64], start: usize, planes: &mut [Self]);
+    fn split<const MODE: u8>(k: Vectorised, source: &Source<'_>, planes: &mut [Self]);
     fn carry_rows<const ROWS: usize>(
         k: Vectorised,
         job: &CarryRows<'_, Self>,
@@ -108,8 +108,8 @@ pub(super) trait Planar: Lane {
 macro_rules! planar {
     ($lane:ty, $split:ident, $rows:ident, $top:ident) => {
         impl Planar for $lane {
-            fn split(k: Vectorised, values: &[u64], start: usize, planes: &mut [Self]) {
-                dispatch!(k, $split(values, TILE, start, planes));
+            fn split<const MODE: u8>(k: Vectorised, source: &Source<'_>, planes: &mut [Self]) {
+                dispatch!(k, $split::<MODE>(source, TILE, planes));
             }
 
             fn carry_rows<const ROWS: usize>(
@@ -190,40 +190,51 @@ impl<W: Residue> Tile<'_, W> {
         if t + 1 == self.plan.length { self.plan.top_offset } else { self.plan.offset }
     }
 
-    /// The integers whose digits are taken: the input itself where nothing is added.
-    fn values<'s>(&'s self, values: &'s mut [u64; TILE]) -> &'s [u64] {
-        let (plan, draws, input, k) = (self.plan, self.draws, self.input, self.k);
-        let (add, q) = (plan.add.low(), plan.modulus.low());
-        let out = &mut values[..input.len()];
-        match plan.family {
-            Family::Unsigned | Family::Jlp21 if add == 0 => return input,
-            Family::Unsigned | Family::Jlp21 | Family::Balanced => {
-                dispatch!(k, shift_centred(input, add, q, plan.threshold.low(), out));
-            }
-            Family::Jlp24 => {
-                dispatch!(k, shift_selected(input, add, q, draws.carries, plan.length, out));
-            }
-            Family::Gmp19 => dispatch!(k, shift_below(input, add, q, draws.thresholds, out)),
-            Family::Zy22 => {
-                dispatch!(k, shift_below(input, add, q, draws.thresholds, out));
-                dispatch!(k, add_dither(draws.dither, out));
-            }
-            Family::DitherQ => dispatch!(k, shift_dither(input, q, draws.dither, out)),
+    fn source(&self) -> Source<'_> {
+        Source {
+            input: self.input,
+            add: self.plan.add.low(),
+            q: self.plan.modulus.low(),
+            threshold: self.plan.threshold.low(),
+            words: self.draws.carries,
+            words_per_block: self.plan.length,
+            thresholds: self.draws.thresholds,
+            dither: self.draws.dither,
         }
-        out
+    }
+
+    /// Splits the integers whose digits are taken into planes.
+    fn split<L: Planar>(&self, planes: &mut [L]) {
+        let (k, source) = (self.k, self.source());
+        match self.plan.family {
+            Family::Unsigned | Family::Jlp21 => L::split::<PLAIN>(k, &source, planes),
+            Family::Balanced => L::split::<CENTRED>(k, &source, planes),
+            Family::Jlp24 => L::split::<SELECTED>(k, &source, planes),
+            Family::Gmp19 => L::split::<BELOW>(k, &source, planes),
+            Family::Zy22 => L::split::<DITHERED>(k, &source, planes),
+            Family::DitherQ => L::split::<MODULAR>(k, &source, planes),
+        }
     }
 
     fn deterministic64<D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
-        let values = self.values(&mut scratch.values);
+        let n = self.input.len();
+        let mut values = self.input;
+        if self.plan.family == Family::Balanced {
+            dispatch!(self.k, values::<CENTRED>(&self.source(), &mut scratch.values));
+            values = &scratch.values[..n];
+        } else if self.source().add > 0 {
+            dispatch!(self.k, values::<PLAIN>(&self.source(), &mut scratch.values));
+            values = &scratch.values[..n];
+        }
         for t in 0..self.plan.length {
-            let row: &mut [u64] = bytemuck::cast_slice_mut(rows.row(t, values.len()));
-            dispatch!(self.k, digit_row(values, values.len(), self.place::<u64>(t), self.offset(t), row));
+            let row: &mut [u64] = bytemuck::cast_slice_mut(rows.row(t, n));
+            dispatch!(self.k, digit_row(values, n, self.place::<u64>(t), self.offset(t), row));
         }
     }
 
     fn deterministic<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
         let planes: &mut [L] = bytemuck::cast_slice_mut(&mut scratch.planes);
-        split(self.k, self.values(&mut scratch.values), planes);
+        self.split(planes);
         for t in 0..self.plan.length {
             let row: &mut [L] = bytemuck::cast_slice_mut(rows.row(t, self.input.len()));
             dispatch!(self.k, digit_row(&*planes, TILE, self.place::<L>(t), self.offset(t), row));
@@ -234,16 +245,17 @@ impl<W: Residue> Tile<'_, W> {
         let Scratch { values, planes, dithers, rows: spare, carries } = scratch;
         let planes: &mut [L] = bytemuck::cast_slice_mut(planes);
         let spare: &mut [L] = bytemuck::cast_slice_mut(spare);
-        let values = self.values(values);
-        split(self.k, values, planes);
+        self.split(planes);
         match self.plan.family {
             Family::Zy22 | Family::DitherQ => {
                 let dithers: &mut [L] = bytemuck::cast_slice_mut(dithers);
-                split(self.k, &self.draws.dither[..self.input.len()], dithers);
+                let input = &self.draws.dither[..self.input.len()];
+                L::split::<PLAIN>(self.k, &Source { input, add: 0, ..self.source() }, dithers);
                 self.dithered(planes, dithers, spare, rows);
             }
             Family::Gmp19 => {
-                self.random_carries(values, carries);
+                dispatch!(self.k, values::<BELOW>(&self.source(), values));
+                self.random_carries(&values[..self.input.len()], carries);
                 self.carried(planes, carries, None, spare, rows);
             }
             Family::Jlp21 => self.carried(planes, self.draws.carries, Some(&self.plan.modulus_digits), spare, rows),
@@ -337,18 +349,5 @@ impl<W: Residue> Tile<'_, W> {
         for (r, spare) in spare.chunks(TILE).take(ROWS).enumerate() {
             dispatch!(self.k, widen(&spare[..n], rows.row(first + r, n)));
         }
-    }
-}
-
-/// Splits values into planes; the kernels take whole blocks.
-fn split<L: Planar>(k: Vectorised, values: &[u64], planes: &mut [L]) {
-    let whole = values.len() / BLOCK * BLOCK;
-    if whole > 0 {
-        L::split(k, &values[..whole], 0, planes);
-    }
-    if whole < values.len() {
-        let mut block = [0; BLOCK];
-        block[..values.len() - whole].copy_from_slice(&values[whole..]);
-        L::split(k, &block, whole, planes);
     }
 }
