@@ -1,0 +1,51 @@
+"""Noise of the operations on LWE, RLWE, RLWE' and RGSW ciphertexts, in closed form. docs/noise.md has the table."""
+
+from .basic import (
+    fresh,
+    monomial_product,
+    norm_product,
+    plaintext_product,
+    sample_extraction,
+    sum_of,
+    uniform_square,
+)
+from .inputs import NOTHING, GadgetNoise, Noise, Secret
+from .products import cmux, cmux_chain, external_product, gadget_product
+from .switching import (
+    automorphism,
+    lwe_key_switch,
+    modulus_switch,
+    ring_switch,
+    rlwe_key_switch,
+    split_modulus_switch,
+)
+from .trace import TraceNoise, expansion, rlwe_to_rgsw_row, switch_noise_by_valuation, trace
+
+__all__ = [
+    "NOTHING",
+    "GadgetNoise",
+    "Noise",
+    "Secret",
+    "TraceNoise",
+    "automorphism",
+    "cmux",
+    "cmux_chain",
+    "expansion",
+    "external_product",
+    "fresh",
+    "gadget_product",
+    "lwe_key_switch",
+    "modulus_switch",
+    "monomial_product",
+    "norm_product",
+    "plaintext_product",
+    "ring_switch",
+    "rlwe_key_switch",
+    "rlwe_to_rgsw_row",
+    "sample_extraction",
+    "split_modulus_switch",
+    "sum_of",
+    "switch_noise_by_valuation",
+    "trace",
+    "uniform_square",
+]

@@ -1,0 +1,135 @@
+"""What the noise formulas take and give: secrets, gadgets, noise. All numbers may be arrays (a sweep is one call)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..digits import Gadget, gadget
+
+Kind = Literal["equality", "bound"]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """E[e^2] of one coefficient of the error (mean over the coefficients and over keys), in units of the modulus.
+
+    kind: `equality` for uniformly random inputs, or `bound` for any.
+    """
+
+    variance: ArrayLike
+    kind: Kind = "equality"
+
+    def __add__(self, other: Noise) -> Noise:
+        """The noise of the sum of two independent errors."""
+        return Noise(np.add(self.variance, other.variance), join(self, other))
+
+    def scaled(self, factor: ArrayLike) -> Noise:
+        """The noise with its variance multiplied by `factor`."""
+        return Noise(np.multiply(self.variance, factor), self.kind)
+
+
+NOTHING = Noise(0.0)
+
+
+def join(*parts: Noise | GadgetNoise) -> Kind:
+    """An equality only if every part is one."""
+    return "equality" if all(part.kind == "equality" for part in parts) else "bound"
+
+
+@dataclass(frozen=True)
+class Secret:
+    """E[s^2] and E[s] of a coefficient of a secret key (or of any multiplier with independent coefficients)."""
+
+    square: ArrayLike
+    mean: ArrayLike = 0.0
+
+    @staticmethod
+    def binary() -> Secret:
+        return Secret(1 / 2, 1 / 2)
+
+    @staticmethod
+    def ternary() -> Secret:
+        return Secret(2 / 3)
+
+    @staticmethod
+    def gaussian(stddev: ArrayLike) -> Secret:
+        return Secret(np.square(stddev))
+
+    @staticmethod
+    def fixed_weight(weight: ArrayLike, n: ArrayLike) -> Secret:
+        """`weight` of n coefficients are 1 or -1, as often the one as the other."""
+        return Secret(np.divide(weight, n))
+
+
+@dataclass(frozen=True)
+class GadgetNoise:
+    """What of a gadget's digits enters noise; each a sum over the digits.
+
+    square: of E[x^2]. repeated: of E_u[E[x | u]^2], the part that equal inputs repeat. mean: of E[x]^2.
+    error_square, error_mean: of u minus what the digits recompose to (0 unless digits are dropped).
+    kind: `equality` for uniform inputs; `bound` holds for every fixed input (see `worst_case`).
+    """
+
+    square: ArrayLike
+    repeated: ArrayLike
+    mean: ArrayLike
+    error_square: ArrayLike
+    error_mean: ArrayLike
+    kind: Kind = "equality"
+
+    @staticmethod
+    def of(family: ArrayLike, modulus: ArrayLike, base: ArrayLike, dropped: ArrayLike = 0) -> GadgetNoise:
+        """The gadgets of all combinations that the arguments broadcast to, for uniform inputs."""
+        return GadgetNoise._build(_uniform_input, "equality", family, modulus, base, dropped)
+
+    @staticmethod
+    def worst_case(family: ArrayLike, modulus: ArrayLike, base: ArrayLike, dropped: ArrayLike = 0) -> GadgetNoise:
+        """The same for the worst input, over the coins alone: no heuristic about what is decomposed."""
+        return GadgetNoise._build(_any_input, "bound", family, modulus, base, dropped)
+
+    @staticmethod
+    def _build(pick: Callable, kind: Kind, family, modulus, base, dropped) -> GadgetNoise:
+        names = np.asarray(family, dtype=object), np.asarray(modulus, dtype=object)
+        columns = np.frompyfunc(
+            lambda f, q, b, low: pick(gadget(str(f), int(q), int(b), int(low))), 4, len(_FIELDS)
+        )(*names, np.asarray(base, dtype=object), np.asarray(dropped, dtype=object))
+        return GadgetNoise(*(np.asarray(column, dtype=float)[()] for column in columns), kind=kind)
+
+
+_FIELDS = ("square", "repeated", "mean", "error_square", "error_mean")
+
+
+def _uniform_input(g: Gadget) -> tuple[float, ...]:
+    return (
+        float(sum(d.square for d in g.digits)),
+        float(sum(d.fixed for d in g.digits)),
+        float(sum(d.mean**2 for d in g.digits)),
+        float(g.error.square),
+        float(g.error.mean),
+    )
+
+
+def _any_input(g: Gadget) -> tuple[float, ...]:
+    worst = float(sum(d.worst for d in g.digits))
+    centred = all(d.fixed == 0 for d in g.digits)
+    repeated = 0.0 if centred else worst
+    return worst, repeated, repeated, float(g.error.worst), float(g.error.worst) ** 0.5
+
+
+def negacyclic_signs(n: int, exponent: int = 1) -> float:
+    """Mean over the coefficients of (sum of the n signs)^2 in U tau(U), U = 1 + X + ... + X^(n-1), tau: X -> X^exponent.
+
+    What a mean on both factors of a negacyclic product adds; (n^2 + 2) / 3 for exponent 1.
+    """
+    positions = np.arange(n) * (exponent % (2 * n)) % (2 * n)
+    image = np.zeros(2 * n)
+    image[positions % n] = np.where(positions < n, 1.0, -1.0)
+    wide = np.zeros(2 * n)
+    wide[:n] = 1.0
+    product = np.fft.irfft(np.fft.rfft(wide) * np.fft.rfft(image), 2 * n)
+    return float(np.mean((product[:n] - product[n:]) ** 2))

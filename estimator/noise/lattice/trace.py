@@ -1,0 +1,75 @@
+"""Noise of the trace, of coefficient extraction and of oblivious expansion.
+
+Level j = 1 .. l takes c to c + tau_j(c) with a key switch of noise V_ks, tau_j: X -> X^(n/2^(j-1) + 1), highest exponent
+first. X^k with 2-adic valuation v of k: tau_j fixes it if j <= v, negates it if j = v + 1, moves it otherwise.
+- A coefficient that is kept (2^l divides k) doubles at every level: its error too, coherently. Factor 4, not 2, in the
+  variance. Input noise: 4^l V_in (1 if the ciphertext was multiplied by 2^-l modulo q before). Key-switch noise of level j:
+  4^(l-j), in all (4^l - 1)/3 V_ks.
+- On the other coefficients input noise cancels exactly; key-switch noise of level j cancels for v >= j and otherwise
+  is a sum of 2^(l-j) different ones: (2^(l-v) - 1) V_ks for white V_ks.
+- Mean over all coefficients: 2^(l-j) for level j, in all (2^l - 1) V_ks, exactly and also for digits with means: a product
+  u f with white f is uncorrelated between the n embeddings, which automorphisms permute.
+Theorems that put n^2 V_ks on every coefficient (Pirouette A.12, Spiral, Respire) are bounds for the kept ones; what a
+later product of the whole polynomial sees is the mean.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .inputs import NOTHING, GadgetNoise, Noise, Secret, join
+from .products import digit_noise, rounding_by_secret
+
+
+class TraceNoise(NamedTuple):
+    """Mean variance over all coefficients, and the variance of those that the trace keeps."""
+
+    everywhere: Noise
+    kept: Noise
+
+
+def trace(levels: ArrayLike, switch: Noise, noise: Noise = NOTHING, scaled: bool = True) -> TraceNoise:
+    """`levels` steps c + tau_j(c); all log2 n of them leave the constant coefficient.
+
+    switch: the noise that one key switch adds (`automorphism` without input noise). scaled: whether the input was
+    multiplied by 2^-levels modulo q.
+    """
+    two = np.exp2(np.asarray(levels, dtype=float))
+    kept_input = noise.scaled(1.0 if scaled else two * two)
+    return TraceNoise(
+        kept_input.scaled(1 / two) + switch.scaled(two - 1),
+        kept_input + switch.scaled((two * two - 1) / 3),
+    )
+
+
+def expansion(levels: ArrayLike, switch: Noise, noise: Noise = NOTHING, scaled: bool = True) -> TraceNoise:
+    """2^levels outputs: c_j -> c_j + tau(c_j) and X^(-2^i) (c_j - tau(c_j)), i = 0 .. levels-1, X -> X^(n/2^i + 1).
+
+    Output j is the trace of X^-j times the input: the automorphisms of earlier levels fix X^(2^i), so shifts commute
+    with them, and a shifted white error is white. Kept: the coefficients that 2^levels divides.
+    """
+    return trace(levels, switch, noise, scaled)
+
+
+def switch_noise_by_valuation(levels: int, switch_variance: float) -> NDArray[np.float64]:
+    """The variance that the key switches leave on coefficients of valuation 0 .. levels - 1, then on the kept ones."""
+    moved = [(2.0 ** (levels - v) - 1) * switch_variance for v in range(levels)]
+    return np.array([*moved, (4.0**levels - 1) / 3 * switch_variance])
+
+
+def rlwe_to_rgsw_row(
+    n: ArrayLike, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise, components: int = 2
+) -> Noise:
+    """RLWE(-s m) of RLWE(m) = (a, b), as -s b + s^2 a: n E[s^2] V_in + components n V_row sum E[x^2].
+
+    components: 2 where both are decomposed (Spiral and Respire: V = (RLWE'(s^2), RLWE'(-s))), 1 where (-b, 0) takes the
+    place of b's product (Pirouette, squaring key). Pirouette Theorem A.13 prints n ||s||_inf / 4 for n E[s^2].
+    With dropped digits, E[eps^2] (n E[s^4 as a product] ..) is not covered: exact gadgets only.
+    """
+    if np.any(np.asarray(gadget.error_square)):
+        raise ValueError("the conversion to RGSW is written for exact gadgets: drop no digits")
+    by_secret = rounding_by_secret(n, noise.variance, 0.0, secret)
+    return Noise(by_secret, join(noise)) + digit_noise(n, gadget, rows).scaled(components)
