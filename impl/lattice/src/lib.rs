@@ -1,3 +1,35 @@
-//! LWE ciphertexts (first part of the lattice floor).
+//! LWE and ring-LWE ciphertexts, their gadget encryptions, and the operations on them.
+//!
+//! Phases are b - <a, s> (LWE) and b - a s (RLWE). A [`RingGadget`] is a digit decomposition for a ring; every product with a
+//! gadget encryption is a method of it and works for every family of gadgets. Secret keys make *seeded* encryptions, which
+//! travel as seed and bodies; `expand` gives them in full, `prepare` lays gadget encryptions out for the products.
 
+mod decompose;
+mod error;
+mod expand;
+mod extract;
+mod keyswitch;
 pub mod lwe;
+mod modswitch;
+pub mod noise;
+mod product;
+mod ringswitch;
+mod rlwe;
+mod secret;
+#[cfg(test)]
+mod tests;
+mod trace;
+pub mod wire;
+
+pub use decompose::RingGadget;
+pub use error::LatticeError;
+pub use extract::Extractor;
+pub use keyswitch::{AutomorphismKey, automorphism_key, switching_key};
+pub use modswitch::{SplitKey, SplitRlwe};
+pub use product::{Workspace, product_ntts};
+pub use ringswitch::{embed_key, project};
+pub use rlwe::{
+    Masks, PreparedRgsw, PreparedRlwePrime, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRgsw, SeededRlwe, SeededRlwePrime,
+};
+pub use secret::Secret;
+pub use trace::{TraceKeys, trace_keys};

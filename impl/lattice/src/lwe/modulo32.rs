@@ -3,69 +3,9 @@
 //! A sample is (a, b = <a, s> + e + scale * message). The vectors a are rows of a public matrix that both sides expand
 //! from a seed, row by row, so that the matrix is never whole in memory.
 
+use super::LweError;
 use rand::RngCore;
-use ring::{DiscreteGaussian, Kernel, Prg, Seed, StdDev, dense, secret};
-
-/// What can go wrong below a ciphertext.
-#[derive(Debug, thiserror::Error)]
-pub enum LweError {
-    /// Standard deviation out of the sampler's range, weight above the dimension, ...
-    #[error("{0}")]
-    Parameter(String),
-    /// A matrix product refused its operands.
-    #[error(transparent)]
-    Product(#[from] ring::ProductError),
-}
-
-/// Distribution of a secret's coefficients.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Secret {
-    /// Uniform modulo 2^32.
-    Uniform,
-    /// Discrete Gaussian.
-    Gaussian(StdDev),
-    /// Uniform on {-1, 0, 1}.
-    Ternary,
-    /// Uniform on {0, 1}.
-    Binary,
-    /// Exactly so many ones and minus ones.
-    FixedWeight {
-        /// Number of ones.
-        plus: usize,
-        /// Number of minus ones.
-        minus: usize,
-    },
-}
-
-impl Secret {
-    /// A fresh secret of `dimension` residues modulo 2^32.
-    ///
-    /// # Errors
-    /// A Gaussian the sampler does not serve, a weight above the dimension.
-    pub fn sample(&self, dimension: usize, rng: &mut impl RngCore) -> Result<Vec<u32>, LweError> {
-        let mut key = vec![0u32; dimension];
-        let parameter = |error: &dyn std::fmt::Display| LweError::Parameter(error.to_string());
-        match self {
-            Secret::Uniform => secret::fill_uniform_u32(rng, &mut key),
-            Secret::Ternary => key.iter_mut().for_each(|k| *k = secret::residue(secret::ternary(rng))),
-            Secret::Binary => key.iter_mut().for_each(|k| *k = secret::residue(secret::binary(rng))),
-            Secret::FixedWeight { plus, minus } => {
-                let weight = plus.saturating_add(*minus);
-                if weight > dimension {
-                    return Err(parameter(&format!("weight {weight} exceeds the dimension {dimension}")));
-                }
-                // A uniform choice of positions in uniform order: the first `plus` of them become ones.
-                for (i, position) in rand::seq::index::sample(rng, dimension, weight).into_iter().enumerate() {
-                    key[position] = secret::residue(if i < *plus { 1 } else { -1 });
-                }
-            }
-            Secret::Gaussian(stddev) => {
-                DiscreteGaussian::new(*stddev).map_err(|e| parameter(&e))?.add_to(rng, &mut key);
-            }
-        }
-        Ok(key)
-    }
-}
+use ring::{DiscreteGaussian, Kernel, Prg, Seed, dense};
 
 /// The public matrix A: `rows` of `dimension` uniform residues modulo 2^32, expanded from a seed on demand.
 #[derive(Clone)]
@@ -159,8 +99,10 @@ pub fn round(phase: u32, scale: u32) -> (i32, i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Secret;
     use rand_chacha::ChaCha20Rng;
     use rand_chacha::rand_core::SeedableRng;
+    use ring::StdDev;
 
     #[test]
     fn phases_carry_error_of_the_stated_size() {
@@ -213,15 +155,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn secrets_have_their_shape() {
-        let mut rng = ChaCha20Rng::seed_from_u64(2);
-        let weight = Secret::FixedWeight { plus: 3, minus: 5 }.sample(100, &mut rng).unwrap();
-        assert_eq!(weight.iter().filter(|&&k| k == 1).count(), 3);
-        assert_eq!(weight.iter().filter(|&&k| k == u32::MAX).count(), 5);
-        assert!(Secret::FixedWeight { plus: 60, minus: 41 }.sample(100, &mut rng).is_err());
-        assert!(Secret::Gaussian(StdDev(0.0)).sample(4, &mut rng).is_err());
     }
 }

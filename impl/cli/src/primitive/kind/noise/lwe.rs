@@ -1,0 +1,84 @@
+//! The LWE key switch.
+
+use std::sync::Arc;
+
+use gadget::{Coins, Gadget, new_gadget};
+use lattice::Secret;
+use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
+use ring::secret::uniform_below;
+use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
+
+use super::fixture::Tally;
+use super::settings::{NoiseSettings, bounded, gaussian, modulus, required};
+use crate::primitive::Failed;
+use crate::primitive::settings::Refusal;
+
+/// The settings, read and checked.
+pub struct LwePlan {
+    from: usize,
+    to: usize,
+    secret: Secret,
+    error: DiscreteGaussian,
+    input_error: DiscreteGaussian,
+    modulus: Modulus<u64>,
+    gadget: Arc<dyn Gadget<u64>>,
+}
+
+impl LwePlan {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// A setting missing or out of range.
+    pub fn new(settings: &NoiseSettings, kernel: Kernel) -> Result<Self, Refusal> {
+        let dimension = |value: &Option<usize>, key: &str| bounded(required(value, key)?, key, 1..=1 << 16);
+        let q = modulus(&settings.modulus, "modulus", 1 << 20..=(1 << 62) - 1)?;
+        let gadget = settings.gadget()?;
+        Ok(Self {
+            from: dimension(&settings.dimension_from, "dimension_from")?,
+            to: dimension(&settings.dimension_to, "dimension_to")?,
+            secret: settings.secret()?,
+            error: gaussian(settings.stddev, "stddev")?,
+            input_error: gaussian(required(&settings.input_stddev, "input_stddev")?, "input_stddev")?,
+            modulus: Modulus::new(q).map_err(|error| Refusal::new("modulus", error.to_string()))?,
+            gadget: new_gadget(gadget.family, q, gadget.base, gadget.dropped, kernel)
+                .map_err(|error| Refusal::new("base", error.to_string()))?
+                .into(),
+        })
+    }
+
+    /// The gadget.
+    pub fn gadget(&self) -> &dyn Gadget<u64> {
+        self.gadget.as_ref()
+    }
+
+    /// Bytes of the expanded key.
+    pub fn key_bytes(&self) -> u64 {
+        (self.from * self.gadget.length() * (self.to + 1) * 8) as u64
+    }
+
+    /// Measures under one pair of keys until there are `wanted` errors.
+    ///
+    /// # Errors
+    /// A secret that cannot be sampled.
+    pub fn run(&self, seed: Seed, wanted: u64) -> Result<Tally, Failed> {
+        let mut rng = seed.derive("noise: secrets and errors").prg().rng();
+        let mut coins = Coins::from_seed(seed.derive("noise: coins"));
+        let old = LweKey::sample(&self.secret, self.from, &mut rng).map_err(Failed::from)?;
+        let new = LweKey::sample(&self.secret, self.to, &mut rng).map_err(Failed::from)?;
+        let masks = seed.derive("noise: masks");
+        let key = SeededLweSwitchKey::new(&old, &new, self.gadget.as_ref(), &self.error, masks, &mut rng)
+            .map_err(Failed::from)?;
+        let switcher = LweSwitcher::new(key.expand(), self.gadget.clone()).map_err(Failed::from)?;
+        let mut tally = Tally::default();
+        while !tally.reached(wanted) {
+            let message = uniform_below(&mut rng, self.modulus.value());
+            let input = old.encrypt(self.modulus, message, &self.input_error, &mut rng);
+            let found = switcher.switch(&input, &mut coins).and_then(|out| new.phase(&out)).map_err(Failed::from)?;
+            let before = old.phase(&input).map_err(Failed::from)?;
+            for (stage, known) in [("output", message), ("added", before)] {
+                tally.add(stage, &[self.modulus.centred(self.modulus.sub(found, known)) as f64]);
+            }
+        }
+        Ok(tally)
+    }
+}

@@ -1,0 +1,397 @@
+//! The settings of noise measurements.
+
+use gadget::Family;
+use lattice::{RingGadget, Secret};
+use ring::{DiscreteGaussian, Kernel, Ring, StdDev, Word, primes_below};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+use crate::primitive::settings::Refusal;
+
+/// The operations whose noise is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    Fresh,
+    Add,
+    PlaintextProduct,
+    MonomialProduct,
+    GadgetProduct,
+    ExternalProduct,
+    Cmux,
+    LweKeySwitch,
+    RlweKeySwitch,
+    Automorphism,
+    Trace,
+    SampleExtraction,
+    ModulusSwitch,
+    SplitModulusSwitch,
+    RingSwitch,
+    Expansion,
+}
+
+impl Operation {
+    /// The settings it takes beside those of all operations.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Fresh | Self::SampleExtraction => &[],
+            Self::Add => &["terms"],
+            Self::PlaintextProduct => &["plain_modulus", "plain_digits"],
+            Self::MonomialProduct => &["exponent"],
+            Self::GadgetProduct | Self::ExternalProduct => &["message"],
+            Self::Cmux => &["bit"],
+            Self::LweKeySwitch => &["dimension_from", "dimension_to", "modulus", "input_stddev"],
+            Self::RlweKeySwitch => &[],
+            Self::Automorphism => &["exponent"],
+            Self::Trace => &["subring"],
+            Self::ModulusSwitch => &["to_modulus"],
+            Self::SplitModulusSwitch => &["to_modulus_a", "to_modulus_b"],
+            Self::RingSwitch => &["n_to"],
+            Self::Expansion => &["depth"],
+        }
+    }
+
+    /// Whether it works on a ring.
+    pub fn on_ring(self) -> bool {
+        self != Self::LweKeySwitch
+    }
+
+    /// Whether it decomposes.
+    pub fn decomposes(self) -> bool {
+        matches!(
+            self,
+            Self::GadgetProduct
+                | Self::ExternalProduct
+                | Self::Cmux
+                | Self::LweKeySwitch
+                | Self::RlweKeySwitch
+                | Self::Automorphism
+                | Self::Trace
+                | Self::RingSwitch
+                | Self::Expansion
+        )
+    }
+}
+
+/// What a gadget encryption holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Message {
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+    /// A polynomial with uniform coefficients in {-1, 0, 1}.
+    Ternary,
+}
+
+/// Where plaintext coefficients lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PlainDigits {
+    /// [0, p).
+    Unsigned,
+    /// [-floor(p/2), p - 1 - floor(p/2)].
+    Balanced,
+}
+
+/// Names of secret distributions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretName {
+    /// Uniform on {-1, 0, 1}.
+    #[default]
+    Ternary,
+    /// Uniform on {0, 1}.
+    Binary,
+    /// Discrete Gaussian of `secret_stddev`.
+    Gaussian,
+    /// `secret_weight` non-zero coefficients, half of them ones, half minus ones.
+    FixedWeight,
+}
+
+/// Settings of `noise`. Those that the operation does not take must be absent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoiseSettings {
+    pub operation: Operation,
+    /// Fresh secret keys.
+    #[serde(default = "keys")]
+    pub keys: u64,
+    /// Errors in all, at least.
+    #[serde(default = "samples")]
+    pub samples: u64,
+    #[serde(default)]
+    pub secret: SecretName,
+    /// Standard deviation of fresh errors.
+    pub stddev: f64,
+    /// Ring dimension.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<usize>,
+    /// Bits of the ring's primes: the largest distinct ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prime_bits: Option<Vec<u32>>,
+    /// Standard deviation of Gaussian secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_stddev: Option<f64>,
+    /// Non-zero coefficients of fixed-weight secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_weight: Option<usize>,
+    /// Family of the gadget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// Base of the gadget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<u64>,
+    /// Low digits dropped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<usize>,
+    /// Ciphertexts added.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<u64>,
+    /// Plaintext modulus p.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_modulus: Option<u64>,
+    /// Range of plaintext coefficients.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_digits: Option<PlainDigits>,
+    /// Of the monomial, or of the automorphism.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exponent: Option<usize>,
+    /// Message of the gadget encryption.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// Selected branch; alternating if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bit: Option<u8>,
+    /// Dimension of the old LWE key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimension_from: Option<usize>,
+    /// Dimension of the new LWE key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimension_to: Option<usize>,
+    /// LWE modulus, decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modulus: Option<String>,
+    /// Standard deviation of the switched ciphertext's error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_stddev: Option<f64>,
+    /// Coefficients the trace keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subring: Option<usize>,
+    /// Modulus switched to, decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_modulus: Option<String>,
+    /// Modulus of the mask switched to, decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_modulus_a: Option<String>,
+    /// Modulus of the body switched to, decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_modulus_b: Option<String>,
+    /// Dimension of the smaller ring.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n_to: Option<usize>,
+    /// Levels of the expansion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+}
+
+pub fn keys() -> u64 {
+    20
+}
+
+fn samples() -> u64 {
+    1 << 14
+}
+
+/// The value of a setting that must be there.
+///
+/// # Errors
+/// It is absent.
+pub fn required<T: Clone>(value: &Option<T>, key: &str) -> Result<T, Refusal> {
+    value.clone().ok_or_else(|| Refusal::new(key, "it is missing: this operation needs it."))
+}
+
+/// A modulus written as a decimal string.
+///
+/// # Errors
+/// It is absent, no number, or not in `range`.
+pub fn modulus(value: &Option<String>, key: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, Refusal> {
+    let text = required(value, key)?;
+    text.parse().ok().filter(|q| range.contains(q)).ok_or_else(|| {
+        let bounds = format!("a decimal number from {} to {}", range.start(), range.end());
+        Refusal::new(key, format!("{text:?} is not {bounds}. Write it as a string."))
+    })
+}
+
+/// Refuses a value outside its range.
+///
+/// # Errors
+/// As said.
+pub fn bounded<T: PartialOrd + std::fmt::Display>(
+    value: T,
+    key: &str,
+    range: std::ops::RangeInclusive<T>,
+) -> Result<T, Refusal> {
+    if range.contains(&value) {
+        return Ok(value);
+    }
+    Err(Refusal::new(key, format!("{value} is not from {} to {}.", range.start(), range.end())))
+}
+
+impl NoiseSettings {
+    /// Refuses settings that the operation does not take.
+    ///
+    /// # Errors
+    /// As said.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let mut known = vec!["operation", "keys", "samples", "secret", "stddev", "secret_stddev", "secret_weight"];
+        if self.operation.on_ring() {
+            known.extend(["n", "prime_bits"]);
+        }
+        if self.operation.decomposes() {
+            known.extend(["family", "base", "dropped"]);
+        }
+        known.extend(self.operation.keys());
+        let given = crate::primitive::settings::complete(self)?;
+        if let Some(key) = given.keys().find(|key| !known.contains(&key.as_str())) {
+            return Err(Refusal::new(key, "this operation does not take it. Remove it."));
+        }
+        bounded(self.keys, "keys", 1..=1 << 20)?;
+        bounded(self.samples, "samples", 1..=1 << 30)?;
+        Ok(())
+    }
+
+    /// The secret's distribution in that dimension.
+    ///
+    /// # Errors
+    /// A missing or useless setting.
+    pub fn secret(&self) -> Result<Secret, Refusal> {
+        secret(self.secret, self.secret_stddev, self.secret_weight)
+    }
+
+    /// The gadget's settings.
+    ///
+    /// # Errors
+    /// A missing setting, an unknown family.
+    pub fn gadget(&self) -> Result<GadgetSettings, Refusal> {
+        Ok(GadgetSettings {
+            family: family(&required(&self.family, "family")?)?,
+            base: required(&self.base, "base")?,
+            dropped: self.dropped.unwrap_or(0),
+        })
+    }
+
+    /// The ring's settings.
+    ///
+    /// # Errors
+    /// A missing setting.
+    pub fn ring(&self) -> Result<RingSettings, Refusal> {
+        RingSettings::new(required(&self.n, "n")?, required(&self.prime_bits, "prime_bits")?)
+    }
+}
+
+/// A secret's distribution by name.
+///
+/// # Errors
+/// A missing or useless setting.
+pub fn secret(name: SecretName, stddev: Option<f64>, weight: Option<usize>) -> Result<Secret, Refusal> {
+    let unused = |given: bool, key| {
+        if given { Err(Refusal::new(key, "this secret has none. Remove it.")) } else { Ok(()) }
+    };
+    if name != SecretName::Gaussian {
+        unused(stddev.is_some(), "secret_stddev")?;
+    }
+    if name != SecretName::FixedWeight {
+        unused(weight.is_some(), "secret_weight")?;
+    }
+    Ok(match name {
+        SecretName::Ternary => Secret::Ternary,
+        SecretName::Binary => Secret::Binary,
+        SecretName::Gaussian => Secret::Gaussian(StdDev(required(&stddev, "secret_stddev")?)),
+        SecretName::FixedWeight => {
+            let weight = required(&weight, "secret_weight")?;
+            Secret::FixedWeight { plus: weight.div_ceil(2), minus: weight / 2 }
+        }
+    })
+}
+
+/// A family by name.
+///
+/// # Errors
+/// An unknown name.
+pub fn family(name: &str) -> Result<Family, Refusal> {
+    name.parse().map_err(|error: gadget::UnknownFamily| Refusal::new("family", error.to_string()))
+}
+
+/// Errors of that standard deviation.
+///
+/// # Errors
+/// One the sampler does not serve.
+pub fn gaussian(stddev: f64, key: &str) -> Result<DiscreteGaussian, Refusal> {
+    DiscreteGaussian::new(StdDev(stddev)).map_err(|error| Refusal::new(key, error.to_string()))
+}
+
+/// A gadget's settings.
+#[derive(Clone, Copy, Debug)]
+pub struct GadgetSettings {
+    pub family: Family,
+    pub base: u64,
+    pub dropped: usize,
+}
+
+/// A ring's settings.
+#[derive(Clone, Debug)]
+pub struct RingSettings {
+    pub n: usize,
+    /// The primes, distinct, 1 modulo 2 n.
+    pub primes: Vec<u64>,
+}
+
+impl RingSettings {
+    /// The largest distinct primes of those bits.
+    ///
+    /// # Errors
+    /// A dimension or bits out of range, no such primes, a product of 2^126 or more.
+    pub fn new(n: usize, prime_bits: Vec<u32>) -> Result<Self, Refusal> {
+        if !n.is_power_of_two() || !(64..=65536).contains(&n) {
+            return Err(Refusal::new("n", format!("{n} is not a power of two from 64 to 65536.")));
+        }
+        let refuse = |problem: String| Refusal::new("prime_bits", problem);
+        let mut primes: Vec<u64> = Vec::new();
+        for bits in prime_bits {
+            bounded(bits, "prime_bits", 8..=62)?;
+            let prime = primes_below(bits, 2 * n as u64).find(|prime| !primes.contains(prime));
+            primes.push(prime.ok_or_else(|| refuse(format!("there is no further prime of {bits} bits for n = {n}.")))?);
+        }
+        let bits: f64 = primes.iter().map(|&p| (p as f64).log2()).sum();
+        if primes.is_empty() || bits >= 126.0 {
+            return Err(refuse(format!("their product has {bits:.1} bits; give between one prime and 126 bits.")));
+        }
+        Ok(Self { n, primes })
+    }
+
+    /// Whether the primes fit words of 32 bits.
+    pub fn narrow(&self) -> bool {
+        self.primes.iter().all(|p| *p < 1 << 31)
+    }
+
+    /// The ring.
+    ///
+    /// # Errors
+    /// What the ring refuses.
+    pub fn build<W: Word>(&self, kernel: Kernel) -> Result<Arc<Ring<W>>, Refusal> {
+        Ring::new(self.n, &self.primes, kernel).map_err(|error| Refusal::new("prime_bits", error.to_string()))
+    }
+}
+
+impl GadgetSettings {
+    /// The gadget of a ring.
+    ///
+    /// # Errors
+    /// What the gadget refuses.
+    pub fn build<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<RingGadget<W>, Refusal> {
+        RingGadget::new(ring, self.family, self.base, self.dropped)
+            .map_err(|error| Refusal::new("base", error.to_string()))
+    }
+}

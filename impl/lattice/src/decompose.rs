@@ -1,0 +1,152 @@
+//! A gadget for the modulus of a ring: which digits a polynomial has, and what each weighs.
+
+use crate::error::LatticeError;
+use gadget::{Coins, Family, Gadget, Moments, new_gadget};
+use ring::{Coefficient, Poly, Ring, Word};
+use std::sync::Arc;
+
+/// A digit decomposition of the coefficients of a ring, of any family.
+///
+/// Coefficients are composed to integers in [0, q) first: words for q < 2^62, double words for q < 2^126.
+#[derive(Clone, Debug)]
+pub struct RingGadget<W> {
+    ring: Arc<Ring<W>>,
+    gadget: Composed,
+    modulus: u128,
+    weights: Vec<u128>,
+}
+
+#[derive(Clone, Debug)]
+enum Composed {
+    Word(Arc<dyn Gadget<u64>>),
+    Double(Arc<dyn Gadget<u128>>),
+}
+
+/// Calls a method of whichever gadget there is.
+macro_rules! either {
+    ($gadget:expr, $g:ident => $call:expr) => {
+        match $gadget {
+            Composed::Word($g) => $call,
+            Composed::Double($g) => $call,
+        }
+    };
+}
+
+impl<W: Word> RingGadget<W> {
+    /// The decomposition of that family, base and number of dropped low digits, for the modulus of `ring`.
+    ///
+    /// # Errors
+    /// q at 2^126 or above, what the gadget refuses, digits that reach a prime of the ring.
+    pub fn new(ring: &Arc<Ring<W>>, family: Family, base: u64, dropped: usize) -> Result<Self, LatticeError> {
+        let modulus = ring
+            .modulus_u128()
+            .filter(|q| *q < 1 << 126)
+            .ok_or_else(|| LatticeError::Parameter("gadgets serve moduli below 2^126".to_owned()))?;
+        let gadget = match u64::try_from(modulus).ok().filter(|q| *q < 1 << 62) {
+            Some(q) => Composed::Word(new_gadget(family, q, base, dropped, ring.kernel())?.into()),
+            None => Composed::Double(new_gadget(family, modulus, base, dropped, ring.kernel())?.into()),
+        };
+        let (length, bound) = either!(&gadget, g => (g.length(), g.bound()));
+        if let Some(prime) = ring.primes().iter().find(|p| **p <= bound) {
+            return Err(LatticeError::Parameter(format!("digits up to {bound} do not fit the prime {prime}")));
+        }
+        let mut weight = (0..dropped).fold(1, |weight, _| mul_mod(weight, base, modulus));
+        let weights = (0..length)
+            .map(|_| {
+                let this = weight;
+                weight = mul_mod(weight, base, modulus);
+                this
+            })
+            .collect();
+        Ok(Self { ring: ring.clone(), gadget, modulus, weights })
+    }
+
+    /// The ring.
+    pub fn ring(&self) -> &Arc<Ring<W>> {
+        &self.ring
+    }
+
+    /// The ring's modulus q.
+    pub fn modulus(&self) -> u128 {
+        self.modulus
+    }
+
+    /// The weights base^(dropped + t) modulo q, by digit.
+    pub fn weights(&self) -> &[u128] {
+        &self.weights
+    }
+
+    /// Number of digits.
+    pub fn length(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Largest absolute value of a digit.
+    pub fn bound(&self) -> u64 {
+        either!(&self.gadget, g => g.bound())
+    }
+
+    /// Largest distance modulo q of a recomposed coefficient from the coefficient; 0 if nothing is dropped.
+    pub fn error_bound(&self) -> u128 {
+        match &self.gadget {
+            Composed::Word(g) => g.error_bound().into(),
+            Composed::Double(g) => g.error_bound(),
+        }
+    }
+
+    /// Moments of the digits over uniform coefficients and coins, by digit.
+    pub fn moments(&self) -> Vec<Moments> {
+        either!(&self.gadget, g => g.moments())
+    }
+
+    /// Writes the digits of every coefficient, digit-major: digit t of coefficient j at t N + j.
+    pub(crate) fn digits(
+        &self,
+        input: &Poly<W, Coefficient>,
+        composed: &mut Integers,
+        digits: &mut [i32],
+        coins: &mut Coins,
+    ) {
+        let n = self.ring.n();
+        match &self.gadget {
+            Composed::Word(g) => {
+                composed.words.resize(n, 0);
+                self.ring.compose_u64(input, &mut composed.words);
+                g.decompose(&composed.words, digits, coins);
+            }
+            Composed::Double(g) => {
+                composed.doubles.resize(n, 0);
+                self.ring.compose_u128(input, &mut composed.doubles);
+                g.decompose(&composed.doubles, digits, coins);
+            }
+        }
+    }
+}
+
+/// Room for composed coefficients.
+#[derive(Default)]
+pub(crate) struct Integers {
+    words: Vec<u64>,
+    doubles: Vec<u128>,
+}
+
+/// a b modulo q for a < q < 2^126, by doubling and adding.
+fn mul_mod(a: u128, b: u64, q: u128) -> u128 {
+    let reduce = |x: u128| if x >= q { x - q } else { x };
+    (0..u64::BITS).rev().fold(0, |product, bit| {
+        let doubled = reduce(product << 1);
+        if b >> bit & 1 == 1 { reduce(doubled + a) } else { doubled }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mul_mod;
+
+    #[test]
+    fn products_are_reduced() {
+        let q = (1u128 << 126) - 137;
+        assert_eq!(mul_mod(q - 1, 12345, q), q - 12345);
+        assert_eq!(mul_mod(7, 9, 10), 3);
+    }
+}

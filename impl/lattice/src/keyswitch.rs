@@ -1,0 +1,94 @@
+//! Key switching and automorphisms of RLWE ciphertexts.
+
+use crate::error::LatticeError;
+use crate::product::Workspace;
+use crate::rlwe::{Masks, PreparedRlwePrime, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
+use crate::decompose::RingGadget;
+use rand::RngCore;
+use ring::{Automorphism, Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Word};
+
+/// The key that switches from the secret `from` (NTT domain, any polynomial) to `to`: RLWE'(-from) under `to`.
+pub fn switching_key<W: Word>(
+    from: &Poly<W, Ntt>,
+    to: &RlweKey<W>,
+    gadget: &RingGadget<W>,
+    error: &DiscreteGaussian,
+    masks: &mut Masks,
+    rng: &mut impl RngCore,
+) -> SeededRlwePrime<W> {
+    let mut message = from.clone();
+    to.ring().neg_assign(&mut message);
+    SeededRlwePrime::new(to, &message, gadget, error, masks, rng)
+}
+
+/// The key for X -> X^exponent (odd): switches from s(X^exponent) back to s.
+///
+/// # Errors
+/// An even exponent.
+pub fn automorphism_key<W: Word>(
+    key: &RlweKey<W>,
+    exponent: usize,
+    gadget: &RingGadget<W>,
+    error: &DiscreteGaussian,
+    masks: &mut Masks,
+    rng: &mut impl RngCore,
+) -> Result<SeededRlwePrime<W>, LatticeError> {
+    let map = Automorphism::new(key.ring().n(), exponent)?;
+    Ok(switching_key(&key.automorphism(&map), key, gadget, error, masks, rng))
+}
+
+/// An automorphism with its key switch, ready for use.
+#[derive(Clone, Debug)]
+pub struct AutomorphismKey<W> {
+    map: Automorphism,
+    key: PreparedRlwePrime<W>,
+}
+
+impl<W: Word> AutomorphismKey<W> {
+    /// Prepares the key that [`automorphism_key`] made for that exponent.
+    ///
+    /// # Errors
+    /// An even exponent.
+    pub fn new(ring: &Ring<W>, exponent: usize, key: &RlwePrime<W>) -> Result<Self, LatticeError> {
+        Ok(Self { map: Automorphism::new(ring.n(), exponent)?, key: key.prepare(ring) })
+    }
+
+    /// The map.
+    pub fn map(&self) -> &Automorphism {
+        &self.map
+    }
+}
+
+impl<W: Word> RingGadget<W> {
+    /// Switches `input` from the old key to the new: the phase gains only noise. `key`: from [`switching_key`], with this gadget.
+    ///
+    /// # Errors
+    /// A key of another number of rows than digits.
+    pub fn key_switch(
+        &self,
+        input: &Rlwe<W, Coefficient>,
+        key: &PreparedRlwePrime<W>,
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Coefficient>,
+    ) -> Result<(), LatticeError> {
+        self.gadget_product(&input.a, key, workspace, out)?;
+        self.ring().add_assign(&mut out.b, &input.b);
+        Ok(())
+    }
+
+    /// Maps the phase of `input` by X -> X^k, under the same key.
+    ///
+    /// # Errors
+    /// A key of another number of rows than digits.
+    pub fn automorphism(
+        &self,
+        input: &Rlwe<W, Coefficient>,
+        key: &AutomorphismKey<W>,
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Coefficient>,
+    ) -> Result<(), LatticeError> {
+        let ring = self.ring();
+        let mapped = input.automorphism(ring, &key.map);
+        self.key_switch(&mapped, &key.key, workspace, out)
+    }
+}

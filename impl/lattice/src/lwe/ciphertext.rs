@@ -1,0 +1,164 @@
+//! Single LWE ciphertexts modulo any 2 <= q < 2^62.
+
+use super::LweError;
+use crate::error::LatticeError;
+use crate::secret::Secret;
+use crate::wire;
+use rand::RngCore;
+use ring::secret::uniform_below;
+use ring::{DiscreteGaussian, Modulus};
+
+/// An LWE ciphertext (a, b) with phase b - <a, s> modulo q.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lwe {
+    /// Modulus q of all residues.
+    pub modulus: Modulus<u64>,
+    /// The mask a, residues below q.
+    pub a: Vec<u64>,
+    /// The body b, a residue below q.
+    pub b: u64,
+}
+
+impl Lwe {
+    /// The noiseless encryption (0, message) in that dimension.
+    pub fn trivial(modulus: Modulus<u64>, dimension: usize, message: u64) -> Self {
+        Self { modulus, a: vec![0; dimension], b: modulus.reduce_u64(message) }
+    }
+
+    /// Adds `other`: phases add.
+    ///
+    /// # Errors
+    /// Dimensions or moduli that differ.
+    pub fn add_assign(&mut self, other: &Self) -> Result<(), LatticeError> {
+        self.combine(other, Modulus::add)
+    }
+
+    /// Subtracts `other`: phases subtract.
+    ///
+    /// # Errors
+    /// Dimensions or moduli that differ.
+    pub fn sub_assign(&mut self, other: &Self) -> Result<(), LatticeError> {
+        self.combine(other, Modulus::sub)
+    }
+
+    fn combine(
+        &mut self,
+        other: &Self,
+        operation: impl Fn(&Modulus<u64>, u64, u64) -> u64,
+    ) -> Result<(), LatticeError> {
+        if self.a.len() != other.a.len() || self.modulus != other.modulus {
+            return Err(LatticeError::Mismatch("LWE ciphertexts of different dimensions or moduli"));
+        }
+        for (x, y) in self.a.iter_mut().zip(&other.a) {
+            *x = operation(&self.modulus, *x, *y);
+        }
+        self.b = operation(&self.modulus, self.b, other.b);
+        Ok(())
+    }
+
+    /// The same ciphertext modulo q', every residue x replaced by the integer nearest to x * q' / q.
+    pub fn switch_modulus(&self, to: Modulus<u64>) -> Self {
+        let (from, to_value) = (u128::from(self.modulus.value()), u128::from(to.value()));
+        let round = |x: u64| to.reduce_u128((u128::from(x) * to_value + from / 2) / from);
+        Self { modulus: to, a: self.a.iter().map(|&x| round(x)).collect(), b: round(self.b) }
+    }
+
+    /// Bytes of [`Self::to_bytes`]: (dimension + 1) residues of ceil(log2 q) bits.
+    pub fn wire_bytes(modulus: Modulus<u64>, dimension: usize) -> usize {
+        wire::packed_bytes(dimension + 1, wire::residue_bits(modulus.value()))
+    }
+
+    /// The residues of a, then b, bit-packed.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = wire::Writer::with_capacity(Self::wire_bytes(self.modulus, self.a.len()));
+        let bits = wire::residue_bits(self.modulus.value());
+        out.write_all(&self.a, bits);
+        out.write_all(&[self.b], bits);
+        out.finish()
+    }
+
+    /// Inverse of [`Self::to_bytes`].
+    ///
+    /// # Errors
+    /// A wrong number of bytes, a residue not below q, padding that is not zero.
+    pub fn from_bytes(modulus: Modulus<u64>, dimension: usize, bytes: &[u8]) -> Result<Self, LatticeError> {
+        let mut input = wire::Reader::new(bytes, Self::wire_bytes(modulus, dimension))?;
+        let a = input.residues(dimension, modulus.value())?;
+        let b = input.residues(1, modulus.value())?;
+        input.finish()?;
+        Ok(Self { modulus, a, b: b.first().copied().unwrap_or_default() })
+    }
+}
+
+/// An LWE secret key: small integers, for any modulus.
+#[derive(Clone)]
+pub struct LweKey {
+    coefficients: Vec<i32>,
+}
+
+impl LweKey {
+    /// A fresh key.
+    ///
+    /// # Errors
+    /// As [`Secret::sample_small`].
+    pub fn sample(distribution: &Secret, dimension: usize, rng: &mut impl RngCore) -> Result<Self, LweError> {
+        Ok(Self { coefficients: distribution.sample_small(dimension, rng)? })
+    }
+
+    /// The key with those coefficients.
+    pub fn from_coefficients(coefficients: Vec<i32>) -> Self {
+        Self { coefficients }
+    }
+
+    /// The coefficients.
+    pub fn coefficients(&self) -> &[i32] {
+        &self.coefficients
+    }
+
+    /// The inner product <a, s> modulo q; `a` has the key's dimension.
+    fn mask(&self, modulus: &Modulus<u64>, a: &[u64]) -> u64 {
+        debug_assert_eq!(a.len(), self.coefficients.len());
+        a.iter().zip(&self.coefficients).fold(0, |sum, (&a, &s)| {
+            let product = modulus.mul(a, modulus.from_signed(i64::from(s)));
+            modulus.add(sum, product)
+        })
+    }
+
+    /// A fresh encryption: uniform a, b = <a, s> + e + message.
+    pub fn encrypt(
+        &self,
+        modulus: Modulus<u64>,
+        message: u64,
+        error: &DiscreteGaussian,
+        rng: &mut impl RngCore,
+    ) -> Lwe {
+        let a: Vec<u64> = self.coefficients.iter().map(|_| uniform_below(rng, modulus.value())).collect();
+        let b = self.body(&modulus, &a, message, error, rng);
+        Lwe { modulus, a, b }
+    }
+
+    /// The body <a, s> + e + message for a given mask.
+    pub(super) fn body(
+        &self,
+        modulus: &Modulus<u64>,
+        a: &[u64],
+        message: u64,
+        error: &DiscreteGaussian,
+        rng: &mut impl RngCore,
+    ) -> u64 {
+        let noise = modulus.from_signed(i64::from(error.sample(rng)));
+        modulus.add(modulus.add(self.mask(modulus, a), noise), modulus.reduce_u64(message))
+    }
+
+    /// The phase b - <a, s> modulo q.
+    ///
+    /// # Errors
+    /// A ciphertext of another dimension.
+    pub fn phase(&self, ciphertext: &Lwe) -> Result<u64, LatticeError> {
+        if ciphertext.a.len() != self.coefficients.len() {
+            return Err(LatticeError::Mismatch("an LWE ciphertext and a key of different dimensions"));
+        }
+        let modulus = &ciphertext.modulus;
+        Ok(modulus.sub(ciphertext.b, self.mask(modulus, &ciphertext.a)))
+    }
+}

@@ -1,0 +1,24 @@
+//! LWE: the matrix form modulo 2^32 of the linear schemes, and single ciphertexts modulo any q below 2^62 with their key
+//! switch.
+
+mod ciphertext;
+mod modulo32;
+mod switch;
+#[cfg(test)]
+mod tests;
+
+pub use crate::secret::Secret;
+pub use ciphertext::{Lwe, LweKey, LweModulus};
+pub use modulo32::{PublicMatrix, QUERY_CHUNK_ROWS, encrypt_zero, round};
+pub use switch::{LweSwitchKey, LweSwitcher, SeededLweSwitchKey};
+
+/// What can go wrong below a ciphertext.
+#[derive(Debug, thiserror::Error)]
+pub enum LweError {
+    /// Standard deviation out of the sampler's range, weight above the dimension, ...
+    #[error("{0}")]
+    Parameter(String),
+    /// A matrix product refused its operands.
+    #[error(transparent)]
+    Product(#[from] ring::ProductError),
+}

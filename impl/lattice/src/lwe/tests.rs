@@ -1,0 +1,127 @@
+use super::*;
+use crate::wire;
+use gadget::{Coins, Family, Gadget, new_gadget};
+use rand::RngCore;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use ring::{DiscreteGaussian, Kernel, Modulus, Seed, StdDev};
+use std::sync::Arc;
+
+const MODULI: [u64; 4] = [1 << 32, (1 << 42) + 1, 66_974_689_739_603_969, (1 << 62) - 57];
+
+fn modulus(q: u64) -> Modulus<u64> {
+    Modulus::new(q).unwrap()
+}
+
+fn distance(x: u64, y: u64, q: u64) -> u64 {
+    let d = (u128::from(x) + u128::from(q) - u128::from(y)) % u128::from(q);
+    d.min(u128::from(q) - d) as u64
+}
+
+/// b - <a, s> by integers.
+fn reference_phase(key: &LweKey, ciphertext: &Lwe) -> u64 {
+    let q = i128::from(ciphertext.modulus.value());
+    let mask = ciphertext
+        .a
+        .iter()
+        .zip(key.coefficients())
+        .fold(0i128, |sum, (&a, &s)| (sum + i128::from(a) * i128::from(s)).rem_euclid(q));
+    (i128::from(ciphertext.b) - mask).rem_euclid(q) as u64
+}
+
+#[test]
+fn ciphertexts_open_add_and_travel() {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
+    for q in MODULI {
+        let key = LweKey::sample(&Secret::Gaussian(StdDev(3.2)), 300, &mut rng).unwrap();
+        let (x, y) = (rng.next_u64() % q, rng.next_u64() % q);
+        let (cx, cy) =
+            (key.encrypt(modulus(q), x, &error, &mut rng), key.encrypt(modulus(q), y, &error, &mut rng));
+        let phase = key.phase(&cx).unwrap();
+        assert_eq!(phase, reference_phase(&key, &cx));
+        assert!(distance(phase, x, q) < 32);
+        let mut sum = cx.clone();
+        sum.add_assign(&cy).unwrap();
+        let expected = (u128::from(x) + u128::from(y)) % u128::from(q);
+        assert!(distance(reference_phase(&key, &sum), expected as u64, q) < 64);
+        sum.sub_assign(&cy).unwrap();
+        assert_eq!(sum, cx);
+        let bytes = cx.to_bytes();
+        assert_eq!(bytes.len(), Lwe::wire_bytes(modulus(q), 300));
+        assert_eq!(Lwe::from_bytes(modulus(q), 300, &bytes).unwrap(), cx);
+        assert!(Lwe::from_bytes(modulus(q), 299, &bytes).is_err());
+        assert!(sum.add_assign(&Lwe::trivial(modulus(q), 299, 0)).is_err());
+        assert!(key.phase(&Lwe::trivial(modulus(q), 299, 0)).is_err());
+    }
+}
+
+#[test]
+fn modulus_switch_scales_the_phase() {
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
+    let key = LweKey::sample(&Secret::Binary, 512, &mut rng).unwrap();
+    for q in MODULI {
+        for to in [4096u64, 268_369_921] {
+            let message = rng.next_u64() % q;
+            let out = key.encrypt(modulus(q), message, &error, &mut rng).switch_modulus(modulus(to));
+            let expected = (u128::from(message) * u128::from(to) / u128::from(q)) as u64;
+            // Half a unit for each of at most 512 ones, and the body.
+            assert!(distance(key.phase(&out).unwrap(), expected, to) < 258);
+        }
+    }
+}
+
+#[test]
+fn key_switch_keeps_the_phase() {
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
+    let mut coins = Coins::from_seed(Seed([5; 16]));
+    for q in MODULI {
+        let old = LweKey::sample(&Secret::Ternary, 130, &mut rng).unwrap();
+        let new = LweKey::sample(&Secret::Binary, 77, &mut rng).unwrap();
+        for (family, dropped) in [
+            (Family::Balanced, 0),
+            (Family::Balanced, 2),
+            (Family::Unsigned, 0),
+            (Family::Zy22, 0),
+            (Family::Jlp24, 0),
+        ] {
+            let gadget: Arc<dyn Gadget<u64>> = new_gadget(family, q, 8, dropped, Kernel::best()).unwrap().into();
+            let seed = Seed([q as u8 ^ dropped as u8; 16]);
+            let key = SeededLweSwitchKey::new(&old, &new, gadget.as_ref(), &error, seed, &mut rng).unwrap();
+            let bytes = key.to_bytes();
+            assert_eq!(bytes.len(), SeededLweSwitchKey::wire_bytes(modulus(q), 130, gadget.length()));
+            assert_eq!(bytes.len(), wire::SEED_BYTES + (130 * gadget.length() * (64 - (q - 1).leading_zeros() as usize)).div_ceil(8));
+            let back = SeededLweSwitchKey::from_bytes(modulus(q), (130, 77), gadget.length(), &bytes).unwrap();
+            assert_eq!(back, key);
+            let switcher = LweSwitcher::new(key.expand(), gadget.clone()).unwrap();
+            let message = rng.next_u64() % q;
+            let input = old.encrypt(modulus(q), message, &error, &mut rng);
+            let out = switcher.switch(&input, &mut coins).unwrap();
+            assert_eq!(out.a.len(), 77);
+            let terms = (130 * gadget.length()) as f64;
+            let noise = 8.0 * 3.2 * gadget.bound() as f64 * terms.sqrt() + 130.0 * gadget.error_bound() as f64 + 32.0;
+            let found = distance(reference_phase(&new, &out), message, q);
+            assert!((found as f64) < noise, "{family} {q}: {found} {noise}");
+            assert!(switcher.switch(&Lwe::trivial(modulus(q), 129, 0), &mut coins).is_err());
+        }
+    }
+}
+
+#[test]
+fn lazy_sums_are_reduced_in_time() {
+    // More rows than fit between reductions, with the largest digits and residues.
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
+    let q = (1 << 62) - 57;
+    let old = LweKey::sample(&Secret::Ternary, 1500, &mut rng).unwrap();
+    let new = LweKey::sample(&Secret::Ternary, 64, &mut rng).unwrap();
+    let gadget: Arc<dyn Gadget<u64>> = new_gadget(Family::Unsigned, q, 1 << 20, 0, Kernel::best()).unwrap().into();
+    let key = SeededLweSwitchKey::new(&old, &new, gadget.as_ref(), &error, Seed([1; 16]), &mut rng).unwrap();
+    let switcher = LweSwitcher::new(key.expand(), gadget).unwrap();
+    let input = Lwe { modulus: modulus(q), a: vec![q - 1; 1500], b: q - 1 };
+    let out = switcher.switch(&input, &mut Coins::from_seed(Seed([2; 16]))).unwrap();
+    let found = distance(reference_phase(&new, &out), reference_phase(&old, &input), q);
+    assert!((found as f64) < 8.0 * 3.2 * 1_048_576.0 * (6000f64).sqrt());
+}

@@ -1,0 +1,115 @@
+//! Products with gadget encryptions: gadget product, external product, CMUX.
+//!
+//! All of them decompose polynomials into digits, transform the digits modulo every prime (ell NTTs a polynomial and a prime),
+//! sum their products with the rows, and transform two sums back (2 NTTs a prime).
+
+use crate::decompose::{Integers, RingGadget};
+use crate::error::LatticeError;
+use crate::rlwe::{PreparedRgsw, PreparedRlwePrime, Rlwe};
+use gadget::Coins;
+use ring::{Coefficient, Poly, Word, vector};
+
+/// Buffers and coins of the products, reused from call to call.
+pub struct Workspace<W> {
+    integers: Integers,
+    digits: Vec<i32>,
+    transformed: Vec<W>,
+    difference: Option<Rlwe<W, Coefficient>>,
+    coins: Coins,
+}
+
+impl<W: Word> Workspace<W> {
+    /// Empty buffers. The coins are drawn by randomised gadgets only.
+    pub fn new(coins: Coins) -> Self {
+        Self { integers: Integers::default(), digits: Vec::new(), transformed: Vec::new(), difference: None, coins }
+    }
+}
+
+/// NTTs of size N modulo one prime that a product of `parts` polynomials takes: forward and inverse.
+pub fn product_ntts(parts: usize, length: usize, primes: usize) -> (usize, usize) {
+    (parts * length * primes, 2 * primes)
+}
+
+impl<W: Word> RingGadget<W> {
+    /// RLWE'(m) times a polynomial c: an encryption of m c. `out` is overwritten.
+    ///
+    /// # Errors
+    /// A key of another number of rows than digits.
+    pub fn gadget_product(
+        &self,
+        c: &Poly<W, Coefficient>,
+        key: &PreparedRlwePrime<W>,
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Coefficient>,
+    ) -> Result<(), LatticeError> {
+        self.product(&[c], key, workspace, out)
+    }
+
+    /// RGSW(m) times a ciphertext: the phase is multiplied by m. `out` is overwritten.
+    ///
+    /// # Errors
+    /// A key of another number of rows than twice the digits.
+    pub fn external_product(
+        &self,
+        input: &Rlwe<W, Coefficient>,
+        selector: &PreparedRgsw<W>,
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Coefficient>,
+    ) -> Result<(), LatticeError> {
+        self.product(&[&input.a, &input.b], selector.table(), workspace, out)
+    }
+
+    /// zero + RGSW(bit) (one - zero): selects `zero` or `one`. `out` is overwritten.
+    ///
+    /// # Errors
+    /// A key of another number of rows than twice the digits.
+    pub fn cmux(
+        &self,
+        selector: &PreparedRgsw<W>,
+        zero: &Rlwe<W, Coefficient>,
+        one: &Rlwe<W, Coefficient>,
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Coefficient>,
+    ) -> Result<(), LatticeError> {
+        let ring = self.ring();
+        let mut difference = workspace.difference.take().unwrap_or_else(|| Rlwe::zero(ring));
+        difference.clone_from(one);
+        difference.sub_assign(ring, zero);
+        let result = self.external_product(&difference, selector, workspace, out);
+        workspace.difference = Some(difference);
+        out.add_assign(ring, zero);
+        result
+    }
+
+    /// The sum over the parts and their digits of digit times row.
+    fn product(
+        &self,
+        parts: &[&Poly<W, Coefficient>],
+        table: &PreparedRlwePrime<W>,
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Coefficient>,
+    ) -> Result<(), LatticeError> {
+        let (n, length) = (self.ring().n(), self.length());
+        let rows = parts.len() * length;
+        if table.rows() != rows || table.limb(0).len() != 2 * rows * n {
+            return Err(LatticeError::Mismatch("a gadget and an encryption made with another"));
+        }
+        let Workspace { integers, digits, transformed, coins, .. } = workspace;
+        digits.resize(rows * n, 0);
+        transformed.resize(rows * n, W::default());
+        for (part, digits) in parts.iter().zip(digits.chunks_exact_mut(length * n)) {
+            self.digits(part, integers, digits, coins);
+        }
+        for (limb, (modulus, plan)) in self.ring().limbs().iter().enumerate() {
+            for (digits, residues) in digits.chunks_exact(n).zip(transformed.chunks_exact_mut(n)) {
+                vector::from_signed(self.ring().kernel(), modulus, digits, residues);
+                plan.forward(residues);
+            }
+            let (a, b) = (out.a.limb_mut(limb), out.b.limb_mut(limb));
+            vector::mac_columns(self.ring().kernel(), modulus, transformed, table.limb(limb), a, b);
+            plan.inverse(a);
+            plan.inverse(b);
+        }
+        Ok(())
+    }
+}

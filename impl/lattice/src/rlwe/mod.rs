@@ -1,0 +1,15 @@
+//! RLWE: ciphertexts, secret keys, seeded encryption, and gadget encryptions RLWE' and RGSW.
+//!
+//! Throughout, R = Z[X]/(X^N + 1), q the ring's modulus, the phase of (a, b) is b - a s modulo q.
+
+mod ciphertext;
+mod gadget;
+mod key;
+mod prepared;
+mod seeded;
+
+pub use ciphertext::Rlwe;
+pub use gadget::{Rgsw, RlwePrime, SeededRgsw, SeededRlwePrime};
+pub use key::RlweKey;
+pub use prepared::{PreparedRgsw, PreparedRlwePrime};
+pub use seeded::{Masks, SeededRlwe};

@@ -1,0 +1,92 @@
+//! The distributions of secret keys, for LWE and RLWE alike.
+
+use crate::lwe::LweError;
+use rand::RngCore;
+use ring::{DiscreteGaussian, StdDev, secret};
+
+/// Distribution of a secret's coefficients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Secret {
+    /// Uniform modulo 2^32 (LWE modulo 2^32 only).
+    Uniform,
+    /// Discrete Gaussian.
+    Gaussian(StdDev),
+    /// Uniform on {-1, 0, 1}.
+    Ternary,
+    /// Uniform on {0, 1}.
+    Binary,
+    /// Exactly so many ones and minus ones.
+    FixedWeight {
+        /// Number of ones.
+        plus: usize,
+        /// Number of minus ones.
+        minus: usize,
+    },
+}
+
+impl Secret {
+    /// A fresh secret of `dimension` residues modulo 2^32.
+    ///
+    /// # Errors
+    /// A Gaussian the sampler does not serve, a weight above the dimension.
+    pub fn sample(&self, dimension: usize, rng: &mut impl RngCore) -> Result<Vec<u32>, LweError> {
+        if *self == Self::Uniform {
+            let mut key = vec![0; dimension];
+            secret::fill_uniform_u32(rng, &mut key);
+            return Ok(key);
+        }
+        Ok(self.sample_small(dimension, rng)?.into_iter().map(secret::residue).collect())
+    }
+
+    /// A fresh secret of `dimension` small integers.
+    ///
+    /// # Errors
+    /// A Gaussian the sampler does not serve, a weight above the dimension, the uniform distribution (which is not small).
+    pub fn sample_small(&self, dimension: usize, rng: &mut impl RngCore) -> Result<Vec<i32>, LweError> {
+        let mut key = vec![0; dimension];
+        match self {
+            Self::Uniform => return Err(LweError::Parameter("a uniform secret is not small".to_owned())),
+            Self::Ternary => secret::fill_ternary(rng, &mut key),
+            Self::Binary => key.iter_mut().for_each(|k| *k = secret::binary(rng)),
+            Self::FixedWeight { plus, minus } => {
+                let weight = plus.saturating_add(*minus);
+                if weight > dimension {
+                    return Err(LweError::Parameter(format!("weight {weight} exceeds the dimension {dimension}")));
+                }
+                // A uniform choice of positions in uniform order: the first `plus` of them become ones.
+                for (i, position) in rand::seq::index::sample(rng, dimension, weight).into_iter().enumerate() {
+                    key[position] = if i < *plus { 1 } else { -1 };
+                }
+            }
+            Self::Gaussian(stddev) => {
+                DiscreteGaussian::new(*stddev)
+                    .map_err(|error| LweError::Parameter(error.to_string()))?
+                    .fill(rng, &mut key);
+            }
+        }
+        Ok(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::ChaCha20Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    #[test]
+    fn secrets_have_their_shape() {
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        let weight = Secret::FixedWeight { plus: 3, minus: 5 }.sample(100, &mut rng).unwrap();
+        assert_eq!(weight.iter().filter(|&&k| k == 1).count(), 3);
+        assert_eq!(weight.iter().filter(|&&k| k == u32::MAX).count(), 5);
+        assert!(Secret::FixedWeight { plus: 60, minus: 41 }.sample(100, &mut rng).is_err());
+        assert!(Secret::Gaussian(StdDev(0.0)).sample(4, &mut rng).is_err());
+        assert!(Secret::Uniform.sample_small(4, &mut rng).is_err());
+        let small = Secret::Ternary.sample_small(3000, &mut rng).unwrap();
+        for value in -1..=1 {
+            let count = small.iter().filter(|&&k| k == value).count();
+            assert!((850..1150).contains(&count), "{value}: {count}");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+use super::*;
+use crate::{SeededRgsw, SeededRlwePrime};
+
+/// Gadgets of every family; the approximate ones with low digits dropped.
+fn gadgets<W: Word>(t: &Setup<W>) -> Vec<RingGadget<W>> {
+    let mut gadgets: Vec<_> = Family::ALL.iter().map(|&family| t.gadget(family, 32, 0)).collect();
+    gadgets.push(t.gadget(Family::Balanced, 7, 0));
+    gadgets.push(t.gadget(Family::Balanced, 16, 1));
+    gadgets.push(t.gadget(Family::Unsigned, 16, 1));
+    gadgets
+}
+
+fn gadget_product<W: Word>(t: &mut Setup<W>) {
+    for gadget in gadgets(t) {
+        let m = t.ternary();
+        let message = t.ring.forward(t.ring.from_signed(&m));
+        let key = SeededRlwePrime::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
+        let key = key.expand(&t.ring).prepare(&t.ring);
+        let c = t.uniform();
+        let mut out = Rlwe::zero(&t.ring);
+        gadget.gadget_product(&c, &key, &mut t.workspace, &mut out).unwrap();
+        let expected = schoolbook(&t.integers(&c), &m, t.q());
+        t.assert_phase(&out, &expected, t.product_bound(&gadget, 1));
+    }
+}
+on_all_rings!(gadget_products_multiply_by_the_message, gadget_product);
+
+fn external_product<W: Word>(t: &mut Setup<W>) {
+    for gadget in gadgets(t) {
+        let m = t.ternary();
+        let message = t.ring.forward(t.ring.from_signed(&m));
+        let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
+        let rgsw = rgsw.expand(&t.ring).prepare(&t.ring);
+        let plain = t.uniform();
+        let input = t.encrypt(&plain);
+        let mut out = t.encrypt(&plain);
+        gadget.external_product(&input, &rgsw, &mut t.workspace, &mut out).unwrap();
+        let expected = schoolbook(&t.phase(&input), &m, t.q());
+        t.assert_phase(&out, &expected, t.product_bound(&gadget, 2));
+    }
+}
+on_all_rings!(external_products_multiply_phases, external_product);
+
+fn cmux<W: Word>(t: &mut Setup<W>) {
+    let gadget = t.gadget(Family::Balanced, 32, 0);
+    for bit in [0, 1] {
+        let message = t.ring.forward(t.small(&[bit]));
+        let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
+        let rgsw = rgsw.expand(&t.ring).prepare(&t.ring);
+        let messages = [t.uniform(), t.uniform()];
+        let inputs = messages.each_ref().map(|m| t.encrypt(m));
+        let mut out = Rlwe::zero(&t.ring);
+        gadget.cmux(&rgsw, &inputs[0], &inputs[1], &mut t.workspace, &mut out).unwrap();
+        t.assert_phase(&out, &t.phase(&inputs[bit as usize]), t.product_bound(&gadget, 2));
+    }
+}
+on_all_rings!(cmux_selects, cmux);
+
+#[test]
+fn foreign_keys_are_refused() {
+    let mut t = Setup::<u32>::new(64, 28, 2, 9);
+    let (three, four) = (t.gadget(Family::Balanced, 1 << 19, 0), t.gadget(Family::Balanced, 1 << 14, 0));
+    assert_eq!((three.length(), four.length()), (3, 4));
+    let message = t.ring.forward(t.small(&[1]));
+    let key = SeededRlwePrime::new(&t.key, &message, &three, &t.error, &mut t.masks, &mut t.rng);
+    let key = key.expand(&t.ring).prepare(&t.ring);
+    let (c, mut out) = (t.uniform(), Rlwe::zero(&t.ring));
+    assert!(four.gadget_product(&c, &key, &mut t.workspace, &mut out).is_err());
+    assert!(three.gadget_product(&c, &key, &mut t.workspace, &mut out).is_ok());
+}
+
+#[test]
+fn gadgets_that_do_not_fit_are_refused() {
+    let t = Setup::<u32>::new(64, 20, 2, 9);
+    assert!(RingGadget::new(&t.ring, Family::Balanced, 1, 0).is_err());
+    assert!(RingGadget::new(&t.ring, Family::Balanced, 4, 40).is_err());
+    // Unsigned digits in base 2^20 reach the primes of 20 bits.
+    assert!(RingGadget::new(&t.ring, Family::Unsigned, 1 << 20, 0).is_err());
+}

@@ -1,0 +1,226 @@
+//! Bit-packed residues: what ciphertexts and keys are on the wire.
+//!
+//! Residues modulo q take ceil(log2 q) bits each, least significant bit first, without gaps between the residues of one
+//! message; the last byte is padded with zero bits.
+
+use ring::{Poly, Ring, Seed, Word};
+
+/// Bytes of a seed.
+pub const SEED_BYTES: usize = 16;
+
+/// Bytes that are not a message of the expected form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WireError {
+    /// Not the length of the message.
+    #[error("{found} bytes where the message has {expected}")]
+    Length {
+        /// Bytes the message has.
+        expected: usize,
+        /// Bytes given.
+        found: usize,
+    },
+    /// A residue outside its range.
+    #[error("residue {residue} is not below its modulus {modulus}")]
+    Residue {
+        /// The residue read.
+        residue: u64,
+        /// Its modulus.
+        modulus: u64,
+    },
+    /// Padding bits that are set.
+    #[error("the padding after the last residue is not zero")]
+    Padding,
+}
+
+/// Bits of a residue modulo `modulus` (at least 2): ceil(log2 modulus).
+pub fn residue_bits(modulus: u64) -> u32 {
+    u64::BITS - modulus.saturating_sub(1).leading_zeros()
+}
+
+/// Bytes of `count` residues of `bits` bits.
+pub fn packed_bytes(count: usize, bits: u32) -> usize {
+    (count * bits as usize).div_ceil(8)
+}
+
+/// Bits of one polynomial of `ring`: n residues of each prime.
+pub fn poly_bits<W: Word>(ring: &Ring<W>) -> usize {
+    ring.primes().iter().map(|&p| ring.n() * residue_bits(p) as usize).sum()
+}
+
+/// Bit-packs residues.
+pub struct Writer {
+    bytes: Vec<u8>,
+    pending: u128,
+    filled: u32,
+}
+
+impl Writer {
+    /// An empty message that will take `capacity` bytes.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { bytes: Vec::with_capacity(capacity), pending: 0, filled: 0 }
+    }
+
+    /// Appends residues of `bits` bits each (at most 64).
+    pub fn write_all(&mut self, residues: &[impl Word], bits: u32) {
+        for residue in residues {
+            let residue = residue.to_u64();
+            debug_assert!(bits == u64::BITS || residue >> bits == 0);
+            self.pending |= u128::from(residue) << self.filled;
+            self.filled += bits;
+            while self.filled >= 32 {
+                self.bytes.extend_from_slice(&(self.pending as u32).to_le_bytes());
+                self.pending >>= 32;
+                self.filled -= 32;
+            }
+        }
+    }
+
+    /// Appends a seed.
+    pub fn write_seed(&mut self, seed: &Seed) {
+        self.write_all(&seed.0.map(u32::from), u8::BITS);
+    }
+
+    /// Appends a polynomial, limb by limb.
+    pub fn write_poly<W: Word, D>(&mut self, ring: &Ring<W>, poly: &Poly<W, D>) {
+        for (i, &prime) in ring.primes().iter().enumerate() {
+            self.write_all(poly.limb(i), residue_bits(prime));
+        }
+    }
+
+    /// The message.
+    pub fn finish(mut self) -> Vec<u8> {
+        let last = self.filled.div_ceil(8) as usize;
+        self.bytes.extend_from_slice(&self.pending.to_le_bytes()[..last]);
+        self.bytes
+    }
+}
+
+/// Unpacks and checks residues.
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    pending: u128,
+    filled: u32,
+}
+
+impl<'a> Reader<'a> {
+    /// A message that must have `expected` bytes.
+    ///
+    /// # Errors
+    /// Another length.
+    pub fn new(bytes: &'a [u8], expected: usize) -> Result<Self, WireError> {
+        if bytes.len() != expected {
+            return Err(WireError::Length { expected, found: bytes.len() });
+        }
+        Ok(Self { bytes, pending: 0, filled: 0 })
+    }
+
+    fn next(&mut self, bits: u32) -> u64 {
+        while self.filled < bits {
+            let (head, tail) = self.bytes.split_at(self.bytes.len().min(4));
+            let mut word = [0; 4];
+            word[..head.len()].copy_from_slice(head);
+            self.bytes = tail;
+            self.pending |= u128::from(u32::from_le_bytes(word)) << self.filled;
+            self.filled += 32;
+        }
+        let value = (self.pending & ((1 << bits) - 1)) as u64;
+        self.pending >>= bits;
+        self.filled -= bits;
+        value
+    }
+
+    /// The next `count` residues modulo `modulus`.
+    ///
+    /// # Errors
+    /// A residue that is not below the modulus.
+    pub fn residues<W: Word>(&mut self, count: usize, modulus: u64) -> Result<Vec<W>, WireError> {
+        let mut out = vec![W::default(); count];
+        self.fill(&mut out, modulus)?;
+        Ok(out)
+    }
+
+    fn fill<W: Word>(&mut self, out: &mut [W], modulus: u64) -> Result<(), WireError> {
+        let bits = residue_bits(modulus);
+        for slot in out {
+            let residue = self.next(bits);
+            if residue >= modulus {
+                return Err(WireError::Residue { residue, modulus });
+            }
+            *slot = W::from_u64(residue);
+        }
+        Ok(())
+    }
+
+    /// The next 16 bytes, a seed.
+    pub fn seed(&mut self) -> Seed {
+        Seed([(); SEED_BYTES].map(|()| self.next(u8::BITS) as u8))
+    }
+
+    /// The next 64 bits.
+    pub fn word(&mut self) -> u64 {
+        self.next(u64::BITS)
+    }
+
+    /// The next polynomial of `ring`, limb by limb.
+    ///
+    /// # Errors
+    /// A residue that is not below its prime.
+    pub fn poly<W: Word, D>(&mut self, ring: &Ring<W>) -> Result<Poly<W, D>, WireError> {
+        let mut poly = ring.zero();
+        for (i, &prime) in ring.primes().iter().enumerate() {
+            self.fill(poly.limb_mut(i), prime)?;
+        }
+        Ok(poly)
+    }
+
+    /// Ends the message.
+    ///
+    /// # Errors
+    /// Padding that is not zero.
+    pub fn finish(self) -> Result<(), WireError> {
+        if self.pending != 0 || self.bytes.iter().any(|&byte| byte != 0) {
+            return Err(WireError::Padding);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn residues_survive_the_wire(modulus in 2u64..=1 << 62, values in prop::collection::vec(0u64.., 0..40)) {
+            let values: Vec<u64> = values.into_iter().map(|v| v % modulus).collect();
+            let bits = residue_bits(modulus);
+            prop_assert!(u128::from(modulus) <= 1 << bits && (1u128 << (bits - 1)) < u128::from(modulus));
+            let mut writer = Writer::with_capacity(0);
+            writer.write_all(&values, bits);
+            let bytes = writer.finish();
+            prop_assert_eq!(bytes.len(), packed_bytes(values.len(), bits));
+            let mut reader = Reader::new(&bytes, bytes.len()).unwrap();
+            prop_assert_eq!(reader.residues::<u64>(values.len(), modulus).unwrap(), values);
+            reader.finish().unwrap();
+        }
+    }
+
+    #[test]
+    fn bits_lie_least_significant_first() {
+        let mut writer = Writer::with_capacity(0);
+        writer.write_all(&[1u32, 0, 2, 3, 1], 3);
+        // 001 000 010 011 001 from the right: 0b_001_011_010_000_001.
+        assert_eq!(writer.finish(), [0b1000_0001, 0b0001_0110]);
+    }
+
+    #[test]
+    fn bad_messages_are_refused() {
+        assert_eq!(Reader::new(&[0; 3], 2).err(), Some(WireError::Length { expected: 2, found: 3 }));
+        let mut reader = Reader::new(&[7], 1).unwrap();
+        assert_eq!(reader.residues::<u32>(1, 7), Err(WireError::Residue { residue: 7, modulus: 7 }));
+        let mut reader = Reader::new(&[0b1000], 1).unwrap();
+        assert_eq!(reader.residues::<u32>(1, 7), Ok(vec![0]));
+        assert_eq!(reader.finish(), Err(WireError::Padding));
+    }
+}
