@@ -1,9 +1,14 @@
-//! Tells the program its commit, whether the work tree differed from it, and the compiler.
+//! Tells the program its commit, whether the work tree differed from it, the compiler, and the hash of the sources that each
+//! primitive's numbers depend on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "../build/sources.rs"]
+mod sources;
+
 fn main() {
+    hash_primitives();
     let commit = output("git", &["rev-parse", "HEAD"]);
     // A source that git does not know yet is as much a difference as a changed one.
     let sources = ["--", "..", ":(exclude)../target"];
@@ -22,7 +27,9 @@ fn main() {
             println!("cargo::rerun-if-changed={}", file.display());
         }
     }
-    for source in ["build.rs", "../Cargo.toml", "../ring/src", "../gadget/src", "../lattice/src", "../pir/src", "src"] {
+    for source in
+        ["build.rs", "../build", "../Cargo.toml", "../ring/src", "../gadget/src", "../lattice/src", "../pir/src", "src"]
+    {
         println!("cargo::rerun-if-changed={source}");
     }
 }
@@ -32,4 +39,28 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_string())
+}
+
+/// A primitive's numbers depend on its own file or folder below src/primitive/kind, on how all are timed, and on the crates
+/// that it measures. The hash goes by the name of that file.
+fn hash_primitives() {
+    let mut shared = sources::ground_files();
+    shared.push(PathBuf::from("src/primitive/timing.rs"));
+    let kinds = std::fs::read_dir("src/primitive/kind").map(|entries| {
+        entries
+            .filter_map(Result::ok)
+            .map(|entry| entry.path())
+            .filter(|path| !path.ends_with("mod.rs"))
+            .collect::<Vec<_>>()
+    });
+    for kind in kinds.unwrap_or_default() {
+        let mut files = Vec::new();
+        if kind.is_dir() {
+            sources::rust_files(&kind, Path::new(""), &mut files);
+        } else {
+            files.push(kind.clone());
+        }
+        let name = kind.file_stem().map(|name| name.to_string_lossy().to_uppercase()).unwrap_or_default();
+        println!("cargo::rustc-env=PIRLAB_PRIMITIVE_{name}={}", sources::digest(shared.iter().chain(&files)));
+    }
 }

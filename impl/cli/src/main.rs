@@ -1,4 +1,4 @@
-//! `pirlab`: describes, runs, checks and compares single-server lattice PIR.
+//! `pirlab`: describes, runs, checks and compares single-server lattice PIR and the operations it is made of.
 
 mod bars;
 mod command;
@@ -6,6 +6,7 @@ mod failure;
 mod machine;
 mod measure;
 mod output;
+mod primitive;
 mod store;
 mod units;
 
@@ -38,6 +39,7 @@ enum Command {
     Calibrate(command::calibrate::Args),
     Probe(command::probe::Args),
     Key(command::key::Args),
+    Primitive(command::primitive::Args),
     #[command(hide = true)]
     Worker(command::worker::Args),
 }
@@ -61,6 +63,7 @@ fn dispatch(cli: Cli) -> Outcome<()> {
         Command::Calibrate(args) => command::calibrate::main(&args),
         Command::Probe(args) => command::probe::main(&args),
         Command::Key(args) => command::key::main(&args),
+        Command::Primitive(args) => command::primitive::main(&args),
         Command::Worker(args) => command::worker::main(&args),
     }
 }

@@ -110,6 +110,9 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("description", here.join("schemas")),
         ("run", here.join("schemas")),
         ("group", here.join("schemas")),
+        ("primitive-description", here.join("schemas")),
+        ("primitive", here.join("schemas")),
+        ("primitive-group", here.join("schemas")),
         ("calibration", here.join("schemas")),
         ("simplepir", here.join("../../params")),
         ("doublepir", here.join("../../params")),
@@ -121,7 +124,7 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         assert!(now == checked_in, "{file} has drifted: run impl/cli/schemas/update");
         assert_eq!(lab.pirlab(&["schema", name]).out, now);
     }
-    assert_eq!(std::fs::read_dir(lab.path("schemas")).unwrap().count(), 6);
+    assert_eq!(std::fs::read_dir(lab.path("schemas")).unwrap().count(), 9);
     lab.pirlab(&["schema", "nothing"]).is_refused(&["nothing", "description, run"]);
 }
 

@@ -8,6 +8,7 @@ pub mod describe;
 pub mod group;
 pub mod key;
 pub mod list;
+pub mod primitive;
 pub mod probe;
 pub mod run;
 pub mod schema;

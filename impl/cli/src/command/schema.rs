@@ -9,14 +9,17 @@ use schemars::schema_for;
 use serde_json::Value;
 
 use super::calibrate::Calibration;
+use super::primitive::PrimitiveDescription;
 use crate::failure::{Failure, Outcome};
 use crate::measure::row::GroupFile;
 use crate::output::{print, to_json};
+use crate::primitive::record::PrimitiveRecord;
+use crate::primitive::row::PrimitiveGroupFile;
 use crate::store;
 
 /// Print a JSON Schema, or write all of them to a folder.
 ///
-/// NAME is description, run, group, calibration, or a protocol (the schema of its parameter files).
+/// NAME is description, run, group, primitive-description, primitive, primitive-group, calibration, or a protocol (the schema of its parameter files).
 #[derive(clap::Args)]
 pub struct Args {
     /// Which schema.
@@ -64,6 +67,9 @@ fn all() -> Vec<(String, Value)> {
         ("description".to_string(), schema_for!(Description).to_value()),
         ("run".to_string(), schema_for!(RunRecord).to_value()),
         ("group".to_string(), schema_for!(GroupFile).to_value()),
+        ("primitive-description".to_string(), schema_for!(PrimitiveDescription).to_value()),
+        ("primitive".to_string(), schema_for!(PrimitiveRecord).to_value()),
+        ("primitive-group".to_string(), schema_for!(PrimitiveGroupFile).to_value()),
         ("calibration".to_string(), schema_for!(Calibration).to_value()),
     ];
     schemas.extend(of_parameters());

@@ -4,15 +4,18 @@
 //! output. A worker whose parent is gone reads the end of its input and exits.
 
 use std::io::{BufRead, BufReader, Write};
+use std::marker::PhantomData;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use pir::record::Status;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::row::Row;
-use super::steps::{Report, Step};
+use super::steps::Step;
+use crate::primitive::row::PrimitiveRow;
 
 /// What a worker is told.
 #[derive(Debug, Serialize, Deserialize)]
@@ -20,20 +23,22 @@ use super::steps::{Report, Step};
 pub enum Order {
     /// The row it measures; comes first.
     Row(Box<Row>),
+    /// The primitive it measures; comes first.
+    Primitive(Box<PrimitiveRow>),
     /// Take a step.
     Step(Step),
 }
 
-/// What a worker answers.
+/// What a worker answers; `R` is what it reports of a row.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub enum Reply<R> {
     /// The order was carried out.
     Done,
     /// It was not; the worker ends.
     Failed(String),
     /// The answer to [`Step::Finish`]; the worker ends.
-    Report(Box<Report>),
+    Report(Box<R>),
 }
 
 /// Why a row has no numbers.
@@ -52,21 +57,22 @@ impl Lost {
 }
 
 /// The parent's end of a worker. Dropping it ends the process.
-pub struct Worker {
+pub struct Worker<R> {
     child: Child,
     orders: ChildStdin,
     replies: Receiver<String>,
     /// What is left of the row's time.
     left: Option<Duration>,
     limit: Option<f64>,
+    reports: PhantomData<R>,
 }
 
-impl Worker {
-    /// Starts a worker and hands it its row.
+impl<R: DeserializeOwned> Worker<R> {
+    /// Starts a worker and hands it its row, which may take `limit` seconds in all.
     ///
     /// # Errors
     /// The process cannot be started, or refuses the row.
-    pub fn start(row: &Row) -> Result<Self, Lost> {
+    pub fn start(row: &Order, limit: Option<f64>) -> Result<Self, Lost> {
         let program = std::env::current_exe().map_err(|e| Lost::failed(format!("this program's own file: {e}")))?;
         let mut child = Command::new(program)
             .arg("worker")
@@ -85,20 +91,20 @@ impl Worker {
                 }
             }
         });
-        let left = row.time_limit_seconds.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
-        let mut worker = Self { child, orders, replies, left, limit: row.time_limit_seconds };
-        worker.order(&Order::Row(Box::new(row.clone()))).map(|_| worker)
+        let left = limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+        let mut worker = Self { child, orders, replies, left, limit, reports: PhantomData };
+        worker.order(row).map(|_| worker)
     }
 
     /// Takes a step; what [`Step::Finish`] answers is the report.
     ///
     /// # Errors
     /// The worker failed, died or took longer than its row's limit.
-    pub fn take(&mut self, step: Step) -> Result<Option<Box<Report>>, Lost> {
+    pub fn take(&mut self, step: Step) -> Result<Option<Box<R>>, Lost> {
         self.order(&Order::Step(step))
     }
 
-    fn order(&mut self, order: &Order) -> Result<Option<Box<Report>>, Lost> {
+    fn order(&mut self, order: &Order) -> Result<Option<Box<R>>, Lost> {
         let start = Instant::now();
         let mut line = serde_json::to_string(order).map_err(|e| Lost::failed(e.to_string()))?;
         line.push('\n');
@@ -133,7 +139,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl<R> Drop for Worker<R> {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();

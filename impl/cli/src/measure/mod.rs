@@ -1,7 +1,9 @@
-//! One measured row: what is asked (`row`), checked (`plan`), done (`steps`, or in a process of its own `child`), written
+//! One measured row: what is asked (`row`), checked (`plan`), done (`steps`, in a process of its own `child`, rows in turn `group`), written
 //! (`record`) and said about it (`summary`).
 
+pub mod batches;
 pub mod child;
+pub mod group;
 pub mod plan;
 pub mod record;
 pub mod row;

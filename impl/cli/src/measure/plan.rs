@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use pir::database::Database;
 use pir::description::Description;
 use pir::params::ParameterFile;
+use pir::record::Status;
 use pir::registry::{self, Protocol};
 use pir::runner::Options;
 use pir::workload::{Shape, Workload};
@@ -95,6 +96,49 @@ pub fn parse_seed(text: &str) -> Outcome<[u8; 32]> {
     Ok(seed)
 }
 
+/// Checks how often a row is measured, and how long it may and will take.
+///
+/// # Errors
+/// One of them is zero, or below.
+pub fn check_limits(repetitions: u64, time_limit: Option<f64>, predicted: Option<f64>) -> Outcome<()> {
+    let refuse = |text: &str| Err(Failure::Input(text.into()));
+    if repetitions == 0 {
+        return refuse("repetitions = 0: at least one is measured. Give --repetitions 5 or more for a median.");
+    }
+    if time_limit.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
+        return refuse("time_limit_seconds: it must be above zero. Leave it out for no limit.");
+    }
+    if predicted.is_some_and(|seconds| seconds.is_nan() || seconds <= 0.0) {
+        return refuse("predicted_seconds: it must be above zero. Leave it out where nothing is predicted.");
+    }
+    Ok(())
+}
+
+/// Why a row is not run, and with which status; `None` where it fits in memory and in its time.
+pub fn too_much(
+    needed: u64,
+    free: Option<u64>,
+    predicted: Option<f64>,
+    limit: Option<f64>,
+) -> Option<(Status, String)> {
+    let memory = too_large(needed, free).map(|reason| (Status::SkippedMemory, reason));
+    memory.or_else(|| too_slow(predicted, limit).map(|reason| (Status::SkippedTime, reason)))
+}
+
+/// Why `needed` bytes do not fit in `free` bytes of memory; `None` where they fit.
+fn too_large(needed: u64, free: Option<u64>) -> Option<String> {
+    let free = free.filter(|&free| needed > free)?;
+    Some(format!("needs {}; {} free", units::bytes(needed), units::bytes(free)))
+}
+
+/// Why a row is not worth starting: it would take longer than it may.
+fn too_slow(predicted: Option<f64>, limit: Option<f64>) -> Option<String> {
+    let (seconds, limit) = (predicted?, limit?);
+    // Whole seconds, but where they would hide that the limit is exceeded.
+    let about = if seconds.round() > limit { seconds.round() } else { seconds };
+    (seconds > limit).then(|| format!("would take about {about} s; the limit is {limit} s"))
+}
+
 impl Plan {
     /// Checks a row.
     ///
@@ -102,23 +146,13 @@ impl Plan {
     /// Anything of it that cannot be used.
     pub fn new(row: Row) -> Outcome<Self> {
         let refuse = |text: String| Err(Failure::Input(text));
-        if row.repetitions == 0 {
-            return refuse(
-                "repetitions = 0: at least one is measured. Give --repetitions 5 or more for a median.".into(),
-            );
-        }
+        check_limits(row.repetitions, row.time_limit_seconds, row.predicted_seconds)?;
         let cores = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
         if !(1..=cores).contains(&row.threads) {
             return refuse(format!(
                 "threads = {}: this process may use 1 to {cores}. Give --threads in that range.",
                 row.threads
             ));
-        }
-        if row.time_limit_seconds.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
-            return refuse("time_limit_seconds: it must be above zero. Leave it out for no limit.".into());
-        }
-        if row.predicted_seconds.is_some_and(|seconds| seconds.is_nan() || seconds <= 0.0) {
-            return refuse("predicted_seconds: it must be above zero. Leave it out where nothing is predicted.".into());
         }
         let options = Options {
             kernel: find_kernel(&row.kernel)?,
@@ -137,27 +171,12 @@ impl Plan {
         self.row.staleness_key(self.file.sha256(), self.protocol.source_hash)
     }
 
-    /// Why the row does not fit in `free` bytes of memory; `None` where it fits.
-    pub fn too_large(&self, free: Option<u64>) -> Option<String> {
-        let needed = self.description.memory.peak_bytes;
-        let free = free.filter(|&free| needed > free)?;
-        Some(format!("needs {}; {} free", units::bytes(needed), units::bytes(free)))
-    }
-
-    /// Why the row is not worth starting: it would take longer than it may.
-    pub fn too_slow(&self) -> Option<String> {
-        let (seconds, limit) = (self.row.predicted_seconds?, self.row.time_limit_seconds?);
-        // Whole seconds, but where they would hide that the limit is exceeded.
-        let about = if seconds.round() > limit { seconds.round() } else { seconds };
-        (seconds > limit).then(|| format!("would take about {about} s; the limit is {limit} s"))
-    }
-
     /// Refuses what does not fit in memory.
     ///
     /// # Errors
     /// It does not.
     pub fn check_memory(&self) -> Outcome<()> {
-        match self.too_large(memory::free()) {
+        match too_large(self.description.memory.peak_bytes, memory::free()) {
             None => Ok(()),
             Some(sizes) => Err(Failure::Input(format!(
                 "database too large for memory: {} with --records {} --record-bits {} {sizes}. Give fewer records or bits, \

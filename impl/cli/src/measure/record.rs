@@ -1,7 +1,7 @@
 //! The run record of a row.
 
 use pir::record::{Build, DatabaseId, Machine, MemoryUse, RUN_SCHEMA, RecordKind, RunRecord, Status};
-use ring::Seed;
+use ring::{Kernel, Seed};
 
 use super::plan::Plan;
 use super::steps::Report;
@@ -44,18 +44,31 @@ pub struct Setting {
 }
 
 /// How a row ended.
-pub enum Ending {
+pub enum Ending<R> {
     /// It measured.
-    Measured(Box<Report>),
+    Measured(Box<R>),
     /// It did not, and why.
     Not(Status, String),
+}
+
+/// The program, as a record says it.
+pub fn build(kernel: Kernel, source_hash: &str) -> Build {
+    Build {
+        commit: COMMIT.into(),
+        dirty: DIRTY == "true",
+        version: env!("CARGO_PKG_VERSION").into(),
+        rustc: RUSTC.into(),
+        profile: PROFILE.into(),
+        kernel: kernel.to_string(),
+        source_hash: source_hash.into(),
+    }
 }
 
 /// The record of a row that started at `started` and finishes now.
 ///
 /// # Errors
 /// The operating system gives no random identifier.
-pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending) -> Outcome<RunRecord> {
+pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending<Report>) -> Outcome<RunRecord> {
     let (status, reason, report) = match ending {
         Ending::Not(status, reason) => (status, Some(reason), Report::default()),
         Ending::Measured(report) => {
@@ -87,15 +100,7 @@ pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending) -
         queries: row.queries,
         updates: row.updates,
         description: plan.description.clone(),
-        build: Build {
-            commit: COMMIT.into(),
-            dirty: DIRTY == "true",
-            version: env!("CARGO_PKG_VERSION").into(),
-            rustc: RUSTC.into(),
-            profile: PROFILE.into(),
-            kernel: plan.options.kernel.to_string(),
-            source_hash: plan.protocol.source_hash.into(),
-        },
+        build: build(plan.options.kernel, plan.protocol.source_hash),
         machine: setting.machine.clone(),
         threads: row.threads,
         repetitions: row.repetitions,
@@ -121,7 +126,10 @@ pub fn write(plan: &Plan, record: &RunRecord) -> Outcome<()> {
 }
 
 /// A random identifier in the form of a UUID, version 4.
-fn random_id() -> Outcome<String> {
+///
+/// # Errors
+/// The operating system gives no randomness.
+pub fn random_id() -> Outcome<String> {
     let Seed(mut bytes) = Seed::from_os().map_err(|e| Failure::Result(e.to_string()))?;
     bytes[6] = 0x40 | bytes[6] & 0x0f;
     bytes[8] = 0x80 | bytes[8] & 0x3f;

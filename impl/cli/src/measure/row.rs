@@ -92,6 +92,15 @@ fn place(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
+/// What is wrong where two rows, given by id and output, share one of them.
+pub fn same_name_or_output(rows: &[(&str, &Path)]) -> Option<String> {
+    rows.iter().enumerate().find_map(|(i, (id, out))| {
+        let (twin, _) = rows[..i].iter().find(|(other, path)| other == id || place(path) == place(out))?;
+        let out = out.display();
+        Some(format!("rows[{i}] (id `{id}`, out `{out}`) shares its id or out with `{twin}`. Rename it."))
+    })
+}
+
 impl GroupFile {
     /// Reads a group file.
     ///
@@ -107,16 +116,8 @@ impl GroupFile {
         if group.rows.is_empty() {
             return Err(refuse("key `rows` is empty: give at least one row.".into()));
         }
-        for (i, row) in group.rows.iter().enumerate() {
-            let same_out = |other: &Row| place(&other.out) == place(&row.out);
-            if let Some(twin) = group.rows[..i].iter().find(|other| other.id == row.id || same_out(other)) {
-                let (id, out) = (&row.id, row.out.display());
-                let problem =
-                    format!("rows[{i}] (id `{id}`, out `{out}`) shares its id or out with `{}`. Rename it.", twin.id);
-                return Err(refuse(problem));
-            }
-        }
-        Ok(group)
+        let names: Vec<_> = group.rows.iter().map(|row| (row.id.as_str(), row.out.as_path())).collect();
+        same_name_or_output(&names).map_or(Ok(group), |problem| Err(refuse(problem)))
     }
 }
 

@@ -8,6 +8,7 @@ use pir::runner::{Measured, Session};
 use pir::transcript::Entry;
 use serde::{Deserialize, Serialize};
 
+use super::group::Job;
 use super::plan::Plan;
 use crate::failure::Outcome;
 use crate::machine::{memory, pin};
@@ -92,7 +93,6 @@ impl<'a> Steps<'a> {
 /// The steps between preparing and finishing a row: all repetitions, the noise, then the updates (one step measures them all).
 pub fn online_steps(plan: &Plan) -> Vec<Step> {
     let mut steps = vec![Step::Repetition; plan.row.repetitions as usize];
-    steps.push(Step::Noise);
-    steps.extend((plan.row.updates > 0).then_some(Step::Update));
+    steps.extend(plan.last_steps());
     steps
 }

@@ -1,0 +1,4 @@
+//! The primitives, one file or folder each. The build script hashes it by its name.
+
+pub mod bandwidth;
+pub mod prg;

@@ -1,0 +1,213 @@
+//! Primitives: operations measured on their own (a kernel, a decomposition, a product), beside whole protocols.
+//!
+//! A primitive is one file below `kind/` and one line in [`registry`]. It says what given settings mean ([`Described`])
+//! and measures them repetition by repetition ([`Session`]); the rest (interleaving, a process a row, records, staleness)
+//! is the same for all.
+
+pub mod group;
+pub mod kind;
+pub mod record;
+pub mod registry;
+pub mod row;
+pub mod settings;
+pub mod steps;
+pub mod summary;
+pub mod timing;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use ring::{Kernel, Seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use pir::record::Correct;
+use settings::{Refusal, Settings};
+
+/// The format of [`Described`]; part of every one.
+pub const DESCRIPTION_SCHEMA: &str = "pirlab/primitive-description/1";
+
+/// One operation that can be measured on its own.
+pub trait Primitive: Sync {
+    /// Its name in experiment files, e.g. `decompose`.
+    fn name(&self) -> &'static str;
+    /// One line.
+    fn summary(&self) -> &'static str;
+    /// What the settings mean; touches no memory worth mentioning.
+    ///
+    /// # Errors
+    /// A setting that is unknown, missing or out of range.
+    fn describe(&self, settings: &Settings) -> Result<Described, Refusal>;
+    /// Makes everything ready that is not measured: inputs, keys, plans.
+    ///
+    /// # Errors
+    /// Settings that [`Primitive::describe`] refuses, or randomness that the system does not give.
+    fn start(&self, settings: &Settings, context: &Context) -> Result<Box<dyn Session>, Failed>;
+}
+
+/// A primitive under measurement.
+pub trait Session {
+    /// Measures once. The first repetition is a warm-up: the runner drops its times, values and noise, not its comparisons.
+    ///
+    /// # Errors
+    /// Whatever goes wrong; the row then fails.
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed>;
+    /// Adds what is only known at the end, such as noise over all keys.
+    ///
+    /// # Errors
+    /// As [`Session::repetition`].
+    fn finish(self: Box<Self>, out: &mut Measured) -> Result<(), Failed>;
+}
+
+/// Why a measurement failed, in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed(pub String);
+
+impl Failed {
+    /// Any error as a failure.
+    pub fn from(error: impl Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        Self(refusal.to_string())
+    }
+}
+
+/// What the runner tells a primitive beside its settings.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Kernel path to take.
+    pub kernel: Kernel,
+    /// Seed of all randomness, where one was given.
+    pub seed: Option<[u8; 32]>,
+}
+
+impl Context {
+    /// A seed for one purpose: from the given one, else from the operating system. Different labels give independent seeds.
+    ///
+    /// # Errors
+    /// The operating system gives no randomness.
+    pub fn seed(&self, label: &str) -> Result<Seed, Failed> {
+        match self.seed {
+            None => Seed::from_os().map_err(Failed::from),
+            Some(seed) => {
+                let mut halves = [[0; 16]; 2];
+                halves.iter_mut().zip(seed.chunks_exact(16)).for_each(|(half, bytes)| half.copy_from_slice(bytes));
+                Ok(Seed(halves[0]).derive(&format!("{label} {}", pir::params::hex(&halves[1]))))
+            }
+        }
+    }
+}
+
+/// What settings mean.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Described {
+    /// The settings with every default and derived value filled in.
+    pub settings: Map<String, Value>,
+    /// What can be counted without measuring, by name.
+    pub counts: BTreeMap<String, f64>,
+    /// What one repetition roughly takes.
+    pub predicted_seconds: f64,
+    /// What a row takes of memory at its peak.
+    pub peak_bytes: u64,
+}
+
+/// What a primitive measured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// Seconds, by name.
+    pub times: BTreeMap<String, Times>,
+    /// Other quantities, by name: a number a repetition, or as many as there were.
+    pub values: BTreeMap<String, Vec<f64>>,
+    /// Counts that do not change between repetitions, by name.
+    pub counts: BTreeMap<String, f64>,
+    /// Errors against known values, by stage.
+    pub noise: BTreeMap<String, Noise>,
+    /// Results compared with what they must be.
+    pub correct: Correct,
+}
+
+/// Times of one name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Times {
+    /// Always `s`.
+    pub unit: String,
+    /// Calls timed together for the last sample, which is their mean.
+    pub per: u64,
+    /// Seconds of one call, a sample a repetition.
+    pub samples: Vec<f64>,
+}
+
+/// Errors at one stage, over all repetitions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    /// Errors seen.
+    pub samples: u64,
+    /// Independent keys they were seen under.
+    pub keys: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their mean square about zero, which is what formulas give.
+    pub variance: f64,
+    /// The largest, without its sign.
+    pub max: f64,
+}
+
+impl Measured {
+    /// Adds a sample: `calls` calls took `seconds` together.
+    pub fn time(&mut self, name: &str, calls: u64, seconds: f64) {
+        let times =
+            self.times.entry(name.into()).or_insert_with(|| Times { unit: "s".into(), per: 0, samples: Vec::new() });
+        times.per = calls;
+        times.samples.push(seconds / calls.max(1) as f64);
+    }
+
+    /// Adds a value.
+    pub fn value(&mut self, name: &str, value: f64) {
+        self.values.entry(name.into()).or_default().push(value);
+    }
+
+    /// Sets a count.
+    pub fn count(&mut self, name: &str, count: f64) {
+        self.counts.insert(name.into(), count);
+    }
+
+    /// Adds results compared with what they must be, and how many of them were right.
+    pub fn compared(&mut self, compared: u64, right: u64) {
+        self.correct.compared += compared;
+        self.correct.right += right;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_per_call() {
+        let mut measured = Measured::default();
+        measured.time("a", 4, 2.0);
+        measured.time("a", 8, 2.0);
+        assert_eq!(measured.times["a"].samples, [0.5, 0.25]);
+        assert_eq!(measured.times["a"].per, 8);
+    }
+
+    #[test]
+    fn seeds_follow_the_given_one_and_the_label() {
+        let context = |seed| Context { kernel: Kernel::Scalar, seed };
+        let given = context(Some([3; 32]));
+        let other = context(Some([[3; 16], [4; 16]].concat().try_into().unwrap()));
+        assert_eq!(given.seed("a").unwrap(), given.seed("a").unwrap());
+        assert_ne!(given.seed("a").unwrap(), given.seed("b").unwrap());
+        assert_ne!(given.seed("a").unwrap(), other.seed("a").unwrap());
+        assert_ne!(context(None).seed("a").unwrap(), context(None).seed("a").unwrap());
+    }
+}

@@ -1,0 +1,43 @@
+//! What a person reads after a group of primitives.
+
+use super::record::PrimitiveRecord;
+use crate::measure::summary::status_name;
+use crate::output::Table;
+use crate::units::{grouped, quartiles, seconds, three_digits};
+
+/// All records of a group, a line for everything that each of them measured.
+pub fn group(records: &[PrimitiveRecord]) -> String {
+    let mut table = Table::new(&["row", "status", "measured", ">median", ">interquartile range", ">samples", "reason"]);
+    for record in records {
+        let head = [record.row.clone().unwrap_or_default(), status_name(record.status).into()];
+        let reason = record.reason.clone().unwrap_or_default();
+        let lines = lines(record);
+        if lines.is_empty() {
+            table.row(head.clone().into_iter().chain(["-", "-", "-", "-"].map(String::from)).chain([reason.clone()]));
+        }
+        for (i, line) in lines.into_iter().enumerate() {
+            let head = if i == 0 { head.clone() } else { [String::new(), String::new()] };
+            let reason = if i == 0 { reason.clone() } else { String::new() };
+            table.row(head.into_iter().chain(line).chain([reason]));
+        }
+    }
+    table.text()
+}
+
+/// Name, median, interquartile range and number of samples of everything measured.
+fn lines(record: &PrimitiveRecord) -> Vec<[String; 4]> {
+    let measured = &record.measured;
+    let spread = |name: &str, samples: &[f64], text: &dyn Fn(f64) -> String| {
+        let (low, middle, high) = quartiles(samples)?;
+        let range = if samples.len() > 1 { text(high - low) } else { "-".into() };
+        Some([name.to_string(), text(middle), range, samples.len().to_string()])
+    };
+    let times = measured.times.iter().filter_map(|(name, times)| spread(name, &times.samples, &seconds));
+    let values = measured.values.iter().filter_map(|(name, values)| spread(name, values, &three_digits));
+    let noise = measured.noise.iter().map(|(stage, noise)| {
+        [format!("noise {stage}"), format!("stddev {:.4e}", noise.variance.sqrt()), "-".into(), grouped(noise.samples)]
+    });
+    let counts =
+        measured.counts.iter().map(|(name, count)| [name.clone(), three_digits(*count), "-".into(), "-".into()]);
+    times.chain(values).chain(noise).chain(counts).collect()
+}
