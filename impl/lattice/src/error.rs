@@ -15,6 +15,12 @@ pub enum LatticeError {
     /// The ring cannot be built.
     #[error(transparent)]
     Ring(#[from] ring::RingError),
+    /// There is no such automorphism.
+    #[error(transparent)]
+    Automorphism(#[from] ring::poly::AutomorphismError),
+    /// Rings that do not extend one another.
+    #[error(transparent)]
+    Rns(#[from] ring::RnsError),
     /// The gadget cannot be built.
     #[error(transparent)]
     Gadget(#[from] gadget::GadgetError),

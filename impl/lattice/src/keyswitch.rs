@@ -27,7 +27,7 @@ pub fn switching_key<W: Word>(
 /// An even exponent.
 pub fn automorphism_key<W: Word>(
     key: &RlweKey<W>,
-    exponent: usize,
+    exponent: u64,
     gadget: &RingGadget<W>,
     error: &DiscreteGaussian,
     masks: &mut Masks,
@@ -49,7 +49,7 @@ impl<W: Word> AutomorphismKey<W> {
     ///
     /// # Errors
     /// An even exponent.
-    pub fn new(ring: &Ring<W>, exponent: usize, key: &RlwePrime<W>) -> Result<Self, LatticeError> {
+    pub fn new(ring: &Ring<W>, exponent: u64, key: &RlwePrime<W>) -> Result<Self, LatticeError> {
         Ok(Self { map: Automorphism::new(ring.n(), exponent)?, key: key.prepare(ring) })
     }
 

@@ -103,7 +103,7 @@ impl SplitKey {
     pub fn new<W: Word>(key: &RlweKey<W>) -> Result<Self, LatticeError> {
         let n = key.ring().n();
         // The product over the integers is below N 2^62 max|s|: two primes of 61 bits hold it for max|s| < 2^40.
-        let primes: Vec<u64> = ring::primes_below(61, 2 * n as u64).take(2).collect();
+        let primes: Vec<u64> = ring::primes::primes_below(61, 2 * n as u64).take(2).collect();
         let ring = Ring::new(n, &primes, Kernel::best())?;
         let key = RlweKey::from_coefficients(&ring, key.coefficients().to_vec())?;
         Ok(Self { ring, key })

@@ -7,7 +7,7 @@ use crate::decompose::{Integers, RingGadget};
 use crate::error::LatticeError;
 use crate::rlwe::{PreparedRgsw, PreparedRlwePrime, Rlwe};
 use gadget::Coins;
-use ring::{Coefficient, Poly, Word, vector};
+use ring::{Coefficient, Poly, Word};
 
 /// Buffers and coins of the products, reused from call to call.
 pub struct Workspace<W> {
@@ -100,13 +100,16 @@ impl<W: Word> RingGadget<W> {
         for (part, digits) in parts.iter().zip(digits.chunks_exact_mut(length * n)) {
             self.digits(part, integers, digits, coins);
         }
+        let vectors = self.ring().vectors();
         for (limb, (modulus, plan)) in self.ring().limbs().iter().enumerate() {
             for (digits, residues) in digits.chunks_exact(n).zip(transformed.chunks_exact_mut(n)) {
-                vector::from_signed(self.ring().kernel(), modulus, digits, residues);
+                vectors.reduce_signed(modulus, digits, residues);
                 plan.forward(residues);
             }
+            let left: Vec<&[W]> = transformed.chunks_exact(n).collect();
+            let right: Vec<&[W]> = table.limb(limb).chunks_exact(n).collect();
             let (a, b) = (out.a.limb_mut(limb), out.b.limb_mut(limb));
-            vector::mac_columns(self.ring().kernel(), modulus, transformed, table.limb(limb), a, b);
+            vectors.sum_products(modulus, &left, &right, &mut [&mut *a, &mut *b]);
             plan.inverse(a);
             plan.inverse(b);
         }

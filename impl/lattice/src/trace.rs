@@ -23,7 +23,7 @@ pub fn trace_keys<W: Word>(
 }
 
 /// The exponent 2^level + 1.
-fn exponent(level: u32) -> usize {
+fn exponent(level: u32) -> u64 {
     (1 << level) + 1
 }
 

@@ -8,7 +8,7 @@ mod switch;
 mod tests;
 
 pub use crate::secret::Secret;
-pub use ciphertext::{Lwe, LweKey, LweModulus};
+pub use ciphertext::{Lwe, LweKey};
 pub use modulo32::{PublicMatrix, QUERY_CHUNK_ROWS, encrypt_zero, round};
 pub use switch::{LweSwitchKey, LweSwitcher, SeededLweSwitchKey};
 

@@ -2,7 +2,7 @@
 
 use crate::error::LatticeError;
 use crate::wire;
-use ring::{Automorphism, Coefficient, Domain, Ntt, Poly, Ring, Word};
+use ring::{Automorphism, Coefficient, Ntt, Poly, Ring, Word};
 
 /// An RLWE ciphertext (a, b) with phase b - a s, both parts in domain `D`.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct Rlwe<W, D> {
     pub b: Poly<W, D>,
 }
 
-impl<W: Word, D: Domain> Rlwe<W, D> {
+impl<W: Word, D> Rlwe<W, D> {
     /// (0, 0).
     pub fn zero(ring: &Ring<W>) -> Self {
         Self { a: ring.zero(), b: ring.zero() }
