@@ -4,11 +4,30 @@
 //! (the merged decimation of Longa and Naehrig, 2016). One file per instruction set, chosen at run time; all give the same
 //! bits, for outputs are always the residues in [0, p).
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod field32;
+#[cfg(target_arch = "x86_64")]
+mod field64;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod passes;
+mod path;
 mod primes;
 mod scalar;
 mod tables;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod vector;
+
+pub use path::Path;
 
 use crate::kernel::{Kernel, KernelError};
 use crate::word::Word;
@@ -48,6 +67,14 @@ pub enum NttError {
     /// The processor lacks the kernel.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// The path is not for this prime or this processor.
+    #[error("path {path} takes {needs}")]
+    Path {
+        /// The path asked for.
+        path: Path,
+        /// What it takes.
+        needs: &'static str,
+    },
 }
 
 /// Tables for transforms of N points modulo one prime. Cloning shares them.
@@ -62,14 +89,21 @@ struct Inner {
     n: usize,
     prime: u64,
     root: u64,
-    path: &'static str,
+    path: Path,
     engine: Engine,
+}
+
+/// A transform and its inverse on one path, of as many points as the plan has.
+trait Transform<W>: std::fmt::Debug + Send + Sync {
+    fn forward(&self, data: &mut [W]);
+    /// With the product by 1/N where `scaled`.
+    fn inverse(&self, data: &mut [W], scaled: bool);
 }
 
 #[derive(Debug)]
 enum Engine {
-    Scalar32(scalar::Tables<u32>),
-    Scalar64(scalar::Tables<u64>),
+    Word32(Box<dyn Transform<u32>>),
+    Word64(Box<dyn Transform<u64>>),
 }
 
 impl<W: Word> NttPlan<W> {
@@ -78,7 +112,14 @@ impl<W: Word> NttPlan<W> {
     /// # Errors
     /// Another size, a modulus that is composite, too large or not 1 modulo 2n, a kernel the processor lacks.
     pub fn new(n: usize, prime: W, kernel: Kernel) -> Result<Self, NttError> {
-        kernel.check()?;
+        Self::with_path(n, prime, Path::best::<W>(kernel.check()?, prime.to_u64()))
+    }
+
+    /// As [`Self::new`] on a given path, to compare paths.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; a path that does not take this prime.
+    pub fn with_path(n: usize, prime: W, path: Path) -> Result<Self, NttError> {
         if !n.is_power_of_two() || !(MIN_LOG_N..=MAX_LOG_N).contains(&n.trailing_zeros()) {
             return Err(NttError::Size(n));
         }
@@ -95,12 +136,13 @@ impl<W: Word> NttPlan<W> {
         let powers = tables::bit_reversed_powers(root, n, p);
         let inverses = tables::bit_reversed_powers(primes::pow_mod(root, order - 1, p), n, p);
         let scale = primes::pow_mod(n as u64, p - 2, p);
+        let factors = (&powers[..], &inverses[..], scale);
         let engine = if W::BITS == 32 {
-            Engine::Scalar32(scalar::Tables::new(p as u32, &powers, &inverses, scale))
+            Engine::Word32(path.engine32(p as u32, factors)?)
         } else {
-            Engine::Scalar64(scalar::Tables::new(p, &powers, &inverses, scale))
+            Engine::Word64(path.engine64(p, factors)?)
         };
-        let inner = Inner { n, prime: p, root, path: "scalar", engine };
+        let inner = Inner { n, prime: p, root, path, engine };
         Ok(Self { inner: Arc::new(inner), word: PhantomData })
     }
 
@@ -119,9 +161,9 @@ impl<W: Word> NttPlan<W> {
         W::from_u64(self.inner.root)
     }
 
-    /// The path taken: "scalar", "avx2", "avx512" or "ifma".
+    /// The name of the path taken: "scalar", "avx2", "avx512" or "ifma".
     pub fn path(&self) -> &'static str {
-        self.inner.path
+        self.inner.path.name()
     }
 
     /// The odd exponent e below 2N such that slot `slot` (below N) holds f(psi^e).
@@ -144,26 +186,26 @@ impl<W: Word> NttPlan<W> {
     pub fn forward(&self, data: &mut [W]) {
         assert_eq!(data.len(), self.n(), "a transform of N points");
         match &self.inner.engine {
-            Engine::Scalar32(tables) => tables.forward(bytemuck::cast_slice_mut(data)),
-            Engine::Scalar64(tables) => tables.forward(bytemuck::cast_slice_mut(data)),
+            Engine::Word32(transform) => transform.forward(bytemuck::cast_slice_mut(data)),
+            Engine::Word64(transform) => transform.forward(bytemuck::cast_slice_mut(data)),
         }
     }
 
-    /// The exact inverse of [`Self::forward`]: values below 2p to coefficients in [0, p), in place.
+    /// The exact inverse of [`Self::forward`]: values in [0, p) to coefficients in [0, p), in place.
     pub fn inverse(&self, data: &mut [W]) {
-        self.backward::<true>(data);
+        self.backward(data, true);
     }
 
     /// N times [`Self::inverse`]: for callers that multiply by 1/N elsewhere.
     pub fn inverse_unscaled(&self, data: &mut [W]) {
-        self.backward::<false>(data);
+        self.backward(data, false);
     }
 
-    fn backward<const SCALED: bool>(&self, data: &mut [W]) {
+    fn backward(&self, data: &mut [W], scaled: bool) {
         assert_eq!(data.len(), self.n(), "a transform of N points");
         match &self.inner.engine {
-            Engine::Scalar32(tables) => tables.inverse::<SCALED>(bytemuck::cast_slice_mut(data)),
-            Engine::Scalar64(tables) => tables.inverse::<SCALED>(bytemuck::cast_slice_mut(data)),
+            Engine::Word32(transform) => transform.inverse(bytemuck::cast_slice_mut(data), scaled),
+            Engine::Word64(transform) => transform.inverse(bytemuck::cast_slice_mut(data), scaled),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The portable path: one butterfly at a time, Shoup's products by precomputed quotients and Harvey's lazy ranges
 //! ("Faster arithmetic for number-theoretic transforms", 2014). The reference for the others.
 
+use super::Transform;
+use super::path::Factors;
 use super::tables::{Residue, Twiddle};
 
 /// Twiddles of the portable path: index `m + i` for block `i` of the layer of `m` blocks; 0 is unused.
@@ -15,7 +17,7 @@ pub(super) struct Tables<W> {
 
 impl<W: Residue> Tables<W> {
     /// `powers[m + i]`, `inverses[m + i]`: psi^{+-bitrev(m + i)}; `scale`: 1/N.
-    pub(super) fn new(prime: W, powers: &[u64], inverses: &[u64], scale: u64) -> Self {
+    pub(super) fn new(prime: W, (powers, inverses, scale): Factors) -> Self {
         let twiddles = |values: &[u64]| values.iter().map(|w| Twiddle::new(*w, prime)).collect::<Vec<_>>();
         let last = super::primes::mul_mod(inverses[1], scale, prime.to_u64());
         Self {
@@ -31,18 +33,10 @@ impl<W: Residue> Tables<W> {
         self.prime.to_u64() >> (W::BITS - 2) == 0
     }
 
-    pub(super) fn forward(&self, data: &mut [W]) {
-        if self.lazy() { self.forward_in::<true>(data) } else { self.forward_in::<false>(data) }
-    }
-
-    /// With the product by 1/N where `SCALED`.
-    pub(super) fn inverse<const SCALED: bool>(&self, data: &mut [W]) {
+    /// The last layer, with the product by 1/N where `scaled`.
+    fn finish_inverse(&self, data: &mut [W], scaled: bool) {
         let (half, p) = (data.len() / 2, self.prime);
-        if self.lazy() {
-            self.inverse_in::<true>(data)
-        } else {
-            self.inverse_in::<false>(data)
-        }
+        let (first, last) = if scaled { (self.scale[0], self.scale[1]) } else { (Twiddle::new(1, p), self.inverse[1]) };
         let (low, high) = data.split_at_mut(half);
         for (x, y) in low.iter_mut().zip(high) {
             let (sum, difference) = if self.lazy() {
@@ -50,8 +44,6 @@ impl<W: Residue> Tables<W> {
             } else {
                 (x.add(*y).below(p), x.sub(*y).min(x.sub(*y).add(p)))
             };
-            let (first, last) =
-                if SCALED { (&self.scale[0], &self.scale[1]) } else { (&Twiddle::one(p), &self.inverse[1]) };
             *x = first.mul(sum, p).below(p);
             *y = last.mul(difference, p).below(p);
         }
@@ -88,9 +80,6 @@ impl<W: Residue> Tables<W> {
     fn inverse_in<const LAZY: bool>(&self, data: &mut [W]) {
         let p = self.prime;
         let twice = p.add(p);
-        if !LAZY {
-            data.iter_mut().for_each(|x| *x = x.below(p));
-        }
         let (mut m, mut t) = (data.len() / 2, 1);
         while m > 1 {
             for (block, twiddle) in data.chunks_exact_mut(2 * t).zip(&self.inverse[m..]) {
@@ -108,5 +97,20 @@ impl<W: Residue> Tables<W> {
             }
             (m, t) = (m / 2, 2 * t);
         }
+    }
+}
+
+impl<W: Residue> Transform<W> for Tables<W> {
+    fn forward(&self, data: &mut [W]) {
+        if self.lazy() { self.forward_in::<true>(data) } else { self.forward_in::<false>(data) }
+    }
+
+    fn inverse(&self, data: &mut [W], scaled: bool) {
+        if self.lazy() {
+            self.inverse_in::<true>(data)
+        } else {
+            self.inverse_in::<false>(data)
+        }
+        self.finish_inverse(data, scaled);
     }
 }

@@ -54,10 +54,6 @@ impl<W: Residue> Twiddle<W> {
         Self { value: W::from_u64(value), quotient: W::from_u64(quotient as u64) }
     }
 
-    pub(super) fn one(prime: W) -> Self {
-        Self::new(1, prime)
-    }
-
     /// x * w modulo p in [0, 2p), for any word x.
     #[inline]
     pub(super) fn mul(&self, x: W, prime: W) -> W {

@@ -17,32 +17,63 @@ fn evaluate(f: &[u64], x: u64, p: u64) -> u64 {
     f.iter().rev().fold(0, |value, c| (mul_mod(value, x, p) + c) % p)
 }
 
-fn check<W: Word>(n: usize, p: u64, kernel: Kernel) {
-    let plan = NttPlan::new(n, W::from_u64(p), kernel).unwrap();
+/// The plans of all paths this processor has for the prime.
+fn plans<W: Word>(n: usize, p: u64) -> Vec<NttPlan<W>> {
+    let plans = Path::ALL.into_iter().filter_map(|path| NttPlan::with_path(n, W::from_u64(p), path).ok());
+    let plans: Vec<_> = plans.collect();
+    assert!(plans.len() >= Kernel::available().len());
+    plans
+}
+
+/// Residues of all sorts for a transform: none, random, and those that drive lazy ranges furthest.
+fn inputs(n: usize, p: u64, rng: &mut impl Rng) -> Vec<Vec<u64>> {
+    let extreme =
+        |rng: &mut dyn rand::RngCore| (0..n).map(|_| if rng.next_u32() & 1 == 0 { p - 1 } else { 0 }).collect();
+    let alternating = (0..n).map(|i| if i % 2 == 0 { p - 1 } else { 0 }).collect();
+    let halves = (0..n).map(|i| if i < n / 2 { p - 1 } else { 0 }).collect();
+    let random = (0..n).map(|_| rng.random_range(0..p)).collect();
+    vec![random, vec![p - 1; n], alternating, halves, extreme(rng), extreme(rng), vec![0; n]]
+}
+
+fn check<W: Word>(n: usize, p: u64) {
+    for plan in plans::<W>(n, p) {
+        check_plan(&plan);
+    }
+}
+
+fn check_plan<W: Word>(plan: &NttPlan<W>) {
+    let (n, p) = (plan.n(), plan.prime().to_u64());
     let psi = plan.root().to_u64();
     assert_eq!(pow_mod(psi, n as u64, p), p - 1, "psi has order 2N");
     let mut rng = ChaCha8Rng::seed_from_u64(p ^ n as u64);
-    let random: Vec<u64> = (0..n).map(|_| rng.random_range(0..p)).collect();
-    let alternating = (0..n).map(|i| if i % 2 == 0 { p - 1 } else { 0 }).collect();
-    for f in [random, vec![p - 1; n], alternating, vec![0; n]] {
+    for f in inputs(n, p, &mut rng) {
         let input: Vec<W> = f.iter().map(|c| W::from_u64(*c)).collect();
         let mut data = input.clone();
         plan.forward(&mut data);
         for slot in [0, 1, 2, n / 2, n - 1, rng.random_range(0..n)] {
             let exponent = plan.slot_exponent(slot);
             assert_eq!(plan.slot_of(exponent), slot);
-            assert_eq!(data[slot].to_u64(), evaluate(&f, pow_mod(psi, exponent as u64, p), p), "{p} {n} slot {slot}");
+            assert_eq!(
+                data[slot].to_u64(),
+                evaluate(&f, pow_mod(psi, exponent as u64, p), p),
+                "{p} {n} slot {slot} {}",
+                plan.path()
+            );
         }
         let mut unscaled = data.clone();
         plan.inverse(&mut data);
         assert!(data == input, "inverse of forward, {p} {n} {}", plan.path());
         plan.inverse_unscaled(&mut unscaled);
-        assert!(unscaled.iter().zip(&f).all(|(u, c)| u.to_u64() == mul_mod(*c, n as u64, p)));
-        let mut late: Vec<W> = f.iter().map(|c| W::from_u64(c + p)).collect();
+        assert!(
+            unscaled.iter().zip(&f).all(|(u, c)| u.to_u64() == mul_mod(*c, n as u64, p)),
+            "{p} {n} {}",
+            plan.path()
+        );
+        // Inputs below 2p are allowed.
+        let (mut late, mut early) = (f.iter().map(|c| W::from_u64(c + p)).collect::<Vec<_>>(), input);
         plan.forward(&mut late);
-        let mut early = input;
         plan.forward(&mut early);
-        assert!(late == early, "inputs below 2p");
+        assert!(late == early, "inputs below 2p, {p} {n} {}", plan.path());
     }
 }
 
@@ -51,21 +82,59 @@ const BITS_64: [u32; 12] = [20, 28, 31, 36, 49, 50, 51, 56, 58, 60, 61, 62];
 
 #[test]
 fn values_at_odd_powers_and_back() {
-    for kernel in Kernel::available() {
-        for n in sizes() {
-            BITS_32.into_iter().for_each(|bits| check::<u32>(n, prime_below(bits, n), kernel));
-            BITS_64.into_iter().for_each(|bits| check::<u64>(n, prime_below(bits, n), kernel));
+    for n in sizes() {
+        BITS_32.into_iter().for_each(|bits| check::<u32>(n, prime_below(bits, n)));
+        BITS_64.into_iter().for_each(|bits| check::<u64>(n, prime_below(bits, n)));
+    }
+}
+
+/// Small and large primes of every range of the lazy reductions.
+#[test]
+fn primes_at_the_bounds_of_ranges() {
+    let n = 256;
+    let prime_above = |bits: u32| (1..).map(|k| (1u64 << bits) + 512 * k + 1).find(|p| is_prime(*p)).unwrap();
+    check::<u32>(n, 7681);
+    check::<u64>(n, 7681);
+    (18..31).for_each(|bits| check::<u32>(n, prime_above(bits)));
+    (18..61).for_each(|bits| check::<u64>(n, prime_above(bits)));
+    (14..=31).for_each(|bits| check::<u32>(n, prime_below(bits, n)));
+    (14..=62).for_each(|bits| check::<u64>(n, prime_below(bits, n)));
+}
+
+/// All paths at every slot, which [`check`] samples.
+#[test]
+fn paths_agree() {
+    fn agree<W: Word>(n: usize, p: u64) {
+        let mut rng = ChaCha8Rng::seed_from_u64(p + n as u64);
+        let plans = plans::<W>(n, p);
+        let transforms: [(fn(&NttPlan<W>, &mut [W]), u64); 3] =
+            [(NttPlan::forward, 2 * p), (NttPlan::inverse, p), (NttPlan::inverse_unscaled, p)];
+        for (transform, bound) in transforms {
+            for f in inputs(n, bound, &mut rng) {
+                let outputs: Vec<_> = plans
+                    .iter()
+                    .map(|plan| {
+                        let mut data: Vec<_> = f.iter().map(|c| W::from_u64(*c)).collect();
+                        transform(plan, &mut data);
+                        assert!(data.iter().all(|value| *value < plan.prime()));
+                        data
+                    })
+                    .collect();
+                assert!(outputs.iter().all(|output| *output == outputs[0]), "{p} {n}");
+            }
         }
+    }
+    for n in sizes() {
+        BITS_32.into_iter().for_each(|bits| agree::<u32>(n, prime_below(bits, n)));
+        BITS_64.into_iter().for_each(|bits| agree::<u64>(n, prime_below(bits, n)));
     }
 }
 
 #[test]
 fn product_of_values_is_the_negacyclic_product() {
     let n = 64;
-    for kernel in Kernel::available() {
-        for bits in BITS_64 {
-            let p = prime_below(bits, n);
-            let plan = NttPlan::new(n, p, kernel).unwrap();
+    for p in BITS_64.map(|bits| prime_below(bits, n)) {
+        for plan in plans::<u64>(n, p) {
             let mut rng = ChaCha8Rng::seed_from_u64(p);
             let mut draw = || (0..n).map(|_| rng.random_range(0..p)).collect::<Vec<_>>();
             let (mut a, mut b, mut schoolbook) = (draw(), draw(), vec![0; n]);

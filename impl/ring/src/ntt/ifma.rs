@@ -1,0 +1,125 @@
+//! Primes below 2^50 by 52-bit multiply-add (AVX-512 IFMA).
+//!
+//! Factors carry w' = floor(w 2^52 / p); for y below 2^52, w y - floor(y w' / 2^52) p lies in [0, 2p). Going forward, only
+//! the low 52 bits of a lane count, which spares the masking: multiply-add reads no others.
+
+use super::avx512::Avx512x64;
+use super::lanes::{Constants, Factor, Field, Isa};
+use std::arch::x86_64::*;
+
+type Lanes = Avx512x64<true>;
+
+/// Forward: values below 2^51 + 2p modulo 2^52; inverse: below 2p.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ifma;
+
+#[derive(Clone, Copy)]
+pub(super) struct Registers {
+    p: __m512i,
+    /// -p modulo 2^52.
+    minus: __m512i,
+    twice: __m512i,
+    /// 2^52 / p.
+    reciprocal: __m512i,
+    /// 2^51 and 2^52 - 1.
+    top: __m512i,
+    mask: __m512i,
+}
+
+impl Ifma {
+    /// `sum` + w y, reduced, in the low 52 bits.
+    #[inline(always)]
+    unsafe fn mul_add(r: Registers, sum: __m512i, y: __m512i, w: Factor<Self>) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), y, w.1);
+            _mm512_madd52lo_epu64(_mm512_madd52lo_epu64(sum, y, w.0), quotient, r.minus)
+        }
+    }
+
+    /// w y in [0, 2p).
+    #[inline(always)]
+    unsafe fn mul(r: Registers, y: __m512i, w: Factor<Self>) -> __m512i {
+        // SAFETY: as above.
+        unsafe { _mm512_and_si512(Self::mul_add(r, _mm512_setzero_si512(), y, w), r.mask) }
+    }
+}
+
+impl Field for Ifma {
+    type I = Lanes;
+    const START_LEVEL: usize = 0;
+    const PERIOD: usize = 1;
+    type Registers = Registers;
+
+    fn constants(prime: u64) -> Constants<u64> {
+        [prime, (1 << 52) - prime, (1 << 52) / prime, 0, 0, 0, 0, 0]
+    }
+
+    fn factor(w: u64, prime: u64) -> [u64; 2] {
+        [w, ((u128::from(w) << 52) / u128::from(prime)) as u64]
+    }
+
+    fn slack(_: &Constants<u64>) -> usize {
+        usize::MAX
+    }
+
+    #[inline(always)]
+    unsafe fn new(c: &Constants<u64>) -> Registers {
+        // SAFETY: the caller's promise.
+        unsafe {
+            Registers {
+                p: Lanes::splat(c[0]),
+                minus: Lanes::splat(c[1]),
+                twice: Lanes::splat(2 * c[0]),
+                reciprocal: Lanes::splat(c[2]),
+                top: Lanes::splat(1 << 51),
+                mask: Lanes::splat((1 << 52) - 1),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn forward<const MODE: u8>(r: Registers, x: __m512i, y: __m512i, w: Factor<Self>) -> (__m512i, __m512i) {
+        // SAFETY: as above.
+        unsafe {
+            let x = _mm512_mask_sub_epi64(x, _mm512_test_epi64_mask(x, r.top), x, r.twice);
+            let sum = Self::mul_add(r, x, y, w);
+            // x - w y + 2p = (x + (x + 2p)) - (x + w y).
+            (sum, Lanes::sub(Lanes::add(x, Lanes::add(x, r.twice)), sum))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn inverse(r: Registers, _: usize, x: __m512i, y: __m512i, w: Factor<Self>) -> (__m512i, __m512i) {
+        // SAFETY: as above.
+        unsafe {
+            let difference = Lanes::sub(Lanes::add(x, r.twice), y);
+            (Lanes::below(Lanes::add(x, y), r.twice), Self::mul(r, difference, w))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn last(
+        r: Registers,
+        _: usize,
+        x: __m512i,
+        y: __m512i,
+        u: Factor<Self>,
+        w: Factor<Self>,
+    ) -> (__m512i, __m512i) {
+        // SAFETY: as above.
+        unsafe {
+            let difference = Lanes::sub(Lanes::add(x, r.twice), y);
+            (Lanes::below(Self::mul(r, Lanes::add(x, y), u), r.p), Lanes::below(Self::mul(r, difference, w), r.p))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn finish(r: Registers, v: __m512i) -> __m512i {
+        // SAFETY: as above. The quotient is at most one too small.
+        unsafe {
+            let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), v, r.reciprocal);
+            Lanes::below(_mm512_and_si512(_mm512_madd52lo_epu64(v, quotient, r.minus), r.mask), r.p)
+        }
+    }
+}

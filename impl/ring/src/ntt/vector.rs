@@ -1,0 +1,138 @@
+//! Transforms on registers: their tables, in the order of use.
+
+use super::Transform;
+use super::lanes::{Constants, Field, Isa, Word};
+use super::passes::radices;
+use super::path::Factors;
+use super::primes::mul_mod;
+use crate::word::Word as _;
+
+/// The factors of one direction.
+#[derive(Debug)]
+pub(super) struct Table<W> {
+    /// Factors of whole registers, with their quotients.
+    pub(super) common: Vec<W>,
+    /// A register of factors, a register of quotients, and so on, from the first cache line on that begins within.
+    lanes: Vec<W>,
+    first: usize,
+}
+
+const LINE_BYTES: usize = 64;
+
+impl<W: Copy + Default> Table<W> {
+    fn new(common: Vec<W>, factors: &[W]) -> Self {
+        let mut lanes = vec![W::default(); factors.len() + LINE_BYTES / size_of::<W>()];
+        let first = lanes.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES / size_of::<W>());
+        lanes[first..first + factors.len()].copy_from_slice(factors);
+        Self { common, lanes, first }
+    }
+}
+
+impl<W> Table<W> {
+    pub(super) fn lanes(&self) -> &[W] {
+        &self.lanes[self.first..]
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Vectorised<F: Field> {
+    constants: Constants<Word<F>>,
+    forward: Table<Word<F>>,
+    inverse: Table<Word<F>>,
+    /// The factors of the last inverse layer: times N, and exact.
+    scales: [[Word<F>; 4]; 2],
+}
+
+/// Factors in the making; `powers[m + i]` is that of block `i` in the layer of `m` blocks.
+struct Layout<'a, F: Field> {
+    powers: &'a [u64],
+    prime: Word<F>,
+    common: Vec<Word<F>>,
+    lanes: Vec<Word<F>>,
+}
+
+impl<F: Field> Layout<'_, F> {
+    fn factor(&self, value: u64) -> [Word<F>; 2] {
+        F::factor(Word::<F>::from_u64(value), self.prime)
+    }
+
+    /// `layers` on block `block` of `blocks`.
+    fn block(&mut self, layers: usize, blocks: usize, block: usize) {
+        for layer in 0..layers {
+            for part in 0..1 << layer {
+                self.common.extend(self.factor(self.powers[((blocks + block) << layer) + part]));
+            }
+        }
+    }
+
+    /// The layer of distance `distance` on two registers from element `start` on, after the exchanges down to it: lane by
+    /// lane as [`Isa::exchange`] leaves them.
+    fn pair(&mut self, start: usize, distance: usize) {
+        let lanes = 1 << F::I::LOG_LANES;
+        // The element in each lane of the first register: the bits of the lane number, those from `distance` on moved up.
+        let elements = (0..lanes).map(|lane| start + (lane / distance * distance * 2) + lane % distance);
+        let blocks = self.powers.len() / (2 * distance);
+        let factors: Vec<_> =
+            elements.map(|element| self.factor(self.powers[blocks + element / (2 * distance)])).collect();
+        self.lanes.extend(factors.iter().map(|factor| factor[0]));
+        self.lanes.extend(factors.iter().map(|factor| factor[1]));
+    }
+}
+
+impl<F: Field> Vectorised<F> {
+    /// `powers[m + i]`, `inverses[m + i]`: psi^{+-bitrev(m + i)}; `scale`: 1/N.
+    pub(super) fn new(prime: Word<F>, (powers, inverses, scale): Factors) -> Self {
+        let n = powers.len();
+        let (lanes, held) = (1 << F::I::LOG_LANES, F::I::LOG_BLOCK);
+        let passes: Vec<_> = radices::<F::I>(n.trailing_zeros() as usize)
+            .scan(1, |blocks, layers| {
+                let pass = (layers, *blocks);
+                *blocks <<= layers;
+                Some(pass)
+            })
+            .collect();
+        let blocks = n / (lanes << held);
+        let layout = |powers| Layout::<F> { powers, prime, common: Vec::new(), lanes: Vec::new() };
+
+        let mut forward = layout(powers);
+        for (layers, blocks) in &passes {
+            (0..*blocks).for_each(|block| forward.block(*layers, *blocks, block));
+        }
+        (0..blocks).for_each(|block| forward.block(held, blocks, block));
+        for start in (0..n).step_by(2 * lanes) {
+            (0..F::I::LOG_LANES).rev().for_each(|log| forward.pair(start, 1 << log));
+        }
+
+        let mut inverse = layout(inverses);
+        (0..blocks).for_each(|block| inverse.block(held, blocks, block));
+        for start in (0..n).step_by(2 * lanes) {
+            (0..F::I::LOG_LANES).for_each(|log| inverse.pair(start, 1 << log));
+        }
+        for (layers, blocks) in passes.iter().rev() {
+            (0..*blocks).for_each(|block| inverse.block(*layers, *blocks, block));
+        }
+
+        let scales = [1, scale].map(|scale| {
+            let [u, w] = [scale, mul_mod(scale, inverses[1], prime.to_u64())].map(|value| inverse.factor(value));
+            [u[0], u[1], w[0], w[1]]
+        });
+        Self {
+            constants: F::constants(prime),
+            forward: Table::new(forward.common, &forward.lanes),
+            inverse: Table::new(inverse.common, &inverse.lanes),
+            scales,
+        }
+    }
+}
+
+impl<F: Field> Transform<Word<F>> for Vectorised<F> {
+    fn forward(&self, data: &mut [Word<F>]) {
+        // SAFETY: made by `new` only where the processor has the instructions, for as many points as the plan has.
+        unsafe { F::I::forward::<F>(&self.constants, &self.forward, data) }
+    }
+
+    fn inverse(&self, data: &mut [Word<F>], scaled: bool) {
+        // SAFETY: as above.
+        unsafe { F::I::inverse::<F>(&self.constants, &self.inverse, &self.scales[usize::from(scaled)], data) }
+    }
+}
