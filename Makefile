@@ -13,7 +13,7 @@ BINARY := impl/target/release/pirlab
 DRIVER = exec $(VENV)/python experiments/reproduce.py --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help tools setup build reproduce plan calibrate reference test clean
+.PHONY: help tools setup build reproduce plan calibrate bench reference test clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
@@ -22,6 +22,7 @@ help:
 	@echo 'make test        every test, linter and bench body, in under 25 minutes'
 	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
 	@echo 'make calibrate   measures the unit costs of this machine again'
+	@echo 'make bench       every Criterion bench, one after the other, as records in $(RESULTS)/bench/ and a summary; ONLY=filter'
 	@echo 'make reference   copies the present quick run to results/reference/'
 	@echo 'make clean       removes what was built and drawn; records in $(RESULTS)/ stay'
 
@@ -56,6 +57,10 @@ plan: build
 calibrate: build
 	mkdir -p '$(RESULTS)'
 	$(BINARY) calibrate --out '$(RESULTS)/calibration.json'
+
+bench: build
+	cd impl && cargo bench --workspace --locked --bench '*' -- $(ONLY)
+	$(BINARY) criterion impl/target/criterion --out '$(RESULTS)/bench'
 
 reference: build
 	$(VENV)/python experiments/reference.py --results '$(RESULTS)' --figures '$(FIGURES)'

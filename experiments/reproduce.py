@@ -31,7 +31,7 @@ from sweep import (
 )
 
 # What the cost model of the protocols leaves out: a row's start, and the two bandwidth probes of a group.
-START_SECONDS = 1.0
+START_SECONDS = {"protocol": 1.0, "primitive": 0.05}
 PROBES_SECONDS = 12.0
 CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 
@@ -131,13 +131,14 @@ class Plan:
         """Predicted seconds of what is left of a group, with the start of its rows and the bandwidth probes."""
         todo = {row.id for row in self.todo.get(key, [])}
         rows = [row for row in self.groups[key].rows if row.id in todo and row.action == "run"]
-        probes = PROBES_SECONDS if rows and self.sweep.profile["probe_bandwidth"] else 0.0
-        return probes + sum(row.seconds + START_SECONDS for row in rows)
+        group = self.sweep.groups[key]
+        probes = PROBES_SECONDS if rows and group.probed(self.sweep.profile) else 0.0
+        return probes + sum(row.seconds + START_SECONDS[group.kind] for row in rows)
 
     def print(self) -> None:
         """The plan as a table, and its totals."""
         table = Table(title=f"Plan of profile {self.sweep.profile['profile']}", title_justify="left")
-        for name in ("experiment", "shape", "protocols"):
+        for name in ("experiment", "shape or settings", "what"):
             table.add_column(name, overflow="fold")
         for name in ("rows", "there", "to do", "predicted", "memory"):
             table.add_column(name, justify="right")
@@ -150,7 +151,7 @@ class Plan:
             table.add_row(
                 group.experiment,
                 group.id,
-                ", ".join(dict.fromkeys(row.protocol for row in rows)),
+                ", ".join(dict.fromkeys(row.subject for row in rows)),
                 str(len(group.rows)),
                 str(sum(row not in todo and self.sweep.status(group, row) in DONE for row in group.rows)),
                 str(len(todo)),

@@ -150,6 +150,12 @@ def test_rows_take_what_the_runner_does(preprocess, updates, expected):
     assert row_seconds({"seconds": seconds}, 5, updates) == pytest.approx(expected)
 
 
+def test_primitives_take_their_repetitions_and_a_warm_up():
+    described = {"primitive": "prg", "settings": {"bytes": 16}, "seconds": {"repetition": 0.5}, "peak_bytes": 16}
+    (group,) = plan({"a": described}, [{"group": "all", "rows": [{"id": "a", "repetitions": 25}]}], free_memory=1 << 30)
+    assert (group.rows[0].seconds, group.rows[0].subject, group.rows[0].about) == (13.0, "prg", {"bytes": 16})
+
+
 def test_a_group_that_does_not_fit_together_runs_in_turn():
     predictions = {"a": prediction(1.0, 100), "b": prediction(1.0, 150)}
     groups = [{"group": "g", "rows": [{"id": "a"}, {"id": "b"}]}]

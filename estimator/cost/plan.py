@@ -15,14 +15,15 @@ CHANGES_ASKED = 16
 
 @dataclass
 class PlanRow:
-    """One row of a group. Seconds are for all repetitions and an online warm-up; bytes are the process's peak."""
+    """One row of a group. Seconds are for all repetitions and an online warm-up; bytes are the process's peak.
+
+    subject: the protocol or the primitive. about: parameter set and shape, or settings.
+    """
 
     group: str
     id: str
-    protocol: str
-    parameters: str
-    records: int
-    record_bits: int
+    subject: str
+    about: dict
     repetitions: int
     seconds: float
     peak_bytes: int
@@ -66,6 +67,8 @@ def row_seconds(prediction: dict, repetitions: int, updates: int = 0) -> float:
     least as many as the noise needs keys, and after each repetition of an update the changed records and another.
     """
     seconds = prediction["seconds"]
+    if "repetition" in seconds:  # a primitive, whose first repetition is the warm-up
+        return (1 + repetitions) * seconds["repetition"]
     online = seconds["query"] + seconds["answer"] + seconds["extract"]
     preprocess = seconds["total"] - online
     turns = min(repetitions, int(PREPROCESS_SECONDS / preprocess) + 1) if preprocess > 0 else repetitions
@@ -94,10 +97,10 @@ def _plan_row(group: str, row: dict, prediction: dict, free: int) -> PlanRow:
     return PlanRow(
         group=group,
         id=row["id"],
-        protocol=prediction["protocol"],
-        parameters=prediction["parameters"]["name"],
-        records=prediction["shape"]["records"],
-        record_bits=prediction["shape"]["record_bits"],
+        subject=prediction.get("protocol") or prediction["primitive"],
+        about=prediction["settings"]
+        if "primitive" in prediction
+        else {"parameters": prediction["parameters"]["name"]} | prediction["shape"],
         repetitions=repetitions,
         seconds=total,
         peak_bytes=peak,

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir) / "experiments" / "rules"))
+from pirlab_estimator.cost.plan import row_seconds
 from sweep import PlanError, Sweep, load_profile, write_if_changed
 from snakemake.exceptions import WorkflowError
 
@@ -30,12 +31,16 @@ SWEEP.prepare()
 
 wildcard_constraints:
     experiment="[a-z0-9-]+/[a-z0-9-]+",
-    group=r"[0-9^]+x[0-9]+",
+    group=r"[a-z0-9^._-]+",
     name=r"(?!table-|accuracy)[a-z0-9-]+",
 
 
 def parameter_files(wildcards):
     return SWEEP.parameters(wildcards.experiment)
+
+
+def describe_words(wildcards):
+    return SWEEP.describe(wildcards.experiment)
 
 
 def prediction_files():
@@ -59,8 +64,11 @@ def predicted(wildcards):
 def predicted_minutes(wildcards):
     """Three times the predicted time, at least ten minutes: what a scheduler should grant."""
     group = SWEEP.group(wildcards.experiment, wildcards.group)
-    seconds = sum(row["seconds"]["total"] or 0 for row in predicted(wildcards))
-    return 10 + int(3 * group.options["repetitions"] * seconds / 60)
+    seconds = sum(
+        row_seconds(row, group.options["repetitions"], group.options.get("updates", 0))
+        for row in predicted(wildcards)
+    )
+    return 10 + int(3 * seconds / 60)
 
 
 def predicted_mib(wildcards):
@@ -74,5 +82,7 @@ def presented_files():
         stem = f"{FIGURES}/{name}"
         files += [f"{stem}/{figure}.{end}" for figure in experiment.get("figures", []) for end in ("pdf", "svg", "png")]
         files += [f"{stem}/table-{table}.{end}" for table in experiment.get("tables", []) for end in ("csv", "md", "tex")]
+        if experiment.get("kind") == "primitive":
+            continue
         files += [f"{stem}/accuracy.{end}" for end in ("csv", "md", "tex", "pdf", "svg", "png")]
     return files

@@ -10,10 +10,12 @@ rule describe:
         f"{RESULTS}/descriptions/{PROFILE}/{{experiment}}.jsonl",
     log:
         f"{LOGS}/describe/{PROFILE}/{{experiment}}.log",
+    params:
+        words=describe_words,
     conda:
         ENVIRONMENT
     shell:
-        "{input.binary} describe --batch < {input.requests} > {output} 2> {log}"
+        "{input.binary} {params.words} < {input.requests} > {output} 2> {log}"
 
 
 # The lattice estimator itself where LATTICE_ESTIMATOR names a checkout, its recorded results otherwise;

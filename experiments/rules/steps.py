@@ -31,8 +31,8 @@ def measure(sweep: Sweep, experiment: str, name: str) -> int:
         write_if_changed(file, json.dumps(document, indent=2) + "\n")
         for row in rows:
             sweep.record(group, row).parent.mkdir(parents=True, exist_ok=True)
-        command = [str(Path(sweep.profile["binary"]).absolute()), "run", "--group", str(file)]
-        if not sweep.profile["probe_bandwidth"]:
+        command = [str(Path(sweep.profile["binary"]).absolute()), *group.command("run"), "--group", str(file)]
+        if not group.probed(sweep.profile):
             command.append("--no-probe")
         code = subprocess.run(command, preexec_fn=die_with_parent).returncode
         if code not in (0, 1):
@@ -66,7 +66,7 @@ def predicted_seconds(sweep: Sweep, group: Group) -> dict[str, float]:
     for line in read_json(sweep.prediction(group.experiment)) or []:
         name, _, row = line["id"].partition("/")
         if name == group.id:
-            found[row] = row_seconds(line, group.options["repetitions"], group.options["updates"])
+            found[row] = row_seconds(line, group.options["repetitions"], group.options.get("updates", 0))
     return found
 
 
@@ -83,7 +83,7 @@ def stale_records(sweep: Sweep) -> list[dict]:
             with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
                 json.dump(sweep.group_file(group, rows), file)
                 file.flush()
-                command = [str(Path(sweep.profile["binary"]).absolute()), "key", "--group", file.name]
+                command = [str(Path(sweep.profile["binary"]).absolute()), *group.command("key"), "--group", file.name]
                 answer = subprocess.run(command, capture_output=True, text=True)
             if answer.returncode != 0:
                 raise PlanError(f"`pirlab key` refuses group {group.id} of {experiment}: {answer.stderr.strip()}")

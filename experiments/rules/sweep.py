@@ -1,27 +1,23 @@
 """What a profile asks for: experiments expanded to groups of rows, and which rows are already measured.
 
 An experiment file names parameter sets and database shapes. A *row* is one set at one shape, a *group* all rows of
-one shape: one interleaved job. Nothing here measures, predicts or draws.
+one shape: one interleaved job. Experiments of primitives have settings instead (primitives.py); all else is the same.
+Nothing here measures, predicts or draws.
 """
 
-import difflib
 import json
 import os
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import jsonschema
+import primitives
 import yaml
+from checking import ROOT, PlanError, check, short
 
-ROOT = Path(__file__).resolve().parents[2]
 # A row with a record of these is done; any other record is replaced by the next run.
 DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
 FAILED = ("wrong", "failed")
-
-
-class PlanError(Exception):
-    """A file that cannot be used as it is: one paragraph with file, key, value and remedy."""
 
 
 @dataclass(frozen=True)
@@ -37,15 +33,24 @@ class Row:
     def database_bytes(self) -> int:
         return -(-self.records * self.record_bits // 8)
 
+    def request(self, options: dict) -> dict:
+        """What `pirlab describe --batch` is asked."""
+        return self.asked() | {"queries": options["queries"], "updates": options["updates"]}
+
+    def asked(self) -> dict:
+        """What tells this row from others in a group file."""
+        return {"parameters": self.parameters, "records": self.records, "record_bits": self.record_bits}
+
 
 @dataclass
 class Group:
-    """All rows of one shape of an experiment."""
+    """All rows of one shape, or of one combination of settings, of an experiment."""
 
     experiment: str
     id: str
-    rows: list[Row]
+    rows: list[Row] | list[primitives.Row]
     options: dict
+    kind: str = "protocol"
     measured: bool = True
     notes: list[str] = field(default_factory=list)
 
@@ -53,11 +58,13 @@ class Group:
     def key(self) -> tuple[str, str]:
         return self.experiment, self.id
 
+    def probed(self, profile: dict) -> bool:
+        """Whether the memory's read bandwidth is probed before and after; primitives work in caches."""
+        return profile["probe_bandwidth"] and self.kind == "protocol"
 
-def short(path) -> str:
-    """The path as a user in the repository would write it."""
-    path = Path(path)
-    return str(path.relative_to(ROOT)) if path.is_absolute() and path.is_relative_to(ROOT) else str(path)
+    def command(self, verb: str) -> list[str]:
+        """The words of the binary that runs the group, or (`key`) prints its staleness keys."""
+        return ["primitive", verb] if self.kind == "primitive" else [verb]
 
 
 def number(value) -> int:
@@ -68,31 +75,6 @@ def number(value) -> int:
 def power(value: int) -> str:
     """The readable form of a count: 2^22 where it is a power of two above 2^9, else the digits."""
     return f"2^{value.bit_length() - 1}" if value >= 1024 and value & (value - 1) == 0 else str(value)
-
-
-def check(document, schema_path: Path, source) -> None:
-    """Hold a document against a JSON schema; the first error names file, key, value and remedy."""
-    schema = json.loads(schema_path.read_text())
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(document))
-    if error is None:
-        return
-    place = ".".join(str(part) for part in error.absolute_path) or "the top level"
-    if error.validator == "additionalProperties":
-        known = sorted(error.schema["properties"])
-        extra = next(key for key in error.instance if key not in known)
-        near = difflib.get_close_matches(extra, known, 1)
-        hint = f'Did you mean "{near[0]}"?' if near else "Remove it."
-        problem = f'key "{extra}" (value {error.instance[extra]!r}, in {place}) is not known. {hint} '
-        problem += f"Known keys: {', '.join(known)}."
-    elif error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        about = error.schema.get("properties", {}).get(missing, {}).get("description", "")
-        problem = f'key "{missing}" is missing in {place}. Add it{": " + about if about else "."}'
-    else:
-        about = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
-        problem = f'key "{place}" has the value {error.instance!r}: {error.message}. {about}'
-    raise PlanError(f"{short(source)}: {problem.strip()} The schema is {short(schema_path)}.")
 
 
 def load_profile(config: dict, source="the profile") -> dict:
@@ -128,6 +110,10 @@ def load_experiment(name: str, params_root: Path = ROOT / "params") -> dict:
         experiment = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{short(path)} is not TOML: {error}.") from error
+    if experiment.get("kind") == "primitive":
+        check(experiment, ROOT / "experiments/primitive.schema.json", path)
+        primitives.combinations(experiment, short(path))
+        return experiment
     check(experiment, ROOT / "experiments/experiment.schema.json", path)
     seen = set()
     for series in experiment["series"]:
@@ -163,6 +149,10 @@ def shapes(experiment: dict) -> list[tuple[int, int]]:
 def expand(name: str, profile: dict) -> list[Group]:
     """All groups of an experiment; those beyond the profile's cap are marked as not measured, with the reason."""
     experiment = load_experiment(name)
+    if experiment.get("kind") == "primitive":
+        options = primitives.options(experiment, profile)
+        combinations = primitives.combinations(experiment, f"experiments/{name}.toml")
+        return [Group(name, id, rows, options, "primitive") for id, rows in combinations]
     options = {"queries": 1, "updates": 0, "threads": 1, "kernel": "auto"} | experiment["row"]
     options["database"] = f"seeded:{options.pop('seed')}"
     options["repetitions"] = profile["repetitions"]
@@ -214,8 +204,13 @@ class Sweep:
         return [group for group in self.groups.values() if group.measured]
 
     def parameters(self, experiment: str) -> list[str]:
-        """The parameter files of an experiment."""
-        return sorted({row.parameters for group in self.of(experiment) for row in group.rows})
+        """The parameter files of an experiment; primitives have none."""
+        groups = [group for group in self.of(experiment) if group.kind == "protocol"]
+        return sorted({row.parameters for group in groups for row in group.rows})
+
+    def describe(self, experiment: str) -> str:
+        """The words of the binary that describe an experiment's rows."""
+        return " ".join(self.of(experiment)[0].command("describe")) + " --batch"
 
     def requests(self, experiment: str) -> Path:
         """What `pirlab describe --batch` is asked."""
@@ -248,7 +243,8 @@ class Sweep:
             "experiment": group.experiment,
             "group": group.id,
             "rows": [
-                {"id": row.id, "parameters": row.parameters, "records": row.records, "record_bits": row.record_bits}
+                {"id": row.id}
+                | row.asked()
                 | group.options
                 | ({"predicted_seconds": seconds[row.id]} if row.id in seconds else {})
                 | {"out": str(self.record(group, row))}
@@ -279,16 +275,7 @@ class Sweep:
         no longer true, because a record is gone, a row is new or the row failed."""
         for name in self.experiments:
             lines = [
-                json.dumps(
-                    {
-                        "id": f"{group.id}/{row.id}",
-                        "parameters": row.parameters,
-                        "records": row.records,
-                        "record_bits": row.record_bits,
-                        "queries": group.options["queries"],
-                        "updates": group.options["updates"],
-                    }
-                )
+                json.dumps({"id": f"{group.id}/{row.id}"} | row.request(group.options))
                 for group in self.of(name)
                 for row in group.rows
             ]

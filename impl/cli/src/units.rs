@@ -75,7 +75,12 @@ pub fn seconds(value: f64) -> String {
 
 /// The time now, RFC 3339, UTC.
 pub fn now() -> String {
-    rfc3339(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    time(SystemTime::now())
+}
+
+/// A time, RFC 3339, UTC.
+pub fn time(time: SystemTime) -> String {
+    rfc3339(time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 
 fn rfc3339(since_epoch: u64) -> String {

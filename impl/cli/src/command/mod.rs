@@ -4,6 +4,7 @@ pub mod batch;
 pub mod calibrate;
 pub mod check;
 pub mod compare;
+pub mod criterion;
 pub mod describe;
 pub mod group;
 pub mod key;

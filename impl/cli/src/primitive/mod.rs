@@ -4,6 +4,7 @@
 //! and measures them repetition by repetition ([`Session`]); the rest (interleaving, a process a row, records, staleness)
 //! is the same for all.
 
+pub mod criterion;
 pub mod group;
 pub mod kind;
 pub mod record;

@@ -1,0 +1,88 @@
+"""Experiments of primitives: combinations of settings, expanded to groups and rows.
+
+Every combination of [grid] is a group; every combination of [series], or of each of several [[series]], is a row of it.
+"""
+
+import itertools
+import json
+from dataclasses import dataclass
+
+from checking import PlanError
+
+# Of [row], how a row is run; every other key is a setting of the primitive.
+RUN_KEYS = ("primitive", "repetitions", "kernel", "seed")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One primitive with its settings."""
+
+    id: str
+    primitive: str
+    settings: dict
+
+    def request(self, options: dict) -> dict:
+        """What `pirlab primitive describe --batch` is asked."""
+        return self.asked()
+
+    def asked(self) -> dict:
+        """What tells this row from others in a group file."""
+        return {"primitive": self.primitive, "settings": self.settings}
+
+
+def options(experiment: dict, profile: dict) -> dict:
+    """How every row of the experiment is run."""
+    row = experiment["row"]
+    return {
+        "repetitions": row.get("repetitions", profile["repetitions"]),
+        "kernel": row.get("kernel", "auto"),
+        "time_limit_seconds": profile["time_limit_seconds"],
+    } | ({"seed": row["seed"]} if "seed" in row else {})
+
+
+def product(table: dict) -> list[dict]:
+    """Every combination of a table whose values may be lists."""
+    lists = [value if isinstance(value, list) else [value] for value in table.values()]
+    return [dict(zip(table, values, strict=True)) for values in itertools.product(*lists)]
+
+
+def text(value) -> str:
+    """A setting's value in a file name."""
+    plain = value if isinstance(value, str) else json.dumps(value)
+    return "".join(c if c.isalnum() or c in ".^-" else "-" for c in plain).strip("-").lower()
+
+
+def left_out(settings: dict, tables: list[dict]) -> bool:
+    """Whether a table of [[except]] has all its keys in these settings, each with that value or one of these values."""
+    return any(
+        all(key in settings and settings[key] in (v if isinstance(v, list) else [v]) for key, v in table.items())
+        for table in tables
+    )
+
+
+def combinations(experiment: dict, source: str) -> list[tuple[str, list[Row]]]:
+    """Groups by name, each with its rows; PlanError where two rows of a group have one name."""
+    common = {key: value for key, value in experiment["row"].items() if key not in RUN_KEYS}
+    series = experiment.get("series", [{}])
+    series = series if isinstance(series, list) else [series]
+    groups = []
+    for place in product(experiment.get("grid", {})):
+        name = "_".join(f"{text(key)}-{text(value)}" for key, value in place.items()) or "all"
+        rows = {}
+        for table in series:
+            own = {key: value for key, value in table.items() if key != "id"}
+            for settings in product(own):
+                asked = common | place | settings
+                if left_out(asked, experiment.get("except", [])):
+                    continue
+                parts = [table["id"]] if "id" in table else []
+                parts += [text(value) for key, value in settings.items() if not parts or isinstance(own[key], list)]
+                row = Row("-".join(parts) or "all", experiment["row"]["primitive"], asked)
+                if row.id in rows:
+                    raise PlanError(
+                        f'{source}: key "series" gives two rows the name "{row.id}". Add `id = "..."` to one [[series]].'
+                    )
+                rows[row.id] = row
+        if rows:
+            groups.append((name, list(rows.values())))
+    return groups
