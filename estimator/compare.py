@@ -9,9 +9,12 @@ from statistics import median
 MEMORY_TOLERANCE = 0.10
 #: Of the variance, where the formula is an equality and the samples suffice.
 VARIANCE_TOLERANCE = 1 / 16
-#: What suffices: independent samples, over so many keys.
+#: What suffices: independent samples, over so many keys, and over more where a key's errors have a part in common.
 ENOUGH_SAMPLES = 2**14
 ENOUGH_KEYS = 20
+ENOUGH_KEYS_IN_COMMON = 100
+#: Share of the variance in common from which sampling error over keys counts.
+COMMON_PART = 0.01
 #: Sampling error allowed for, in standard deviations of a measured variance.
 SAMPLING_DEVIATIONS = 4.0
 
@@ -35,13 +38,15 @@ class Comparison:
 
 
 def compare(prediction: dict, record: dict) -> list[Comparison]:
-    """All pairs of a prediction record and the run record of the same row.
+    """All pairs of a prediction record and the record of the same row, of a protocol or of a primitive.
 
     Payload bytes exact; peak memory within 10 %; noise variance within 1/16 where the formula is an equality and never
     above its bound, sampling error apart; seconds for information only. Empty if the run has no measurements.
     """
     if record["status"] not in ("ok", "wrong"):
         return []
+    if record["kind"] == "primitive":
+        return [*_primitive_noise(prediction, record), *_primitive_seconds(prediction, record)]
     return [*_bytes(record), *_memory(prediction, record), *_noise(prediction, record), *_seconds(prediction, record)]
 
 
@@ -98,6 +103,42 @@ def _noise(prediction: dict, record: dict) -> list[Comparison]:
             tolerance = f"variance within {part}, below the bound"
         rows.append(_row(name, "", stage["stddev"], measured["stddev"], within, tolerance, _few(measured)))
     return rows
+
+
+def _primitive_noise(prediction: dict, record: dict) -> list[Comparison]:
+    """Mean squares with their formulas: within 1/16 of an equality, not above a bound, sampling error apart."""
+    stages = {s["stage"]: s for s in prediction["noise"]["stages"]}
+    rows = []
+    for name, measured in record["measured"]["noise"].items():
+        quantity, stddev = f"noise stddev {name}", sqrt(measured["variance"])
+        stage = stages.get(name)
+        if stage is None:
+            rows.append(_row(quantity, "", 0.0, stddev, False, "stage unknown"))
+            continue
+        common = stage["common_share"]
+        keys, samples = max(1, measured["keys"]), max(1, measured["samples"])
+        sampling = SAMPLING_DEVIATIONS * sqrt(2 * (common**2 / keys + (1 - common) ** 2 / samples))
+        enough = samples >= ENOUGH_SAMPLES and keys >= (ENOUGH_KEYS_IN_COMMON if common > COMMON_PART else ENOUGH_KEYS)
+        allowed = VARIANCE_TOLERANCE if enough and common <= COMMON_PART else VARIANCE_TOLERANCE + sampling
+        part = "1/16" if allowed == VARIANCE_TOLERANCE else f"1/16 + sampling error {sampling:.1%}"
+        excess = measured["variance"] - stage["variance"]
+        if stage["kind"] == "equality":
+            within, tolerance = abs(excess) <= allowed * stage["variance"], f"variance within {part}"
+        else:
+            within = excess <= sampling * stage["variance"]
+            tolerance = f"variance below the bound (sampling error {sampling:.1%})"
+        few = "" if enough else f"few samples: {samples} over {keys} keys"
+        rows.append(_row(quantity, "", stage["stddev"], stddev, within, tolerance, few))
+    return rows
+
+
+def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
+    """All that one repetition timed, for information."""
+    timed = sum(median(t["samples"]) * t["per"] for t in record["measured"]["times"].values() if t["samples"])
+    if not timed:
+        return []
+    predicted = prediction["seconds"]["repetition"]
+    return [_row("seconds repetition", "s", predicted, timed, None, "for information")]
 
 
 def _few(measured: dict) -> str:

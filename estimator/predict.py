@@ -1,6 +1,8 @@
 """`pirlab-predict`: prediction records for descriptions, in one call for any number of them.
 
 pirlab describe --batch < rows.jsonl | pirlab-predict --out predictions.jsonl
+
+Descriptions of protocols and of primitives (`pirlab primitive describe`), also mixed.
 """
 
 from __future__ import annotations
@@ -14,12 +16,14 @@ from pathlib import Path
 from .cost import UnitCosts, predict_seconds
 from .describe import DescribeError, read_descriptions, read_json_lines
 from .noise import predict_noise
+from .noise.primitive import primitive_stages
 from .security.assess import SOURCES, predict_security, weakest
 from .security.attacks import SECURITY_TARGET
 from .security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
 
 SCHEMA = "pirlab/prediction/1"
 DESCRIBED = "pirlab/description/1"
+DESCRIBED_PRIMITIVE = "pirlab/primitive-description/1"
 
 
 def predict(
@@ -33,6 +37,30 @@ def predict(
     for description in descriptions:
         if "error" in description:
             raise ValueError(f"description {description.get('id')}: {description['error']}")
+    protocols = [d for d in descriptions if d.get("schema") != DESCRIBED_PRIMITIVE]
+    of_protocols = iter(_predict_protocols(protocols, security, unit_costs, timeout))
+    return [
+        predict_primitive(d) if d.get("schema") == DESCRIBED_PRIMITIVE else next(of_protocols) for d in descriptions
+    ]
+
+
+def predict_primitive(description: dict) -> dict:
+    """The prediction record of a primitive. Its seconds are of one repetition: a description knows no more."""
+    return {
+        "schema": SCHEMA,
+        "id": description.get("id"),
+        "primitive": description["primitive"],
+        "settings": description["settings"],
+        "security": [],
+        "noise": {"stages": primitive_stages(description)},
+        "seconds": {name: description["predicted_seconds"] for name in ("repetition", "total")},
+        "peak_bytes": description["peak_bytes"],
+    }
+
+
+def _predict_protocols(
+    descriptions: Sequence[dict], security: str, unit_costs: UnitCosts | None, timeout: float
+) -> list[dict]:
     parts = zip(
         descriptions,
         predict_security(descriptions, security, timeout),
@@ -111,7 +139,9 @@ def _read(path: Path | None) -> list[dict]:
             "wrote nothing, its own message says why."
         )
     for number, description in enumerate(descriptions, 1):
-        known = isinstance(description, dict) and ("error" in description or description.get("schema") == DESCRIBED)
+        known = isinstance(description, dict) and (
+            "error" in description or description.get("schema") in (DESCRIBED, DESCRIBED_PRIMITIVE)
+        )
         if not known:
             raise DescribeError(
                 f"{name}: entry {number} is no `{DESCRIBED}`. Give what `pirlab describe --batch` writes."

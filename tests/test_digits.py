@@ -3,7 +3,6 @@
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
 import pytest
 from pirlab_estimator.noise import digits, sums
 
@@ -11,7 +10,10 @@ SMALL = [(2, 23), (2, 32), (3, 77), (3, 81), (4, 211), (4, 64), (5, 26), (8, 401
 DROPPED = [(2, 23, 1), (2, 32, 3), (3, 77, 2), (4, 211, 1), (4, 64, 2), (8, 401, 2), (6, 216, 1), (5, 626, 4)]
 
 
-def length_of(q, b):
+def length_of(q, b, family="unsigned"):
+    if family == "balanced":  # the highest of k digits reaches b // 2
+        centred = [v - q if v >= q - q // 2 else v for v in range(q)]
+        return next(k for k in range(1, 99) if all(abs(balanced(v, b, k)[-1]) <= b // 2 for v in centred))
     return next(k for k in range(1, 99) if b**k >= q)
 
 
@@ -54,11 +56,12 @@ def outcomes(family, u, q, b, k):
             yield Fraction(1, 2**k), [c - last * d for c, d in zip(x, of_q)]
     else:
         half = family == "jlp24"
-        for v, weight in ((u, Fraction(1, 2) if half else 1 - Fraction(u, q)), (u - q, Fraction(1, 2) if half else Fraction(u, q))):
+        below = Fraction(1, 2) if half else Fraction(u, q)
+        for v, weight in ((u, 1 - below), (u - q, below)):
             if family == "zy22":
                 for rho in range(big):
-                    x = unsigned((v + rho) % big, b, k - 1) + [(v + rho) // big]
-                    yield weight / big, [c - d for c, d in zip(x, unsigned(rho, b, k - 1) + [0])]
+                    x = [*unsigned((v + rho) % big, b, k - 1), (v + rho) // big]
+                    yield weight / big, [c - d for c, d in zip(x, [*unsigned(rho, b, k - 1), 0])]
                 continue
             for r in product((0, 1), repeat=k - 1):
                 chance = weight
@@ -70,7 +73,7 @@ def outcomes(family, u, q, b, k):
 
 def enumerate_moments(family, q, b):
     """Per digit E[x], E[x^2], E_u[E[x|u]^2], max_u E[x^2|u]; the norm's mean; recomposition is checked on the way."""
-    k = length_of(q, b)
+    k = length_of(q, b, family)
     weights = [b**i for i in range(k)]
     mean, square, fixed, worst, norm = ([Fraction(0)] * k for _ in range(5))
     norm = 0.0
@@ -103,3 +106,97 @@ def test_moments_are_those_of_all_inputs_and_coins(family, b, q):
             assert d.worst == largest
         if family in ("gmp19", "zy22", "dither-q"):
             assert d.mean == d.fixed == 0, "centred for every input"
+
+
+@pytest.mark.parametrize("family", digits.DETERMINISTIC)
+@pytest.mark.parametrize(("b", "q", "dropped"), DROPPED)
+def test_dropped_digits_and_what_they_lose(family, b, q, dropped):
+    """Rounding to the nearest multiple of b^dropped, then digits; moments of both parts over all u."""
+    got = digits.gadget(family, q, b, dropped)
+    k, unit = len(got.digits), b**dropped
+    rows, errors = [], []
+    for u in range(q):
+        v = u - q if family == "balanced" and u >= q - q // 2 else u
+        rounded = (v + unit // 2) // unit
+        row = (
+            balanced(rounded, b, k) if family == "balanced" else [*unsigned(rounded, b, k - 1), rounded // b ** (k - 1)]
+        )
+        errors.append(v - sum(x * unit * b**i for i, x in enumerate(row)))
+        rows.append(row)
+    assert max(abs(row[-1]) for row in rows) <= (b // 2 if family == "balanced" else b)
+    for digit, column in zip(got.digits, zip(*rows)):
+        assert digit.mean == Fraction(sum(column), q)
+        assert digit.square == digit.fixed == Fraction(sum(x * x for x in column), q)
+        assert digit.worst >= max(x * x for x in column)
+    assert max(map(abs, errors)) <= unit // 2
+    assert got.error.mean == Fraction(sum(errors), q)
+    assert got.error.square == Fraction(sum(e * e for e in errors), q)
+    assert got.error.worst >= max(e * e for e in errors)
+
+
+#: E ||x|| of the four samplers as published in the facts about the paper.
+NORMS = {
+    (2, 23): (1.7151, 1.5009, 2.8793, 2.5826),
+    (2, 32): (1.8137, 1.6058, 2.6631, 2.6631),
+    (3, 77): (2.3368, 2.2304, 3.9630, 3.4156),
+    (4, 211): (3.0102, 2.9262, 4.9270, 4.3882),
+    (8, 401): (4.9365, 4.9127, 7.3293, 7.2043),
+}
+
+
+@pytest.mark.parametrize(("b", "q"), NORMS)
+def test_mean_norms_of_the_samplers(b, q):
+    for family, norm in zip(("gmp19", "zy22", "jlp21", "jlp24"), NORMS[b, q]):
+        assert enumerate_moments(family, q, b)[-1] == pytest.approx(norm, abs=6e-5), family
+
+
+LARGE = (1 << 60) - 93, 5070602400912917605986812821771  # below 2^60; above 2^102
+
+
+@pytest.mark.parametrize("q", LARGE)
+@pytest.mark.parametrize("b", [2, 4, 10, 256, 1 << 19])
+def test_middle_digits_of_large_moduli_have_the_simple_forms(q, b):
+    """The forms for digits far from both ends: b^2/3 + 1/6 and so on."""
+    expected = {
+        "unsigned": (b - 1) * (2 * b - 1) / 6,
+        "balanced": (b * b + 2) / 12 if b % 2 == 0 else (b * b - 1) / 12,
+        "gmp19": (b * b + 1) / 6,
+        "zy22": (b * b - 1) / 6,
+        "jlp24": b * b / 3 + 1 / 6,
+        "dither-q": (b * b - 1) / 6,
+    }
+    for family, square in expected.items():
+        got = digits.gadget(family, q, b).digits
+        i = len(got) // 2 if b < 100 else 1
+        scale = 1 - (2 if family == "gmp19" else 0) * b ** (-2.0 * i) / (b * b + 1)
+        assert float(got[i].square) == pytest.approx(square * scale, rel=2e-3 if b > 1000 else 1e-4), family
+    got = digits.gadget("jlp21", q, b).digits[1]
+    assert float(got.square) == pytest.approx(b * b / 3 + 1 / 6 + (q // b % b) ** 2 / 2, rel=1e-3)
+
+
+def test_sums_against_loops():
+    for end, unit, base in [(0, 3, 5), (14, 3, 5), (15, 3, 5), (97, 4, 3), (50, 1, 7)]:
+        polynomial = {(1, 2, 1): 3, (0, 1, 2): -2, (2, 0, 0): 1, (0, 4, 0): 1}
+        parts = [(v // (unit * base), v // unit % base, v % unit) for v in range(end)]
+        expected = sum(3 * p * d * d * r - 2 * d * r * r + p * p + d**4 for p, d, r in parts)
+        assert sums.digit_sum(polynomial, end, unit, base) == expected
+    for start, end, unit, base in [(-17, 40, 3, 5), (-40, -3, 2, 3), (4, 90, 7, None), (-31, 12, 4, None)]:
+        row = [v // unit % base if base else v // unit for v in range(start, end)]
+        assert sums.digit_power_sums(start, end, unit, base) == (end - start, sum(row), sum(x * x for x in row))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("signed", 97, 4), "none of unsigned"),
+        (("unsigned", 1, 4), "at least 2"),
+        (("unsigned", 97, 1), "at least 2"),
+        (("unsigned", 97, 4, 4), "must leave a digit"),
+        (("balanced", 97, 4, -1), "must leave a digit"),
+        (("zy22", 97, 4, 1), "can be dropped"),
+        (("jlp24", 97, 97), "two digits"),
+    ],
+)
+def test_impossible_gadgets_are_refused(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        digits.gadget(*arguments)

@@ -1,11 +1,12 @@
-"""Moments of the digits of every gadget family, exact for a given modulus q, base b and length k (b^(k-1) < q <= b^k).
+"""Moments of the digits of every gadget family, exact for a given modulus q and base b.
 
-Deterministic: `unsigned` digits of u in [0, q); `balanced` digits (in -floor(b/2) .. ceil(b/2)-1, the highest takes
-the rest) of the representative of u in [-q/2, q/2). Both may drop their `dropped` lowest digits: unsigned truncates,
-balanced rounds to the nearest multiple of b^dropped.
+Deterministic: `unsigned` digits of u in [0, q); `balanced` digits of the representative of u in [-q/2, q/2), in
+-floor(b/2) .. ceil(b/2)-1, but the highest takes the rest. Both may drop their `dropped` lowest digits (approximate
+gadgets): u is then rounded to the nearest multiple of b^dropped, and the highest unsigned digit may be b.
 
-Randomised, with coins of their own for every coefficient: pick v in {u, u - q}, write v = a b^(k-1) + (digits v_i),
-pick carries r_i in {0, 1}; then x_0 = v_0 - b r_0, x_i = v_i - b r_i + r_(i-1), x_(k-1) = a + r_(k-2).
+Randomised, with coins of their own for every coefficient, k digits with b^(k-1) < q <= b^k: pick v in {u, u - q}, write
+v = a b^(k-1) + (digits v_i), pick carries r_i in {0, 1}; then x_0 = v_0 - b r_0, x_i = v_i - b r_i + r_(i-1),
+x_(k-1) = a + r_(k-2).
 - `gmp19` (Genise, Micciancio, Polyakov, Eurocrypt 2019): v = u - q with probability u/q; r_i independent, 1 with
   probability p_i = (v mod b^(i+1)) / b^(i+1).
 - `zy22` (Zhang, Yu, PKC 2022): the same v and the same law of each r_i, the carries those of v + rho for one uniform
@@ -25,7 +26,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from .sums import boxes, box_sum, digit_power_sums, digit_sum, multiply
+from .sums import box_sum, boxes, digit_power_sums, digit_sum, multiply
 
 DETERMINISTIC = ("unsigned", "balanced")
 RANDOMISED = ("gmp19", "zy22", "jlp21", "jlp24", "dither-q")
@@ -58,11 +59,24 @@ class Gadget:
     error: Digit
 
 
-def gadget_length(modulus: int, base: int) -> int:
-    """The least k with base^k >= modulus, nothing dropped."""
-    length, power = 1, base
-    while power < modulus:
-        length, power = length + 1, power * base
+def gadget_length(family: str, modulus: int, base: int, dropped: int = 0) -> int:
+    """The number of digits that a gadget produces, so that no residue needs a highest digit out of range.
+
+    Unsigned: below b, or b itself where a residue is rounded up to b^k. Balanced: at most floor(b/2) in absolute value.
+    """
+    length, reach, half = 1, base, base // 2
+    unit = base**dropped
+    if family == "unsigned":
+        largest = (modulus - 1 + unit // 2) // unit
+        while largest > reach or (largest == reach and not dropped):
+            length, reach = length + 1, reach * base
+    elif family == "balanced":
+        top, lift = unit, unit // 2
+        while ((modulus - 1) // 2 + lift) // top > half or (lift - modulus // 2) // top < -half:
+            length, top, lift = length + 1, top * base, lift + half * top
+    else:
+        while reach < modulus:
+            length, reach = length + 1, reach * base
     return length
 
 
@@ -73,14 +87,14 @@ def gadget(family: str, modulus: int, base: int, dropped: int = 0) -> Gadget:
         raise ValueError(f"family {family!r} is none of {', '.join(FAMILIES)}")
     if modulus < 2 or base < 2:
         raise ValueError(f"a gadget needs a modulus and a base of at least 2, not {modulus} and {base}")
-    length = gadget_length(modulus, base)
-    if not 0 <= dropped < length:
-        raise ValueError(f"dropped must be 0 .. {length - 1} for {length} digits, not {dropped}")
+    if dropped < 0 or base**dropped >= modulus:
+        raise ValueError(f"dropped must leave a digit: {base}^{dropped} is not below the modulus {modulus}")
     if dropped and family not in DETERMINISTIC:
         raise ValueError(f"only {' and '.join(DETERMINISTIC)} digits can be dropped, not {family}")
-    if length == 1 and family in ("gmp19", "zy22", "jlp21", "jlp24"):
+    length = gadget_length(family, modulus, base, dropped)
+    if length == 1 and family in RANDOMISED:
         raise ValueError(f"{family} needs two digits at least: a base below the modulus {modulus}, not {base}")
-    digits = tuple(_DIGIT[family](modulus, base, length, i, dropped) for i in range(length - dropped))
+    digits = tuple(_DIGIT[family](modulus, base, length, i, dropped) for i in range(length))
     return Gadget(family, modulus, base, dropped, digits, _error(family, modulus, base, dropped))
 
 
@@ -91,26 +105,23 @@ def _moments(sums: tuple[int, int, int], offset: int = 0) -> tuple[Fraction, Fra
 
 
 def _unsigned(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
-    unit = b ** (i + dropped)
-    mean, square = _moments(digit_power_sums(0, q, unit, b))
-    return Digit(mean, square, square, Fraction(min(b - 1, (q - 1) // unit) ** 2))
-
-
-def _rounding(family: str, b: int, dropped: int) -> int:
-    """What is added before the lowest digits are cut off."""
-    return b**dropped // 2 if family == "balanced" else 0
+    unit, shift = b ** (i + dropped), b**dropped // 2
+    mean, square = _moments(digit_power_sums(shift, shift + q, unit, None if i == k - 1 else b))
+    largest = (q - 1 + shift) // unit
+    return Digit(mean, square, square, Fraction((largest if i == k - 1 else min(b - 1, largest)) ** 2))
 
 
 def _balanced(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
     unit, half = b ** (i + dropped), b // 2
     # floor((v + shift) / unit) is what is left when the lower digits are taken off
-    shift = _rounding("balanced", b, dropped) + half * (b**i - 1) // (b - 1) * b**dropped
+    shift = b**dropped // 2 + half * (b**i - 1) // (b - 1) * b**dropped
     start = shift - q // 2
-    if i == k - dropped - 1:
+    if i == k - 1:
         mean, square = _moments(digit_power_sums(start, start + q, unit, None))
         worst = max((start // unit) ** 2, ((start + q - 1) // unit) ** 2)
     else:
-        mean, square = _moments(digit_power_sums(start + half * unit, start + half * unit + q, unit, b), half)
+        start += half * unit
+        mean, square = _moments(digit_power_sums(start, start + q, unit, b), half)
         worst = half**2
     return Digit(mean, square, square, Fraction(worst))
 
@@ -166,13 +177,9 @@ def _jlp24(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
     fixed_mean = mean + coin_mean
     pair = Fraction(_product_sum(q, unit, base, -q), q)
     fixed = (square + pair) / 2 + 2 * coin_mean * mean + coin_mean**2
-    if top:
-        worst = (-(-q // unit) - Fraction(1, 2)) ** 2
-    else:
-        worst = max(coin_mean**2, (b - 1 + coin_mean) ** 2)
-    return Digit(
-        fixed_mean, square + 2 * coin_mean * mean + coin_mean**2 + coin_variance, fixed, worst + coin_variance
-    )
+    largest = -(-q // unit) - 1 if top else b - 1
+    worst = (largest + Fraction(1, 2)) ** 2 if top else max(coin_mean**2, (largest + coin_mean) ** 2)
+    return Digit(fixed_mean, square + 2 * coin_mean * mean + coin_mean**2 + coin_variance, fixed, worst + coin_variance)
 
 
 def _product_sum(q: int, unit: int, base: int | None, offset: int) -> int:
@@ -220,14 +227,13 @@ def _dither_q(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
 
 
 def _error(family: str, q: int, b: int, dropped: int) -> Digit:
-    """u minus the recomposed digits, over uniform u."""
+    """u minus the recomposed digits, over uniform u: rounding to a multiple of b^dropped."""
     if not dropped:
         return Digit(Fraction(0), Fraction(0), Fraction(0), Fraction(0))
-    offset = _rounding(family, b, dropped)
-    start = offset - q // 2 if family == "balanced" else 0
-    mean, square = _moments(digit_power_sums(start, start + q, 1, b**dropped), offset)
-    worst = max(offset, b**dropped - 1 - offset) ** 2
-    return Digit(mean, square, square, Fraction(worst))
+    unit, half = b**dropped, b**dropped // 2
+    start = half - (q // 2 if family == "balanced" else 0)
+    mean, square = _moments(digit_power_sums(start, start + q, 1, unit), half)
+    return Digit(mean, square, square, Fraction(half**2))
 
 
 _DIGIT = {

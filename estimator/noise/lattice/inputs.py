@@ -95,9 +95,9 @@ class GadgetNoise:
     @staticmethod
     def _build(pick: Callable, kind: Kind, family, modulus, base, dropped) -> GadgetNoise:
         names = np.asarray(family, dtype=object), np.asarray(modulus, dtype=object)
-        columns = np.frompyfunc(
-            lambda f, q, b, low: pick(gadget(str(f), int(q), int(b), int(low))), 4, len(_FIELDS)
-        )(*names, np.asarray(base, dtype=object), np.asarray(dropped, dtype=object))
+        columns = np.frompyfunc(lambda f, q, b, low: pick(gadget(str(f), int(q), int(b), int(low))), 4, len(_FIELDS))(
+            *names, np.asarray(base, dtype=object), np.asarray(dropped, dtype=object)
+        )
         return GadgetNoise(*(np.asarray(column, dtype=float)[()] for column in columns), kind=kind)
 
 
@@ -122,9 +122,9 @@ def _any_input(g: Gadget) -> tuple[float, ...]:
 
 
 def negacyclic_signs(n: int, exponent: int = 1) -> float:
-    """Mean over the coefficients of (sum of the n signs)^2 in U tau(U), U = 1 + X + ... + X^(n-1), tau: X -> X^exponent.
+    """Mean of (sum of its n signs)^2 over the coefficients of U(X) U(X^exponent), U = 1 + X + ... + X^(n-1).
 
-    What a mean on both factors of a negacyclic product adds; (n^2 + 2) / 3 for exponent 1.
+    What means of both factors add to a negacyclic product; (n^2 + 2) / 3 for exponent 1.
     """
     positions = np.arange(n) * (exponent % (2 * n)) % (2 * n)
     image = np.zeros(2 * n)

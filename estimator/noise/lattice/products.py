@@ -46,9 +46,7 @@ def approximation(n: ArrayLike, gadget: GadgetNoise, secret: Secret) -> Noise:
     return Noise(np.asarray(gadget.error_square) + by_secret - cross, gadget.kind)
 
 
-def gadget_product(
-    n: ArrayLike, gadget: GadgetNoise, rows: Noise, message_norm_square: ArrayLike = 0.0
-) -> Noise:
+def gadget_product(n: ArrayLike, gadget: GadgetNoise, rows: Noise, message_norm_square: ArrayLike = 0.0) -> Noise:
     """RLWE'(m) times u. message_norm_square: ||m||^2, for a random centred m its expectation n E[m^2]."""
     exact = digit_noise(n, gadget, rows)
     return exact + Noise(np.multiply(message_norm_square, gadget.error_square), gadget.kind)

@@ -100,4 +100,6 @@ def split_modulus_switch(
 def _ratio(numerator: ArrayLike, denominator: ArrayLike) -> ArrayLike:
     """The quotient of integers of any size."""
     divide = np.frompyfunc(lambda x, y: int(x) / int(y), 2, 1)
-    return np.asarray(divide(np.asarray(numerator, dtype=object), np.asarray(denominator, dtype=object)), dtype=float)[()]
+    return np.asarray(divide(np.asarray(numerator, dtype=object), np.asarray(denominator, dtype=object)), dtype=float)[
+        ()
+    ]

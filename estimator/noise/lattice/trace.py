@@ -1,14 +1,14 @@
 """Noise of the trace, of coefficient extraction and of oblivious expansion.
 
-Level j = 1 .. l takes c to c + tau_j(c) with a key switch of noise V_ks, tau_j: X -> X^(n/2^(j-1) + 1), highest exponent
-first. X^k with 2-adic valuation v of k: tau_j fixes it if j <= v, negates it if j = v + 1, moves it otherwise.
+Level j = 1 .. l takes c to c + tau_j(c) with a key switch of noise V_ks, tau_j: X -> X^(n/2^(j-1) + 1), the highest
+exponent first. For X^k with 2-adic valuation v of k: tau_j fixes it if j <= v, negates it if j = v + 1, else moves it.
 - A coefficient that is kept (2^l divides k) doubles at every level: its error too, coherently. Factor 4, not 2, in the
-  variance. Input noise: 4^l V_in (1 if the ciphertext was multiplied by 2^-l modulo q before). Key-switch noise of level j:
-  4^(l-j), in all (4^l - 1)/3 V_ks.
+  variance. Input noise: 4^l V_in (1 if the ciphertext was multiplied by 2^-l modulo q before). Key switches:
+  4^(l-j) V_ks of level j, in all (4^l - 1)/3 V_ks.
 - On the other coefficients input noise cancels exactly; key-switch noise of level j cancels for v >= j and otherwise
   is a sum of 2^(l-j) different ones: (2^(l-v) - 1) V_ks for white V_ks.
-- Mean over all coefficients: 2^(l-j) for level j, in all (2^l - 1) V_ks, exactly and also for digits with means: a product
-  u f with white f is uncorrelated between the n embeddings, which automorphisms permute.
+- Mean over all coefficients: 2^(l-j) V_ks of level j, in all (2^l - 1) V_ks; exactly, also for digits with means: a
+  product u f with white f is uncorrelated between the n embeddings, which automorphisms permute.
 Theorems that put n^2 V_ks on every coefficient (Pirouette A.12, Spiral, Respire) are bounds for the kept ones; what a
 later product of the whole polynomial sees is the mean.
 """
@@ -65,9 +65,10 @@ def rlwe_to_rgsw_row(
 ) -> Noise:
     """RLWE(-s m) of RLWE(m) = (a, b), as -s b + s^2 a: n E[s^2] V_in + components n V_row sum E[x^2].
 
-    components: 2 where both are decomposed (Spiral and Respire: V = (RLWE'(s^2), RLWE'(-s))), 1 where (-b, 0) takes the
-    place of b's product (Pirouette, squaring key). Pirouette Theorem A.13 prints n ||s||_inf / 4 for n E[s^2].
-    With dropped digits, E[eps^2] (n E[s^4 as a product] ..) is not covered: exact gadgets only.
+    components: 2 where both are decomposed (Spiral and Respire: V = (RLWE'(s^2), RLWE'(-s))), 1 where the ciphertext
+    (b, 0), of phase -s b, takes the place of b's product (Pirouette, squaring key). Pirouette Theorem A.13 prints
+    n ||s||_inf / 4 for n E[s^2]. Dropped digits would add the error of a product with s^2, whose coefficients are not
+    independent: exact gadgets only.
     """
     if np.any(np.asarray(gadget.error_square)):
         raise ValueError("the conversion to RGSW is written for exact gadgets: drop no digits")

@@ -1,0 +1,244 @@
+"""Noise stages of measured primitives: from the settings that `pirlab primitive describe` completed to the formulas.
+
+Stages `output`: error against the exact result on the messages. `added`: against the exact result on the input's
+phases, so without input noise. `kept`, `added-kept`: the same on the coefficients that a trace keeps. `after-<L>`: of
+a chain of L steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log2
+
+import numpy as np
+
+from ..modulus import parse_modulus
+from . import lattice
+from .lattice import NOTHING, GadgetNoise, Noise, Secret
+
+Stages = list[tuple[str, Noise]]
+
+
+class Settings:
+    """Typed access to completed settings; ValueError names the one that is missing or wrong."""
+
+    def __init__(self, values: dict):
+        self.values = values
+
+    def __getitem__(self, key: str):
+        if key not in self.values:
+            raise ValueError(f"setting `{key}` is missing: give what `pirlab primitive describe` writes")
+        return self.values[key]
+
+    def one_of(self, key: str, choices: Sequence):
+        """A setting with few values."""
+        value = self[key]
+        if value not in choices:
+            raise ValueError(f"setting `{key}` is {value!r}, not one of {', '.join(map(repr, choices))}")
+        return value
+
+    @property
+    def n(self) -> int:
+        return int(self["n"])
+
+    @property
+    def modulus(self) -> int:
+        return parse_modulus(self["modulus"])
+
+    @property
+    def fresh(self) -> Noise:
+        """Of inputs and key rows."""
+        return lattice.fresh(self["stddev"])
+
+    @property
+    def gadget(self) -> GadgetNoise:
+        return GadgetNoise.of(self["family"], self.modulus, int(self["base"]), int(self.values.get("dropped", 0)))
+
+    def secret(self, dimension: int) -> Secret:
+        """The moments of the secret key."""
+        match self.one_of("secret", ("ternary", "binary", "gaussian", "fixed-weight")):
+            case "ternary":
+                return Secret.ternary()
+            case "binary":
+                return Secret.binary()
+            case "gaussian":
+                return Secret.gaussian(self["secret_stddev"])
+        return Secret.fixed_weight(self["secret_weight"], dimension)
+
+    @property
+    def message_norm_square(self) -> float:
+        """E ||m||^2 of the message of RLWE' or RGSW."""
+        norms = {"zero": 0.0, "one": 1.0, "ternary": self.n * 2 / 3}
+        return norms[self.one_of("message", tuple(norms))]
+
+
+def _fresh(s: Settings) -> Stages:
+    return [("output", s.fresh)]
+
+
+def _add(s: Settings) -> Stages:
+    return [("output", lattice.sum_of(s.fresh, s["terms"]))]
+
+
+def _plaintext_product(s: Settings) -> Stages:
+    balanced = s.one_of("plain_digits", ("balanced", "unsigned")) == "balanced"
+    square = lattice.uniform_square(s["plain_modulus"], balanced)
+    return [("output", lattice.plaintext_product(s.n, square, s.fresh))]
+
+
+def _monomial_product(s: Settings) -> Stages:
+    return [("output", lattice.monomial_product(s.fresh))]
+
+
+def _sample_extraction(s: Settings) -> Stages:
+    return [("output", lattice.sample_extraction(s.fresh))]
+
+
+def _gadget_product(s: Settings) -> Stages:
+    return [("added", lattice.gadget_product(s.n, s.gadget, s.fresh, s.message_norm_square))]
+
+
+def _both(formula: Callable[[Noise], Noise], noise: Noise) -> Stages:
+    return [("output", formula(noise)), ("added", formula(NOTHING))]
+
+
+def _external_product(s: Settings) -> Stages:
+    arguments = s.n, s.gadget, s.fresh, s.secret(s.n), s.message_norm_square
+    return _both(lambda noise: lattice.external_product(*arguments, noise), s.fresh)
+
+
+def _cmux(s: Settings) -> Stages:
+    share = {0: 0.0, 1: 1.0, "random": 0.5}[s.one_of("bit", (0, 1, "random"))]
+    return _both(lambda noise: lattice.cmux(s.n, s.gadget, s.fresh, s.secret(s.n), share, noise), s.fresh)
+
+
+def _lwe_key_switch(s: Settings) -> Stages:
+    dimension = int(s["dimension_from"])
+    arguments = dimension, s.gadget, s.fresh, s.secret(dimension)
+    return _both(lambda noise: lattice.lwe_key_switch(*arguments, noise), lattice.fresh(s["input_stddev"]))
+
+
+def _rlwe_key_switch(s: Settings) -> Stages:
+    return _both(lambda noise: lattice.rlwe_key_switch(s.n, s.gadget, s.fresh, s.secret(s.n), noise), s.fresh)
+
+
+def _ring_switch(s: Settings) -> Stages:
+    return _both(lambda noise: lattice.ring_switch(s.n, s.gadget, s.fresh, s.secret(s.n), noise), s.fresh)
+
+
+def _automorphism(s: Settings) -> Stages:
+    arguments = s.n, s.gadget, s.fresh, s.secret(s.n), int(s["exponent"])
+    return _both(lambda noise: lattice.automorphism(*arguments, noise), s.fresh)
+
+
+def _levels(s: Settings, formula: Callable, levels: int) -> Stages:
+    switch = lattice.rlwe_key_switch(s.n, s.gadget, s.fresh, s.secret(s.n))
+    output, added = formula(levels, switch, s.fresh), formula(levels, switch)
+    return [
+        ("output", output.everywhere),
+        ("kept", output.kept),
+        ("added", added.everywhere),
+        ("added-kept", added.kept),
+    ]
+
+
+def _trace(s: Settings) -> Stages:
+    return _levels(s, lattice.trace, round(log2(s.n / int(s["subring"]))))
+
+
+def _expansion(s: Settings) -> Stages:
+    return _levels(s, lattice.expansion, int(s["depth"]))
+
+
+def _modulus_switch(s: Settings) -> Stages:
+    arguments = s.n, s.modulus, parse_modulus(s["to_modulus"]), s.secret(s.n)
+    return _both(lambda noise: lattice.modulus_switch(*arguments, noise), s.fresh)
+
+
+def _split_modulus_switch(s: Settings) -> Stages:
+    to_a, to_b = parse_modulus(s["to_modulus_a"]), parse_modulus(s["to_modulus_b"])
+    arguments = s.n, s.modulus, to_a, to_b, s.secret(s.n)
+    return _both(lambda noise: lattice.split_modulus_switch(*arguments, noise), s.fresh)
+
+
+def _chain(s: Settings) -> Stages:
+    same_input = s.one_of("input", ("rotate", "constant")) == "constant"
+    same_selector = s.one_of("selectors", ("fresh", "one")) == "one"
+    lengths = [int(length) for length in s["lengths"]]
+    chain = lattice.cmux_chain(
+        lengths,
+        s.n,
+        s.gadget,
+        s.fresh,
+        s.secret(s.n),
+        same_input=same_input,
+        same_selector=same_selector,
+        noise=NOTHING if same_input else s.fresh,
+    )
+    variances = np.asarray(chain.variance, dtype=float)
+    return [(f"after-{length}", Noise(v, chain.kind)) for length, v in zip(lengths, variances)]
+
+
+SUM = "independent errors: variances add"
+KEY_SWITCH = "n V_row sum E[x^2] + n E[eps^2] E[s^2] of the gadget product with a"
+MODULUS_SWITCH = "(q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 n E[s^2] / 12, exact rounding moments"
+LEVELS = "every level: factor 4 on kept coefficients, 2 in the mean, of what key switches before it added"
+EXTERNAL = "n V_row 2 sum E[x^2] + ||m||^2 (V_in + E[eps^2] (1 + n E[s^2]))"
+OPERATIONS: dict[str, tuple[Callable[[Settings], Stages], str]] = {
+    "fresh": (_fresh, "stddev^2"),
+    "add": (_add, SUM),
+    "plaintext-product": (_plaintext_product, "n E[p^2] V_in"),
+    "monomial-product": (_monomial_product, "V_in, permuted"),
+    "sample-extraction": (_sample_extraction, "V_in of that coefficient"),
+    "gadget-product": (_gadget_product, "n V_row sum E[x^2] + ||m||^2 E[eps^2]"),
+    "external-product": (_external_product, EXTERNAL),
+    "cmux": (_cmux, f"V_in + external product of the bit: {EXTERNAL}"),
+    "lwe-key-switch": (_lwe_key_switch, KEY_SWITCH),
+    "rlwe-key-switch": (_rlwe_key_switch, KEY_SWITCH),
+    "automorphism": (_automorphism, KEY_SWITCH),
+    "ring-switch": (_ring_switch, f"{KEY_SWITCH}, n of the large ring"),
+    "trace": (_trace, LEVELS),
+    "expansion": (_expansion, LEVELS),
+    "modulus-switch": (_modulus_switch, MODULUS_SWITCH),
+    "split-modulus-switch": (_split_modulus_switch, MODULUS_SWITCH),
+}
+CHAIN = f"length times {EXTERNAL}; what equal digits repeat, length^2"
+
+
+def primitive_stages(description: dict) -> list[dict]:
+    """The noise stages of one `pirlab/primitive-description/1`; only `noise` and `cmux-chain` have any."""
+    name, settings = description["primitive"], Settings(description["settings"])
+    try:
+        if name == "cmux-chain":
+            formula, theorem = _chain, CHAIN
+        elif name == "noise":
+            formula, theorem = OPERATIONS[settings.one_of("operation", tuple(OPERATIONS))]
+        else:
+            return []
+        return [_stage(stage, noise, theorem, settings) for stage, noise in formula(settings)]
+    except ValueError as error:
+        raise ValueError(f"primitive {name}, row {description.get('id')}: {error}") from None
+
+
+def _stage(name: str, noise: Noise, theorem: str, settings: Settings) -> dict:
+    variance = float(noise.variance)
+    return {
+        "stage": name,
+        "variance": variance,
+        "stddev": variance**0.5,
+        "kind": noise.kind,
+        "common_share": _common_share(settings),
+        "theorem": theorem,
+    }
+
+
+def _common_share(settings: Settings) -> float:
+    """The most that the coefficients of one key's errors have in common: the share of digit means in E[x^2].
+
+    An input that is one constant gives all coefficients the same digits: there, what equal inputs repeat.
+    """
+    if "family" not in settings.values:
+        return 0.0
+    gadget = settings.gadget
+    common = gadget.repeated if settings.values.get("input") == "constant" else gadget.mean
+    return float(common) / float(gadget.square)

@@ -1,0 +1,180 @@
+"""Predictions of primitives from their descriptions, and records held against them."""
+
+import copy
+
+import pytest
+from pirlab_estimator import predict
+from pirlab_estimator.compare import compare
+from pirlab_estimator.noise.primitive import OPERATIONS
+from pirlab_estimator.schemas import validate
+
+COMMON = {"n": 64, "modulus": "268369921*249561089", "secret": "ternary", "stddev": 3.2, "keys": 20, "samples": 16384}
+GADGET = {"family": "balanced", "base": 256, "dropped": 0}
+SETTINGS = {
+    "fresh": {},
+    "add": {"terms": 3},
+    "plaintext-product": {"plain_modulus": 16, "plain_digits": "unsigned"},
+    "monomial-product": {"exponent": 7},
+    "sample-extraction": {},
+    "gadget-product": GADGET | {"message": "ternary"},
+    "external-product": GADGET | {"message": "one"},
+    "cmux": GADGET | {"bit": "random", "dropped": 1},
+    "lwe-key-switch": GADGET | {"dimension_from": 300, "dimension_to": 200, "modulus": "2^32", "input_stddev": 100.0},
+    "rlwe-key-switch": GADGET,
+    "automorphism": GADGET | {"exponent": 5},
+    "ring-switch": GADGET | {"n_to": 16},
+    "trace": GADGET | {"subring": 4},
+    "expansion": GADGET | {"depth": 3},
+    "modulus-switch": {"to_modulus": "65536"},
+    "split-modulus-switch": {"to_modulus_a": "1048576", "to_modulus_b": "256"},
+}
+
+
+def description(operation, primitive="noise", **settings):
+    """As `pirlab primitive describe` writes it."""
+    return {
+        "schema": "pirlab/primitive-description/1",
+        "id": operation,
+        "primitive": primitive,
+        "settings": COMMON | SETTINGS.get(operation, {}) | {"operation": operation} | settings,
+        "counts": {},
+        "predicted_seconds": 0.25,
+        "peak_bytes": 1 << 20,
+    }
+
+
+def chain(**settings):
+    defaults = GADGET | {"lengths": [1, 10, 100], "input": "rotate", "selectors": "fresh"}
+    return description("chain", "cmux-chain", **(defaults | settings))
+
+
+def variances(prediction):
+    return {s["stage"]: s["variance"] for s in prediction["noise"]["stages"]}
+
+
+def record(prediction, factor=1.0, samples=1 << 14, keys=100):
+    """A record whose noise is the prediction's, times a factor."""
+    noise = {
+        stage: {"samples": samples, "keys": keys, "mean": 0.0, "variance": factor * variance, "max": 1.0}
+        for stage, variance in variances(prediction).items()
+    }
+    times = {"noise": {"unit": "s", "per": 4, "samples": [0.05, 0.06, 0.07]}}
+    return {
+        "kind": "primitive",
+        "status": "ok",
+        "measured": {"noise": noise, "times": times, "values": {}, "counts": {}, "correct": {}},
+    }
+
+
+def test_every_operation_is_predicted_and_valid():
+    assert set(SETTINGS) == set(OPERATIONS)
+    records = predict.predict([description(name) for name in OPERATIONS] + [chain()])
+    for made in records:
+        validate(made, "primitive-prediction")
+        assert made["noise"]["stages"] and made["seconds"] == {"repetition": 0.25, "total": 0.25}
+    stages = {made["id"]: variances(made) for made in records}
+    assert stages["fresh"] == {"output": pytest.approx(10.24)}
+    assert stages["add"] == {"output": pytest.approx(30.72)}
+    assert stages["plaintext-product"] == {"output": pytest.approx(64 * 10.24 * 15 * 31 / 6)}
+    assert stages["external-product"]["output"] - stages["external-product"]["added"] == pytest.approx(10.24, rel=1e-3)
+    assert stages["modulus-switch"]["added"] == pytest.approx((1 + 64 * 2 / 3) / 12)
+    assert stages["split-modulus-switch"]["added"] == pytest.approx(1 / 12, rel=1e-4)
+    added = stages["rlwe-key-switch"]["added"]
+    assert stages["automorphism"]["added"] == stages["ring-switch"]["added"] == added
+    assert stages["trace"] == {
+        "output": pytest.approx(15 * added + 10.24 / 16),
+        "kept": pytest.approx(85 * added + 10.24),
+        "added": pytest.approx(15 * added),
+        "added-kept": pytest.approx(85 * added),
+    }
+    assert stages["expansion"]["added-kept"] == pytest.approx(21 * added)
+    assert list(stages["chain"]) == ["after-1", "after-10", "after-100"]
+
+
+def test_chains_grow_as_their_digits_repeat():
+    def growth(**settings):
+        after = variances(predict.predict([chain(**settings)])[0])
+        return after["after-100"] / after["after-1"]
+
+    for family in ("balanced", "zy22"):
+        assert growth(family=family) == pytest.approx(100, rel=1e-3)
+    constant = {"input": "constant", "selectors": "one"}
+    assert growth(family="balanced", **constant) == pytest.approx(10000)
+    assert growth(family="zy22", **constant) == pytest.approx(100)
+    assert 100 < growth(family="jlp24", **constant) < 2600
+    assert growth(family="balanced", input="constant") == pytest.approx(100)
+
+
+def test_primitives_without_noise_and_protocols_in_one_call():
+    made = predict.predict([description("x", "decompose"), description("fresh")])
+    assert made[0]["noise"]["stages"] == [] and made[1]["noise"]["stages"]
+    validate(made[0], "primitive-prediction")
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (
+            description("multiply"),
+            "primitive noise, row multiply: setting `operation` is 'multiply', not one of 'fresh'",
+        ),
+        (description("cmux", secret="uniform"), "setting `secret`"),
+        (description("external-product", message="two"), "setting `message`"),
+        (description("external-product", family="signed"), "'signed' is none of"),
+        (description("gadget-product", dropped=9), "must leave a digit"),
+        (description("cmux", bit=2), "setting `bit` is 2"),
+        (chain(selectors="both"), "primitive cmux-chain, row chain: setting `selectors`"),
+        (description("modulus-switch", modulus="2**5"), "neither a number nor a power"),
+    ],
+)
+def test_settings_that_cannot_be_predicted_are_named(made, words):
+    with pytest.raises(ValueError, match=words):
+        predict.predict([made])
+
+
+def test_a_missing_setting_is_named():
+    made = description("add")
+    del made["settings"]["terms"]
+    with pytest.raises(ValueError, match="setting `terms` is missing"):
+        predict.predict([made])
+
+
+def test_records_agree_within_a_sixteenth():
+    made = predict.predict([description("expansion")])[0]
+    good = compare(made, record(made))
+    assert [t.within for t in good] == [True] * 4 + [None]
+    assert good[0].quantity == "noise stddev output" and good[0].ratio == pytest.approx(1)
+    assert good[-1].measured == pytest.approx(0.24) and good[-1].unit == "s"
+    assert all(t.within for t in compare(made, record(made, 1.06))[:4])
+    assert not any(t.within for t in compare(made, record(made, 1.07))[:4])
+    assert not any(t.within for t in compare(made, record(made, 0.93))[:4])
+    assert compare(made, record(made) | {"status": "failed"}) == []
+
+
+def test_few_samples_are_said_and_allowed_for():
+    made = predict.predict([description("external-product")])[0]
+    few = compare(made, record(made, 1.2, samples=1000, keys=5))[0]
+    assert few.within and few.note == "few samples: 1000 over 5 keys" and "sampling error" in few.tolerance
+    assert not compare(made, record(made, 1.4, samples=1000, keys=5))[0].within
+
+
+def test_digits_with_means_need_more_keys():
+    made = predict.predict([description("external-product", family="unsigned")])[0]
+    assert made["noise"]["stages"][0]["common_share"] == pytest.approx(0.75, abs=0.01)
+    assert compare(made, record(made, 1.1, keys=20))[0].note == "few samples: 16384 over 20 keys"
+    enough = compare(made, record(made, 1.1, keys=100))[0]
+    assert enough.within and enough.note == "" and "sampling error" in enough.tolerance
+    balanced = predict.predict([description("external-product")])[0]
+    assert balanced["noise"]["stages"][0]["common_share"] < 1e-4
+
+
+def test_bounds_and_unknown_stages():
+    made = predict.predict([description("external-product")])[0]
+    bound = copy.deepcopy(made)
+    for stage in bound["noise"]["stages"]:
+        stage["kind"] = "bound"
+    assert all(t.within for t in compare(bound, record(made, 0.1))[:2])
+    assert not any(t.within for t in compare(bound, record(made, 1.07))[:2])
+    del bound["noise"]["stages"][0]
+    unknown = compare(bound, record(made))[0]
+    assert unknown.within is False and unknown.tolerance == "stage unknown"
