@@ -17,6 +17,8 @@ pub struct Entry {
 static PRIMITIVES: &[Entry] = &[
     Entry { primitive: &kind::prg::Generator, source_hash: env!("PIRLAB_PRIMITIVE_PRG") },
     Entry { primitive: &kind::bandwidth::Reader, source_hash: env!("PIRLAB_PRIMITIVE_BANDWIDTH") },
+    Entry { primitive: &kind::noise::Noise, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
+    Entry { primitive: &kind::noise::Chain, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
 ];
 
 /// All primitives.

@@ -1,4 +1,5 @@
 //! The primitives, one file or folder each. The build script hashes it by its name.
 
 pub mod bandwidth;
+pub mod noise;
 pub mod prg;
