@@ -24,10 +24,14 @@ mod scalar;
 mod tables;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "tfhe-ntt")]
+mod tfhe;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 
 pub use path::Path;
+#[cfg(feature = "tfhe-ntt")]
+pub use tfhe::TfhePlan;
 
 use crate::kernel::{Kernel, KernelError};
 use crate::word::Word;
