@@ -6,7 +6,7 @@
 use criterion::{BenchmarkId, Criterion};
 use gadget::{Coins, Family};
 use lattice::{
-    AutomorphismKey, Masks, PreparedRgsw, PreparedRlwePrime, RingGadget, Rlwe, RlweKey, Secret, SeededRgsw, TraceKeys,
+    AutomorphismKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RlwePrime, Secret, SeededRgsw, TraceKeys,
     Workspace, automorphism_key, product_ntts, switching_key, trace_keys,
 };
 use rand_chacha::ChaCha20Rng;
@@ -24,8 +24,8 @@ const EXPANSION_DEPTH: u32 = 4;
 struct Setup {
     ring: Arc<Ring<u32>>,
     gadget: RingGadget<u32>,
-    rgsw: PreparedRgsw<u32>,
-    switch: PreparedRlwePrime<u32>,
+    rgsw: Rgsw<u32>,
+    switch: RlwePrime<u32>,
     automorphism: AutomorphismKey<u32>,
     trace: TraceKeys<u32>,
     inputs: [Rlwe<u32, Coefficient>; 2],
@@ -44,7 +44,7 @@ impl Setup {
         let error = DiscreteGaussian::new(StdDev(3.2))?;
         let mut masks = Masks::new(Seed([1; 16]));
         let one = ring.forward(ring.mul_monomial(&ring.from_signed(&[vec![1], vec![0; N - 1]].concat()), 5));
-        let rgsw = SeededRgsw::new(&key, &one, &gadget, &error, &mut masks, &mut rng).expand(&ring).prepare(&ring);
+        let rgsw = SeededRgsw::new(&key, &one, &gadget, &error, &mut masks, &mut rng).expand(&ring);
         let other = RlweKey::sample(&ring, &Secret::Ternary, &mut rng)?;
         let switch = switching_key(other.ntt(), &key, &gadget, &error, &mut masks, &mut rng);
         let automorphism = automorphism_key(&key, 5, &gadget, &error, &mut masks, &mut rng)?;
@@ -55,8 +55,8 @@ impl Setup {
         };
         Ok(Self {
             inputs: [fresh(), fresh()],
-            switch: switch.expand(&ring).prepare(&ring),
-            automorphism: AutomorphismKey::new(&ring, 5, &automorphism.expand(&ring))?,
+            switch: switch.expand(&ring),
+            automorphism: AutomorphismKey::new(&ring, 5, &automorphism)?,
             trace: TraceKeys::new(&ring, 1, &trace)?,
             ring,
             gadget,

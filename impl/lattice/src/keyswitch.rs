@@ -2,7 +2,7 @@
 
 use crate::error::LatticeError;
 use crate::product::Workspace;
-use crate::rlwe::{Masks, PreparedRlwePrime, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
+use crate::rlwe::{Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
 use crate::decompose::RingGadget;
 use rand::RngCore;
 use ring::{Automorphism, Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Word};
@@ -39,18 +39,18 @@ pub fn automorphism_key<W: Word>(
 
 /// An automorphism with its key switch, ready for use.
 #[derive(Clone, Debug)]
-pub struct AutomorphismKey<W> {
+pub struct AutomorphismKey<W: Word> {
     map: Automorphism,
-    key: PreparedRlwePrime<W>,
+    key: RlwePrime<W>,
 }
 
 impl<W: Word> AutomorphismKey<W> {
-    /// Prepares the key that [`automorphism_key`] made for that exponent.
+    /// Expands the key that [`automorphism_key`] made for that exponent.
     ///
     /// # Errors
     /// An even exponent.
-    pub fn new(ring: &Ring<W>, exponent: u64, key: &RlwePrime<W>) -> Result<Self, LatticeError> {
-        Ok(Self { map: Automorphism::new(ring.n(), exponent)?, key: key.prepare(ring) })
+    pub fn new(ring: &Ring<W>, exponent: u64, key: &SeededRlwePrime<W>) -> Result<Self, LatticeError> {
+        Ok(Self { map: Automorphism::new(ring.n(), exponent)?, key: key.expand(ring) })
     }
 
     /// The map.
@@ -67,7 +67,7 @@ impl<W: Word> RingGadget<W> {
     pub fn key_switch(
         &self,
         input: &Rlwe<W, Coefficient>,
-        key: &PreparedRlwePrime<W>,
+        key: &RlwePrime<W>,
         workspace: &mut Workspace<W>,
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {

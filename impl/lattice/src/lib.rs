@@ -2,7 +2,7 @@
 //!
 //! Phases are b - <a, s> (LWE) and b - a s (RLWE). A [`RingGadget`] is a digit decomposition for a ring; every product with a
 //! gadget encryption is a method of it and works for every family of gadgets. Secret keys make *seeded* encryptions, which
-//! travel as seed and bodies; `expand` gives them in full, `prepare` lays gadget encryptions out for the products.
+//! travel as seed and bodies; `expand` gives them in full, in the NTT domain, as the products read them.
 
 mod decompose;
 mod error;
@@ -29,7 +29,7 @@ pub use modswitch::{SplitKey, SplitRlwe};
 pub use product::{Workspace, product_ntts};
 pub use ringswitch::{embed_key, project};
 pub use rlwe::{
-    Masks, PreparedRgsw, PreparedRlwePrime, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRgsw, SeededRlwe, SeededRlwePrime,
+    Masks, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRgsw, SeededRlwe, SeededRlwePrime,
 };
 pub use secret::Secret;
 pub use trace::{TraceKeys, trace_keys};

@@ -5,15 +5,15 @@
 
 use crate::decompose::{Integers, RingGadget};
 use crate::error::LatticeError;
-use crate::rlwe::{PreparedRgsw, PreparedRlwePrime, Rlwe};
+use crate::rlwe::{Rgsw, Rlwe, RlwePrime};
 use gadget::Coins;
-use ring::{Coefficient, Poly, Word};
+use ring::{Coefficient, Ntt, Poly, Word};
 
 /// Buffers and coins of the products, reused from call to call.
-pub struct Workspace<W> {
+pub struct Workspace<W: Word> {
     integers: Integers,
     digits: Vec<i32>,
-    transformed: Vec<W>,
+    transformed: Vec<Poly<W, Ntt>>,
     difference: Option<Rlwe<W, Coefficient>>,
     coins: Coins,
 }
@@ -38,11 +38,11 @@ impl<W: Word> RingGadget<W> {
     pub fn gadget_product(
         &self,
         c: &Poly<W, Coefficient>,
-        key: &PreparedRlwePrime<W>,
+        key: &RlwePrime<W>,
         workspace: &mut Workspace<W>,
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
-        self.product(&[c], key, workspace, out)
+        self.product(&[(c, key)], workspace, out)
     }
 
     /// RGSW(m) times a ciphertext: the phase is multiplied by m. `out` is overwritten.
@@ -52,11 +52,11 @@ impl<W: Word> RingGadget<W> {
     pub fn external_product(
         &self,
         input: &Rlwe<W, Coefficient>,
-        selector: &PreparedRgsw<W>,
+        selector: &Rgsw<W>,
         workspace: &mut Workspace<W>,
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
-        self.product(&[&input.a, &input.b], selector.table(), workspace, out)
+        self.product(&[(&input.a, &selector.mask), (&input.b, &selector.body)], workspace, out)
     }
 
     /// zero + RGSW(bit) (one - zero): selects `zero` or `one`. `out` is overwritten.
@@ -65,7 +65,7 @@ impl<W: Word> RingGadget<W> {
     /// A key of another number of rows than twice the digits.
     pub fn cmux(
         &self,
-        selector: &PreparedRgsw<W>,
+        selector: &Rgsw<W>,
         zero: &Rlwe<W, Coefficient>,
         one: &Rlwe<W, Coefficient>,
         workspace: &mut Workspace<W>,
@@ -84,32 +84,31 @@ impl<W: Word> RingGadget<W> {
     /// The sum over the parts and their digits of digit times row.
     fn product(
         &self,
-        parts: &[&Poly<W, Coefficient>],
-        table: &PreparedRlwePrime<W>,
+        parts: &[(&Poly<W, Coefficient>, &RlwePrime<W>)],
         workspace: &mut Workspace<W>,
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
-        let (n, length) = (self.ring().n(), self.length());
-        let rows = parts.len() * length;
-        if table.rows() != rows || table.limb(0).len() != 2 * rows * n {
+        let (ring, n, length) = (self.ring(), self.ring().n(), self.length());
+        if parts.iter().any(|(_, key)| key.rows.len() != length) {
             return Err(LatticeError::Mismatch("a gadget and an encryption made with another"));
         }
         let Workspace { integers, digits, transformed, coins, .. } = workspace;
+        let rows = parts.len() * length;
         digits.resize(rows * n, 0);
-        transformed.resize(rows * n, W::default());
-        for (part, digits) in parts.iter().zip(digits.chunks_exact_mut(length * n)) {
+        transformed.resize_with(rows, || ring.zero());
+        for ((part, _), digits) in parts.iter().zip(digits.chunks_exact_mut(length * n)) {
             self.digits(part, integers, digits, coins);
         }
-        let vectors = self.ring().vectors();
-        for (limb, (modulus, plan)) in self.ring().limbs().iter().enumerate() {
-            for (digits, residues) in digits.chunks_exact(n).zip(transformed.chunks_exact_mut(n)) {
-                vectors.reduce_signed(modulus, digits, residues);
-                plan.forward(residues);
+        let keys = || parts.iter().flat_map(|(_, key)| &key.rows);
+        for (limb, (modulus, plan)) in ring.limbs().iter().enumerate() {
+            for (digits, row) in digits.chunks_exact(n).zip(transformed.iter_mut()) {
+                ring.vectors().reduce_signed(modulus, digits, row.limb_mut(limb));
+                plan.forward(row.limb_mut(limb));
             }
-            let left: Vec<&[W]> = transformed.chunks_exact(n).collect();
-            let right: Vec<&[W]> = table.limb(limb).chunks_exact(n).collect();
+            let left: Vec<&[W]> = transformed.iter().map(|row| row.limb(limb)).collect();
+            let right: Vec<&[W]> = keys().flat_map(|row| [row.a.limb(limb), row.b.limb(limb)]).collect();
             let (a, b) = (out.a.limb_mut(limb), out.b.limb_mut(limb));
-            vectors.sum_products(modulus, &left, &right, &mut [&mut *a, &mut *b]);
+            ring.vectors().sum_products(modulus, &left, &right, &mut [&mut *a, &mut *b]);
             plan.inverse(a);
             plan.inverse(b);
         }

@@ -29,7 +29,7 @@ fn exponent(level: u32) -> u64 {
 
 /// Automorphism keys for consecutive levels, ready for use.
 #[derive(Clone, Debug)]
-pub struct TraceKeys<W> {
+pub struct TraceKeys<W: Word> {
     first: u32,
     keys: Vec<AutomorphismKey<W>>,
 }
@@ -42,7 +42,7 @@ impl<W: Word> TraceKeys<W> {
     pub fn new(ring: &Ring<W>, first: u32, keys: &[SeededRlwePrime<W>]) -> Result<Self, LatticeError> {
         let keys = (first..)
             .zip(keys)
-            .map(|(level, key)| AutomorphismKey::new(ring, exponent(level), &key.expand(ring)))
+            .map(|(level, key)| AutomorphismKey::new(ring, exponent(level), key))
             .collect::<Result<_, _>>()?;
         Ok(Self { first, keys })
     }

@@ -6,7 +6,7 @@ use ring::{Automorphism, Coefficient, Ntt, Poly, Ring, Word};
 
 /// An RLWE ciphertext (a, b) with phase b - a s, both parts in domain `D`.
 #[derive(Clone, Debug)]
-pub struct Rlwe<W, D> {
+pub struct Rlwe<W: Word, D> {
     /// The mask.
     pub a: Poly<W, D>,
     /// The body.

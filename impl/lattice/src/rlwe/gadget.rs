@@ -1,6 +1,6 @@
 //! Gadget encryptions: RLWE'(m) holds RLWE(m g_t) for every weight g_t of a gadget, RGSW(m) = [RLWE'(-s m), RLWE'(m)].
 
-use super::{Masks, PreparedRgsw, PreparedRlwePrime, Rlwe, RlweKey, SeededRlwe, seeded::ORIGIN_BYTES};
+use super::{Masks, Rlwe, RlweKey, SeededRlwe, seeded::ORIGIN_BYTES};
 use crate::decompose::RingGadget;
 use crate::error::LatticeError;
 use crate::wire;
@@ -9,7 +9,7 @@ use ring::{DiscreteGaussian, Ntt, Poly, Ring, Word};
 
 /// RLWE'(m) as it travels: row t is a seeded encryption of m base^(dropped + t).
 #[derive(Clone, Debug)]
-pub struct SeededRlwePrime<W> {
+pub struct SeededRlwePrime<W: Word> {
     rows: Vec<SeededRlwe<W>>,
 }
 
@@ -82,23 +82,16 @@ fn read_rows<W: Word>(ring: &Ring<W>, length: usize, bytes: &[u8]) -> Result<Vec
     Ok(rows)
 }
 
-/// RLWE'(m) in full: row t encrypts m base^(dropped + t).
+/// RLWE'(m) in full, in the form that products read: row t encrypts m base^(dropped + t), in the NTT domain.
 #[derive(Clone, Debug)]
-pub struct RlwePrime<W> {
+pub struct RlwePrime<W: Word> {
     /// The rows, by digit.
     pub rows: Vec<Rlwe<W, Ntt>>,
 }
 
-impl<W: Word> RlwePrime<W> {
-    /// The layout the gadget product reads.
-    pub fn prepare(&self, ring: &Ring<W>) -> PreparedRlwePrime<W> {
-        PreparedRlwePrime::new(ring, self.rows.iter())
-    }
-}
-
 /// RGSW(m) as it travels: the 2 `length` seeded rows of RLWE'(-s m), then of RLWE'(m).
 #[derive(Clone, Debug)]
-pub struct SeededRgsw<W> {
+pub struct SeededRgsw<W: Word> {
     rows: Vec<SeededRlwe<W>>,
 }
 
@@ -146,18 +139,11 @@ impl<W: Word> SeededRgsw<W> {
     }
 }
 
-/// RGSW(m) in full.
+/// RGSW(m) in full, in the form that products read.
 #[derive(Clone, Debug)]
-pub struct Rgsw<W> {
+pub struct Rgsw<W: Word> {
     /// RLWE'(-s m): multiplied by the digits of a ciphertext's mask.
     pub mask: RlwePrime<W>,
     /// RLWE'(m): multiplied by the digits of its body.
     pub body: RlwePrime<W>,
-}
-
-impl<W: Word> Rgsw<W> {
-    /// The layout the external product reads.
-    pub fn prepare(&self, ring: &Ring<W>) -> PreparedRgsw<W> {
-        PreparedRgsw::new(ring, self)
-    }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// An RLWE secret key: N small integers, kept as integers and in the NTT domain.
 #[derive(Clone)]
-pub struct RlweKey<W> {
+pub struct RlweKey<W: Word> {
     ring: Arc<Ring<W>>,
     coefficients: Vec<i32>,
     ntt: Poly<W, Ntt>,

@@ -5,11 +5,9 @@
 mod ciphertext;
 mod gadget;
 mod key;
-mod prepared;
 mod seeded;
 
 pub use ciphertext::Rlwe;
 pub use gadget::{Rgsw, RlwePrime, SeededRgsw, SeededRlwePrime};
 pub use key::RlweKey;
-pub use prepared::{PreparedRgsw, PreparedRlwePrime};
 pub use seeded::{Masks, SeededRlwe};

@@ -33,7 +33,7 @@ impl Masks {
 
 /// A fresh ciphertext as it travels: where its mask comes from, and the body in the NTT domain.
 #[derive(Clone, Debug)]
-pub struct SeededRlwe<W> {
+pub struct SeededRlwe<W: Word> {
     /// Seed of the mask.
     pub seed: Seed,
     /// Stream of the seed that is the mask.

@@ -17,7 +17,7 @@ fn automorphism<W: Word>(t: &mut Setup<W>) {
     let n = t.ring.n();
     for exponent in [3, 5, n + 1, 2 * n - 1] {
         let key = automorphism_key(&t.key, exponent as u64, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
-        let key = AutomorphismKey::new(&t.ring, exponent as u64, &key.expand(&t.ring)).unwrap();
+        let key = AutomorphismKey::new(&t.ring, exponent as u64, &key).unwrap();
         let message = t.uniform();
         let input = t.encrypt(&message);
         let mut out = Rlwe::zero(&t.ring);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) const SIGMA: f64 = 3.2;
 
 /// What a test needs: a ring, a ternary key, errors, masks, coins.
-pub(crate) struct Setup<W> {
+pub(crate) struct Setup<W: Word> {
     pub ring: Arc<Ring<W>>,
     pub key: RlweKey<W>,
     pub error: DiscreteGaussian,

@@ -15,7 +15,7 @@ fn gadget_product<W: Word>(t: &mut Setup<W>) {
         let m = t.ternary();
         let message = t.ring.forward(t.ring.from_signed(&m));
         let key = SeededRlwePrime::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
-        let key = key.expand(&t.ring).prepare(&t.ring);
+        let key = key.expand(&t.ring);
         let c = t.uniform();
         let mut out = Rlwe::zero(&t.ring);
         gadget.gadget_product(&c, &key, &mut t.workspace, &mut out).unwrap();
@@ -30,7 +30,7 @@ fn external_product<W: Word>(t: &mut Setup<W>) {
         let m = t.ternary();
         let message = t.ring.forward(t.ring.from_signed(&m));
         let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
-        let rgsw = rgsw.expand(&t.ring).prepare(&t.ring);
+        let rgsw = rgsw.expand(&t.ring);
         let plain = t.uniform();
         let input = t.encrypt(&plain);
         let mut out = t.encrypt(&plain);
@@ -46,7 +46,7 @@ fn cmux<W: Word>(t: &mut Setup<W>) {
     for bit in [0, 1] {
         let message = t.ring.forward(t.small(&[bit]));
         let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
-        let rgsw = rgsw.expand(&t.ring).prepare(&t.ring);
+        let rgsw = rgsw.expand(&t.ring);
         let messages = [t.uniform(), t.uniform()];
         let inputs = messages.each_ref().map(|m| t.encrypt(m));
         let mut out = Rlwe::zero(&t.ring);
@@ -63,7 +63,7 @@ fn foreign_keys_are_refused() {
     assert_eq!((three.length(), four.length()), (3, 4));
     let message = t.ring.forward(t.small(&[1]));
     let key = SeededRlwePrime::new(&t.key, &message, &three, &t.error, &mut t.masks, &mut t.rng);
-    let key = key.expand(&t.ring).prepare(&t.ring);
+    let key = key.expand(&t.ring);
     let (c, mut out) = (t.uniform(), Rlwe::zero(&t.ring));
     assert!(four.gadget_product(&c, &key, &mut t.workspace, &mut out).is_err());
     assert!(three.gadget_product(&c, &key, &mut t.workspace, &mut out).is_ok());

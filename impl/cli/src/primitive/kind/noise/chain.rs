@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lattice::{PreparedRgsw, RingGadget, Rlwe, SeededRgsw};
+use lattice::{Rgsw, RingGadget, Rlwe, SeededRgsw};
 use ring::{Coefficient, Poly, Ring, Seed, Word};
 use serde::{Deserialize, Serialize};
 
@@ -126,10 +126,10 @@ fn start<W: Word>(own: Own, context: &Context) -> Result<Box<dyn Session>, Faile
     })
 }
 
-fn selector<W: Word>(f: &mut Fixture<W>, gadget: &RingGadget<W>, bit: bool) -> PreparedRgsw<W> {
+fn selector<W: Word>(f: &mut Fixture<W>, gadget: &RingGadget<W>, bit: bool) -> Rgsw<W> {
     let message = f.message(if bit { Message::One } else { Message::Zero });
     let rgsw = SeededRgsw::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng);
-    rgsw.expand(&f.ring).prepare(&f.ring)
+    rgsw.expand(&f.ring)
 }
 
 fn run<W: Word>(own: &Own, f: &mut Fixture<W>, gadget: &RingGadget<W>) -> Result<Tally, Failed> {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use gadget::Coins;
 use lattice::noise::{Moments, errors};
-use lattice::{Masks, Rlwe, RlweKey, Secret, Workspace};
+use lattice::{LatticeError, Masks, Rlwe, RlweKey, Secret, Workspace};
 use rand::RngCore;
 use ring::prg::PrgRng;
 use ring::{Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Seed, Word};
 
 use super::settings::Message;
-use crate::primitive::{Failed, Measured, Noise};
+use crate::primitive::{Failed, Measured, Noise, timing};
 
 /// A fresh secret key with errors, masks and coins of its own.
-pub struct Fixture<W> {
+pub struct Fixture<W: Word> {
     pub ring: Arc<Ring<W>>,
     pub secret: Secret,
     pub key: RlweKey<W>,
@@ -91,25 +91,56 @@ impl<W: Word> Fixture<W> {
     }
 }
 
-/// Errors under one key, by stage.
+/// Errors under one key by stage, and what the operation alone took.
 #[derive(Default)]
-pub struct Tally(BTreeMap<String, Moments>);
+pub struct Tally {
+    stages: BTreeMap<String, Moments>,
+    seconds: Option<f64>,
+}
+
+/// Calls timed together.
+const CALLS: u64 = 32;
 
 impl Tally {
     /// Takes in errors of one stage.
     pub fn add(&mut self, stage: &str, errors: &[f64]) {
-        self.0.entry(stage.to_string()).or_default().add(errors);
+        self.stages.entry(stage.to_string()).or_default().add(errors);
+    }
+
+    /// Calls the operation, and times some calls more where this was not done yet. Every call takes coins of its own.
+    ///
+    /// # Errors
+    /// What the operation refuses.
+    pub fn operate(&mut self, mut operation: impl FnMut() -> Result<(), LatticeError>) -> Result<(), Failed> {
+        operation().map_err(Failed::from)?;
+        if self.seconds.is_none() {
+            let mut result = Ok(());
+            self.seconds = Some(timing::seconds(CALLS, || {
+                if result.is_ok() {
+                    result = operation();
+                }
+            }));
+            result.map_err(Failed::from)?;
+        }
+        Ok(())
     }
 
     /// Whether every stage has so many errors.
     pub fn reached(&self, wanted: u64) -> bool {
-        !self.0.is_empty() && self.0.values().all(|moments| moments.samples >= wanted)
+        !self.stages.is_empty() && self.stages.values().all(|moments| moments.samples >= wanted)
+    }
+
+    /// Writes the time, if there is one.
+    pub fn write_time(&self, out: &mut Measured) {
+        if let Some(seconds) = self.seconds {
+            out.time("operation", CALLS, seconds);
+        }
     }
 
     /// Writes the noise over all keys, and each key's.
     pub fn write(keys: &[Self], out: &mut Measured) {
         let mut all: BTreeMap<&str, (Moments, u64)> = BTreeMap::new();
-        for (stage, moments) in keys.iter().flat_map(|tally| &tally.0) {
+        for (stage, moments) in keys.iter().flat_map(|tally| &tally.stages) {
             let (total, count) = all.entry(stage).or_default();
             total.merge(moments);
             *count += 1;

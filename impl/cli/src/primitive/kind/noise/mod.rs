@@ -8,6 +8,8 @@ mod fixture;
 mod lwe;
 mod operations;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub use chain::Chain;
 
@@ -37,8 +39,7 @@ impl Primitive for Noise {
     }
 
     fn describe(&self, settings: &Settings) -> Result<Described, Refusal> {
-        let own: NoiseSettings = settings.parse()?;
-        own.check()?;
+        let own = NoiseSettings::read(settings)?;
         let mut described = Described { settings: complete(&own)?, ..Described::default() };
         let samples = own.samples.max(own.keys) as f64;
         if own.operation == Operation::LweKeySwitch {
@@ -64,8 +65,7 @@ impl Primitive for Noise {
     }
 
     fn start(&self, settings: &Settings, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        let own: NoiseSettings = settings.parse()?;
-        own.check()?;
+        let own = NoiseSettings::read(settings)?;
         if own.operation == Operation::LweKeySwitch {
             let plan = LwePlan::new(&own, context.kernel)?;
             let wanted = own.samples.div_ceil(own.keys);
@@ -142,10 +142,12 @@ fn keys<F: FnMut(Seed) -> Result<Tally, Failed> + 'static>(
 }
 
 impl<F: FnMut(Seed) -> Result<Tally, Failed>> Session for Keys<F> {
-    fn repetition(&mut self, _: &mut Measured) -> Result<(), Failed> {
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
         if (self.done.len() as u64) < self.wanted {
             let seed = self.seed.derive(&format!("key {}", self.done.len()));
-            self.done.push((self.measure)(seed)?);
+            let tally = (self.measure)(seed)?;
+            tally.write_time(out);
+            self.done.push(tally);
         }
         Ok(())
     }

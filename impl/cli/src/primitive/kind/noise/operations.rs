@@ -23,7 +23,7 @@ pub enum Plan {
     ExternalProduct(Message),
     Cmux(Option<u8>),
     RlweKeySwitch,
-    Automorphism(usize),
+    Automorphism(u64),
     Trace(usize),
     SampleExtraction,
     /// Moduli of mask and body.
@@ -74,7 +74,7 @@ impl Plan {
                 return Err(Refusal::new("operation", "an LWE key switch has no ring."));
             }
             Operation::RlweKeySwitch => Self::RlweKeySwitch,
-            Operation::Automorphism => Self::Automorphism(exponent(true)?),
+            Operation::Automorphism => Self::Automorphism(exponent(true)? as u64),
             Operation::Trace => Self::Trace(power(settings.subring.unwrap_or(1), "subring", n / 2)?),
             Operation::SampleExtraction => Self::SampleExtraction,
             Operation::ModulusSwitch => {
@@ -271,11 +271,11 @@ fn modulus_switch<W: Word>(
 fn gadget_product<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, message: Message) -> Once<'a, W> {
     let message = f.message(message);
     let key = SeededRlwePrime::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng);
-    let key = key.expand(&f.ring).prepare(&f.ring);
+    let key = key.expand(&f.ring);
     let mut out = Rlwe::zero(&f.ring);
     Box::new(move |f, tally| {
         let c = f.uniform();
-        gadget.gadget_product(&c, &key, &mut f.workspace, &mut out).map_err(Failed::from)?;
+        tally.operate(|| gadget.gadget_product(&c, &key, &mut f.workspace, &mut out))?;
         tally.add("added", &f.errors(&f.key.phase_coefficient(&out), &f.product(&c, &message))?);
         Ok(())
     })
@@ -284,12 +284,12 @@ fn gadget_product<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, me
 fn external_product<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, message: Message) -> Once<'a, W> {
     let message = f.message(message);
     let rgsw = SeededRgsw::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng);
-    let rgsw = rgsw.expand(&f.ring).prepare(&f.ring);
+    let rgsw = rgsw.expand(&f.ring);
     let mut out = Rlwe::zero(&f.ring);
     Box::new(move |f, tally| {
         let plain = f.uniform();
         let input = f.fresh(&plain);
-        gadget.external_product(&input, &rgsw, &mut f.workspace, &mut out).map_err(Failed::from)?;
+        tally.operate(|| gadget.external_product(&input, &rgsw, &mut f.workspace, &mut out))?;
         let phase = f.key.phase_coefficient(&input);
         both(f, tally, &out, &f.product(&plain, &message), &f.product(&phase, &message))
     })
@@ -299,7 +299,7 @@ fn cmux<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, bit: Option<
     let selectors = [Message::Zero, Message::One].map(|message| {
         let message = f.message(message);
         let rgsw = SeededRgsw::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng);
-        rgsw.expand(&f.ring).prepare(&f.ring)
+        rgsw.expand(&f.ring)
     });
     let mut out = Rlwe::zero(&f.ring);
     Box::new(move |f, tally| {
@@ -307,9 +307,8 @@ fn cmux<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, bit: Option<
         for selected in (0..=1).filter(|selected| bit.is_none_or(|bit| usize::from(bit) == *selected)) {
             let messages = [f.uniform(), f.uniform()];
             let inputs = [f.fresh(&messages[0]), f.fresh(&messages[1])];
-            gadget
-                .cmux(&selectors[selected], &inputs[0], &inputs[1], &mut f.workspace, &mut out)
-                .map_err(Failed::from)?;
+            let [zero, one] = &inputs;
+            tally.operate(|| gadget.cmux(&selectors[selected], zero, one, &mut f.workspace, &mut out))?;
             both(f, tally, &out, &messages[selected], &f.key.phase_coefficient(&inputs[selected]))?;
         }
         Ok(())
@@ -319,12 +318,12 @@ fn cmux<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, bit: Option<
 fn key_switch<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>) -> Result<Once<'a, W>, Failed> {
     let old = RlweKey::sample(&f.ring, &f.secret, &mut f.rng).map_err(Failed::from)?;
     let key = switching_key(old.ntt(), &f.key, gadget, &f.error, &mut f.masks, &mut f.rng);
-    let key = key.expand(&f.ring).prepare(&f.ring);
+    let key = key.expand(&f.ring);
     let mut out = Rlwe::zero(&f.ring);
     Ok(Box::new(move |f, tally| {
         let message = f.uniform();
         let input = old.encrypt(&message, &f.error, &mut f.masks, &mut f.rng).expand(&f.ring).inverse(&f.ring);
-        gadget.key_switch(&input, &key, &mut f.workspace, &mut out).map_err(Failed::from)?;
+        tally.operate(|| gadget.key_switch(&input, &key, &mut f.workspace, &mut out))?;
         both(f, tally, &out, &message, &old.phase_coefficient(&input))
     }))
 }
@@ -332,16 +331,16 @@ fn key_switch<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>) -> Res
 fn automorphism<'a, W: Word>(
     f: &mut Fixture<W>,
     gadget: &'a RingGadget<W>,
-    exponent: usize,
+    exponent: u64,
 ) -> Result<Once<'a, W>, Failed> {
     let key = automorphism_key(&f.key, exponent, gadget, &f.error, &mut f.masks, &mut f.rng).map_err(Failed::from)?;
-    let key = AutomorphismKey::new(&f.ring, exponent, &key.expand(&f.ring)).map_err(Failed::from)?;
+    let key = AutomorphismKey::new(&f.ring, exponent, &key).map_err(Failed::from)?;
     let map = Automorphism::new(f.ring.n(), exponent).map_err(Failed::from)?;
     let mut out = Rlwe::zero(&f.ring);
     Ok(Box::new(move |f, tally| {
         let message = f.uniform();
         let input = f.fresh(&message);
-        gadget.automorphism(&input, &key, &mut f.workspace, &mut out).map_err(Failed::from)?;
+        tally.operate(|| gadget.automorphism(&input, &key, &mut f.workspace, &mut out))?;
         let mapped = |poly: &Poly<W, Coefficient>| f.ring.automorphism_coefficient(poly, &map);
         both(f, tally, &out, &mapped(&message), &mapped(&f.key.phase_coefficient(&input)))
     }))
@@ -417,7 +416,7 @@ fn ring_switch<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, n: us
     let target = RlweKey::sample(&small, &f.secret, &mut f.rng).map_err(Failed::from)?;
     let embedded = embed_key(&target, &f.ring).map_err(Failed::from)?;
     let key = switching_key(f.key.ntt(), &embedded, gadget, &f.error, &mut f.masks, &mut f.rng);
-    let key = key.expand(&f.ring).prepare(&f.ring);
+    let key = key.expand(&f.ring);
     let mut switched = Rlwe::zero(&f.ring);
     Ok(Box::new(move |f, tally| {
         let message = f.uniform();

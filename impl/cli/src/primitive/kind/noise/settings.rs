@@ -2,11 +2,12 @@
 
 use gadget::Family;
 use lattice::{RingGadget, Secret};
-use ring::{DiscreteGaussian, Kernel, Ring, StdDev, Word, primes_below};
+use ring::primes::primes_below;
+use ring::{DiscreteGaussian, Kernel, Ring, StdDev, Word};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use crate::primitive::settings::Refusal;
+use crate::primitive::settings::{Refusal, Settings};
 
 /// The operations whose noise is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -240,11 +241,25 @@ pub fn bounded<T: PartialOrd + std::fmt::Display>(
 }
 
 impl NoiseSettings {
-    /// Refuses settings that the operation does not take.
+    /// Reads and checks the settings and fills in the operation's defaults.
     ///
     /// # Errors
-    /// As said.
-    pub fn check(&self) -> Result<(), Refusal> {
+    /// A setting unknown, missing, out of range, or one that the operation does not take.
+    pub fn read(settings: &Settings) -> Result<Self, Refusal> {
+        let mut own: Self = settings.parse()?;
+        own.check()?;
+        match own.operation {
+            Operation::Add => own.terms = own.terms.or(Some(2)),
+            Operation::Trace => own.subring = own.subring.or(Some(1)),
+            _ => {}
+        }
+        if own.operation.decomposes() {
+            own.dropped = own.dropped.or(Some(0));
+        }
+        Ok(own)
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
         let mut known = vec!["operation", "keys", "samples", "secret", "stddev", "secret_stddev", "secret_weight"];
         if self.operation.on_ring() {
             known.extend(["n", "prime_bits"]);

@@ -1,0 +1,169 @@
+use super::*;
+use serde_json::{Map, Value};
+use crate::primitive::settings::Settings;
+
+const N: f64 = 256.0;
+const SIGMA: f64 = 6.4;
+
+/// Settings of an operation at toy size, with `more` merged in.
+fn settings(operation: &str, more: Value) -> Settings {
+    let mut map = Map::new();
+    let mut add = |value: Value| map.extend(value.as_object().cloned().unwrap_or_default());
+    add(json!({"operation": operation, "keys": 8, "samples": 8192, "stddev": SIGMA}));
+    if operation != "lwe-key-switch" {
+        add(json!({"n": 256, "prime_bits": [28, 28]}));
+    }
+    add(more);
+    Settings(map)
+}
+
+fn measure(settings: &Settings) -> Measured {
+    let context = Context { kernel: Kernel::best(), seed: Some([7; 32]) };
+    let mut session = Noise.start(settings, &context).unwrap();
+    let mut out = Measured::default();
+    session.repetition(&mut out).unwrap();
+    session.finish(&mut out).unwrap();
+    out
+}
+
+/// Asserts the mean square of a stage to within a fifth.
+fn assert_noise(out: &Measured, stage: &str, expected: f64) {
+    let noise = &out.noise[stage];
+    assert!(noise.samples >= 8192 && noise.keys == 8, "{stage}: {noise:?}");
+    assert!((noise.variance / expected - 1.0).abs() < 0.2, "{stage}: {} where {expected} is due", noise.variance);
+    assert_eq!(out.values[&format!("{stage}.key_mean_square")].len(), 8);
+}
+
+#[test]
+fn linear_operations_have_their_noise() {
+    let fresh = SIGMA * SIGMA;
+    let cases = [
+        ("fresh", json!({}), fresh),
+        ("add", json!({"terms": 3}), 3.0 * fresh),
+        ("plaintext-product", json!({"plain_modulus": 16, "plain_digits": "balanced"}), N * fresh * 21.5),
+        ("plaintext-product", json!({"plain_modulus": 16, "plain_digits": "unsigned"}), N * fresh * 77.5),
+        ("monomial-product", json!({"exponent": 300}), fresh),
+        ("sample-extraction", json!({}), fresh),
+        ("sample-extraction", json!({"secret": "gaussian", "secret_stddev": 3.2}), fresh),
+    ];
+    for (operation, more, expected) in cases {
+        assert_noise(&measure(&settings(operation, more)), "output", expected);
+    }
+}
+
+#[test]
+fn switched_moduli_round() {
+    let ternary = 2.0 / 3.0;
+    let out = measure(&settings("modulus-switch", json!({"to_modulus": "1048576"})));
+    assert_noise(&out, "added", (1.0 + N * ternary) / 12.0);
+    assert_noise(&out, "output", (1.0 + N * ternary) / 12.0);
+    let more = json!({"to_modulus_a": "268369921", "to_modulus_b": "1048576", "secret": "fixed-weight", "secret_weight": 64});
+    let ratio = 1_048_576.0f64 / 268_369_921.0;
+    assert_noise(&measure(&settings("split-modulus-switch", more)), "added", (1.0 + ratio * ratio * 64.0) / 12.0);
+}
+
+#[test]
+fn products_and_switches_have_their_noise() {
+    // Balanced digits in base 2^8: E x^2 = (b^2 + 2) / 12, the top digit less.
+    let gadget = |more: Value| {
+        let mut all = json!({"family": "balanced", "base": 256});
+        all.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        all
+    };
+    let squares = |described: &Described| -> f64 {
+        described.settings["digit_mean_squares"].as_array().unwrap().iter().filter_map(Value::as_f64).sum()
+    };
+    let cases = [
+        ("gadget-product", json!({"message": "ternary"}), "added", 1.0),
+        ("external-product", json!({"message": "one"}), "added", 2.0),
+        ("external-product", json!({"message": "zero", "family": "jlp24"}), "added", 2.0),
+        ("cmux", json!({}), "added", 2.0),
+        ("cmux", json!({"bit": 1, "family": "zy22"}), "added", 2.0),
+        ("rlwe-key-switch", json!({"secret": "binary"}), "added", 1.0),
+        ("automorphism", json!({"exponent": 5}), "added", 1.0),
+        ("ring-switch", json!({"n_to": 64}), "added", 1.0),
+        ("trace", json!({"subring": 64}), "added", 3.0),
+        ("trace", json!({"subring": 64}), "added-kept", 5.0),
+        ("expansion", json!({"depth": 3}), "added", 7.0),
+        ("expansion", json!({"depth": 3}), "added-kept", 21.0),
+    ];
+    for (operation, more, stage, factor) in cases {
+        let settings = settings(operation, gadget(more));
+        let described = Noise.describe(&settings).unwrap();
+        assert!(described.predicted_seconds > 0.0 && described.peak_bytes > 0);
+        let out = measure(&settings);
+        assert_noise(&out, stage, factor * N * SIGMA * SIGMA * squares(&described));
+        assert!(out.noise.contains_key("output") || operation == "gadget-product");
+    }
+}
+
+#[test]
+fn lwe_key_switch_has_its_noise() {
+    let settings = settings(
+        "lwe-key-switch",
+        json!({"dimension_from": 128, "dimension_to": 80, "modulus": "4294967296", "input_stddev": 3.2,
+            "family": "balanced", "base": 16}),
+    );
+    let described = Noise.describe(&settings).unwrap();
+    let squares: f64 =
+        described.settings["digit_mean_squares"].as_array().unwrap().iter().filter_map(Value::as_f64).sum();
+    let added = 128.0 * SIGMA * SIGMA * squares;
+    let out = measure(&settings);
+    assert_noise(&out, "added", added);
+    assert_noise(&out, "output", added + 3.2 * 3.2);
+}
+
+#[test]
+fn wide_moduli_take_wide_words() {
+    let settings = settings(
+        "external-product",
+        json!({"prime_bits": [50, 50], "message": "one", "family": "balanced", "base": 1024}),
+    );
+    let described = Noise.describe(&settings).unwrap();
+    assert_eq!(described.settings["word_bits"], json!(64));
+    let squares: f64 =
+        described.settings["digit_mean_squares"].as_array().unwrap().iter().filter_map(Value::as_f64).sum();
+    assert_noise(&measure(&settings), "added", 2.0 * N * SIGMA * SIGMA * squares);
+}
+
+#[test]
+fn useless_and_missing_settings_are_named() {
+    let refused = |operation: &str, more: Value| Noise.describe(&settings(operation, more)).unwrap_err().key;
+    assert_eq!(refused("fresh", json!({"base": 4})), "base");
+    assert_eq!(refused("fresh", json!({"secret_stddev": 4.0})), "secret_stddev");
+    assert_eq!(refused("fresh", json!({"n": 100})), "n");
+    assert_eq!(refused("fresh", json!({"prime_bits": [9, 9, 9]})), "prime_bits");
+    assert_eq!(refused("fresh", json!({"stddev": 0.0})), "stddev");
+    assert_eq!(refused("automorphism", json!({"family": "balanced", "base": 4, "exponent": 4})), "exponent");
+    assert_eq!(refused("automorphism", json!({"family": "best", "base": 4, "exponent": 5})), "family");
+    assert_eq!(refused("automorphism", json!({"family": "balanced", "base": 1, "exponent": 5})), "base");
+    assert_eq!(refused("cmux", json!({"family": "balanced", "base": 4, "bit": 2})), "bit");
+    assert_eq!(refused("modulus-switch", json!({"to_modulus": "ten"})), "to_modulus");
+    assert_eq!(refused("external-product", json!({"family": "balanced", "base": 4})), "message");
+}
+
+/// Noise of a chain after each length.
+fn chain(more: Value) -> Measured {
+    let mut map = json!({"n": 256, "prime_bits": [28, 28], "keys": 4, "stddev": SIGMA, "base": 256, "lengths": [1, 4, 16]});
+    map.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+    let settings = Settings(map.as_object().cloned().unwrap());
+    assert!(Chain.describe(&settings).unwrap().predicted_seconds > 0.0);
+    let context = Context { kernel: Kernel::best(), seed: Some([8; 32]) };
+    let session = Chain.start(&settings, &context).unwrap();
+    let mut out = Measured::default();
+    session.finish(&mut out).unwrap();
+    out
+}
+
+#[test]
+fn chains_add_noise_and_fixed_inputs_add_it_coherently() {
+    let ratio = |out: &Measured| out.noise["after-16"].variance / out.noise["after-1"].variance;
+    let rotating = chain(json!({"family": "balanced", "input": "rotate", "selectors": "fresh"}));
+    assert!((ratio(&rotating) / 16.0 - 1.0).abs() < 0.35, "{}", ratio(&rotating));
+    // The same digits meet the same errors at every step.
+    let fixed = json!({"family": "balanced", "input": "constant", "selectors": "one"});
+    assert!((ratio(&chain(fixed)) / 256.0 - 1.0).abs() < 1e-9);
+    // Fresh coins do not.
+    let dithered = ratio(&chain(json!({"family": "dither-q", "input": "constant", "selectors": "one"})));
+    assert!(dithered < 64.0, "{dithered}");
+}
