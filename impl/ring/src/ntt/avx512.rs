@@ -5,6 +5,7 @@ use super::field64::Isa64;
 use super::lanes::{Constants, Field, Isa};
 use super::passes;
 use super::vector::Table;
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 /// The functions of [`Isa`] that only differ in their instructions and features.
@@ -86,20 +87,29 @@ unsafe fn odd_halves(a: __m512i) -> __m512i {
 }
 
 /// The high halves of `even` in the even lanes, those of `odd` in the odd ones.
-#[inline(always)]
-unsafe fn high_halves(even: __m512i, odd: __m512i) -> __m512i {
-    // SAFETY: the caller's promise.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn high_halves(even: __m512i, odd: __m512i) -> __m512i {
+    let mut high = odd;
+    // SAFETY: the caller's promise; changes nothing but `high`. In assembly because the compiler makes two shuffles of the
+    // intrinsic, and shuffles are what the 32-bit butterfly has most of beside its products.
     unsafe {
-        let (even, odd) = (_mm512_castsi512_ps(even), _mm512_castsi512_ps(odd));
-        _mm512_castps_si512(_mm512_mask_movehdup_ps(odd, 0x5555, even))
+        asm!(
+            "vmovshdup {high}{{{even_lanes}}}, {even}",
+            high = inout(zmm_reg) high,
+            even = in(zmm_reg) even,
+            even_lanes = in(kreg) 0x5555u16,
+            options(pure, nomem, nostack, preserves_flags),
+        );
     }
+    high
 }
 
 impl Isa for Avx512x32 {
     type W = u32;
     type V = __m512i;
     const LOG_LANES: usize = 4;
-    const LOG_BLOCK: usize = 2;
+    const LOG_BLOCK: usize = 3;
     const LOG_RADIX: usize = 3;
 
     #[inline(always)]

@@ -8,9 +8,14 @@ use super::vector::Table;
 /// Registers that a pass holds at most.
 const HELD: usize = 8;
 
+/// Base-two logarithm of the registers that the innermost pass holds, for 2^`log_n` points.
+pub(super) fn log_block<I: Isa>(log_n: usize) -> usize {
+    I::LOG_BLOCK.min(log_n - I::LOG_LANES)
+}
+
 /// Layers of each outer pass, first to last, of a forward transform of 2^`log_n` points.
 pub(super) fn radices<I: Isa>(log_n: usize) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
-    let outer = log_n - I::LOG_LANES - I::LOG_BLOCK;
+    let outer = log_n - I::LOG_LANES - log_block::<I>(log_n);
     // As even as can be, so that no pass is a single layer unless there is only one.
     let passes = outer.div_ceil(I::LOG_RADIX);
     (0..passes).map(move |pass| (outer * (pass + 1)) / passes - outer * pass / passes)
@@ -192,9 +197,9 @@ unsafe fn inverse_pass<F: Field, const LOG: usize, const LEVEL: usize, const LAS
     }
 }
 
-/// The innermost layers, block by block of 2^`LOG` registers.
+/// The innermost layers, block by block of 2^`LOG` registers; `INNER`: the mode of the first layer within registers.
 #[inline(always)]
-unsafe fn forward_blocks<F: Field, const LOG: usize, const MODE: u8>(
+unsafe fn forward_blocks<F: Field, const LOG: usize, const MODE: u8, const INNER: u8>(
     r: F::Registers,
     n: usize,
     table: &mut Cursor<Word<F>>,
@@ -208,16 +213,21 @@ unsafe fn forward_blocks<F: Field, const LOG: usize, const MODE: u8>(
             let w = factors::<F, LOG>(table);
             let mut held = load::<F, LOG>(at, lanes);
             forward_layers::<F, LOG, MODE>(r, &mut held, &w);
-            for k in (0..1 << LOG).step_by(2) {
-                let (mut a, mut b) = (held[k], held[k + 1]);
-                for layer in 1..=F::I::LOG_LANES {
-                    (a, b) = F::I::exchange(lanes >> layer, a, b);
-                    (a, b) = F::forward::<KEEP>(r, a, b, lane_factor::<F>(table));
+            // Layer by layer, so that the butterflies of several pairs overlap.
+            for layer in 1..=F::I::LOG_LANES {
+                for pair in held[..1 << LOG].chunks_exact_mut(2) {
+                    let (a, b) = F::I::exchange(lanes >> layer, pair[0], pair[1]);
+                    let w = lane_factor::<F>(table);
+                    (pair[0], pair[1]) = match layer {
+                        1 => F::forward::<INNER>(r, a, b, w),
+                        _ => F::forward::<KEEP>(r, a, b, w),
+                    };
                 }
-                (a, b) = F::I::zip(F::finish(r, a), F::finish(r, b));
-                F::I::store(at.add(k * lanes), a);
-                F::I::store(at.add((k + 1) * lanes), b);
             }
+            for pair in held[..1 << LOG].chunks_exact_mut(2) {
+                (pair[0], pair[1]) = F::I::zip(F::finish(r, pair[0]), F::finish(r, pair[1]));
+            }
+            store::<F, LOG>(&held, at, lanes);
         }
     }
 }
@@ -236,13 +246,14 @@ unsafe fn inverse_blocks<F: Field, const LOG: usize, const LAST: bool>(
         unsafe {
             let at = data.add(start);
             let mut held = load::<F, LOG>(at, lanes);
-            for k in (0..1 << LOG).step_by(2) {
-                let (mut a, mut b) = F::I::unzip(held[k], held[k + 1]);
-                for layer in 0..F::I::LOG_LANES {
-                    (a, b) = F::inverse(r, layer % F::PERIOD, a, b, lane_factor::<F>(table));
-                    (a, b) = F::I::exchange(1 << layer, a, b);
+            for pair in held[..1 << LOG].chunks_exact_mut(2) {
+                (pair[0], pair[1]) = F::I::unzip(pair[0], pair[1]);
+            }
+            for layer in 0..F::I::LOG_LANES {
+                for pair in held[..1 << LOG].chunks_exact_mut(2) {
+                    let (a, b) = F::inverse(r, layer % F::PERIOD, pair[0], pair[1], lane_factor::<F>(table));
+                    (pair[0], pair[1]) = F::I::exchange(1 << layer, a, b);
                 }
-                (held[k], held[k + 1]) = (a, b);
             }
             let w = factors::<F, LOG>(table);
             inverse_layers::<F, LOG, LAST>(r, F::I::LOG_LANES % F::PERIOD, &mut held, &w, scale);
@@ -292,11 +303,14 @@ pub(super) unsafe fn forward<F: Field>(constants: &Constants<Word<F>>, table: &T
             }
             blocks <<= layers;
         }
-        let layers = F::I::LOG_BLOCK;
-        match enter(layers + F::I::LOG_LANES, blocks == 1) {
-            START => with_layers!(layers, forward_blocks::<F, START>(r, n, &mut table, data)),
-            KEEP => with_layers!(layers, forward_blocks::<F, KEEP>(r, n, &mut table, data)),
-            _ => with_layers!(layers, forward_blocks::<F, REDUCE>(r, n, &mut table, data)),
+        let layers = log_block::<F::I>(n.trailing_zeros() as usize);
+        match (enter(layers, blocks == 1), enter(F::I::LOG_LANES, false)) {
+            (START, KEEP) => with_layers!(layers, forward_blocks::<F, START, KEEP>(r, n, &mut table, data)),
+            (START, _) => with_layers!(layers, forward_blocks::<F, START, REDUCE>(r, n, &mut table, data)),
+            (KEEP, KEEP) => with_layers!(layers, forward_blocks::<F, KEEP, KEEP>(r, n, &mut table, data)),
+            (KEEP, _) => with_layers!(layers, forward_blocks::<F, KEEP, REDUCE>(r, n, &mut table, data)),
+            (_, KEEP) => with_layers!(layers, forward_blocks::<F, REDUCE, KEEP>(r, n, &mut table, data)),
+            _ => with_layers!(layers, forward_blocks::<F, REDUCE, REDUCE>(r, n, &mut table, data)),
         }
     }
 }
@@ -317,7 +331,7 @@ pub(super) unsafe fn inverse<F: Field>(
     unsafe {
         let r = F::new(constants);
         let scale = &[broadcast::<F>(scale.as_ptr()), broadcast::<F>(scale[2..].as_ptr())];
-        let layers = F::I::LOG_BLOCK;
+        let layers = log_block::<F::I>(n.trailing_zeros() as usize);
         let mut blocks = n >> (layers + F::I::LOG_LANES);
         if blocks == 1 {
             return with_layers!(layers, inverse_blocks::<F, true>(r, n, &mut table, scale, data));

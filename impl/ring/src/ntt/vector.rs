@@ -2,7 +2,7 @@
 
 use super::Transform;
 use super::lanes::{Constants, Field, Isa, Word};
-use super::passes::radices;
+use super::passes::{log_block, radices};
 use super::path::Factors;
 use super::primes::mul_mod;
 use crate::word::Word as _;
@@ -65,6 +65,17 @@ impl<F: Field> Layout<'_, F> {
         }
     }
 
+    /// The layers of distances `distances` on the pairs of registers of each of `blocks` blocks.
+    fn pairs(&mut self, blocks: usize, distances: impl Iterator<Item = usize> + Clone) {
+        let (n, lanes) = (self.powers.len(), 1 << F::I::LOG_LANES);
+        for block in 0..blocks {
+            for distance in distances.clone() {
+                let starts = (block * n / blocks..(block + 1) * n / blocks).step_by(2 * lanes);
+                starts.for_each(|start| self.pair(start, distance));
+            }
+        }
+    }
+
     /// The layer of distance `distance` on two registers from element `start` on, after the exchanges down to it: lane by
     /// lane as [`Isa::exchange`] leaves them.
     fn pair(&mut self, start: usize, distance: usize) {
@@ -83,15 +94,16 @@ impl<F: Field> Vectorised<F> {
     /// `powers[m + i]`, `inverses[m + i]`: psi^{+-bitrev(m + i)}; `scale`: 1/N.
     pub(super) fn new(prime: Word<F>, (powers, inverses, scale): Factors) -> Self {
         let n = powers.len();
-        let (lanes, held) = (1 << F::I::LOG_LANES, F::I::LOG_BLOCK);
-        let passes: Vec<_> = radices::<F::I>(n.trailing_zeros() as usize)
+        let log_n = n.trailing_zeros() as usize;
+        let (log_lanes, held) = (F::I::LOG_LANES, log_block::<F::I>(log_n));
+        let passes: Vec<_> = radices::<F::I>(log_n)
             .scan(1, |blocks, layers| {
                 let pass = (layers, *blocks);
                 *blocks <<= layers;
                 Some(pass)
             })
             .collect();
-        let blocks = n / (lanes << held);
+        let blocks = n >> (log_lanes + held);
         let layout = |powers| Layout::<F> { powers, prime, common: Vec::new(), lanes: Vec::new() };
 
         let mut forward = layout(powers);
@@ -99,15 +111,11 @@ impl<F: Field> Vectorised<F> {
             (0..*blocks).for_each(|block| forward.block(*layers, *blocks, block));
         }
         (0..blocks).for_each(|block| forward.block(held, blocks, block));
-        for start in (0..n).step_by(2 * lanes) {
-            (0..F::I::LOG_LANES).rev().for_each(|log| forward.pair(start, 1 << log));
-        }
+        forward.pairs(blocks, (0..log_lanes).rev().map(|log| 1 << log));
 
         let mut inverse = layout(inverses);
         (0..blocks).for_each(|block| inverse.block(held, blocks, block));
-        for start in (0..n).step_by(2 * lanes) {
-            (0..F::I::LOG_LANES).for_each(|log| inverse.pair(start, 1 << log));
-        }
+        inverse.pairs(blocks, (0..log_lanes).map(|log| 1 << log));
         for (layers, blocks) in passes.iter().rev() {
             (0..*blocks).for_each(|block| inverse.block(*layers, *blocks, block));
         }
