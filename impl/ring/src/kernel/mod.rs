@@ -10,6 +10,8 @@ mod avx512;
 pub(crate) mod scalar;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod vaes;
 
 use crate::bits::for_width;
 use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order, SLACK};
