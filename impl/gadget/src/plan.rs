@@ -74,6 +74,23 @@ pub(crate) struct Plan<W> {
     pub(crate) modulus_digits: Vec<i64>,
     /// The narrowest of 8, 16 and 32 bits that holds every digit.
     pub(crate) lane_bits: u32,
+    /// What is subtracted from each digit.
+    pub(crate) offsets: Vec<i64>,
+    /// For bases 2^l, where each digit lies in planes of 8, 16, 32 and 64 bits of a 64-bit value.
+    places: [Vec<Place>; 4],
+}
+
+/// Where a digit lies in the planes of its value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The plane of its lowest bit.
+    pub(crate) plane: usize,
+    /// That bit's position in the plane.
+    pub(crate) shift: u32,
+    /// Whether it reaches into the next plane.
+    pub(crate) crosses: bool,
+    /// The bits of the digit; all for the top digit.
+    pub(crate) mask: u64,
 }
 
 impl<W: Residue> Plan<W> {
@@ -109,6 +126,8 @@ impl<W: Residue> Plan<W> {
             top_offset: 0,
             modulus_digits: Vec::new(),
             lane_bits: 32,
+            offsets: Vec::new(),
+            places: Default::default(),
         };
         let mut top = unit;
         match family {
@@ -169,7 +188,29 @@ impl<W: Residue> Plan<W> {
             plan.ranges().iter().all(|&(least, most)| least >= -limit && most < limit)
         };
         plan.lane_bits = [8, 16].into_iter().find(fits).unwrap_or(32);
+        plan.offsets = vec![plan.offset; plan.length];
+        plan.offsets[plan.length - 1] = plan.top_offset;
+        if let Some(bits) = plan.base_bits {
+            plan.places = [8, 16, 32, 64].map(|lane| (0..plan.length).map(|t| plan.place(bits, lane, t)).collect());
+        }
         Ok(plan)
+    }
+
+    fn place(&self, base_bits: u32, lane_bits: u32, digit: usize) -> Place {
+        let bit = (self.dropped + digit) as u32 * base_bits;
+        let (plane, shift) = (bit / lane_bits, bit % lane_bits);
+        let top = digit + 1 == self.length;
+        Place {
+            plane: plane as usize,
+            shift,
+            crosses: shift > 0 && (plane + 1) * lane_bits < u64::BITS && (top || shift + base_bits > lane_bits),
+            mask: if top { u64::MAX } else { self.base - 1 },
+        }
+    }
+
+    /// Where each digit lies in planes of 8, 16, 32 or 64 bits.
+    pub(crate) fn places(&self, lane_bits: u32) -> &[Place] {
+        &self.places[lane_bits.ilog2() as usize - 3]
     }
 
     /// b^(dropped + t).

@@ -1,9 +1,10 @@
 //! AVX2.
 
-use super::loops::{self, Lane, Place, Source};
-use super::planar::CarryRows;
+use super::loops::{self, Lane, Source};
+use super::planar::{Carries, RowsJob};
 use crate::digit::Digit;
 use crate::draws::BLOCK;
+use crate::plan::Place;
 use std::arch::x86_64::*;
 
 macro_rules! compiled {
@@ -33,10 +34,45 @@ compiled_by_mode! {
 }
 
 compiled! {
-    digit_row<L: Lane>(planes: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]);
-    dither_row<L: Lane>(planes: &[L], dithers: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]);
-    widen<L: Lane, D: Digit>(lanes: &[L], digits: &mut [D]);
+    digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]);
+    widen_rows<L: Lane, D: Digit>(lanes: &[L], stride: usize, digits: &mut [D], row_stride: usize, n: usize);
     below_bits(uniform: &[u64], stride: usize, values: &[u64], mask: u64, bits: &mut [u64]);
+}
+
+/// As the portable one.
+#[target_feature(enable = "avx2")]
+pub(super) fn digit_rows8(job: &RowsJob<'_, u8>, rows: &mut [u8]) {
+    loops::digit_rows(job, rows);
+}
+
+/// As the portable one.
+#[target_feature(enable = "avx2")]
+pub(super) fn dither_rows8(job: &RowsJob<'_, u8>, dithers: &[u8], rows: &mut [u8]) {
+    loops::dither_rows(job, dithers, rows);
+}
+
+/// As the portable one.
+#[target_feature(enable = "avx2")]
+pub(super) fn digit_rows16(job: &RowsJob<'_, u16>, rows: &mut [u16]) {
+    loops::digit_rows(job, rows);
+}
+
+/// As the portable one.
+#[target_feature(enable = "avx2")]
+pub(super) fn dither_rows16(job: &RowsJob<'_, u16>, dithers: &[u16], rows: &mut [u16]) {
+    loops::dither_rows(job, dithers, rows);
+}
+
+/// As the portable one.
+#[target_feature(enable = "avx2")]
+pub(super) fn digit_rows32(job: &RowsJob<'_, u32>, rows: &mut [u32]) {
+    loops::digit_rows(job, rows);
+}
+
+/// As the portable one.
+#[target_feature(enable = "avx2")]
+pub(super) fn dither_rows32(job: &RowsJob<'_, u32>, dithers: &[u32], rows: &mut [u32]) {
+    loops::dither_rows(job, dithers, rows);
 }
 
 /// Bits of `a` where `mask` is set, of `b` elsewhere.
@@ -72,71 +108,117 @@ fn expand32(bits: u8) -> __m256i {
     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits.into()), bit), bit)
 }
 
-macro_rules! carry_rows {
-    ($name:ident, $top:ident, $lane:ty, $mask:ty, $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
+macro_rules! row_kernels {
+    ($carry_rows:ident, $digit:ident, $group:ident, $lane:ty, $mask:ty, $set:ident,
+     $right:ident, $left:ident, $minus:ident, $expand:ident) => {
+        /// Digits `at` and following at `place`. The bits above them are anything.
+        ///
+        /// # Safety
+        /// The planes that the place names reach a register beyond `at`.
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        unsafe fn $digit(planes: &[$lane], stride: usize, place: Place, at: usize) -> __m256i {
+            let load = |plane: usize| {
+                // SAFETY: the caller's promise.
+                unsafe { _mm256_loadu_si256(planes.as_ptr().add(plane * stride + at).cast()) }
+            };
+            let low = $right(load(place.plane), _mm_cvtsi64_si128(place.shift.into()));
+            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            let keep = $set((<$lane>::MAX >> place.shift) as _);
+            if place.crosses {
+                let high = $left(load(place.plane + 1), _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into()));
+                select(keep, low, high)
+            } else {
+                low
+            }
+        }
+
         /// Rows of digits with moved carries.
         #[target_feature(enable = "avx2")]
-        pub(super) fn $name<const ROWS: usize, const SUBTRACT: bool>(
-            job: &CarryRows<'_, $lane>,
-            places: &[Place; ROWS],
-            subtracted: &[i64; ROWS],
-            rows: &mut [$lane],
-        ) {
-            const LANES: usize = 32 / size_of::<$lane>();
-            job.check(places, rows.len());
-            let splat = |x: u64| $set(x as _);
-            let blocks = job.coefficients.div_ceil(BLOCK);
-            for (block, words) in job.words.chunks_exact(job.words_per_block).take(blocks).enumerate() {
-                for part in 0..BLOCK / LANES {
-                    let at = block * BLOCK + part * LANES;
-                    let expand = |word: u64| $expand((word >> (part * LANES)) as $mask);
-                    let mut incoming = if job.first > 0 { expand(words[job.first - 1]) } else { splat(0) };
-                    let selected = if SUBTRACT { expand(words[job.words_per_block - 1]) } else { splat(0) };
-                    for r in 0..ROWS {
-                        let (place, mask) = (places[r], splat(places[r].mask));
-                        let (right, left) = (place.shift.into(), (<$lane>::BITS - place.shift).into());
-                        // SAFETY: `check` saw that planes and rows reach as far.
-                        let low = unsafe {
-                            _mm256_loadu_si256(job.planes.as_ptr().add(place.plane * job.stride + at).cast())
-                        };
-                        let mut digit = $right(low, _mm_cvtsi64_si128(right));
-                        if place.crosses {
-                            // SAFETY: as above.
-                            let high = unsafe {
-                                _mm256_loadu_si256(job.planes.as_ptr().add((place.plane + 1) * job.stride + at).cast())
-                            };
-                            // Bits of a neighbouring byte are no part of either half.
-                            let keep = splat(<$lane>::MAX.checked_shr(place.shift).unwrap_or(0).into());
-                            let high = $left(high, _mm_cvtsi64_si128(left));
-                            digit = select(keep, digit, high);
-                        }
-                        let outgoing = expand(words[job.first + r]);
-                        // The digit's bits from the digit, the ones above from the carry: d - b where it is set.
-                        digit = select(mask, digit, outgoing);
-                        digit = $minus(digit, incoming);
-                        if SUBTRACT {
-                            digit = $minus(digit, _mm256_and_si256(selected, splat(subtracted[r] as u64)));
-                        }
-                        incoming = outgoing;
-                        // SAFETY: as above.
-                        unsafe { _mm256_storeu_si256(rows.as_mut_ptr().add(r * job.row_stride + at).cast(), digit) };
+        pub(super) fn $carry_rows(job: &RowsJob<'_, $lane>, carries: &Carries<'_>, rows: &mut [$lane]) {
+            job.check(rows.len());
+            carries.check(job);
+            // All rows but the top one, which no carry leaves.
+            let moving = job.places.len().min(carries.per_block - 1 - carries.first);
+            let mut row = 0;
+            // SAFETY: `check` saw that planes, words and rows reach as far.
+            unsafe {
+                if carries.subtracted.is_empty() {
+                    while row + 4 <= moving {
+                        $group::<4, false, false>(job, carries, row, rows);
+                        row += 4;
+                    }
+                    while row < moving {
+                        $group::<1, false, false>(job, carries, row, rows);
+                        row += 1;
+                    }
+                    if row < job.places.len() {
+                        $group::<1, false, true>(job, carries, row, rows);
+                    }
+                } else {
+                    while row + 4 <= moving {
+                        $group::<4, true, false>(job, carries, row, rows);
+                        row += 4;
+                    }
+                    while row < moving {
+                        $group::<1, true, false>(job, carries, row, rows);
+                        row += 1;
+                    }
+                    if row < job.places.len() {
+                        $group::<1, true, true>(job, carries, row, rows);
                     }
                 }
             }
         }
 
-        /// Moves the last carry into the row of the top digits.
+        /// `ROWS` rows from `row` on, which share the carries between them. `SUBTRACT`: less a multiple of the selecting bit;
+        /// `TOP`: the row of the top digits.
+        ///
+        /// # Safety
+        /// `job` and `carries` have been checked against `rows`.
+        #[inline]
         #[target_feature(enable = "avx2")]
-        pub(super) fn $top(words: &[u64], per_block: usize, subtracted: i64, row: &mut [$lane]) {
+        unsafe fn $group<const ROWS: usize, const SUBTRACT: bool, const TOP: bool>(
+            job: &RowsJob<'_, $lane>,
+            carries: &Carries<'_>,
+            row: usize,
+            rows: &mut [$lane],
+        ) {
             const LANES: usize = 32 / size_of::<$lane>();
-            for (lanes, words) in row.chunks_exact_mut(BLOCK).zip(words.chunks_exact(per_block)) {
-                for (part, lanes) in lanes.chunks_exact_mut(LANES).enumerate() {
+            let places: [Place; ROWS] = std::array::from_fn(|r| job.places[row + r]);
+            let subtracted: [i64; ROWS] =
+                std::array::from_fn(|r| if SUBTRACT { carries.subtracted[row + r] } else { 0 });
+            let (first, last) = (carries.first + row, carries.per_block - 1);
+            let (out, zero) = (rows[row * job.row_stride..].as_mut_ptr(), _mm256_setzero_si256());
+            for (block, words) in carries.words.chunks_exact(carries.per_block).enumerate() {
+                for part in 0..BLOCK / LANES {
+                    let at = block * BLOCK + part * LANES;
+                    if at >= job.coefficients {
+                        return;
+                    }
                     let expand = |word: u64| $expand((word >> (part * LANES)) as $mask);
-                    let minus_q = _mm256_and_si256(expand(words[per_block - 1]), $set(subtracted as _));
-                    // SAFETY: 32 bytes of lanes.
-                    unsafe {
-                        let digit = $minus(_mm256_loadu_si256(lanes.as_ptr().cast()), expand(words[per_block - 2]));
-                        _mm256_storeu_si256(lanes.as_mut_ptr().cast(), $minus(digit, minus_q));
+                    let mut incoming = if first > 0 { expand(words[first - 1]) } else { zero };
+                    let selected = if SUBTRACT { expand(words[last]) } else { zero };
+                    for r in 0..ROWS {
+                        let place = places[r];
+                        // SAFETY: the caller's promise.
+                        let mut digit = unsafe { $digit(job.planes, job.stride, place, at) };
+                        if TOP {
+                            let keep = if place.crosses { <$lane>::MAX } else { <$lane>::MAX >> place.shift };
+                            digit = _mm256_and_si256(digit, $set(keep as _));
+                            digit = $minus($minus(digit, incoming), $set(job.offsets[row] as _));
+                        } else {
+                            let outgoing = expand(words[first + r]);
+                            // The digit's bits from the digit, those above from the carry: d - b where it is set.
+                            digit = select($set(place.mask as _), digit, outgoing);
+                            digit = $minus(digit, incoming);
+                            incoming = outgoing;
+                        }
+                        if SUBTRACT {
+                            digit = $minus(digit, _mm256_and_si256(selected, $set(subtracted[r] as _)));
+                        }
+                        // SAFETY: as above.
+                        unsafe { _mm256_storeu_si256(out.add(r * job.row_stride + at).cast(), digit) };
                     }
                 }
             }
@@ -144,9 +226,10 @@ macro_rules! carry_rows {
     };
 }
 
-carry_rows!(
+row_kernels!(
     carry_rows8,
-    carry_top8,
+    digit8,
+    group8,
     u8,
     u32,
     _mm256_set1_epi8,
@@ -155,9 +238,10 @@ carry_rows!(
     _mm256_sub_epi8,
     expand8
 );
-carry_rows!(
+row_kernels!(
     carry_rows16,
-    carry_top16,
+    digit16,
+    group16,
     u16,
     u16,
     _mm256_set1_epi16,
@@ -166,9 +250,10 @@ carry_rows!(
     _mm256_sub_epi16,
     expand16
 );
-carry_rows!(
+row_kernels!(
     carry_rows32,
-    carry_top32,
+    digit32,
+    group32,
     u32,
     u8,
     _mm256_set1_epi32,

@@ -1,9 +1,10 @@
 //! AVX-512: F, BW, VL, DQ and VBMI.
 
-use super::loops::{self, CENTRED, DITHERED, Lane, MODULAR, PLAIN, Place, SELECTED, Source};
-use super::planar::CarryRows;
+use super::loops::{self, CENTRED, DITHERED, Lane, MODULAR, PLAIN, SELECTED, Source};
+use super::planar::{Carries, RowsJob};
 use crate::digit::Digit;
 use crate::draws::BLOCK;
+use crate::plan::Place;
 use std::arch::x86_64::*;
 
 macro_rules! compiled {
@@ -17,9 +18,8 @@ macro_rules! compiled {
 }
 
 compiled! {
-    digit_row<L: Lane>(planes: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]);
-    dither_row<L: Lane>(planes: &[L], dithers: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]);
-    widen<L: Lane, D: Digit>(lanes: &[L], digits: &mut [D]);
+    digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]);
+    widen_rows<L: Lane, D: Digit>(lanes: &[L], stride: usize, digits: &mut [D], row_stride: usize, n: usize);
 }
 
 /// Values `at` to `at` + 7 of the source, those behind its end anything. `at` is a multiple of 8.
@@ -197,71 +197,160 @@ pub(super) fn planes32<const MODE: u8>(source: &Source<'_>, stride: usize, plane
     }
 }
 
-macro_rules! carry_rows {
-    ($name:ident, $top:ident, $lane:ty, $mask:ty, $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
-        /// Rows of digits with moved carries.
+macro_rules! row_kernels {
+    ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $digit:ident, $group:ident, $lane:ty, $mask:ty, $set:ident,
+     $right:ident, $left:ident, $minus:ident, $expand:ident, $store:ident) => {
+        /// Digits `at` and following at `place`. The bits above them are anything.
+        ///
+        /// # Safety
+        /// The planes that the place names reach a register beyond `at`.
+        #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        pub(super) fn $name<const ROWS: usize, const SUBTRACT: bool>(
-            job: &CarryRows<'_, $lane>,
-            places: &[Place; ROWS],
-            subtracted: &[i64; ROWS],
-            rows: &mut [$lane],
-        ) {
+        unsafe fn $digit(planes: &[$lane], stride: usize, place: Place, at: usize) -> __m512i {
+            let load = |plane: usize| {
+                // SAFETY: the caller's promise.
+                unsafe { _mm512_loadu_si512(planes.as_ptr().add(plane * stride + at).cast()) }
+            };
+            let low = $right(load(place.plane), _mm_cvtsi64_si128(place.shift.into()));
+            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            let keep = $set((<$lane>::MAX >> place.shift) as _);
+            if place.crosses {
+                let high = $left(load(place.plane + 1), _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into()));
+                _mm512_ternarylogic_epi32::<0xca>(keep, low, high)
+            } else {
+                low
+            }
+        }
+
+        /// As the portable one.
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+        pub(super) fn $digit_rows(job: &RowsJob<'_, $lane>, rows: &mut [$lane]) {
             const LANES: usize = 64 / size_of::<$lane>();
-            job.check(places, rows.len());
-            let splat = |x: u64| $set(x as _);
-            let blocks = job.coefficients.div_ceil(BLOCK);
-            for (block, words) in job.words.chunks_exact(job.words_per_block).take(blocks).enumerate() {
-                for part in 0..BLOCK / LANES {
-                    let at = block * BLOCK + part * LANES;
-                    let expand = |word: u64| $expand((word >> (part * LANES)) as $mask);
-                    let mut incoming = if job.first > 0 { expand(words[job.first - 1]) } else { splat(0) };
-                    let selected = if SUBTRACT { expand(words[job.words_per_block - 1]) } else { splat(0) };
-                    for r in 0..ROWS {
-                        let (place, mask) = (places[r], splat(places[r].mask));
-                        let (right, left) = (place.shift.into(), (<$lane>::BITS - place.shift).into());
-                        // SAFETY: `check` saw that planes and rows reach as far.
-                        let low = unsafe {
-                            _mm512_loadu_si512(job.planes.as_ptr().add(place.plane * job.stride + at).cast())
-                        };
-                        let mut digit = $right(low, _mm_cvtsi64_si128(right));
-                        if place.crosses {
-                            // SAFETY: as above.
-                            let high = unsafe {
-                                _mm512_loadu_si512(job.planes.as_ptr().add((place.plane + 1) * job.stride + at).cast())
-                            };
-                            // Bits of a neighbouring byte are no part of either half.
-                            let keep = splat(<$lane>::MAX.checked_shr(place.shift).unwrap_or(0).into());
-                            let high = $left(high, _mm_cvtsi64_si128(left));
-                            digit = _mm512_ternarylogic_epi32::<0xca>(keep, digit, high);
-                        }
-                        let outgoing = expand(words[job.first + r]);
-                        // The digit's bits from the digit, the ones above from the carry: d - b where it is set.
-                        digit = _mm512_ternarylogic_epi32::<0xca>(mask, digit, outgoing);
-                        digit = $minus(digit, incoming);
-                        if SUBTRACT {
-                            digit = $minus(digit, _mm512_and_si512(selected, splat(subtracted[r] as u64)));
-                        }
-                        incoming = outgoing;
-                        // SAFETY: as above.
-                        unsafe { _mm512_storeu_si512(rows.as_mut_ptr().add(r * job.row_stride + at).cast(), digit) };
+            job.check(rows.len());
+            for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
+                let keep = if place.crosses { <$lane>::MAX } else { <$lane>::MAX >> place.shift };
+                let (mask, offset) = ($set((keep & place.mask as $lane) as _), $set(*offset as _));
+                for at in (0..job.coefficients).step_by(LANES) {
+                    let inside = <$mask>::MAX >> (LANES - LANES.min(job.coefficients - at));
+                    // SAFETY: `check` saw that planes and rows reach as far; the store is masked to the row.
+                    unsafe {
+                        let digit = _mm512_and_si512($digit(job.planes, job.stride, *place, at), mask);
+                        let out = rows.as_mut_ptr().add(r * job.row_stride + at);
+                        $store(out.cast(), inside, $minus(digit, offset));
                     }
                 }
             }
         }
 
-        /// Moves the last carry into the row of the top digits.
+        /// As the portable one.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        pub(super) fn $top(words: &[u64], per_block: usize, subtracted: i64, row: &mut [$lane]) {
+        pub(super) fn $dither_rows(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [$lane]) {
             const LANES: usize = 64 / size_of::<$lane>();
-            for (lanes, words) in row.chunks_exact_mut(BLOCK).zip(words.chunks_exact(per_block)) {
-                for (part, lanes) in lanes.chunks_exact_mut(LANES).enumerate() {
-                    let expand = |word: u64| $expand((word >> (part * LANES)) as $mask);
-                    let minus_q = _mm512_and_si512(expand(words[per_block - 1]), $set(subtracted as _));
-                    // SAFETY: 64 bytes of lanes.
+            job.check(rows.len());
+            assert!(dithers.len() >= job.planes.len());
+            for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
+                let keep = if place.crosses { <$lane>::MAX } else { <$lane>::MAX >> place.shift };
+                let (mask, offset) = ($set((keep & place.mask as $lane) as _), $set(*offset as _));
+                for at in (0..job.coefficients).step_by(LANES) {
+                    let inside = <$mask>::MAX >> (LANES - LANES.min(job.coefficients - at));
+                    // SAFETY: `check` saw that planes and rows reach as far, and the dithers' planes are as many; the store is
+                    // masked to the row.
                     unsafe {
-                        let digit = $minus(_mm512_loadu_si512(lanes.as_ptr().cast()), expand(words[per_block - 2]));
-                        _mm512_storeu_si512(lanes.as_mut_ptr().cast(), $minus(digit, minus_q));
+                        let value = _mm512_and_si512($digit(job.planes, job.stride, *place, at), mask);
+                        let dither = _mm512_and_si512($digit(dithers, job.stride, *place, at), mask);
+                        let out = rows.as_mut_ptr().add(r * job.row_stride + at);
+                        $store(out.cast(), inside, $minus($minus(value, dither), offset));
+                    }
+                }
+            }
+        }
+
+        /// Rows of digits with moved carries.
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+        pub(super) fn $carry_rows(job: &RowsJob<'_, $lane>, carries: &Carries<'_>, rows: &mut [$lane]) {
+            job.check(rows.len());
+            carries.check(job);
+            // All rows but the top one, which no carry leaves.
+            let moving = job.places.len().min(carries.per_block - 1 - carries.first);
+            let mut row = 0;
+            // SAFETY: `check` saw that planes, words and rows reach as far.
+            unsafe {
+                if carries.subtracted.is_empty() {
+                    while row + 4 <= moving {
+                        $group::<4, false, false>(job, carries, row, rows);
+                        row += 4;
+                    }
+                    while row < moving {
+                        $group::<1, false, false>(job, carries, row, rows);
+                        row += 1;
+                    }
+                    if row < job.places.len() {
+                        $group::<1, false, true>(job, carries, row, rows);
+                    }
+                } else {
+                    while row + 4 <= moving {
+                        $group::<4, true, false>(job, carries, row, rows);
+                        row += 4;
+                    }
+                    while row < moving {
+                        $group::<1, true, false>(job, carries, row, rows);
+                        row += 1;
+                    }
+                    if row < job.places.len() {
+                        $group::<1, true, true>(job, carries, row, rows);
+                    }
+                }
+            }
+        }
+
+        /// `ROWS` rows from `row` on, which share the carries between them. `SUBTRACT`: less a multiple of the selecting bit;
+        /// `TOP`: the row of the top digits.
+        ///
+        /// # Safety
+        /// `job` and `carries` have been checked against `rows`.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+        unsafe fn $group<const ROWS: usize, const SUBTRACT: bool, const TOP: bool>(
+            job: &RowsJob<'_, $lane>,
+            carries: &Carries<'_>,
+            row: usize,
+            rows: &mut [$lane],
+        ) {
+            const LANES: usize = 64 / size_of::<$lane>();
+            let places: [Place; ROWS] = std::array::from_fn(|r| job.places[row + r]);
+            let subtracted: [i64; ROWS] =
+                std::array::from_fn(|r| if SUBTRACT { carries.subtracted[row + r] } else { 0 });
+            let (first, last) = (carries.first + row, carries.per_block - 1);
+            let (out, zero) = (rows[row * job.row_stride..].as_mut_ptr(), _mm512_setzero_si512());
+            for (block, words) in carries.words.chunks_exact(carries.per_block).enumerate() {
+                for part in 0..BLOCK / LANES {
+                    let at = block * BLOCK + part * LANES;
+                    if at >= job.coefficients {
+                        return;
+                    }
+                    let expand = |word: u64| $expand((word >> (part * LANES)) as $mask);
+                    let mut incoming = if first > 0 { expand(words[first - 1]) } else { zero };
+                    let selected = if SUBTRACT { expand(words[last]) } else { zero };
+                    for r in 0..ROWS {
+                        let place = places[r];
+                        // SAFETY: the caller's promise.
+                        let mut digit = unsafe { $digit(job.planes, job.stride, place, at) };
+                        if TOP {
+                            let keep = if place.crosses { <$lane>::MAX } else { <$lane>::MAX >> place.shift };
+                            digit = _mm512_and_si512(digit, $set(keep as _));
+                            digit = $minus($minus(digit, incoming), $set(job.offsets[row] as _));
+                        } else {
+                            let outgoing = expand(words[first + r]);
+                            // The digit's bits from the digit, those above from the carry: d - b where it is set.
+                            digit = _mm512_ternarylogic_epi32::<0xca>($set(place.mask as _), digit, outgoing);
+                            digit = $minus(digit, incoming);
+                            incoming = outgoing;
+                        }
+                        if SUBTRACT {
+                            digit = $minus(digit, _mm512_and_si512(selected, $set(subtracted[r] as _)));
+                        }
+                        // SAFETY: as above.
+                        unsafe { _mm512_storeu_si512(out.add(r * job.row_stride + at).cast(), digit) };
                     }
                 }
             }
@@ -269,36 +358,48 @@ macro_rules! carry_rows {
     };
 }
 
-carry_rows!(
+row_kernels!(
+    digit_rows8,
+    dither_rows8,
     carry_rows8,
-    carry_top8,
+    digit8,
+    group8,
     u8,
     u64,
     _mm512_set1_epi8,
     _mm512_srl_epi16,
     _mm512_sll_epi16,
     _mm512_sub_epi8,
-    _mm512_movm_epi8
+    _mm512_movm_epi8,
+    _mm512_mask_storeu_epi8
 );
-carry_rows!(
+row_kernels!(
+    digit_rows16,
+    dither_rows16,
     carry_rows16,
-    carry_top16,
+    digit16,
+    group16,
     u16,
     u32,
     _mm512_set1_epi16,
     _mm512_srl_epi16,
     _mm512_sll_epi16,
     _mm512_sub_epi16,
-    _mm512_movm_epi16
+    _mm512_movm_epi16,
+    _mm512_mask_storeu_epi16
 );
-carry_rows!(
+row_kernels!(
+    digit_rows32,
+    dither_rows32,
     carry_rows32,
-    carry_top32,
+    digit32,
+    group32,
     u32,
     u16,
     _mm512_set1_epi32,
     _mm512_srl_epi32,
     _mm512_sll_epi32,
     _mm512_sub_epi32,
-    _mm512_movm_epi32
+    _mm512_movm_epi32,
+    _mm512_mask_storeu_epi32
 );

@@ -1,7 +1,9 @@
 //! Loops the compiler vectorises by itself: the same source for every path, compiled with the path's instructions.
 
+use super::planar::RowsJob;
 use crate::digit::Digit;
 use crate::draws::BLOCK;
+use crate::plan::Place;
 use bytemuck::Pod;
 
 /// An unsigned word that rows are computed in. A value of 64 bits is held as `64 / BITS` planes, so that a digit needs one shift
@@ -62,19 +64,6 @@ macro_rules! lane {
 }
 lane!(u8: i8, u16: i16, u32: i32, u64: i64);
 
-/// Where a digit lies in the planes of its value.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    /// The plane of its lowest bit.
-    pub(crate) plane: usize,
-    /// That bit's position in the plane.
-    pub(crate) shift: u32,
-    /// Whether it reaches into the next plane.
-    pub(crate) crosses: bool,
-    /// The bits of the digit.
-    pub(crate) mask: u64,
-}
-
 /// The digits at `place` of `n` values in planes `stride` apart, `CROSSES` as the place says.
 #[inline(always)]
 fn digits<L: Lane, const CROSSES: bool>(planes: &[L], stride: usize, place: Place, n: usize) -> impl Fn(usize) -> L {
@@ -87,46 +76,46 @@ fn digits<L: Lane, const CROSSES: bool>(planes: &[L], stride: usize, place: Plac
     }
 }
 
-/// One row of digits, each less `offset`.
+/// Rows of digits.
 #[inline(always)]
-pub(crate) fn digit_row<L: Lane>(planes: &[L], stride: usize, place: Place, offset: i64, row: &mut [L]) {
-    let (n, offset) = (row.len(), L::truncate(offset as u64));
-    if place.crosses {
-        let digit = digits::<L, true>(planes, stride, place, n);
-        (0..n).for_each(|j| row[j] = digit(j).minus(offset));
-    } else {
-        let digit = digits::<L, false>(planes, stride, place, n);
-        (0..n).for_each(|j| row[j] = digit(j).minus(offset));
+pub(crate) fn digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]) {
+    let n = job.coefficients;
+    for ((row, place), offset) in rows.chunks_mut(job.row_stride).zip(job.places).zip(job.offsets) {
+        let (row, offset) = (&mut row[..n], L::truncate(*offset as u64));
+        if place.crosses {
+            let digit = digits::<L, true>(job.planes, job.stride, *place, n);
+            (0..n).for_each(|j| row[j] = digit(j).minus(offset));
+        } else {
+            let digit = digits::<L, false>(job.planes, job.stride, *place, n);
+            (0..n).for_each(|j| row[j] = digit(j).minus(offset));
+        }
     }
 }
 
-/// One row of digits, each less `offset` and the digit of the dither.
+/// Rows of digits less those of the dither.
 #[inline(always)]
-pub(crate) fn dither_row<L: Lane>(
-    planes: &[L],
-    dithers: &[L],
-    stride: usize,
-    place: Place,
-    offset: i64,
-    row: &mut [L],
-) {
-    let offset = L::truncate(offset as u64);
-    let n = row.len();
-    if place.crosses {
-        let value = digits::<L, true>(planes, stride, place, n);
-        let dither = digits::<L, true>(dithers, stride, place, n);
-        (0..n).for_each(|j| row[j] = value(j).minus(dither(j)).minus(offset));
-    } else {
-        let value = digits::<L, false>(planes, stride, place, n);
-        let dither = digits::<L, false>(dithers, stride, place, n);
-        (0..n).for_each(|j| row[j] = value(j).minus(dither(j)).minus(offset));
+pub(crate) fn dither_rows<L: Lane>(job: &RowsJob<'_, L>, dithers: &[L], rows: &mut [L]) {
+    let n = job.coefficients;
+    for ((row, place), offset) in rows.chunks_mut(job.row_stride).zip(job.places).zip(job.offsets) {
+        let (row, offset) = (&mut row[..n], L::truncate(*offset as u64));
+        if place.crosses {
+            let value = digits::<L, true>(job.planes, job.stride, *place, n);
+            let dither = digits::<L, true>(dithers, job.stride, *place, n);
+            (0..n).for_each(|j| row[j] = value(j).minus(dither(j)).minus(offset));
+        } else {
+            let value = digits::<L, false>(job.planes, job.stride, *place, n);
+            let dither = digits::<L, false>(dithers, job.stride, *place, n);
+            (0..n).for_each(|j| row[j] = value(j).minus(dither(j)).minus(offset));
+        }
     }
 }
 
-/// Signed lanes as digits.
+/// Rows of `n` signed lanes, `stride` apart, as rows of digits.
 #[inline(always)]
-pub(crate) fn widen<L: Lane, D: Digit>(lanes: &[L], digits: &mut [D]) {
-    digits.iter_mut().zip(lanes).for_each(|(digit, lane)| *digit = lane.signed());
+pub(crate) fn widen_rows<L: Lane, D: Digit>(lanes: &[L], stride: usize, digits: &mut [D], row_stride: usize, n: usize) {
+    for (digits, lanes) in digits.chunks_mut(row_stride).zip(lanes.chunks(stride)) {
+        digits[..n].iter_mut().zip(lanes).for_each(|(digit, lane)| *digit = lane.signed());
+    }
 }
 
 /// The integers whose digits are taken, as they come from the input; `MODE` says how.

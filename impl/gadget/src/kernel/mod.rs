@@ -39,6 +39,12 @@ pub(crate) struct Rows<'a, D> {
 }
 
 impl<D> Rows<'_, D> {
+    /// The digits from the tile's first on, rows `stride` apart.
+    #[cfg(target_arch = "x86_64")]
+    fn from_tile(&mut self) -> &mut [D] {
+        &mut self.digits[self.start..]
+    }
+
     /// The part of row `t` that `coefficients` of the tile take.
     fn row(&mut self, t: usize, coefficients: usize) -> &mut [D] {
         let start = t * self.stride + self.start;

@@ -4,15 +4,16 @@
 //! register, and a row of digits is one pass over a plane. The randomised families compute in the narrowest lane that holds
 //! their digits, whatever the width of the output, and widen on the way out.
 
-use super::loops::{BELOW, CENTRED, DITHERED, Lane, MODULAR, PLAIN, Place, SELECTED, Source};
+use super::loops::{BELOW, CENTRED, DITHERED, Lane, MODULAR, PLAIN, SELECTED, Source};
 use super::{Checked, Rows, avx2, avx512};
 use crate::digit::Digit;
 use crate::draws::{BLOCK, Draws, TILE};
 use crate::family::Family;
-use crate::plan::Plan;
+use crate::plan::{Place, Plan};
 use crate::residue::Residue;
 use ring::Kernel;
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// A vectorised path that the processor was seen to support.
 #[derive(Clone, Copy)]
@@ -43,15 +44,15 @@ macro_rules! dispatch {
     };
 }
 
-/// Rows that are computed together: they share carries, and each row's memory is written in long runs.
-const GROUP: usize = 4;
+/// Rows that are computed in narrow lanes before they are widened.
+const WIDENED: usize = 4;
 
 #[repr(align(64))]
 struct Scratch {
     values: [u64; TILE],
     planes: [u64; TILE],
     dithers: [u64; TILE],
-    rows: [u64; GROUP * TILE / 2],
+    rows: [u64; WIDENED * TILE / 2],
     carries: Vec<u64>,
 }
 
@@ -60,80 +61,92 @@ thread_local! {
         values: [0; TILE],
         planes: [0; TILE],
         dithers: [0; TILE],
-        rows: [0; GROUP * TILE / 2],
+        rows: [0; WIDENED * TILE / 2],
         carries: Vec::new(),
     }));
 }
 
-/// Rows of digits with moved carries: row r holds digit `first + r`, less b times its own carry, plus the one before.
-pub(super) struct CarryRows<'a, L> {
+/// Rows of digits of one tile.
+#[derive(Clone, Copy)]
+pub(super) struct RowsJob<'a, L> {
+    /// The planes of the values.
     pub(super) planes: &'a [L],
     /// Elements between planes.
     pub(super) stride: usize,
-    /// Per block of 64 coefficients a word of carries for each digit.
-    pub(super) words: &'a [u64],
-    pub(super) words_per_block: usize,
-    pub(super) first: usize,
-    /// A multiple of 64.
+    /// Where the digit of each row lies.
+    pub(super) places: &'a [Place],
+    /// What is subtracted from the digits of each row.
+    pub(super) offsets: &'a [i64],
     pub(super) coefficients: usize,
     /// Elements between rows.
     pub(super) row_stride: usize,
 }
 
-impl<L> CarryRows<'_, L> {
-    /// Whether planes, words and rows reach as far as a kernel reads and writes.
-    pub(super) fn check(&self, places: &[Place], row_elements: usize) {
+impl<L: Lane> RowsJob<'_, L> {
+    /// Whether planes and rows reach as far as a kernel reads and writes: planes to whole blocks, rows to the coefficients.
+    pub(super) fn check(&self, row_elements: usize) {
         let planes = self.planes.len() / self.stride;
-        assert!(places.iter().all(|place| place.plane + usize::from(place.crosses) < planes));
-        assert!(self.coefficients <= self.stride && self.coefficients.is_multiple_of(BLOCK));
-        assert!(self.first + places.len() <= self.words_per_block);
-        assert!(self.words.len() >= self.coefficients / BLOCK * self.words_per_block);
-        assert!(row_elements >= (places.len() - 1) * self.row_stride + self.coefficients);
+        assert!(
+            self.places.iter().all(|place| place.shift < L::BITS && place.plane + usize::from(place.crosses) < planes)
+        );
+        assert!(self.coefficients.next_multiple_of(BLOCK) <= self.stride && self.offsets.len() == self.places.len());
+        assert!(row_elements >= (self.places.len() - 1) * self.row_stride + self.coefficients);
+    }
+}
+
+/// Carries of the rows of a job, whose coefficients are whole blocks.
+#[derive(Clone, Copy)]
+pub(super) struct Carries<'a> {
+    /// Per block of 64 coefficients a word for each digit: bit j of word i is the carry of digit i of coefficient j.
+    pub(super) words: &'a [u64],
+    pub(super) per_block: usize,
+    /// The digit of the job's first row.
+    pub(super) first: usize,
+    /// Per row what is subtracted where the bit of the block's last word is set, if anything.
+    pub(super) subtracted: &'a [i64],
+}
+
+impl Carries<'_> {
+    /// Whether there are carries for every row and coefficient.
+    pub(super) fn check<L>(&self, job: &RowsJob<'_, L>) {
+        assert!(job.coefficients.is_multiple_of(BLOCK) && self.first + job.places.len() <= self.per_block);
+        assert!(self.words.len() >= job.coefficients / BLOCK * self.per_block);
+        assert!(self.subtracted.is_empty() || self.subtracted.len() == job.places.len());
     }
 }
 
 /// A lane with its kernels.
 pub(super) trait Planar: Lane {
     fn split<const MODE: u8>(k: Vectorised, source: &Source<'_>, planes: &mut [Self]);
-    fn carry_rows<const ROWS: usize>(
-        k: Vectorised,
-        job: &CarryRows<'_, Self>,
-        places: &[Place; ROWS],
-        subtracted: Option<&[i64; ROWS]>,
-        rows: &mut [Self],
-    );
-    fn carry_top(k: Vectorised, words: &[u64], per_block: usize, subtracted: i64, row: &mut [Self]);
+    fn digit_rows(k: Vectorised, job: &RowsJob<'_, Self>, rows: &mut [Self]);
+    fn dither_rows(k: Vectorised, job: &RowsJob<'_, Self>, dithers: &[Self], rows: &mut [Self]);
+    fn carry_rows(k: Vectorised, job: &RowsJob<'_, Self>, carries: &Carries<'_>, rows: &mut [Self]);
 }
 
 macro_rules! planar {
-    ($lane:ty, $split:ident, $rows:ident, $top:ident) => {
+    ($lane:ty, $split:ident, $digit_rows:ident, $dither_rows:ident, $carry_rows:ident) => {
         impl Planar for $lane {
             fn split<const MODE: u8>(k: Vectorised, source: &Source<'_>, planes: &mut [Self]) {
                 dispatch!(k, $split::<MODE>(source, TILE, planes));
             }
 
-            fn carry_rows<const ROWS: usize>(
-                k: Vectorised,
-                job: &CarryRows<'_, Self>,
-                places: &[Place; ROWS],
-                subtracted: Option<&[i64; ROWS]>,
-                rows: &mut [Self],
-            ) {
-                match subtracted {
-                    Some(subtracted) => dispatch!(k, $rows::<ROWS, true>(job, places, subtracted, rows)),
-                    None => dispatch!(k, $rows::<ROWS, false>(job, places, &[0; ROWS], rows)),
-                }
+            fn digit_rows(k: Vectorised, job: &RowsJob<'_, Self>, rows: &mut [Self]) {
+                dispatch!(k, $digit_rows(job, rows));
             }
 
-            fn carry_top(k: Vectorised, words: &[u64], per_block: usize, subtracted: i64, row: &mut [Self]) {
-                dispatch!(k, $top(words, per_block, subtracted, row));
+            fn dither_rows(k: Vectorised, job: &RowsJob<'_, Self>, dithers: &[Self], rows: &mut [Self]) {
+                dispatch!(k, $dither_rows(job, dithers, rows));
+            }
+
+            fn carry_rows(k: Vectorised, job: &RowsJob<'_, Self>, carries: &Carries<'_>, rows: &mut [Self]) {
+                dispatch!(k, $carry_rows(job, carries, rows));
             }
         }
     };
 }
-planar!(u8, planes8, carry_rows8, carry_top8);
-planar!(u16, planes16, carry_rows16, carry_top16);
-planar!(u32, planes32, carry_rows32, carry_top32);
+planar!(u8, planes8, digit_rows8, dither_rows8, carry_rows8);
+planar!(u16, planes16, digit_rows16, dither_rows16, carry_rows16);
+planar!(u32, planes32, digit_rows32, dither_rows32, carry_rows32);
 
 /// Decomposes a tile on a vectorised path.
 pub(super) fn decompose<W: Residue, D: Digit>(
@@ -172,22 +185,16 @@ struct Tile<'a, W> {
 }
 
 impl<W: Residue> Tile<'_, W> {
-    /// Where digit `t` lies in planes of `L`.
-    fn place<L: Lane>(&self, t: usize) -> Place {
-        let bit = (self.plan.dropped + t) as u32 * self.base_bits;
-        let (plane, shift) = (bit / L::BITS, bit % L::BITS);
-        let top = t + 1 == self.plan.length;
-        let last = plane + 1 == u64::BITS / L::BITS;
-        Place {
-            plane: plane as usize,
-            shift,
-            crosses: !last && shift > 0 && (top || shift + self.base_bits > L::BITS),
-            mask: if top { u64::MAX } else { self.plan.base - 1 },
+    /// All rows of the tile, `row_stride` apart.
+    fn job<'a, L: Lane>(&'a self, planes: &'a [L], row_stride: usize) -> RowsJob<'a, L> {
+        RowsJob {
+            planes,
+            stride: TILE,
+            places: self.plan.places(L::BITS),
+            offsets: &self.plan.offsets,
+            coefficients: self.input.len(),
+            row_stride,
         }
-    }
-
-    fn offset(&self, t: usize) -> i64 {
-        if t + 1 == self.plan.length { self.plan.top_offset } else { self.plan.offset }
     }
 
     fn source(&self) -> Source<'_> {
@@ -226,19 +233,14 @@ impl<W: Residue> Tile<'_, W> {
             dispatch!(self.k, values::<PLAIN>(&self.source(), &mut scratch.values));
             values = &scratch.values[..n];
         }
-        for t in 0..self.plan.length {
-            let row: &mut [u64] = bytemuck::cast_slice_mut(rows.row(t, n));
-            dispatch!(self.k, digit_row(values, n, self.place::<u64>(t), self.offset(t), row));
-        }
+        let job = RowsJob { stride: n, ..self.job(values, rows.stride) };
+        dispatch!(self.k, digit_rows(&job, bytemuck::cast_slice_mut(rows.from_tile())));
     }
 
     fn deterministic<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
         let planes: &mut [L] = bytemuck::cast_slice_mut(&mut scratch.planes);
         self.split(planes);
-        for t in 0..self.plan.length {
-            let row: &mut [L] = bytemuck::cast_slice_mut(rows.row(t, self.input.len()));
-            dispatch!(self.k, digit_row(&*planes, TILE, self.place::<L>(t), self.offset(t), row));
-        }
+        L::digit_rows(self.k, &self.job(planes, rows.stride), bytemuck::cast_slice_mut(rows.from_tile()));
     }
 
     fn randomised<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
@@ -256,24 +258,37 @@ impl<W: Residue> Tile<'_, W> {
             Family::Gmp19 => {
                 dispatch!(self.k, values::<BELOW>(&self.source(), values));
                 self.random_carries(&values[..self.input.len()], carries);
-                self.carried(planes, carries, None, spare, rows);
+                self.carried(planes, carries, &[], spare, rows);
             }
-            Family::Jlp21 => self.carried(planes, self.draws.carries, Some(&self.plan.modulus_digits), spare, rows),
-            _ => self.carried(planes, self.draws.carries, None, spare, rows),
+            Family::Jlp21 => self.carried(planes, self.draws.carries, &self.plan.modulus_digits, spare, rows),
+            _ => self.carried(planes, self.draws.carries, &[], spare, rows),
         }
     }
 
     fn dithered<L: Planar, D: Digit>(&self, planes: &[L], dithers: &[L], spare: &mut [L], rows: &mut Rows<'_, D>) {
-        for t in 0..self.plan.length {
-            let (place, offset, row) = (self.place::<L>(t), self.offset(t), rows.row(t, self.input.len()));
-            if L::BITS == D::BITS {
-                dispatch!(self.k, dither_row(planes, dithers, TILE, place, offset, bytemuck::cast_slice_mut(row)));
-            } else {
-                let spare = &mut spare[..row.len()];
-                dispatch!(self.k, dither_row(planes, dithers, TILE, place, offset, &mut *spare));
-                dispatch!(self.k, widen(&*spare, row));
-            }
+        let job = self.job(planes, rows.stride);
+        if L::BITS == D::BITS {
+            return L::dither_rows(self.k, &job, dithers, bytemuck::cast_slice_mut(rows.from_tile()));
         }
+        for first in (0..self.plan.length).step_by(WIDENED) {
+            let part = first..self.plan.length.min(first + WIDENED);
+            let job = RowsJob {
+                places: &job.places[part.clone()],
+                offsets: &job.offsets[part.clone()],
+                row_stride: TILE,
+                ..job
+            };
+            L::dither_rows(self.k, &job, dithers, spare);
+            self.widen(spare, rows, part);
+        }
+    }
+
+    /// Writes narrow rows to those of the output.
+    fn widen<L: Lane, D: Digit>(&self, narrow: &[L], rows: &mut Rows<'_, D>, part: Range<usize>) {
+        let stride = rows.stride;
+        let end = ((part.end - 1) * stride + self.input.len()).min(rows.from_tile().len());
+        let wide = &mut rows.from_tile()[part.start * stride..end];
+        dispatch!(self.k, widen_rows(narrow, TILE, wide, stride, self.input.len()));
     }
 
     /// GMP19's carries, in the layout of drawn ones; there is none out of the top digit.
@@ -297,57 +312,27 @@ impl<W: Residue> Tile<'_, W> {
         &self,
         planes: &[L],
         words: &[u64],
-        subtracted: Option<&[i64]>,
+        subtracted: &[i64],
         spare: &mut [L],
         rows: &mut Rows<'_, D>,
     ) {
-        let (n, top) = (self.input.len(), self.plan.length - 1);
-        let mut first = 0;
-        while first + GROUP <= top {
-            self.carried_group::<L, D, GROUP>(first, planes, words, subtracted, spare, rows);
-            first += GROUP;
+        let job = self.job(planes, rows.stride);
+        let carries = Carries { words, per_block: self.plan.length, first: 0, subtracted };
+        if L::BITS == D::BITS && job.coefficients.is_multiple_of(BLOCK) {
+            return L::carry_rows(self.k, &job, &carries, bytemuck::cast_slice_mut(rows.from_tile()));
         }
-        while first < top {
-            self.carried_group::<L, D, 1>(first, planes, words, subtracted, spare, rows);
-            first += 1;
-        }
-        let spare = &mut spare[..n.next_multiple_of(BLOCK)];
-        dispatch!(self.k, digit_row(planes, TILE, self.place::<L>(top), self.offset(top), &mut spare[..n]));
-        let subtracted = subtracted.map_or(0, |digits| digits[top]);
-        L::carry_top(self.k, words, self.plan.length, subtracted, spare);
-        dispatch!(self.k, widen(&spare[..n], rows.row(top, n)));
-    }
-
-    fn carried_group<L: Planar, D: Digit, const ROWS: usize>(
-        &self,
-        first: usize,
-        planes: &[L],
-        words: &[u64],
-        subtracted: Option<&[i64]>,
-        spare: &mut [L],
-        rows: &mut Rows<'_, D>,
-    ) {
-        let n = self.input.len();
-        let places: [Place; ROWS] = std::array::from_fn(|r| self.place::<L>(first + r));
-        let subtracted: Option<[i64; ROWS]> = subtracted.map(|digits| std::array::from_fn(|r| digits[first + r]));
-        let mut job = CarryRows {
-            planes,
-            stride: TILE,
-            words,
-            words_per_block: self.plan.length,
-            first,
-            coefficients: n.next_multiple_of(BLOCK),
-            row_stride: rows.stride,
-        };
-        if L::BITS == D::BITS && n.is_multiple_of(BLOCK) {
-            let out = &mut rows.digits[first * rows.stride + rows.start..];
-            L::carry_rows(self.k, &job, &places, subtracted.as_ref(), bytemuck::cast_slice_mut(out));
-            return;
-        }
-        job.row_stride = TILE;
-        L::carry_rows(self.k, &job, &places, subtracted.as_ref(), spare);
-        for (r, spare) in spare.chunks(TILE).take(ROWS).enumerate() {
-            dispatch!(self.k, widen(&spare[..n], rows.row(first + r, n)));
+        for first in (0..self.plan.length).step_by(WIDENED) {
+            let part = first..self.plan.length.min(first + WIDENED);
+            let job = RowsJob {
+                places: &job.places[part.clone()],
+                offsets: &job.offsets[part.clone()],
+                coefficients: job.coefficients.next_multiple_of(BLOCK),
+                row_stride: TILE,
+                ..job
+            };
+            let subtracted = subtracted.get(part.clone()).unwrap_or(&[]);
+            L::carry_rows(self.k, &job, &Carries { first, subtracted, ..carries }, spare);
+            self.widen(spare, rows, part);
         }
     }
 }
