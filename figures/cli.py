@@ -1,4 +1,4 @@
-"""The command line: `python -m pirlab_figures figure4|table|accuracy`.
+"""The command line: `python -m pirlab_figures figure4|gadget-figure1|gadget-noise|table|accuracy`.
 
 Exit codes: 0 written, 2 input that cannot be used (one paragraph naming file, key and remedy).
 """
@@ -12,17 +12,48 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import accuracy, comparison, figure4, figure4_table, loader, security
+from . import (
+    accuracy,
+    comparison,
+    figure4,
+    figure4_table,
+    gadget_claims,
+    gadget_figure1,
+    gadget_noise,
+    gadget_noise_plot,
+    gadget_operations,
+    gadget_scalar,
+    gadget_vector,
+    loader,
+    primitives,
+    security,
+)
 from .errors import InputError
 from .output import rst_escape, write_text
+from .table import Table
+
+PROTOCOL_TABLES = ("figure4", "comparison", "security")
+PRIMITIVE_FIGURES = {"gadget-figure1": gadget_figure1.write, "gadget-noise": gadget_noise_plot.write}
+PRIMITIVE_TABLES = (
+    "primitives",
+    "gadget-noise",
+    "gadget-claims",
+    *(f"gadget-table{number}" for number in range(1, 7)),
+)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pirlab_figures", description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--records", type=Path, required=True, metavar="DIR", help="folder of run records")
-    shared.add_argument("--predictions", type=Path, metavar="FILE", help="predictions: a JSON file or a folder of them")
+    shared.add_argument("--records", type=Path, required=True, nargs="+", metavar="DIR", help="folders of records")
+    shared.add_argument(
+        "--predictions",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="predictions, JSON files or folders of them; of primitives, one for each of the first folders",
+    )
     shared.add_argument("--expected", type=Path, metavar="DIR", help="the papers' numbers, experiments/expected")
     shared.add_argument("--stale", type=Path, metavar="FILE", help="records whose sources changed, results/stale.json")
     shared.add_argument("--experiment", metavar="NAME", help="only records of this experiment, e.g. pirouette/figure4")
@@ -30,8 +61,10 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.pdf, PREFIX.csv, ..."
     )
     commands.add_parser("figure4", parents=[shared], help="Pirouette's Figure 4: .pdf .svg .png .csv .caption.rst")
+    commands.add_parser("gadget-figure1", parents=[shared], help="the gadget paper's Figure 1: norms of digits")
+    commands.add_parser("gadget-noise", parents=[shared], help="noise of products and chains under each decomposition")
     table = commands.add_parser("table", parents=[shared], help="a table: .csv .md .tex .html .caption.rst")
-    table.add_argument("which", choices=("figure4", "comparison", "security"))
+    table.add_argument("which", choices=(*PROTOCOL_TABLES, *PRIMITIVE_TABLES))
     commands.add_parser(
         "accuracy",
         parents=[shared],
@@ -40,11 +73,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _folders(arguments: argparse.Namespace) -> list[Path]:
+    """The folders of records; one that is not there is warned of, and holds none."""
+    for folder in arguments.records:
+        if not folder.exists():
+            print(f"warning: {folder}: no such folder of records; nothing was measured", file=sys.stderr)
+    return arguments.records
+
+
 def _records(arguments: argparse.Namespace, preferred: str | None) -> pd.DataFrame:
     """Records of the experiment asked for; else of the preferred one where it has any; else all."""
-    if not arguments.records.exists():
-        print(f"warning: {arguments.records}: no such folder of records; nothing was measured", file=sys.stderr)
-    frame = loader.load_records(arguments.records, arguments.experiment)
+    frames = [loader.load_records(folder, arguments.experiment) for folder in _folders(arguments)]
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
     if arguments.experiment is None and preferred is not None and (frame["experiment"] == preferred).any():
         frame = frame[frame["experiment"] == preferred].reset_index(drop=True)
     return frame
@@ -52,9 +92,12 @@ def _records(arguments: argparse.Namespace, preferred: str | None) -> pd.DataFra
 
 def _run(arguments: argparse.Namespace) -> list[Path]:
     which = getattr(arguments, "which", arguments.command)
+    if which in PRIMITIVE_TABLES or which in PRIMITIVE_FIGURES:
+        return _run_primitives(arguments, which)
     preferred = {"figure4": figure4.EXPERIMENT, "comparison": comparison.EXPERIMENT}.get(which)
     records = _records(arguments, preferred)
-    predictions = loader.load_predictions(arguments.predictions)
+    foretold = [loader.load_predictions(path) for path in arguments.predictions or [None]]
+    predictions = foretold[0] if len(foretold) == 1 else pd.concat(foretold, ignore_index=True)
     expected = loader.load_expected(arguments.expected)
     joined = loader.join(records, predictions, loader.load_stale(arguments.stale))
     if which == "figure4":
@@ -69,6 +112,32 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")
         return security.build(predictions, joined).write(arguments.out)
     return _accuracy(joined, arguments.out)
+
+
+def _run_primitives(arguments: argparse.Namespace, which: str) -> list[Path]:
+    records = primitives.load(_folders(arguments), arguments.predictions or (), loader.load_stale(arguments.stale))
+    if arguments.command != "table":
+        return PRIMITIVE_FIGURES[which](records, arguments.out)
+    return _primitive_table(records, arguments.expected, which.removeprefix("gadget-")).write(arguments.out)
+
+
+def _primitive_table(records: list[primitives.Primitive], folder: Path | None, which: str) -> Table:
+    if which == "primitives":
+        return primitives.table(records)
+    if which == "noise":
+        return gadget_noise.table(records)
+    if folder is None:
+        raise InputError("--expected", None, "the gadget paper's tables need its numbers", "Give --expected DIR")
+    if which == "table1":
+        return gadget_operations.table(records, folder)
+    expected = loader.load_expected(folder)
+    if which == "claims":
+        return gadget_claims.table(records, expected, folder)
+    if which == "table6":
+        return gadget_vector.table(records, expected)
+    if which in gadget_scalar.WHOLE:
+        return gadget_scalar.whole(records, expected, which)
+    return gadget_scalar.parts(records, expected, which)
 
 
 def _accuracy(joined: pd.DataFrame, prefix: Path) -> list[Path]:

@@ -44,7 +44,12 @@ def _read(path: Path) -> str:
         raise InputError(path, None, f"cannot be read ({error})", "Check the path and its permissions") from None
 
 
-def _need(path: Path, document: Any, dotted: str) -> Any:
+def read_json(path: Path) -> Any:
+    """The JSON of a file."""
+    return _json(path, _read(path))
+
+
+def need(path: Path, document: Any, dotted: str) -> Any:
     """The value at a dotted key that must be there."""
     value = document
     for part in dotted.split("."):
@@ -54,7 +59,7 @@ def _need(path: Path, document: Any, dotted: str) -> Any:
     return value
 
 
-def _quartiles(samples: list[float]) -> tuple[float, float, float]:
+def quartiles(samples: list[float]) -> tuple[float, float, float]:
     """First quartile, median, third quartile (inclusive method)."""
     if len(samples) == 1:
         return samples[0], samples[0], samples[0]
@@ -69,13 +74,13 @@ def _sizes(messages: list[dict[str, Any]], direction: str, phase: str | tuple[st
 
 def _measured(path: Path, record: dict[str, Any]) -> dict[str, Any]:
     """The measured columns of a record with status ok."""
-    phases = {p["name"]: p for p in _need(path, record, "phases")}
+    phases = {p["name"]: p for p in need(path, record, "phases")}
     if ANSWER not in phases or not phases[ANSWER].get("seconds"):
         raise InputError(
             path, "phases.answer", "a record with status ok has no answer times", "Delete it and run again"
         )
-    transcript = _need(path, record, "transcript")
-    low, median, high = _quartiles(phases[ANSWER]["seconds"])
+    transcript = need(path, record, "transcript")
+    low, median, high = quartiles(phases[ANSWER]["seconds"])
     server = [p for p in phases.values() if p.get("group") == OFFLINE and p["name"] not in CLIENT_PHASES]
     offline = [p["seconds"] for p in server if p.get("seconds")]
     queries = record.get("queries") or 1
@@ -84,7 +89,7 @@ def _measured(path: Path, record: dict[str, Any]) -> dict[str, Any]:
     read = described.get("operations", {}).get(ANSWER, {}).get("bytes_read")
     read = read or described.get("layout", {}).get("stored_bytes")
     memory = record.get("memory") or {}
-    correct = _need(path, record, "correct")
+    correct = need(path, record, "correct")
     # A memory map's pages count as resident although the system may drop them: there, the anonymous part tells more.
     mapped = str(record["database"].get("source", "")).startswith("mmap:")
     return {
@@ -106,7 +111,7 @@ def _measured(path: Path, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
-    status = _need(path, record, "status")
+    status = need(path, record, "status")
     if status not in STATUSES:
         raise InputError(path, "status", f"`{status}` is none of {', '.join(STATUSES)}", "Delete it and run again")
     machine, build = record.get("machine") or {}, record.get("build") or {}
@@ -120,19 +125,19 @@ def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
     if status == "wrong":
         reason = reason or f"{correct.get('right')} of {correct.get('compared')} records right"
     row = {
-        "id": _need(path, record, "id"),
+        "id": need(path, record, "id"),
         "path": path.as_posix(),
         "status": status,
         "reason": reason,
         "experiment": record.get("experiment"),
         "group": record.get("group"),
         "row": record.get("row"),
-        "protocol": _need(path, record, "protocol"),
-        "set": _need(path, record, "parameters.name"),
-        "sha256": _need(path, record, "parameters.sha256"),
+        "protocol": need(path, record, "protocol"),
+        "set": need(path, record, "parameters.name"),
+        "sha256": need(path, record, "parameters.sha256"),
         "source_kind": ((record.get("parameters") or {}).get("source") or {}).get("kind"),
-        "records": _need(path, record, "database.records"),
-        "record_bits": _need(path, record, "database.record_bits"),
+        "records": need(path, record, "database.records"),
+        "record_bits": need(path, record, "database.record_bits"),
         "database_source": (record.get("database") or {}).get("source"),
         "queries": record.get("queries") or 1,
         "threads": record.get("threads") or 1,
@@ -179,7 +184,7 @@ def load_records(folder: Path, experiment: str | None = None) -> pd.DataFrame:
         raise InputError(folder, None, "is a file, not a folder of records", "Give --records DIR")
     rows = []
     for path in sorted(folder.rglob("*.json")):
-        document = _json(path, _read(path))
+        document = read_json(path)
         if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("pirlab/run/"):
             continue
         if document["schema"] != RUN_SCHEMA:
@@ -197,9 +202,9 @@ def load_records(folder: Path, experiment: str | None = None) -> pd.DataFrame:
     return frame.sort_values(order).reset_index(drop=True)
 
 
-def _prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
+def prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
     if path.is_dir():
-        return [pair for child in sorted(path.rglob("*.json*")) for pair in _prediction_documents(child)]
+        return [pair for child in sorted(path.rglob("*.json*")) for pair in prediction_documents(child)]
     if not path.is_file():
         raise InputError(path, None, "no such file of predictions", "Run `make reproduce`, or leave --predictions out")
     text = _read(path)
@@ -217,17 +222,19 @@ def _prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
 
 
 def load_predictions(path: Path | None) -> pd.DataFrame:
-    """Predictions, one row a (parameter set, shape): from a JSON list, JSON lines, one document or a folder of them."""
+    """Predictions of protocols, one row a (set, shape): from a list, JSON lines, a document or a folder of them."""
     rows = []
-    for file, document in _prediction_documents(path) if path else []:
+    for file, document in prediction_documents(path) if path else []:
+        if "primitive" in document:
+            continue
         noise = document.get("noise") or {}
         rows.append(
             {
-                "set": _need(file, document, "parameters.name"),
-                "sha256": _need(file, document, "parameters.sha256"),
-                "protocol": _need(file, document, "protocol"),
-                "records": _need(file, document, "shape.records"),
-                "record_bits": _need(file, document, "shape.record_bits"),
+                "set": need(file, document, "parameters.name"),
+                "sha256": need(file, document, "parameters.sha256"),
+                "protocol": need(file, document, "protocol"),
+                "records": need(file, document, "shape.records"),
+                "record_bits": need(file, document, "shape.record_bits"),
                 "security_bits": document.get("security_bits"),
                 "security_target": document.get("security_target", 128),
                 "security": document.get("security") or [],
@@ -261,7 +268,7 @@ def load_stale(path: Path | None) -> dict[str, str]:
         return {}
     if not path.is_file():
         raise InputError(path, None, "no such file of stale records", "Leave --stale out if no record is stale")
-    document = _json(path, _read(path))
+    document = read_json(path)
     entries = document.get("stale", document) if isinstance(document, dict) else document
     if isinstance(entries, dict):
         entries = [v | {"id": k} if isinstance(v, dict) else {"id": k, "date": str(v)} for k, v in entries.items()]

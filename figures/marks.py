@@ -56,8 +56,8 @@ def insecure(row: dict[str, Any]) -> bool:
 
 
 def unknown(row: dict[str, Any]) -> bool:
-    """True if nothing is known of the set's security: no prediction, or one without a figure."""
-    return not _has(row.get("security_bits"))
+    """True if nothing is known of the set's security: no prediction, or one without a figure. Primitives claim none."""
+    return row.get("kind") != "primitive" and not _has(row.get("security_bits"))
 
 
 def failing(row: dict[str, Any]) -> bool:

@@ -84,6 +84,18 @@ class Look:
     line: str
 
 
+SAMPLERS = {
+    "unsigned": Look("#8C8C8C", "p", (0, (1, 1.2))),
+    "balanced": Look("#222222", "s", "-"),
+    "gmp19": Look("#009E73", "^", "-"),
+    "zy22": Look("#0072B2", "o", "-"),
+    "jlp21": Look("#E69F00", "D", (0, (5, 1.5))),
+    "jlp24": Look("#D55E00", "v", "-"),
+    "dither-q": Look("#CC79A7", "X", (0, (3, 1, 1, 1))),
+}
+"""Looks of the digit decompositions."""
+
+
 def apply() -> None:
     """Sets the style; every figure module calls it first."""
     pyplot.rcdefaults()

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import subprocess
 import tomllib
 
 import pytest
@@ -31,9 +32,12 @@ def test_profile_expands(name):
     assert plan.profile["profile"] == name
     assert plan.measured(), "a profile measures something"
     for group in plan.groups.values():
-        assert re.fullmatch(r"[0-9^]+x[0-9]+", group.id)
+        assert re.fullmatch(r"[0-9^]+x[0-9]+" if group.kind == "protocol" else r"[a-z0-9^._-]+", group.id)
         ids = [row.id for row in group.rows]
         assert len(ids) == len(set(ids))
+        if group.kind == "primitive":
+            assert group.measured and all(row.settings for row in group.rows)
+            continue
         assert group.measured == (group.rows[0].database_bytes <= plan.profile["max_database_bytes"])
         assert group.measured or group.notes, "what is left out says why"
 
@@ -47,7 +51,8 @@ def test_every_experiment_loads():
 
 def test_quick_measures_every_protocol():
     plan = sweep.Sweep(sweep.read_profile("quick"))
-    measured = {row.parameters.split("/")[1] for group in plan.measured() for row in group.rows}
+    groups = [group for group in plan.measured() if group.kind == "protocol"]
+    measured = {row.parameters.split("/")[1] for group in groups for row in group.rows}
     protocols = set()
     for path in (sweep.ROOT / "params").glob("*/*.toml"):
         protocols.add(tomllib.loads(path.read_text())["protocol"])
@@ -142,6 +147,109 @@ def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatc
     assert reproduce.freshen(plan) == 1 and list(json.loads(plan.fresh().read_text())) == [
         str(plan.record(group, group.rows[1]))
     ]
+
+
+PRIMITIVE = """
+kind = "primitive"
+title = "t"
+also = ["own/test"]
+[row]
+primitive = "prg"
+repetitions = 7
+seed = "2a"
+lengths = [1, 10]
+[grid]
+base = [2, 4]
+kind = ["a"]
+[[series]]
+family = ["x", "y"]
+bits = 8
+[[series]]
+id = "own"
+family = "x"
+bits = [8, 16]
+[[except]]
+base = 4
+bits = [16, 32]
+"""
+
+
+def own_experiment(tmp_path, monkeypatch, text: str):
+    """A folder of experiments with one of this text."""
+    (tmp_path / "experiments/own").mkdir(parents=True)
+    for name in ("experiment.schema.json", "primitive.schema.json"):
+        text_of_schema = (sweep.ROOT / "experiments" / name).read_text()
+        (tmp_path / "experiments" / name).write_text(text_of_schema)
+    (tmp_path / "experiments/own/test.toml").write_text(text)
+    monkeypatch.setattr(sweep, "ROOT", tmp_path)
+
+
+def test_settings_become_groups_and_rows(tmp_path, monkeypatch):
+    profile = sweep.read_profile("tiny")
+    own_experiment(tmp_path, monkeypatch, PRIMITIVE)
+    groups = sweep.expand("own/test", profile)
+    assert [group.id for group in groups] == ["base-2_kind-a", "base-4_kind-a"]
+    assert [[row.id for row in group.rows] for group in groups] == [
+        ["x-8", "y-8", "own-8", "own-16"],
+        ["x-8", "y-8", "own-8"],
+    ]
+    row = groups[0].rows[3]
+    assert row.settings == {"lengths": [1, 10], "base": 2, "kind": "a", "family": "x", "bits": 16}
+    assert groups[0].options == {"repetitions": 7, "kernel": "auto", "time_limit_seconds": 60, "seed": "2a"}
+    assert groups[0].command("run") == ["primitive", "run"] and groups[0].command("key") == ["primitive", "key"]
+    assert not groups[0].probed({"probe_bandwidth": True})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('id = "own"', "", ['"series"', '"x-8"', "two rows"]),
+        ("repetitions = 7", "repetitions = 0", ["row.repetitions", "0"]),
+        ('primitive = "prg"', "", ['"primitive" is missing']),
+        ("[[series]]\nfamily", "[[serious]]\nfamily", ['"serious"', 'Did you mean "series"?']),
+        ('also = ["own/test"]', 'also = ["smoke/none"]', ['"also"', "smoke/none", "own/test"]),
+        ("base = [2, 4]", '"Base" = [2, 4]', ["grid"]),
+    ],
+)
+def test_wrong_experiment_of_a_primitive_says_what_and_where(tmp_path, monkeypatch, old, new, words):
+    assert old in PRIMITIVE
+    own_experiment(tmp_path, monkeypatch, PRIMITIVE.replace(old, new))
+    with pytest.raises(sweep.PlanError) as error:
+        sweep.load_experiment("own/test")
+    for word in ["experiments/own/test.toml", *words]:
+        assert word in str(error.value)
+
+
+def test_group_file_of_a_primitive_is_what_the_binary_reads(tmp_path, binary):
+    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/primitives", "all")
+    file = plan.group_file(group, seconds={group.rows[0].id: 0.5})
+    assert file["rows"][0] == {
+        "id": "1024",
+        "primitive": "prg",
+        "settings": {"bytes": 1024},
+        "repetitions": 5,
+        "kernel": "auto",
+        "time_limit_seconds": 60,
+        "predicted_seconds": 0.5,
+        "out": f"{tmp_path}/records/smoke/primitives/all/1024.json",
+    }
+    path = tmp_path / "group.json"
+    path.write_text(json.dumps(file))
+    keys = subprocess.run([binary, "primitive", "key", "--group", path], check=True, capture_output=True).stdout
+    assert set(json.loads(keys)) == {row.id for row in group.rows}
+
+
+def test_experiments_ask_only_for_what_the_primitives_take(binary):
+    for profile in ("tiny", "quick", "paper"):
+        plan = sweep.Sweep(sweep.read_profile(profile))
+        groups = [group for group in plan.groups.values() if group.kind == "primitive"]
+        requests = [{"id": f"{g.key} {row.id}"} | row.request(g.options) for g in groups for row in g.rows]
+        lines = "\n".join(map(json.dumps, requests))
+        command = [binary, "primitive", "describe", "--batch"]
+        answers = subprocess.run(command, input=lines, text=True, check=True, capture_output=True).stdout.splitlines()
+        wrong = [line for line in answers if "error" in json.loads(line)]
+        assert len(answers) == len(requests) and not wrong, wrong[:3]
 
 
 def test_unknown_group_lists_those_there_are():

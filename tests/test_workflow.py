@@ -81,11 +81,11 @@ def finished(tmp_path_factory, binary):
 
 def test_clean_run_makes_everything(finished):
     assert "Plan of profile tiny" in finished.output
-    assert "3 rows in 2 groups to measure" in finished.output
-    for group in GROUPS:
-        assert f"smoke/tiny {group}: " in finished.output, "one line a finished group where there is no terminal"
-    assert "3 ok" in finished.output
-    assert len(finished.records()) == 3
+    assert "5 rows in 3 groups to measure" in finished.output
+    for group in (*(f"smoke/tiny {name}" for name in GROUPS), "smoke/primitives all"):
+        assert f"{group}: " in finished.output, "one line a finished group where there is no terminal"
+    assert "5 ok" in finished.output
+    assert len(finished.records()) == 5
     predictions = json.loads((finished.results / "predictions/tiny/smoke/tiny.json").read_text())
     assert len(predictions) == 3
     out = finished.figures / "smoke/tiny"
@@ -93,6 +93,8 @@ def test_clean_run_makes_everything(finished):
     names += [f"{stem}.{end}" for stem in ("table-comparison", "accuracy") for end in ("csv", "md", "tex", "html")]
     for name in names:
         assert (out / name).stat().st_size > 0, name
+    for end in ("csv", "md", "tex", "html"):
+        assert (finished.figures / f"smoke/primitives/table-primitives.{end}").stat().st_size > 0, end
     report = (finished.figures / "report.html").read_text()
     assert "smoke/tiny" in report
     assert 'src="http' not in report, "the report opens without a network"
@@ -108,8 +110,13 @@ def test_second_run_does_nothing(finished):
 
 
 def test_records_fit_their_schema(finished, schemas):
+    seen = set()
     for path in finished.results.glob("records/*/*/*/*.json"):
-        sweep.check(json.loads(path.read_text()), schemas / "run.schema.json", path)
+        record = json.loads(path.read_text())
+        name = {"pirlab/run/1": "run", "pirlab/primitive/1": "primitive"}[record["schema"]]
+        sweep.check(record, schemas / f"{name}.schema.json", path)
+        seen.add(name)
+    assert seen == {"run", "primitive"}
 
 
 def test_predictions_say_where_security_is_from(finished):
@@ -160,6 +167,21 @@ def test_stale_record_is_named_and_measured_again_on_request(finished):
     assert json.loads((finished.results / "stale.json").read_text()) == []
 
 
+def test_stale_record_of_a_primitive_is_named(finished):
+    path = finished.results / "records/smoke/primitives/all/1024.json"
+    text = path.read_text()
+    path.write_text(json.dumps(json.loads(text) | {"staleness_key": "0" * 64, "finished": "2001-02-03T04:05:06Z"}))
+    finished.rebuild()
+    assert "1 records are stale" in finished.reproduce()
+    [entry] = json.loads((finished.results / "stale.json").read_text())
+    assert (entry["record"], entry["reason"]) == (str(path), "changed")
+    table = (finished.figures / "smoke/primitives/table-primitives.md").read_text()
+    assert "§ stale" in table and "1 measured on 2001-02-03" in table
+    path.write_text(text)
+    finished.rebuild()
+    assert "are stale" not in finished.reproduce()
+
+
 def test_orphan_is_named_and_marked(finished):
     orphan = finished.record("2^10x16", "left-over")
     record = json.loads(finished.record("2^10x16").read_text())
@@ -194,10 +216,10 @@ def test_reference_run_is_labelled(finished, tmp_path):
     command = [sys.executable, "experiments/reference.py", "--profile=tiny", f"--out={out}"]
     command += [f"--results={finished.results}", f"--figures={finished.figures}"]
     subprocess.run(command, cwd=sweep.ROOT, check=True, capture_output=True)
-    assert len(list((out / "records").rglob("*.json"))) == 3
-    assert len(list((out / "predictions").rglob("*.json"))) == 1
+    assert len(list((out / "records").rglob("*.json"))) == 5
+    assert len(list((out / "predictions").rglob("*.json"))) == 2
     text = (out / "README.md").read_text()
-    assert "| profile | tiny |" in text and "| rows | 3 ok |" in text
+    assert "| profile | tiny |" in text and "| rows | 5 ok |" in text
 
 
 def test_killed_sweep_continues(tmp_path, finished, binary):
@@ -222,9 +244,9 @@ def test_killed_sweep_continues(tmp_path, finished, binary):
     time.sleep(1)
     left = box.records()
     output = box.reproduce()
-    assert "3 ok" in output
+    assert "5 ok" in output
     after = box.records()
-    assert len(after) == 3
+    assert len(after) == 5
     assert {name: after[name] for name in left} == left, "finished records are kept as they are"
 
 
@@ -234,7 +256,7 @@ def test_slurm_profile_dry_run(finished, tmp_path):
         jobs = finished.dry_run("--workflow-profile", "config/profiles/slurm")
     finally:
         finished.folders = finished.folders | {"results": finished.results}
-    assert jobs["measure"] == 2 and jobs["predict"] == 1
+    assert jobs["measure"] == 3 and jobs["predict"] == 2
 
 
 def test_lint_is_clean(tmp_path):

@@ -48,7 +48,17 @@ def prediction_files():
 
 
 def markers_of(wildcards):
-    return [str(SWEEP.marker(group)) for group in SWEEP.of(wildcards.experiment) if group.measured]
+    shown = SWEEP.shown(wildcards.experiment)
+    return [str(SWEEP.marker(group)) for group in SWEEP.measured() if group.experiment in shown]
+
+
+def record_folders(wildcards):
+    return [f"{RESULTS}/records/{name}" for name in SWEEP.shown(wildcards.experiment)]
+
+
+def predictions_of(wildcards):
+    """Of the experiments shown that are in this sweep, in the order of their record folders."""
+    return [str(SWEEP.prediction(name)) for name in SWEEP.shown(wildcards.experiment) if name in SWEEP.experiments]
 
 
 def all_markers():

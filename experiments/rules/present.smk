@@ -7,7 +7,7 @@ rule figure:
     input:
         code=FIGURE_CODE,
         measured=markers_of,
-        prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
+        prediction=predictions_of,
         stale=f"{RESULTS}/stale.json",
         papers=PAPERS,
     output:
@@ -23,7 +23,7 @@ rule figure:
     log:
         f"{LOGS}/figure/{{experiment}}/{{name}}.log",
     params:
-        records=f"{RESULTS}/records/{{experiment}}",
+        records=record_folders,
         prefix=f"{FIGURES}/{{experiment}}/{{name}}",
     conda:
         ENVIRONMENT
@@ -36,7 +36,7 @@ rule table:
     input:
         code=FIGURE_CODE,
         measured=markers_of,
-        prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
+        prediction=predictions_of,
         stale=f"{RESULTS}/stale.json",
         papers=PAPERS,
     output:
@@ -52,7 +52,7 @@ rule table:
     log:
         f"{LOGS}/table/{{experiment}}/{{name}}.log",
     params:
-        records=f"{RESULTS}/records/{{experiment}}",
+        records=record_folders,
         prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
     conda:
         ENVIRONMENT
@@ -66,7 +66,7 @@ rule accuracy:
     input:
         code=FIGURE_CODE,
         measured=markers_of,
-        prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
+        prediction=predictions_of,
         stale=f"{RESULTS}/stale.json",
     output:
         csv=f"{FIGURES}/{{experiment}}/accuracy.csv",
@@ -89,7 +89,7 @@ rule accuracy:
     log:
         f"{LOGS}/accuracy/{{experiment}}.log",
     params:
-        records=f"{RESULTS}/records/{{experiment}}",
+        records=record_folders,
         prefix=f"{FIGURES}/{{experiment}}/accuracy",
     conda:
         ENVIRONMENT

@@ -80,7 +80,7 @@ def combinations(experiment: dict, source: str) -> list[tuple[str, list[Row]]]:
                 row = Row("-".join(parts) or "all", experiment["row"]["primitive"], asked)
                 if row.id in rows:
                     raise PlanError(
-                        f'{source}: key "series" gives two rows the name "{row.id}". Add `id = "..."` to one [[series]].'
+                        f'{source}: key "series" gives two rows the name "{row.id}". Add an `id` to one [[series]].'
                     )
                 rows[row.id] = row
         if rows:

@@ -113,6 +113,10 @@ def load_experiment(name: str, params_root: Path = ROOT / "params") -> dict:
     if experiment.get("kind") == "primitive":
         check(experiment, ROOT / "experiments/primitive.schema.json", path)
         primitives.combinations(experiment, short(path))
+        for other in experiment.get("also", []):
+            if other not in all_experiments():
+                known = ", ".join(all_experiments())
+                raise PlanError(f'{short(path)}: key "also" has "{other}". Experiments here: {known}.')
         return experiment
     check(experiment, ROOT / "experiments/experiment.schema.json", path)
     seen = set()
@@ -211,6 +215,11 @@ class Sweep:
     def describe(self, experiment: str) -> str:
         """The words of the binary that describe an experiment's rows."""
         return " ".join(self.of(experiment)[0].command("describe")) + " --batch"
+
+    def shown(self, experiment: str) -> list[str]:
+        """The experiments whose records the tables and figures of this one show: those of this sweep first."""
+        also = self.experiments[experiment].get("also", [])
+        return [experiment, *sorted(also, key=lambda name: name not in self.experiments)]
 
     def requests(self, experiment: str) -> Path:
         """What `pirlab describe --batch` is asked."""

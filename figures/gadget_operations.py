@@ -1,0 +1,95 @@
+"""Table 1 of the gadget paper: the formulas for bit operations beside counts taken while the samplers ran."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2
+from pathlib import Path
+
+import pandas as pd
+
+from .gadget import FAMILIES, PARTS, base_text, evaluate, find, formulas, part_name, values_of
+from .primitives import Primitive, notes
+from .table import Cell, Column, Row, Table
+from .units import significant
+
+PRIMITIVE = "decompose-operations"
+KINDS = ("additions", "multiplications", "divisions", "comparisons", "random_bits", "bit_operations")
+COLUMNS = ["modulus_bits", "base", "length", "family", "part", "formula", "formula_value", *KINDS, "record_id"]
+READING = (
+    "Formula: Table 1 as printed, O() taken with constant one; empty where it names other constants. Counted: bit "
+    "operations of the sub-algorithm on one scalar, instrumented, averaged over uniform scalars: an addition or a "
+    "comparison of n bits counts n, a multiplication of n by m bits nm, a division of n by m bits m(n - m + 1), at the "
+    "operands' own widths. What an implementation counts and the formula bounds differ by a constant that should not "
+    "grow with k: the ratio's column shows it."
+)
+
+
+def table(records: Sequence[Primitive], expected: Path) -> Table:
+    """Table 1: a row a sampler, sub-algorithm and base."""
+    printed = formulas(expected)
+    own = [r for r in records if r.name == PRIMITIVE]
+    columns = [
+        Column("family", "Sampler", text=True),
+        Column("part", "Sub-algorithm", text=True),
+        Column("formula", "Printed", text=True),
+        Column("modulus_bits", "log2 q"),
+        Column("base", "b"),
+        Column("length", "k"),
+        Column("formula_value", "Formula"),
+        Column("bit_operations", "Counted"),
+        Column("ratio", "Counted / formula"),
+        Column("additions", "Additions"),
+        Column("multiplications", "Products"),
+        Column("divisions", "Divisions"),
+        Column("random_bits", "Random bits"),
+    ]
+    rows, data = [], []
+    for family, part in ((f, p) for f, names in PARTS.items() for p in names):
+        formula = printed.get((family, part), "")
+        for bits in values_of(own, "modulus_bits"):
+            for base in values_of(own, "base"):
+                record = find(own, PRIMITIVE, family=family, base=base, modulus_bits=bits)
+                if record is None:
+                    continue
+                entry = _entry(record, family, part, formula)
+                data.append(entry)
+                rows.append(Row(_cells(entry, record), record.id, record.status()))
+    marks, origin = notes(own)
+    frame = pd.DataFrame(data, columns=COLUMNS)
+    title = "Gadget paper, Table 1: bit operations of the sub-algorithms, formula and count"
+    return Table(title, columns, rows, frame, marks, [READING, origin], "gadget-table1", "formula_value")
+
+
+def _entry(record: Primitive, family: str, part: str, formula: str) -> dict:
+    settings = record.settings
+    counts = {kind: record.count(f"{part}.{kind}") for kind in KINDS}
+    return {
+        "modulus_bits": settings["modulus_bits"],
+        "base": settings["base"],
+        "length": settings["length"],
+        "family": family,
+        "part": part,
+        "formula": formula or "N/A",
+        "formula_value": evaluate(formula, settings["length"], log2(settings["base"])) if formula else None,
+        **counts,
+        "record_id": record.id,
+    }
+
+
+def _cells(entry: dict, record: Primitive) -> dict[str, Cell]:
+    cells = {
+        "family": Cell(FAMILIES[entry["family"]], record.marks()),
+        "part": Cell(part_name(entry["part"])),
+        "formula": Cell(entry["formula"].replace("*", "·").replace("ell", "ℓ").replace(" · ", "·")),
+        "modulus_bits": Cell(str(entry["modulus_bits"])),
+        "base": Cell(base_text(entry["base"]), sort=float(entry["base"])),
+        "length": Cell(str(entry["length"])),
+    }
+    for key in ("formula_value", "bit_operations", "additions", "multiplications", "divisions", "random_bits"):
+        value = entry[key]
+        cells[key] = Cell("" if value is None else significant(value), sort=value)
+    counted, formula = entry["bit_operations"], entry["formula_value"]
+    ratio = counted / formula if counted is not None and formula else None
+    cells["ratio"] = Cell("" if ratio is None else significant(ratio), sort=ratio)
+    return cells

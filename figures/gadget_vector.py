@@ -1,0 +1,164 @@
+"""Table 6 of the gadget paper: vectors, overhead over deterministic digits in two worlds, store bandwidth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from .gadget import FAMILIES, RANDOM, Printed, base_text
+from .names import words
+from .primitives import Primitive, notes
+from .table import Cell, Column, Row, Table
+from .units import significant
+
+PRIMITIVE = "decompose"
+FAMILY_ORDER = list(FAMILIES)
+COINS = {"fresh": "fresh", "offline": "offline", "none": ""}
+COLUMNS = words(
+    "base length method digit_bits family coins seconds q1 q3 over_vectorised over_division store_share store_seconds "
+    "coins_seconds precompute_seconds paper_seconds paper_overhead record_id"
+)
+READING = (
+    "Time of one vector of 2048 coefficients, log2 q = 60. Over vectorised: over unsigned digits by our own kernel of "
+    "the same digit width. Over division: over the paper's way, a division per digit, one coefficient after another, a "
+    "fresh heap vector each. Store share: plain stores of the same bytes over the time, the share of the store "
+    "bandwidth reached. Fresh coins are drawn inside the clock, offline ones before; the paper's times exclude them."
+)
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A row of the table: a record, and the deterministic ones it is held against."""
+
+    record: Primitive
+    vectorised: Primitive | None
+    division: Primitive | None
+
+    def over(self, other: Primitive | None) -> float | None:
+        """Overhead of the record's median over another's."""
+        own = self.record.seconds("decompose")
+        base = other.seconds("decompose") if other else None
+        return own / base - 1 if own is not None and base else None
+
+    def store_share(self) -> float | None:
+        """Plain stores over the time."""
+        own, store = self.record.seconds("decompose"), self.record.seconds("store")
+        return store / own if own and store else None
+
+
+def build(records: Sequence[Primitive]) -> list[Vector]:
+    """All vector records by base, method, width, family and coins."""
+    own = [r for r in records if r.name == PRIMITIVE]
+    if any("coefficients" in r.settings for r in own):
+        own = [r for r in own if r.settings.get("coefficients") == 2048]
+
+    def reference(record: Primitive, **wanted: object) -> Primitive | None:
+        keys = {"base": record.settings["base"], "modulus_bits": record.settings["modulus_bits"], "family": "unsigned"}
+        hits = [r for r in own if all(r.settings.get(k) == v for k, v in (keys | wanted).items())]
+        return next((r for r in hits if r.ok), None)
+
+    found = [
+        Vector(
+            record,
+            reference(record, method="vectorised", digit_bits=record.settings["digit_bits"]),
+            reference(record, method="division"),
+        )
+        for record in own
+    ]
+    return sorted(found, key=_order)
+
+
+def _order(vector: Vector) -> tuple:
+    s = vector.record.settings
+    method = 0 if s.get("method", "vectorised") == "vectorised" else 1
+    return s["base"], method, -s["digit_bits"], FAMILY_ORDER.index(s["family"]), str(s.get("coins"))
+
+
+def table(records: Sequence[Primitive], expected: pd.DataFrame) -> Table:
+    """Table 6: a row a base, way, digit width, sampler and coins."""
+    printed = Printed.of(expected)
+    columns = [
+        Column("base", "b"),
+        Column("length", "k"),
+        Column("method", "Way", text=True),
+        Column("digit_bits", "Digits", "bits"),
+        Column("family", "Sampler", text=True),
+        Column("coins", "Coins", text=True),
+        Column("seconds", "Time", "µs"),
+        Column("over_vectorised", "Over vectorised", "%"),
+        Column("over_division", "Over division", "%"),
+        Column("store_share", "Store share", "%"),
+        Column("coins_seconds", "Coins alone", "µs"),
+        Column("precompute_seconds", "Precomputed", "µs"),
+        Column("paper_seconds", "Paper", "µs"),
+        Column("paper_overhead", "Paper's overhead", "%"),
+    ]
+    rows, data, varying = [], [], False
+    vectors = build(records)
+    for vector in vectors:
+        entry = _entry(vector, printed)
+        data.append(entry)
+        record = vector.record
+        time = record.time("decompose")
+        varying = varying or bool(time and time.varying)
+        method = "vectorised" if entry["method"] == "vectorised" else "division per digit"
+        cells = {
+            "base": Cell(base_text(entry["base"]), sort=float(entry["base"])),
+            "length": Cell("" if entry["length"] is None else str(entry["length"])),
+            "method": Cell(method),
+            "digit_bits": Cell(str(entry["digit_bits"])),
+            "family": Cell(FAMILIES[entry["family"]], record.marks(["decompose"])),
+            "coins": Cell(COINS.get(str(entry["coins"]), str(entry["coins"]))),
+        }
+        for key in ("seconds", "coins_seconds", "precompute_seconds", "paper_seconds"):
+            cells[key] = _number(entry[key], 1e6)
+        for key in ("over_vectorised", "over_division", "store_share", "paper_overhead"):
+            cells[key] = _percent(entry[key])
+        rows.append(Row(cells, record.id, record.status()))
+    marks, origin = notes([v.record for v in vectors], varying)
+    title = "Gadget paper, Table 6: decomposition of 2048-vectors, log2 q = 60"
+    frame = pd.DataFrame(data, columns=COLUMNS)
+    return Table(title, columns, rows, frame, marks, [READING, origin], "gadget-table6", "seconds")
+
+
+def _number(value: float | None, scale: float) -> Cell:
+    return Cell("" if value is None else significant(scale * value), sort=value)
+
+
+def _percent(value: float | None) -> Cell:
+    """One decimal below 100 %, none above."""
+    text = "" if value is None else f"{100 * value:.1f}" if abs(value) < 1 else f"{100 * value:.0f}"
+    return Cell(text, sort=value)
+
+
+def _entry(vector: Vector, printed: Printed) -> dict:
+    record, settings = vector.record, vector.record.settings
+    family, base = settings["family"], settings["base"]
+    time = record.time("decompose")
+    here = settings.get("method", "vectorised")
+    paper = printed.time("6", family, base) if settings["digit_bits"] == 64 else None
+    deterministic = printed.time("6", "unsigned", base)
+    overhead = paper / deterministic - 1 if paper and deterministic and family in RANDOM else None
+    reference = vector.record in (vector.vectorised, vector.division)
+    return {
+        "base": base,
+        "length": settings.get("length"),
+        "method": here,
+        "digit_bits": settings["digit_bits"],
+        "family": family,
+        "coins": settings.get("coins", "none"),
+        "seconds": time.median if time else None,
+        "q1": time.low if time else None,
+        "q3": time.high if time else None,
+        "over_vectorised": None if record == vector.vectorised else vector.over(vector.vectorised),
+        "over_division": None if reference and here == "division" else vector.over(vector.division),
+        "store_share": vector.store_share(),
+        "store_seconds": record.seconds("store"),
+        "coins_seconds": record.seconds("coins"),
+        "precompute_seconds": record.seconds("precompute"),
+        "paper_seconds": paper,
+        "paper_overhead": overhead,
+        "record_id": record.id,
+    }
