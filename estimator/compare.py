@@ -45,7 +45,7 @@ def compare(prediction: dict, record: dict) -> list[Comparison]:
     """
     if record["status"] not in ("ok", "wrong"):
         return []
-    if record["kind"] == "primitive":
+    if "primitive" in prediction:
         return [*_primitive_noise(prediction, record), *_primitive_seconds(prediction, record)]
     return [*_bytes(record), *_memory(prediction, record), *_noise(prediction, record), *_seconds(prediction, record)]
 

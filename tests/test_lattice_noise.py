@@ -1,4 +1,4 @@
-"""Formulas of lattice noise against samples: a schoolbook toy in numpy with keys, errors and coins of its own; the binary."""
+"""Formulas of lattice noise against a schoolbook toy in numpy, with errors and coins of its own, and the binary."""
 
 import importlib.util
 import json
