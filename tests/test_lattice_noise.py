@@ -128,6 +128,30 @@ def test_no_fixed_input_exceeds_the_worst_case(build, family):
     assert worst >= (0.9 if family in ("balanced", "zy22") else 0.3), "a bound that says something"
 
 
+@pytest.mark.parametrize("kind", SECRETS)
+def test_no_fixed_input_exceeds_the_worst_case_of_dropped_digits(build, kind):
+    toy, digits, _ = build("balanced", 8, 4, keys=1500, n=32, secret=kind)
+    worst, rows = GadgetNoise.worst_case("balanced", Q, 8, 4), Noise(toy.variance)
+    bound = lattice.rlwe_key_switch(toy.n, worst, rows, SECRETS[kind])
+    product = lattice.external_product(toy.n, worst, rows, SECRETS[kind])
+    assert bound.kind == product.kind == "bound"
+    s, one = toy.secret(), np.zeros((toy.keys, toy.n), int)
+    one[:, 0] = 1
+    half, largest = 8**4 // 2, 0.0
+    alternating = np.where(np.arange(toy.n) % 2, half - 1, Q - half)
+    selector = [toy.prime(m, s, digits) for m in (-s % Q, one)]
+    for row in (np.full(toy.n, half), np.full(toy.n, half - 1), alternating):
+        c = np.repeat(row[None], toy.keys, axis=0), np.repeat((Q - row)[None], toy.keys, axis=0)
+        before = toy.phase(c, s)
+        errors = [toy.centred(toy.phase(toy.switch(c, toy.prime(s, s, digits), digits), s) - before)]
+        errors.append(toy.centred(toy.phase(toy.external_product(c, *selector, digits), s) - before))
+        for error, limit in zip(errors, (bound, product)):
+            share = np.mean(error.astype(float) ** 2) / limit.variance
+            assert share <= 1 + VARIANCE_TOLERANCE
+            largest = max(largest, share)
+    assert largest > 0.3, "a bound that says something"
+
+
 @pytest.mark.parametrize("bit", [0, 1])
 @pytest.mark.parametrize(("family", "base", "dropped"), [("balanced", 32, 0), ("balanced", 32, 2), ("zy22", 16, 0)])
 def test_cmux(build, family, base, dropped, bit):

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .inputs import NOTHING, GadgetNoise, Noise, Secret, join, negacyclic_signs
+from .inputs import NOTHING, GadgetNoise, Kind, Noise, Secret, join, negacyclic_signs
 
 
 def digit_noise(terms: ArrayLike, gadget: GadgetNoise, rows: Noise) -> Noise:
@@ -22,32 +22,38 @@ def digit_noise(terms: ArrayLike, gadget: GadgetNoise, rows: Noise) -> Noise:
 
 
 def rounding_by_secret(
-    n: ArrayLike, square: ArrayLike, mean: ArrayLike, secret: Secret, exponent: int = 1
+    n: ArrayLike, square: ArrayLike, mean: ArrayLike, secret: Secret, exponent: int = 1, kind: Kind = "equality"
 ) -> ArrayLike:
     """E[(eps s)^2] of a coefficient of a negacyclic product: n E[eps^2] E[s^2], and what two means add.
 
-    exponent: the automorphism X -> X^exponent applied to s before.
+    exponent: the automorphism X -> X^exponent applied to s before. kind `bound`: eps with any signs.
     """
-    signs = np.frompyfunc(lambda size: negacyclic_signs(int(size), exponent), 1, 1)
     both = np.square(np.multiply(mean, secret.mean))
     common = 0.0
     if np.any(both):
-        common = both * (np.asarray(signs(n), dtype=float) - n)
+        signs = np.frompyfunc(lambda size: negacyclic_signs(int(size), exponent), 1, 1)
+        most = np.square(n) if kind == "bound" else np.asarray(signs(n), dtype=float)
+        common = both * (most - n)
     return np.multiply(n, np.multiply(square, secret.square)) + common
 
 
-def approximation(n: ArrayLike, gadget: GadgetNoise, secret: Secret) -> Noise:
+def approximation(n: ArrayLike, body: GadgetNoise, mask: GadgetNoise, secret: Secret) -> Noise:
     """E[(eps_b - eps_a s)^2]: what dropping digits of both components changes in the phase.
 
     (b^(2 dropped) / 12)(1 + n E[s^2]) for rounded digits; the exact discrete moments are used.
     """
-    cross = 2 * np.square(gadget.error_mean) * np.asarray(secret.mean)
-    by_secret = rounding_by_secret(n, gadget.error_square, gadget.error_mean, secret)
-    return Noise(np.asarray(gadget.error_square) + by_secret - cross, gadget.kind)
+    kind = join(body, mask)
+    cross = 2 * np.multiply(body.error_mean, mask.error_mean) * np.asarray(secret.mean)
+    cross = np.abs(cross) * n if kind == "bound" else -cross
+    by_secret = rounding_by_secret(n, mask.error_square, mask.error_mean, secret, kind=kind)
+    return Noise(np.asarray(body.error_square) + by_secret + cross, kind)
 
 
 def gadget_product(n: ArrayLike, gadget: GadgetNoise, rows: Noise, message_norm_square: ArrayLike = 0.0) -> Noise:
-    """RLWE'(m) times u. message_norm_square: ||m||^2, for a random centred m its expectation n E[m^2]."""
+    """RLWE'(m) times u. message_norm_square: ||m||^2, for a random centred m its expectation n E[m^2].
+
+    (Bound for a fixed m of several terms with dropped digits: ||m||_1^2.)
+    """
     exact = digit_noise(n, gadget, rows)
     return exact + Noise(np.multiply(message_norm_square, gadget.error_square), gadget.kind)
 
@@ -67,13 +73,7 @@ def external_product(
     """
     mask = mask_gadget or gadget
     digits = digit_noise(n, gadget, rows) + digit_noise(n, mask, rows)
-    if mask is gadget:
-        dropped = approximation(n, gadget, secret)
-    else:
-        by_secret = rounding_by_secret(n, mask.error_square, mask.error_mean, secret)
-        cross = 2 * np.multiply(gadget.error_mean, mask.error_mean) * np.asarray(secret.mean)
-        dropped = Noise(np.asarray(gadget.error_square) + by_secret - cross, join(gadget, mask))
-    return digits + (dropped + noise).scaled(message_norm_square)
+    return digits + (approximation(n, gadget, mask, secret) + noise).scaled(message_norm_square)
 
 
 def cmux(
@@ -115,7 +115,7 @@ def cmux_chain(
     pairs = length * (length - 1)
     per_digit = 2 * np.multiply(n, rows.variance)
     digits = digit_noise(n, gadget, rows).scaled(2 * length)
-    dropped = approximation(n, gadget, secret)
+    dropped = approximation(n, gadget, gadget, secret)
     if same_input:
         coherent = per_digit * gadget.repeated if same_selector else 0.0
         dropped = dropped.scaled(length * length)

@@ -31,7 +31,7 @@ def rlwe_key_switch(
     n: ArrayLike, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING, exponent: int = 1
 ) -> Noise:
     """V_in + n (V_row sum E[x^2] + E[eps^2] E[s^2]). secret: the old one; exponent: see `automorphism`."""
-    dropped = rounding_by_secret(n, gadget.error_square, gadget.error_mean, secret, exponent)
+    dropped = rounding_by_secret(n, gadget.error_square, gadget.error_mean, secret, exponent, gadget.kind)
     return noise + digit_noise(n, gadget, rows) + Noise(dropped, gadget.kind)
 
 
