@@ -133,10 +133,19 @@ def test_settings_that_cannot_be_predicted_are_named(made, words):
 
 
 def test_a_missing_setting_is_named():
-    made = description("add")
-    del made["settings"]["terms"]
-    with pytest.raises(ValueError, match="setting `terms` is missing"):
+    made = description("expansion")
+    del made["settings"]["depth"]
+    with pytest.raises(ValueError, match="setting `depth` is missing"):
         predict.predict([made])
+
+
+def test_defaults_of_the_binary():
+    absent = {"add": "terms", "cmux": "bit", "trace": "subring", "external-product": "dropped"}
+    present = {"add": 2, "cmux": "random", "trace": 1, "external-product": 0}
+    for operation, key in absent.items():
+        given, without = (description(operation, **{key: present[operation]}) for _ in range(2))
+        del without["settings"][key]
+        assert variances(predict.predict([given])[0]) == variances(predict.predict([without])[0])
 
 
 def test_records_agree_within_a_sixteenth():

@@ -30,9 +30,9 @@ class Settings:
             raise ValueError(f"setting `{key}` is missing: give what `pirlab primitive describe` writes")
         return self.values[key]
 
-    def one_of(self, key: str, choices: Sequence):
+    def one_of(self, key: str, choices: Sequence, default=None):
         """A setting with few values."""
-        value = self[key]
+        value = self[key] if default is None else self.values.get(key, default)
         if value not in choices:
             raise ValueError(f"setting `{key}` is {value!r}, not one of {', '.join(map(repr, choices))}")
         return value
@@ -77,7 +77,7 @@ def _fresh(s: Settings) -> Stages:
 
 
 def _add(s: Settings) -> Stages:
-    return [("output", lattice.sum_of(s.fresh, s["terms"]))]
+    return [("output", lattice.sum_of(s.fresh, s.values.get("terms", 2)))]
 
 
 def _plaintext_product(s: Settings) -> Stages:
@@ -108,7 +108,7 @@ def _external_product(s: Settings) -> Stages:
 
 
 def _cmux(s: Settings) -> Stages:
-    share = {0: 0.0, 1: 1.0, "random": 0.5}[s.one_of("bit", (0, 1, "random"))]
+    share = {0: 0.0, 1: 1.0, "random": 0.5}[s.one_of("bit", (0, 1, "random"), "random")]
     return _both(lambda noise: lattice.cmux(s.n, s.gadget, s.fresh, s.secret(s.n), share, noise), s.fresh)
 
 
@@ -143,7 +143,7 @@ def _levels(s: Settings, formula: Callable, levels: int) -> Stages:
 
 
 def _trace(s: Settings) -> Stages:
-    return _levels(s, lattice.trace, round(log2(s.n / int(s["subring"]))))
+    return _levels(s, lattice.trace, round(log2(s.n / int(s.values.get("subring", 1)))))
 
 
 def _expansion(s: Settings) -> Stages:
