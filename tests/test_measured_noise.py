@@ -1,0 +1,118 @@
+"""Formulas of lattice noise against the binary: every operation, small dimension, at least 2^14 samples."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from pirlab_estimator import predict
+from pirlab_estimator.compare import ENOUGH_KEYS, ENOUGH_SAMPLES, compare
+from pirlab_estimator.noise.digits import RANDOMISED, gadget
+from pirlab_estimator.schemas import validate
+
+#: Settings of every operation for the binary: small dimension, many coefficients.
+RING = {"n": 64, "prime_bits": [28, 28], "secret": "ternary", "stddev": 3.2, "keys": 40, "samples": 1 << 14}
+DIGITS = {"family": "balanced", "base": 256, "dropped": 0}
+LWE = {"dimension_from": 200, "dimension_to": 100, "modulus": "1099511627689", "input_stddev": 50.0}
+CHAIN = {"lengths": [1, 8], "input": "rotate", "selectors": "fresh"}
+OPERATIONS = [
+    ("fresh", {}),
+    ("fresh", {"secret": "gaussian", "secret_stddev": 3.2}),
+    ("add", {"terms": 5}),
+    ("plaintext-product", {"plain_modulus": 16, "plain_digits": "unsigned"}),
+    ("plaintext-product", {"plain_modulus": 17, "plain_digits": "balanced"}),
+    ("monomial-product", {"exponent": 77}),
+    ("sample-extraction", {}),
+    ("gadget-product", DIGITS | {"message": "zero"}),
+    ("gadget-product", DIGITS | {"message": "ternary", "dropped": 2}),
+    ("external-product", DIGITS | {"message": "ternary", "dropped": 2}),
+    ("cmux", DIGITS | {"base": 16, "dropped": 4, "bit": 1, "secret": "binary"}),
+    ("cmux", DIGITS | {"bit": 0}),
+    ("rlwe-key-switch", DIGITS | {"base": 10}),
+    ("rlwe-key-switch", DIGITS | {"base": 16, "dropped": 5, "secret": "binary"}),
+    ("automorphism", DIGITS | {"exponent": 5, "base": 16, "dropped": 5}),
+    ("ring-switch", DIGITS | {"n": 256, "n_to": 64}),
+    ("trace", DIGITS | {"subring": 8}),
+    ("trace", DIGITS | {"subring": 1, "base": 1 << 14}),
+    ("expansion", DIGITS | {"depth": 2}),
+    ("expansion", DIGITS | {"depth": 6}),
+    ("modulus-switch", {"to_modulus": "65536"}),
+    ("modulus-switch", {"to_modulus": "1099511627689", "secret": "binary", "stddev": 300000.0}),
+    ("split-modulus-switch", {"to_modulus_a": "1048573", "to_modulus_b": "4096", "secret": "binary"}),
+    (
+        "split-modulus-switch",
+        {"to_modulus_a": "4096", "to_modulus_b": "256", "secret": "fixed-weight", "secret_weight": 16},
+    ),
+]
+OPERATIONS += [("external-product", DIGITS | {"family": f, "base": 16, "message": "one"}) for f in RANDOMISED]
+OPERATIONS += [
+    ("external-product", DIGITS | {"family": "unsigned", "base": 16, "message": "one", "dropped": d}) for d in (0, 3)
+]
+RINGLESS = ("lwe-key-switch", DIGITS | LWE), ("lwe-key-switch", DIGITS | LWE | {"family": "zy22", "base": 32})
+CHAINS_RUN = [
+    DIGITS | CHAIN,
+    DIGITS | CHAIN | {"family": "zy22", "selectors": "one"},
+    DIGITS | CHAIN | {"input": "constant"},
+    DIGITS | CHAIN | {"input": "constant", "selectors": "one"},
+    DIGITS | CHAIN | {"input": "constant", "selectors": "one", "family": "jlp24"},
+    DIGITS | CHAIN | {"input": "constant", "selectors": "one", "family": "gmp19"},
+]
+
+
+def keys_for(settings):
+    """More keys where digits have a mean, or where an input is one number a key."""
+    if settings.get("input") == "constant":
+        return 2000
+    return 400 if settings.get("family") in ("unsigned", "jlp21") else settings.get("keys", RING["keys"])
+
+
+def rows_of_the_binary():
+    rows = [("noise", RING | s | {"operation": name}) for name, s in OPERATIONS]
+    lwe = {k: RING[k] for k in ("secret", "stddev", "keys", "samples")}
+    rows += [("noise", lwe | s | {"operation": name}) for name, s in RINGLESS]
+    chain = {k: v for k, v in RING.items() if k != "samples"}
+    rows += [("cmux-chain", chain | s | {"n": 64}) for s in CHAINS_RUN]
+    return [(name, settings | {"keys": keys_for(settings)}) for name, settings in rows]
+
+
+def test_the_binary_has_the_noise_of_the_formulas(binary, tmp_path):
+    requests, rows = [], []
+    for number, (primitive, settings) in enumerate(rows_of_the_binary()):
+        name = f"{number}-{settings.get('operation', 'chain')}"
+        requests.append({"id": name, "primitive": primitive, "settings": settings})
+        rows.append(requests[-1] | {"repetitions": 1, "seed": f"{number:02x}", "out": str(tmp_path / f"{name}.json")})
+    lines = "".join(json.dumps(r) + "\n" for r in requests)
+    described = subprocess.run(
+        [binary, "primitive", "describe", "--batch"], input=lines, capture_output=True, text=True
+    )
+    descriptions = [json.loads(line) for line in described.stdout.splitlines()]
+    assert not [d for d in descriptions if "error" in d]
+    predictions = {p["id"]: p for p in predict.predict(descriptions)}
+    for made in predictions.values():
+        validate(made, "primitive-prediction")
+
+    for d in descriptions:
+        s = d["settings"]
+        if "family" in s:
+            exact = gadget(s["family"], int(s["modulus"]), s["base"], s["dropped"]).digits
+            assert s["length"] == len(exact)
+            assert s["digit_mean_squares"] == pytest.approx([float(x.square) for x in exact], rel=1e-9)
+            assert s["digit_means"] == pytest.approx([float(x.mean) for x in exact], rel=1e-9, abs=1e-9)
+
+    group = tmp_path / "group.json"
+    group.write_text(json.dumps({"experiment": "test/noise", "group": "all", "rows": rows}))
+    command = [binary, "primitive", "run", "--no-probe", "--group", group]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    failures = []
+    for row in rows:
+        record = json.loads(Path(row["out"]).read_text())
+        assert record["status"] == "ok", record["reason"]
+        twins = [t for t in compare(predictions[row["id"]], record) if t.quantity.startswith("noise")]
+        assert {t.quantity.split()[-1] for t in twins} == {
+            s["stage"] for s in predictions[row["id"]]["noise"]["stages"]
+        }
+        for stage in record["measured"]["noise"].values():
+            assert stage["samples"] >= ENOUGH_SAMPLES and stage["keys"] >= ENOUGH_KEYS
+        failures += [(row["id"], row["settings"], t) for t in twins if not t.within]
+    assert not failures, "\n".join(map(str, failures))
