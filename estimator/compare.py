@@ -13,8 +13,10 @@ VARIANCE_TOLERANCE = 1 / 16
 ENOUGH_SAMPLES = 2**14
 ENOUGH_KEYS = 20
 ENOUGH_KEYS_IN_COMMON = 100
-#: Share of the variance in common from which sampling error over keys counts.
-COMMON_PART = 0.01
+#: Share of the variance in common from which that is so.
+COMMON_PART = 0.05
+#: How many independent samples the common part is: at a distance d its coefficients correlate by 1 - 2 d / n.
+COMMON_SAMPLES = 3
 #: Sampling error allowed for, in standard deviations of a measured variance.
 SAMPLING_DEVIATIONS = 4.0
 
@@ -115,12 +117,13 @@ def _primitive_noise(prediction: dict, record: dict) -> list[Comparison]:
         if stage is None:
             rows.append(_row(quantity, "", 0.0, stddev, False, "stage unknown"))
             continue
-        common = stage["common_share"]
-        keys, samples = max(1, measured["keys"]), max(1, measured["samples"])
-        sampling = SAMPLING_DEVIATIONS * sqrt(2 * (common**2 / keys + (1 - common) ** 2 / samples))
+        common, keys, samples = stage["common_share"], max(1, measured["keys"]), max(1, measured["samples"])
+        effective = 1 / (common**2 / (COMMON_SAMPLES * keys) + (1 - common) ** 2 / samples)
+        sampling = SAMPLING_DEVIATIONS * sqrt(2 / effective)
         enough = samples >= ENOUGH_SAMPLES and keys >= (ENOUGH_KEYS_IN_COMMON if common > COMMON_PART else ENOUGH_KEYS)
-        allowed = VARIANCE_TOLERANCE if enough and common <= COMMON_PART else VARIANCE_TOLERANCE + sampling
-        part = "1/16" if allowed == VARIANCE_TOLERANCE else f"1/16 + sampling error {sampling:.1%}"
+        exact = enough and effective >= ENOUGH_SAMPLES
+        allowed = VARIANCE_TOLERANCE + (0 if exact else sampling)
+        part = "1/16" if exact else f"1/16 + sampling error {sampling:.1%}"
         excess = measured["variance"] - stage["variance"]
         if stage["kind"] == "equality":
             within, tolerance = abs(excess) <= allowed * stage["variance"], f"variance within {part}"

@@ -37,7 +37,7 @@ OPERATIONS = [
     ("expansion", DIGITS | {"depth": 2}),
     ("expansion", DIGITS | {"depth": 6}),
     ("modulus-switch", {"to_modulus": "65536"}),
-    ("modulus-switch", {"to_modulus": "1099511627689", "secret": "binary", "stddev": 300000.0}),
+    ("modulus-switch", {"to_modulus": "1099511627689", "secret": "binary", "prime_bits": [28, 20], "stddev": 2000.0}),
     ("split-modulus-switch", {"to_modulus_a": "1048573", "to_modulus_b": "4096", "secret": "binary"}),
     (
         "split-modulus-switch",
@@ -60,10 +60,10 @@ CHAINS_RUN = [
 
 
 def keys_for(settings):
-    """More keys where digits have a mean, or where an input is one number a key."""
+    """More keys where digits have a mean or an input is one number a key; a chain has n samples a key."""
     if settings.get("input") == "constant":
         return 2000
-    return 400 if settings.get("family") in ("unsigned", "jlp21") else settings.get("keys", RING["keys"])
+    return 400 if "input" in settings or settings.get("family") in ("unsigned", "jlp21") else RING["keys"]
 
 
 def rows_of_the_binary():

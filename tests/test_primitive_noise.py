@@ -103,6 +103,9 @@ def test_chains_grow_as_their_digits_repeat():
     assert growth(family="zy22", **constant) == pytest.approx(100)
     assert 100 < growth(family="jlp24", **constant) < 2600
     assert growth(family="balanced", input="constant") == pytest.approx(100)
+    stages = predict.predict([chain(family="jlp24", **constant)])[0]["noise"]["stages"]
+    shares = [s["common_share"] for s in stages]
+    assert 0 < shares[0] < 0.3 and shares[0] < shares[1] < shares[2] and 0.9 < shares[2] < 1
 
 
 def test_primitives_without_noise_and_protocols_in_one_call():

@@ -215,30 +215,36 @@ def primitive_stages(description: dict) -> list[dict]:
             formula, theorem = OPERATIONS[settings.one_of("operation", tuple(OPERATIONS))]
         else:
             return []
-        return [_stage(stage, noise, theorem, settings) for stage, noise in formula(settings)]
+        repeated = settings.values.get("selectors") == "one"
+        lengths = settings["lengths"] if repeated else None
+        return [
+            _stage(stage, noise, theorem, _common_share(settings, lengths[i] if lengths else 1))
+            for i, (stage, noise) in enumerate(formula(settings))
+        ]
     except ValueError as error:
         raise ValueError(f"primitive {name}, row {description.get('id')}: {error}") from None
 
 
-def _stage(name: str, noise: Noise, theorem: str, settings: Settings) -> dict:
+def _stage(name: str, noise: Noise, theorem: str, common_share: float) -> dict:
     variance = float(noise.variance)
     return {
         "stage": name,
         "variance": variance,
         "stddev": variance**0.5,
         "kind": noise.kind,
-        "common_share": _common_share(settings),
+        "common_share": common_share,
         "theorem": theorem,
     }
 
 
-def _common_share(settings: Settings) -> float:
+def _common_share(settings: Settings, repetitions: int) -> float:
     """The most that the coefficients of one key's errors have in common: the share of digit means in E[x^2].
 
-    An input that is one constant gives all coefficients the same digits: there, what equal inputs repeat.
+    An input that is one constant gives all coefficients the same digits: there, what equal inputs repeat. That adds
+    coherently over `repetitions` products with the same key rows, the rest does not.
     """
     if "family" not in settings.values:
         return 0.0
     gadget = settings.gadget
     common = gadget.repeated if settings.values.get("input") == "constant" else gadget.mean
-    return float(common) / float(gadget.square)
+    return float(repetitions * common / (gadget.square + (repetitions - 1) * common))
