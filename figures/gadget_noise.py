@@ -10,6 +10,7 @@ from math import log2
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.compare import compare
 
 from .gadget import FAMILIES, base_text
 from .names import words
@@ -28,7 +29,7 @@ CHAINS = {
 }
 COLUMNS = words(
     "what input selectors n modulus family base dropped length steps samples keys stddev stddev_predicted kind "
-    "variance_ratio bits bits_over_balanced max time_s record_id"
+    "variance_ratio verdict bits bits_over_balanced max time_s record_id"
 )
 READING = (
     "Standard deviations in bits (log2). Product: what one external product adds to its input's noise, uniform input, "
@@ -78,6 +79,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                     "stddev_predicted": predicted["stddev"] if predicted else None,
                     "kind": predicted["kind"] if predicted else None,
                     "variance_ratio": noise["variance"] / predicted["variance"] if predicted else None,
+                    "verdict": _verdict(record, stage),
                     "bits": log2(stddev),
                     "bits_over_balanced": None,
                     "max": noise["max"],
@@ -98,6 +100,13 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
     return frame
 
 
+def _verdict(record: Primitive, stage: str) -> str:
+    """Whether the estimator's comparison holds formula and measurement to agree; nothing without a prediction."""
+    twins = compare(record.prediction, record.document) if record.prediction else []
+    twin = next((twin for twin in twins if twin.quantity == f"noise stddev {stage}"), None)
+    return "" if twin is None else "agrees" if twin.within else "DIFFERS"
+
+
 def table(records: Sequence[Primitive]) -> Table:
     """A row a chain or product, base and decomposition, and number of steps."""
     columns = [
@@ -110,6 +119,7 @@ def table(records: Sequence[Primitive]) -> Table:
         Column("bits_predicted", "Formula", "bits"),
         Column("variance_ratio", "Variance, measured / formula"),
         Column("kind", "Formula is", text=True),
+        Column("verdict", "Verdict", text=True),
         Column("bits_over_balanced", "Over balanced", "bits"),
         Column("time", "Time of one", "µs"),
     ]
@@ -126,7 +136,9 @@ def table(records: Sequence[Primitive]) -> Table:
         rows.append(Row(place, record.id, record.status()))
     marks, origin = notes([r for r in records if relevant(r)])
     title = "Noise of products and chains under each decomposition"
-    return Table(title, columns, rows, data, marks, [READING, answer(data), origin], "gadget-noise", "bits")
+    judged = data[data["verdict"] != ""]
+    verdict = f"{len(judged)} stages held against their formulas, {(judged['verdict'] == 'DIFFERS').sum()} differ."
+    return Table(title, columns, rows, data, marks, [READING, answer(data), verdict, origin], "gadget-noise", "bits")
 
 
 def _what(chain: bool, settings: dict[str, Any]) -> str:
@@ -151,6 +163,7 @@ def _cells(entry: dict[str, Any], record: Primitive) -> dict[str, Cell]:
         "bits_predicted": number(log2(predicted) if predicted and not pd.isna(predicted) else None, 4),
         "variance_ratio": number(entry["variance_ratio"]),
         "kind": Cell(entry["kind"] or ""),
+        "verdict": Cell(entry["verdict"]),
         "bits_over_balanced": Cell("" if pd.isna(over) else f"{over:+.2f}", sort=over),
         "time": number(None if entry["time_s"] is None or pd.isna(entry["time_s"]) else 1e6 * entry["time_s"]),
     }

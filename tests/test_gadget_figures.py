@@ -224,6 +224,8 @@ def test_figure1_means_are_over_all_repetitions(records):
 def test_noise_stands_beside_its_formula_and_balanced_digits(records):
     data = gadget_noise.build(records)
     assert data["variance_ratio"].to_list() == pytest.approx([1.01] * len(data))
+    assert set(data["verdict"]) == {"agrees"}
+    assert f"{len(data)} stages held against their formulas, 0 differ." in gadget_noise.table(records).markdown()
     product = data[(data["what"] == "product") & (data["base"] == 256)].set_index("family")
     assert product.loc["zy22", "bits_over_balanced"] == pytest.approx(0.5)
     assert product.loc["jlp24", "bits_over_balanced"] == pytest.approx(1.0)
@@ -238,6 +240,14 @@ def test_noise_stands_beside_its_formula_and_balanced_digits(records):
         "Blind rotation, base $2^{8}$",
         "Fixed input, one selector, base $2^{8}$",
     ]
+
+
+def test_noise_off_its_formula_differs(tmp_path):
+    document, prediction = synthetic.noise_record("noise", "zy22", 256, operation="external-product")
+    document["measured"]["noise"]["added"]["variance"] *= 1.1
+    folder = synthetic.write(tmp_path, [document], [prediction])
+    table = gadget_noise.table(primitives.load([folder], [tmp_path / "predictions.json"]))
+    assert "DIFFERS" in table.markdown() and "1 stages held against their formulas, 1 differ." in table.markdown()
 
 
 def test_noise_without_predictions_has_no_formula(folder):
