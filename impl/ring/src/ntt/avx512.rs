@@ -218,8 +218,8 @@ impl<const IFMA: bool> Isa for Avx512x64<IFMA> {
     type W = u64;
     type V = __m512i;
     const LOG_LANES: usize = 3;
-    const LOG_BLOCK: usize = 3;
-    const LOG_RADIX: usize = 3;
+    const LOG_BLOCK: usize = 4;
+    const LOG_RADIX: usize = 4;
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> __m512i {

@@ -82,10 +82,8 @@ impl Field for Ifma {
     unsafe fn forward<const MODE: u8>(r: Registers, x: __m512i, y: __m512i, w: Factor<Self>) -> (__m512i, __m512i) {
         // SAFETY: as above.
         unsafe {
-            let x = _mm512_mask_sub_epi64(x, _mm512_test_epi64_mask(x, r.top), x, r.twice);
-            let sum = Self::mul_add(r, x, y, w);
-            // x - w y + 2p = (x + (x + 2p)) - (x + w y).
-            (sum, Lanes::sub(Lanes::add(x, Lanes::add(x, r.twice)), sum))
+            let (x, product) = (Lanes::below(x, r.twice), Self::mul(r, y, w));
+            (Lanes::add(x, product), Lanes::sub(Lanes::add(x, r.twice), product))
         }
     }
 
@@ -116,10 +114,7 @@ impl Field for Ifma {
 
     #[inline(always)]
     unsafe fn finish(r: Registers, v: __m512i) -> __m512i {
-        // SAFETY: as above. The quotient is at most one too small.
-        unsafe {
-            let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), v, r.reciprocal);
-            Lanes::below(_mm512_and_si512(_mm512_madd52lo_epu64(v, quotient, r.minus), r.mask), r.p)
-        }
+        // SAFETY: as above.
+        unsafe { Lanes::below(Lanes::below(v, r.twice), r.p) }
     }
 }

@@ -6,7 +6,7 @@ use super::lanes::{Constants, Factor, Field, Isa, KEEP, REDUCE, START, V, Word};
 use super::vector::Table;
 
 /// Registers that a pass holds at most.
-const HELD: usize = 8;
+const HELD: usize = 16;
 
 /// Base-two logarithm of the registers that the innermost pass holds, for 2^`log_n` points.
 pub(super) fn log_block<I: Isa>(log_n: usize) -> usize {
@@ -114,6 +114,9 @@ unsafe fn forward_layers<F: Field, const LOG: usize, const MODE: u8>(
         if LOG > 2 {
             for_pairs!(LOG, 2, |x, y, f| (held[x], held[y]) = F::forward::<KEEP>(r, held[x], held[y], w[f]));
         }
+        if LOG > 3 {
+            for_pairs!(LOG, 3, |x, y, f| (held[x], held[y]) = F::forward::<KEEP>(r, held[x], held[y], w[f]));
+        }
     }
 }
 
@@ -128,6 +131,10 @@ unsafe fn inverse_layers<F: Field, const LOG: usize, const LAST: bool>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
+        if LOG > 3 {
+            for_pairs!(LOG, 3, |x, y, f| (held[x], held[y]) = F::inverse(r, level, held[x], held[y], w[f]));
+            level = next::<F>(level);
+        }
         if LOG > 2 {
             for_pairs!(LOG, 2, |x, y, f| (held[x], held[y]) = F::inverse(r, level, held[x], held[y], w[f]));
             level = next::<F>(level);
@@ -266,6 +273,7 @@ unsafe fn inverse_blocks<F: Field, const LOG: usize, const LAST: bool>(
 macro_rules! with_layers {
     ($layers:expr, $pass:ident::<$F:ident $(, $constant:tt)*>($($argument:expr),*)) => {
         match $layers {
+            4 => $pass::<$F, 4 $(, $constant)*>($($argument),*),
             3 => $pass::<$F, 3 $(, $constant)*>($($argument),*),
             2 => $pass::<$F, 2 $(, $constant)*>($($argument),*),
             _ => $pass::<$F, 1 $(, $constant)*>($($argument),*),

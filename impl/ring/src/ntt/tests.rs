@@ -184,3 +184,33 @@ fn refusals() {
     let large = (1..).map(|k| (1u64 << 31) + (k << 7) + 1).find(|p| is_prime(*p)).unwrap();
     assert_eq!(NttPlan::new(64, large as u32, kernel).unwrap_err(), NttError::TooLarge { prime: large, bits: 31 });
 }
+
+/// The library's transforms, whose slots are those of another root of unity.
+#[cfg(feature = "tfhe-ntt")]
+#[test]
+fn agrees_with_tfhe_ntt() {
+    fn check<W: Word>(n: usize, p: u64) {
+        let theirs = TfhePlan::<W>::new(n, W::from_u64(p)).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(p ^ n as u64);
+        for plan in plans::<W>(n, p) {
+            let (psi, root) = (plan.root().to_u64(), theirs.root().to_u64());
+            // Their root is an odd power of ours.
+            let exponent = (1..2 * n).step_by(2).find(|e| pow_mod(psi, *e as u64, p) == root).unwrap();
+            for f in inputs(n, p, &mut rng) {
+                let f: Vec<W> = f.into_iter().map(W::from_u64).collect();
+                let (mut a, mut b) = (f.clone(), f.clone());
+                plan.forward(&mut a);
+                theirs.forward(&mut b);
+                for slot in 0..n {
+                    assert_eq!(a[plan.slot_of(plan.slot_exponent(slot) * exponent)], b[slot], "{p} {n} slot {slot}");
+                }
+                theirs.inverse(&mut b);
+                assert!(b == f);
+            }
+        }
+    }
+    for n in [64, 256, 2048] {
+        BITS_32.into_iter().for_each(|bits| check::<u32>(n, prime_below(bits, n)));
+        BITS_64.into_iter().for_each(|bits| check::<u64>(n, prime_below(bits, n)));
+    }
+}
