@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Digits of a gadget decomposition, two of three each.
-const TERMS: usize = 6;
+/// Digits of a gadget decomposition: three of each of two polynomials.
+const DIGITS: usize = 6;
+/// As many terms as a first-level cache holds for N = 64: the multiplications outweigh the reduction.
+const MANY: usize = 32;
 const COLUMNS: usize = 2;
 
 fn ring<W: ring::Word>(n: usize, bits: u32, kernel: Kernel) -> Result<Arc<Ring<W>>, Box<dyn Error>> {
@@ -21,16 +23,22 @@ fn ring<W: ring::Word>(n: usize, bits: u32, kernel: Kernel) -> Result<Arc<Ring<W
 }
 
 /// A sum of products per limb, with 32-bit or 64-bit residues.
-fn sums<W: ring::Word>(c: &mut Criterion, name: &str, bits: u32, kernel: Kernel, n: usize) -> Outcome {
+fn sums<W: ring::Word>(
+    c: &mut Criterion,
+    name: &str,
+    bits: u32,
+    kernel: Kernel,
+    (n, terms): (usize, usize),
+) -> Outcome {
     let (ring, prg) = (ring::<W>(n, bits, kernel)?, Prg::new([1; 16]));
-    let polys: Vec<Poly<W, Ntt>> = (0..TERMS + TERMS * COLUMNS).map(|i| ring.expand(&prg, i as u64)).collect();
-    let (left, right) = polys.split_at(TERMS);
+    let polys: Vec<Poly<W, Ntt>> = (0..terms + terms * COLUMNS).map(|i| ring.expand(&prg, i as u64)).collect();
+    let (left, right) = polys.split_at(terms);
     let left: Vec<&[W]> = left.iter().map(|poly| poly.limb(0)).collect();
     let right: Vec<&[W]> = right.iter().map(|poly| poly.limb(0)).collect();
     let (mut a, mut b) = (ring.zero::<Ntt>(), ring.zero::<Ntt>());
     let (vectors, modulus) = (ring.vectors(), &ring.limbs()[0].0);
     let mut group = c.benchmark_group(format!("arithmetic/{name}"));
-    group.throughput(Throughput::Elements((n * TERMS * COLUMNS) as u64));
+    group.throughput(Throughput::Elements((n * terms * COLUMNS) as u64));
     group.bench_function(BenchmarkId::new(n.to_string(), kernel), |bencher| {
         bencher.iter(|| {
             vectors.sum_products(modulus, black_box(&left), black_box(&right), &mut [a.limb_mut(0), b.limb_mut(0)]);
@@ -80,29 +88,27 @@ fn operations<W: ring::Word>(c: &mut Criterion, bits: u32, kernel: Kernel, n: us
 /// The bound of the sums with 32-bit residues: products of eight lanes that wait for nothing.
 #[cfg(target_arch = "x86_64")]
 fn multiply_port(c: &mut Criterion) {
-    use std::arch::x86_64::{__m512i, _mm512_mul_epu32, _mm512_set1_epi64};
-    const PRODUCTS: usize = 1 << 10;
+    use std::arch::x86_64::_mm512_set1_epi64;
+    const PRODUCTS: usize = 1 << 14;
 
     #[target_feature(enable = "avx512f")]
-    fn products(a: __m512i) {
-        for _ in 0..PRODUCTS / 64 {
-            for _ in 0..8 {
-                // SAFETY: the processor has AVX-512, which the caller's feature attests; nothing else is touched.
-                unsafe {
-                    std::arch::asm!("vpmuludq {0}, {1}, {1}", lateout(zmm_reg) _, in(zmm_reg) a, options(nomem, nostack))
-                };
+    fn products() {
+        let a = _mm512_set1_epi64(5);
+        for _ in 0..PRODUCTS / 128 {
+            // SAFETY: the processor has AVX-512, as the feature says; nothing but registers is touched.
+            unsafe {
+                std::arch::asm!(
+                    ".rept 16", "vpmuludq {0}, {1}, {1}", ".endr",
+                    out(zmm_reg) _, in(zmm_reg) a, options(nomem, nostack)
+                );
             }
         }
-    }
-    #[target_feature(enable = "avx512f")]
-    fn once() {
-        products(_mm512_mul_epu32(_mm512_set1_epi64(3), _mm512_set1_epi64(5)));
     }
     if Kernel::available().contains(&Kernel::Avx512) {
         let mut group = c.benchmark_group("arithmetic/multiply-port");
         group.throughput(Throughput::Elements(PRODUCTS as u64));
         // SAFETY: the kernel was found available.
-        group.bench_function(BenchmarkId::new("0", Kernel::Avx512), |bencher| bencher.iter(|| unsafe { once() }));
+        group.bench_function(BenchmarkId::new("0", Kernel::Avx512), |bencher| bencher.iter(|| unsafe { products() }));
     }
 }
 
@@ -111,10 +117,10 @@ fn main() -> Outcome {
     #[cfg(target_arch = "x86_64")]
     multiply_port(&mut c);
     for kernel in Kernel::available() {
-        for n in [256, 2048] {
-            sums::<u32>(&mut c, "sum-products-28", 28, kernel, n)?;
-            sums::<u64>(&mut c, "sum-products-50", 50, kernel, n)?;
-            sums::<u64>(&mut c, "sum-products-60", 60, kernel, n)?;
+        for (n, terms) in [(64, MANY), (256, DIGITS), (2048, DIGITS)] {
+            sums::<u32>(&mut c, "sum-products-28", 28, kernel, (n, terms))?;
+            sums::<u64>(&mut c, "sum-products-50", 50, kernel, (n, terms))?;
+            sums::<u64>(&mut c, "sum-products-60", 60, kernel, (n, terms))?;
         }
         operations::<u32>(&mut c, 28, kernel, 2048)?;
         operations::<u64>(&mut c, 50, kernel, 2048)?;

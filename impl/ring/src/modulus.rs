@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(u128::from(modulus.pow(wa, x % 7).to_u64()), power);
         match modulus.inverse(wa) {
             Some(inverse) => assert_eq!(modulus.mul(wa, inverse).to_u64(), 1),
-            None => assert!((2..=q).any(|d| q % d == 0 && a % d == 0) || a == 0),
+            None => assert!((2..=q).any(|d| q.is_multiple_of(d) && a.is_multiple_of(d)) || a == 0),
         }
     }
 

@@ -36,13 +36,13 @@ impl Automorphism {
         let inverse = (0..5).fold(k, |x, _| x.wrapping_mul(2u64.wrapping_sub(k.wrapping_mul(x)))) & mask;
         // X^j is the image of X^(j / k), and X^(i + N) = -X^i.
         let source = |j: u64| {
-            let i = j * inverse & mask;
-            (i % n as u64) << 1 | i / n as u64
+            let i = (j * inverse) & mask;
+            ((i % n as u64) << 1) | (i / n as u64)
         };
         // The value of the image in a slot of exponent e is f(psi^(e k)); slot j has exponent 2 bitrev(j) + 1.
         let shift = 64 - n.trailing_zeros();
         let reverse = |j: u64| j.reverse_bits() >> shift;
-        let slot = |j: u64| reverse(((2 * reverse(j) + 1) * k & mask) / 2);
+        let slot = |j: u64| reverse((((2 * reverse(j) + 1) * k) & mask) / 2);
         Ok(Self {
             exponent: k,
             sources: (0..n as u64).map(|j| source(j) as u32).collect(),

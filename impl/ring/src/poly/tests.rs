@@ -50,7 +50,7 @@ fn limb<W: Word, D>(poly: &Poly<W, D>, i: usize) -> Vec<u64> {
 
 fn monomial(n: usize, exponent: usize, q: u64) -> Vec<u64> {
     let mut out = vec![0; n];
-    out[exponent % n] = if exponent / n % 2 == 0 { 1 } else { q - 1 };
+    out[exponent % n] = if (exponent / n).is_multiple_of(2) { 1 } else { q - 1 };
     out
 }
 

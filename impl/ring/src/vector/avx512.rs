@@ -36,46 +36,67 @@ recompile! {
 const LANES: usize = 16;
 const REGISTERS: usize = 4;
 
-/// Sums of products with `C` columns. The even and the odd elements of a register are multiplied apart: the multiplier takes the
-/// lower half of each 64-bit lane, so the odd ones are shifted down, those of `left` once for all columns.
+/// How a sum of products modulo one q is reduced.
+#[derive(Clone, Copy)]
+struct Plan {
+    reduction: Reduction,
+    /// Terms after which a sum must be reduced.
+    terms: usize,
+    /// Whether one quotient estimate suffices for the sum of all terms.
+    is_short: bool,
+}
+
+/// Sums of products for the columns of `right` from `first` on, one for each of `out`. The even and the odd elements of a register
+/// are multiplied apart: the multiplier takes the lower half of each 64-bit lane, so the odd ones are shifted down, those of
+/// `left` once for all columns.
 ///
 /// # Safety
-/// Every vector of `left` and `right` holds `at + LANES * REGISTERS` elements; `right` holds a vector for each term and column of
-/// `columns`, of which the first here is `first`.
+/// Every vector of `left` and `right` holds `at + LANES * REGISTERS` elements; `right` holds `columns` vectors for each term, of
+/// which `first + C` are at most all; as many elements as a block has may be written at each of `out`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-unsafe fn sums<const C: usize>(
-    modulus: &Modulus<u32>,
-    reduction: Reduction,
+#[allow(clippy::needless_range_loop, reason = "loops over constants unroll, and the sums stay in registers")]
+unsafe fn block<const C: usize>(
+    plan: Plan,
     left: &[&[u32]],
     right: &[&[u32]],
     (first, columns): (usize, usize),
     at: usize,
-) -> [[__m512i; REGISTERS]; C] {
+    out: [*mut u32; C],
+) {
     let mut sums = [[[_mm512_setzero_si512(); 2]; REGISTERS]; C];
-    let terms = scalar::terms_u32(modulus);
-    for (t, left) in left.iter().enumerate() {
-        if t > 0 && t % terms == 0 {
+    let mut rows = right.chunks_exact(columns);
+    for (chunk, left) in left.chunks(plan.terms).enumerate() {
+        if chunk > 0 {
+            let q = _mm512_set1_epi64(plan.reduction.q as i64);
             for sum in sums.as_flattened_mut().as_flattened_mut() {
-                let (low, q) = (reduce_lanes(reduction, *sum), _mm512_set1_epi64(reduction.q as i64));
-                *sum = _mm512_min_epu64(low, _mm512_sub_epi64(low, q));
+                let rest = reduce_lanes(plan.reduction, *sum);
+                *sum = _mm512_min_epu64(rest, _mm512_sub_epi64(rest, q));
             }
         }
-        for register in 0..REGISTERS {
-            // SAFETY: the caller's promise.
-            let load = |vector: &[u32]| unsafe {
-                let even = _mm512_loadu_si512(vector.as_ptr().add(at + register * LANES).cast());
-                (even, _mm512_srli_epi64::<32>(even))
-            };
-            let (even, odd) = load(left);
-            for (c, sums) in sums.iter_mut().enumerate() {
-                let (right_even, right_odd) = load(right[t * columns + first + c]);
-                let sum = &mut sums[register];
-                sum[0] = _mm512_add_epi64(sum[0], _mm512_mul_epu32(even, right_even));
-                sum[1] = _mm512_add_epi64(sum[1], _mm512_mul_epu32(odd, right_odd));
+        for (left, row) in left.iter().zip(&mut rows) {
+            for register in 0..REGISTERS {
+                let offset = at + register * LANES;
+                // SAFETY: the caller's promise.
+                let even = unsafe { _mm512_loadu_si512(left.as_ptr().add(offset).cast()) };
+                let odd = _mm512_srli_epi64::<32>(even);
+                for c in 0..C {
+                    // SAFETY: as above.
+                    let right = unsafe { _mm512_loadu_si512(row[first + c].as_ptr().add(offset).cast()) };
+                    let sum = &mut sums[c][register];
+                    sum[0] = _mm512_add_epi64(sum[0], _mm512_mul_epu32(even, right));
+                    sum[1] = _mm512_add_epi64(sum[1], _mm512_mul_epu32(odd, _mm512_srli_epi64::<32>(right)));
+                }
             }
         }
     }
-    sums.map(|column| column.map(|sum| merge(reduction, sum)))
+    for c in 0..C {
+        for register in 0..REGISTERS {
+            let sum = sums[c][register];
+            let residues = if plan.is_short { merge_short(plan.reduction, sum) } else { merge(plan.reduction, sum) };
+            // SAFETY: as above.
+            unsafe { _mm512_storeu_si512(out[c].add(register * LANES).cast(), residues) };
+        }
+    }
 }
 
 /// [`Reduction::apply`] in 64-bit lanes, without the last conditional subtraction: in [0, 2q).
@@ -97,9 +118,28 @@ fn reduce_lanes(reduction: Reduction, x: __m512i) -> __m512i {
 #[inline]
 fn merge(reduction: Reduction, [even, odd]: [__m512i; 2]) -> __m512i {
     let (even, odd) = (reduce_lanes(reduction, even), reduce_lanes(reduction, odd));
-    let both = _mm512_or_si512(even, _mm512_slli_epi64::<32>(odd));
+    let both = _mm512_mask_blend_epi32(ODD, even, _mm512_slli_epi64::<32>(odd));
     _mm512_min_epu32(both, _mm512_sub_epi32(both, _mm512_set1_epi32(reduction.q as i32)))
 }
+
+/// The same for sums below 2^(k + 31) where 3q < 2^32: one estimate, short of the quotient by less than 3, suffices, and all
+/// after it happens in 32-bit lanes.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+#[inline]
+fn merge_short(reduction: Reduction, [even, odd]: [__m512i; 2]) -> __m512i {
+    let (ratio, count) = (_mm512_set1_epi64(reduction.ratio as i64), _mm_cvtsi32_si128(reduction.bits as i32 - 1));
+    let product = |x| _mm512_mul_epu32(_mm512_srl_epi64(x, count), ratio);
+    // The upper halves of the products are the estimates.
+    let estimates = _mm512_mask_blend_epi32(ODD, _mm512_srli_epi64::<32>(product(even)), product(odd));
+    let sums = _mm512_mask_blend_epi32(ODD, even, _mm512_slli_epi64::<32>(odd));
+    let q = _mm512_set1_epi32(reduction.q as i32);
+    let rest = _mm512_sub_epi32(sums, _mm512_mullo_epi32(estimates, q));
+    let rest = _mm512_min_epu32(rest, _mm512_sub_epi32(rest, q));
+    _mm512_min_epu32(rest, _mm512_sub_epi32(rest, q))
+}
+
+/// The odd ones of 16 lanes.
+const ODD: __mmask16 = 0xaaaa;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 pub(super) fn sum_products_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &[&[u32]], out: &mut [&mut [u32]]) {
@@ -108,23 +148,20 @@ pub(super) fn sum_products_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &
     let Some(reduction) = Reduction::new(modulus).filter(|_| n.is_multiple_of(BLOCK)) else {
         return scalar::sum_products_u32(modulus, left, right, out);
     };
+    let (terms, square) = (scalar::terms_u32(modulus), (reduction.q - 1).pow(2));
+    let is_short =
+        reduction.bits <= 30 && left.len() <= terms && (left.len() as u64 * square) >> (reduction.bits + 31) == 0;
+    let plan = Plan { reduction, terms, is_short };
     for at in (0..n).step_by(BLOCK) {
-        let mut store = |column: usize, registers: [__m512i; REGISTERS]| {
-            for (register, block) in registers.iter().zip(out[column][at..at + BLOCK].chunks_exact_mut(LANES)) {
-                // SAFETY: the chunk holds a register's elements.
-                unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), *register) };
-            }
-        };
         for first in (0..columns).step_by(2) {
-            // SAFETY: `Vectors::sum_products` asserts that all vectors hold n elements, and one for each term and column.
+            // SAFETY: `Vectors::sum_products` asserts that all vectors hold n elements, and as many columns for each term.
             unsafe {
+                let a = out[first].as_mut_ptr().add(at);
                 if first + 1 < columns {
-                    let [a, b] = sums::<2>(modulus, reduction, left, right, (first, columns), at);
-                    store(first, a);
-                    store(first + 1, b);
+                    let b = out[first + 1].as_mut_ptr().add(at);
+                    block::<2>(plan, left, right, (first, columns), at, [a, b]);
                 } else {
-                    let [a] = sums::<1>(modulus, reduction, left, right, (first, columns), at);
-                    store(first, a);
+                    block::<1>(plan, left, right, (first, columns), at, [a]);
                 }
             }
         }

@@ -126,31 +126,50 @@ pub(super) fn mul_scalar(modulus: &Modulus<u64>, a: &mut [u64], scalar: u64) {
     scalar::mul_scalar(modulus, rest, scalar);
 }
 
-/// Sums of products with `C` columns of `columns`, the first of them `first`; each vector holds `at + LANES * REGISTERS` elements.
+/// Sums of products for the columns of `right` from `first` on, one for each of `out`.
+///
+/// # Safety
+/// Every vector of `left` and `right` holds `at + LANES * REGISTERS` elements; `right` holds `columns` vectors for each term, of
+/// which `first + C` are at most all; as many elements as a block has may be written at each of `out`.
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn sums<const C: usize>(
-    c: Constants,
-    terms: usize,
+#[allow(clippy::needless_range_loop, reason = "loops over constants unroll, and the sums stay in registers")]
+unsafe fn block<const C: usize>(
+    (constants, terms): (Constants, usize),
     left: &[&[u64]],
     right: &[&[u64]],
     (first, columns): (usize, usize),
     at: usize,
-) -> [[__m512i; REGISTERS]; C] {
+    out: [*mut u64; C],
+) {
     let zero = _mm512_setzero_si512();
     let mut sums = [[[zero; 2]; REGISTERS]; C];
-    for (t, left) in left.iter().enumerate() {
-        if t > 0 && t % terms == 0 {
-            sums.as_flattened_mut().iter_mut().for_each(|sum| *sum = [reduce(c, *sum), zero]);
+    let mut rows = right.chunks_exact(columns);
+    for (chunk, left) in left.chunks(terms).enumerate() {
+        if chunk > 0 {
+            for sum in sums.as_flattened_mut() {
+                *sum = [reduce(constants, *sum), zero];
+            }
         }
-        let left = &left[at..at + LANES * REGISTERS].as_chunks().0;
-        for (column, sums) in sums.iter_mut().enumerate() {
-            let right = &right[t * columns + first + column][at..at + LANES * REGISTERS].as_chunks().0;
-            for (register, sum) in sums.iter_mut().enumerate() {
-                *sum = accumulate(*sum, load(&left[register]), load(&right[register]));
+        for (left, row) in left.iter().zip(&mut rows) {
+            for register in 0..REGISTERS {
+                let offset = at + register * LANES;
+                // SAFETY: the caller's promise.
+                let left = unsafe { _mm512_loadu_si512(left.as_ptr().add(offset).cast()) };
+                for c in 0..C {
+                    // SAFETY: as above.
+                    let right = unsafe { _mm512_loadu_si512(row[first + c].as_ptr().add(offset).cast()) };
+                    sums[c][register] = accumulate(sums[c][register], left, right);
+                }
             }
         }
     }
-    sums.map(|column| column.map(|sum| reduce(c, sum)))
+    for c in 0..C {
+        for register in 0..REGISTERS {
+            let residues = reduce(constants, sums[c][register]);
+            // SAFETY: as above.
+            unsafe { _mm512_storeu_si512(out[c].add(register * LANES).cast(), residues) };
+        }
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -163,20 +182,18 @@ pub(super) fn sum_products(modulus: &Modulus<u64>, left: &[&[u64]], right: &[&[u
     // Sums stay below 2^104, a reduced one included, and their low halves below 2^64.
     let square = (u128::from(modulus.value()) - 1).pow(2);
     let terms = (((1 << 104) - (1 << 52)) / square).min(1 << 11) as usize;
-    let c = constants(modulus);
+    let plan = (constants(modulus), terms);
     for at in (0..n).step_by(BLOCK) {
-        let mut write = |column: usize, registers: [__m512i; REGISTERS]| {
-            let blocks = out[column][at..at + BLOCK].as_chunks_mut().0;
-            blocks.iter_mut().zip(registers).for_each(|(block, register)| store(block, register));
-        };
         for first in (0..columns).step_by(2) {
-            if first + 1 < columns {
-                let [a, b] = sums::<2>(c, terms, left, right, (first, columns), at);
-                write(first, a);
-                write(first + 1, b);
-            } else {
-                let [a] = sums::<1>(c, terms, left, right, (first, columns), at);
-                write(first, a);
+            // SAFETY: `Vectors::sum_products` asserts that all vectors hold n elements, and as many columns for each term.
+            unsafe {
+                let a = out[first].as_mut_ptr().add(at);
+                if first + 1 < columns {
+                    let b = out[first + 1].as_mut_ptr().add(at);
+                    block::<2>(plan, left, right, (first, columns), at, [a, b]);
+                } else {
+                    block::<1>(plan, left, right, (first, columns), at, [a]);
+                }
             }
         }
     }

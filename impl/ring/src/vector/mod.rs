@@ -102,7 +102,9 @@ impl Vectors {
         assert_eq!(left.len() * out.len(), right.len(), "one column of right for each term and output");
         let n = out.first().map_or(0, |column| column.len());
         assert!(left.iter().chain(right).all(|vector| vector.len() == n) && out.iter().all(|column| column.len() == n));
-        W::sum_products(self, modulus, left, right, out);
+        if n > 0 {
+            W::sum_products(self, modulus, left, right, out);
+        }
     }
 
     /// out = x mod q for any 64-bit x.

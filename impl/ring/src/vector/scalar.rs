@@ -121,24 +121,25 @@ fn terms_u64(modulus: &Modulus<u64>) -> usize {
     usize::try_from((u128::MAX - largest) / (largest * largest)).unwrap_or(usize::MAX)
 }
 
-/// Elements whose sums are held at a time.
-const BLOCK: usize = 32;
-
 macro_rules! sum_products {
-    ($name:ident, $word:ty, $wide:ty, $terms:ident, $reduce:ident) => {
+    ($name:ident, $word:ty, $wide:ty, $terms:ident, $reduce:ident, $block:literal) => {
+        /// The sums of a block of elements at a time, so many as registers hold.
         #[inline(always)]
         pub(super) fn $name(modulus: &Modulus<$word>, left: &[&[$word]], right: &[&[$word]], out: &mut [&mut [$word]]) {
+            const BLOCK: usize = $block;
             let (terms, columns) = ($terms(modulus), out.len());
             for (c, out) in out.iter_mut().enumerate() {
                 for (block, out) in out.chunks_mut(BLOCK).enumerate() {
                     let mut sums: [$wide; BLOCK] = [0; BLOCK];
                     let at = block * BLOCK..block * BLOCK + out.len();
-                    for (t, left) in left.iter().enumerate() {
-                        if t > 0 && t % terms == 0 {
+                    let mut room = terms;
+                    for (left, right) in left.iter().zip(right.chunks_exact(columns)) {
+                        if room == 0 {
                             sums.iter_mut().for_each(|sum| *sum = modulus.$reduce(*sum).into());
+                            room = terms;
                         }
-                        let right = &right[t * columns + c][at.clone()];
-                        for ((sum, a), b) in sums.iter_mut().zip(&left[at.clone()]).zip(right) {
+                        room -= 1;
+                        for ((sum, a), b) in sums.iter_mut().zip(&left[at.clone()]).zip(&right[c][at.clone()]) {
                             *sum += <$wide>::from(*a) * <$wide>::from(*b);
                         }
                     }
@@ -148,8 +149,8 @@ macro_rules! sum_products {
         }
     };
 }
-sum_products!(sum_products_u32, u32, u64, terms_u32, reduce_u64);
-sum_products!(sum_products_u64, u64, u128, terms_u64, reduce_u128);
+sum_products!(sum_products_u32, u32, u64, terms_u32, reduce_u64, 32);
+sum_products!(sum_products_u64, u64, u128, terms_u64, reduce_u128, 4);
 
 /// The number below p0 * p1 with residues a modulo p0 and b modulo p1, where p0 < p1 and `inverse` = 1 / p0 modulo p1.
 #[inline(always)]
