@@ -121,36 +121,68 @@ fn terms_u64(modulus: &Modulus<u64>) -> usize {
     usize::try_from((u128::MAX - largest) / (largest * largest)).unwrap_or(usize::MAX)
 }
 
-macro_rules! sum_products {
-    ($name:ident, $word:ty, $wide:ty, $terms:ident, $reduce:ident, $block:literal) => {
-        /// The sums of a block of elements at a time, so many as registers hold.
-        #[inline(always)]
-        pub(super) fn $name(modulus: &Modulus<$word>, left: &[&[$word]], right: &[&[$word]], out: &mut [&mut [$word]]) {
-            const BLOCK: usize = $block;
-            let (terms, columns) = ($terms(modulus), out.len());
-            for (c, out) in out.iter_mut().enumerate() {
-                for (block, out) in out.chunks_mut(BLOCK).enumerate() {
-                    let mut sums: [$wide; BLOCK] = [0; BLOCK];
-                    let at = block * BLOCK..block * BLOCK + out.len();
-                    let mut room = terms;
-                    for (left, right) in left.iter().zip(right.chunks_exact(columns)) {
-                        if room == 0 {
-                            sums.iter_mut().for_each(|sum| *sum = modulus.$reduce(*sum).into());
-                            room = terms;
-                        }
-                        room -= 1;
-                        for ((sum, a), b) in sums.iter_mut().zip(&left[at.clone()]).zip(&right[c][at.clone()]) {
-                            *sum += <$wide>::from(*a) * <$wide>::from(*b);
-                        }
-                    }
-                    out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = modulus.$reduce(*sum));
+#[inline(always)]
+pub(super) fn sum_products_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &[&[u32]], out: &mut [&mut [u32]]) {
+    /// Elements whose sums are held at a time.
+    const BLOCK: usize = 32;
+    let (terms, columns) = (terms_u32(modulus), out.len());
+    for (column, out) in out.iter_mut().enumerate() {
+        for (block, out) in out.chunks_mut(BLOCK).enumerate() {
+            let (mut sums, mut room) = ([0u64; BLOCK], terms);
+            let at = block * BLOCK..block * BLOCK + out.len();
+            for (left, right) in left.iter().zip(right.chunks_exact(columns)) {
+                if room == 0 {
+                    sums.iter_mut().for_each(|sum| *sum = modulus.reduce_u64(*sum).into());
+                    room = terms;
+                }
+                room -= 1;
+                for ((sum, a), b) in sums.iter_mut().zip(&left[at.clone()]).zip(&right[column][at.clone()]) {
+                    *sum += u64::from(*a) * u64::from(*b);
                 }
             }
+            out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = modulus.reduce_u64(*sum));
         }
-    };
+    }
 }
-sum_products!(sum_products_u32, u32, u64, terms_u32, reduce_u64, 32);
-sum_products!(sum_products_u64, u64, u128, terms_u64, reduce_u128, 4);
+
+/// Sums for elements from `from` on, `B` at a time, so many as registers hold; `out` has a multiple of `B`.
+fn blocks_u64<const B: usize>(
+    modulus: &Modulus<u64>,
+    left: &[&[u64]],
+    right: &[&[u64]],
+    (column, columns): (usize, usize),
+    from: usize,
+    out: &mut [u64],
+) {
+    let terms = terms_u64(modulus);
+    for (block, out) in out.as_chunks_mut::<B>().0.iter_mut().enumerate() {
+        let (mut sums, mut room) = ([0u128; B], terms);
+        for (left, right) in left.iter().zip(right.chunks_exact(columns)) {
+            if room == 0 {
+                sums.iter_mut().for_each(|sum| *sum = modulus.reduce_u128(*sum).into());
+                room = terms;
+            }
+            room -= 1;
+            let a = &left[from..].as_chunks::<B>().0[block];
+            let b = &right[column][from..].as_chunks::<B>().0[block];
+            for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+                *sum += u128::from(*a) * u128::from(*b);
+            }
+        }
+        out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = modulus.reduce_u128(*sum));
+    }
+}
+
+pub(super) fn sum_products_u64(modulus: &Modulus<u64>, left: &[&[u64]], right: &[&[u64]], out: &mut [&mut [u64]]) {
+    const BLOCK: usize = 4;
+    let columns = out.len();
+    for (column, out) in out.iter_mut().enumerate() {
+        let (whole, rest) = out.split_at_mut(out.len() / BLOCK * BLOCK);
+        let from = whole.len();
+        blocks_u64::<BLOCK>(modulus, left, right, (column, columns), 0, whole);
+        blocks_u64::<1>(modulus, left, right, (column, columns), from, rest);
+    }
+}
 
 /// The number below p0 * p1 with residues a modulo p0 and b modulo p1, where p0 < p1 and `inverse` = 1 / p0 modulo p1.
 #[inline(always)]
