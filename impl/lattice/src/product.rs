@@ -102,8 +102,7 @@ impl<W: Word> RingGadget<W> {
         let keys = || parts.iter().flat_map(|(_, key)| &key.rows);
         for (limb, (modulus, plan)) in ring.limbs().iter().enumerate() {
             for (digits, row) in digits.chunks_exact(n).zip(transformed.iter_mut()) {
-                ring.vectors().reduce_signed(modulus, digits, row.limb_mut(limb));
-                plan.forward(row.limb_mut(limb));
+                plan.forward_signed(digits, row.limb_mut(limb));
             }
             let left: Vec<&[W]> = transformed.iter().map(|row| row.limb(limb)).collect();
             let right: Vec<&[W]> = keys().flat_map(|row| [row.a.limb(limb), row.b.limb(limb)]).collect();

@@ -48,6 +48,11 @@ impl Isa for Avx2x32 {
     }
 
     #[inline(always)]
+    unsafe fn load_signed(from: *const i32) -> __m256i {
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn store(to: *mut u32, v: __m256i) {
         unsafe { _mm256_storeu_si256(to.cast(), v) }
     }
@@ -104,8 +109,13 @@ impl Isa for Avx2x32 {
     }
 
     #[inline(always)]
-    unsafe fn forward<F: Field<I = Self>>(constants: &Constants<u32>, table: &Table<u32>, data: &mut [u32]) {
-        unsafe { forward::<F>(constants, table, data) }
+    unsafe fn forward<F: Field<I = Self>>(
+        constants: &Constants<u32>,
+        table: &Table<u32>,
+        signed: Option<&[i32]>,
+        data: &mut [u32],
+    ) {
+        unsafe { forward::<F>(constants, table, signed, data) }
     }
 
     #[inline(always)]
@@ -157,6 +167,11 @@ impl Isa for Avx2x64 {
     #[inline(always)]
     unsafe fn load(from: *const u64) -> __m256i {
         unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_signed(from: *const i32) -> __m256i {
+        unsafe { _mm256_cvtepi32_epi64(_mm_loadu_si128(from.cast())) }
     }
 
     #[inline(always)]
@@ -224,8 +239,13 @@ impl Isa for Avx2x64 {
     }
 
     #[inline(always)]
-    unsafe fn forward<F: Field<I = Self>>(constants: &Constants<u64>, table: &Table<u64>, data: &mut [u64]) {
-        unsafe { forward::<F>(constants, table, data) }
+    unsafe fn forward<F: Field<I = Self>>(
+        constants: &Constants<u64>,
+        table: &Table<u64>,
+        signed: Option<&[i32]>,
+        data: &mut [u64],
+    ) {
+        unsafe { forward::<F>(constants, table, signed, data) }
     }
 
     #[inline(always)]

@@ -15,10 +15,11 @@ macro_rules! entry {
         unsafe fn $forward<F: Field>(
             constants: &Constants<super::lanes::Word<F>>,
             table: &Table<super::lanes::Word<F>>,
+            signed: Option<&[i32]>,
             data: &mut [super::lanes::Word<F>],
         ) {
             // SAFETY: the caller's promise; the instructions are enabled here.
-            unsafe { passes::forward::<F>(constants, table, data) }
+            unsafe { passes::forward::<F>(constants, table, signed, data) }
         }
 
         #[target_feature(enable = $features)]
@@ -119,6 +120,12 @@ impl Isa for Avx512x32 {
     }
 
     #[inline(always)]
+    unsafe fn load_signed(from: *const i32) -> __m512i {
+        // SAFETY: as above.
+        unsafe { _mm512_loadu_si512(from.cast()) }
+    }
+
+    #[inline(always)]
     unsafe fn store(to: *mut u32, v: __m512i) {
         // SAFETY: the caller's promise.
         unsafe { _mm512_storeu_si512(to.cast(), v) }
@@ -173,8 +180,13 @@ impl Isa for Avx512x32 {
     }
 
     #[inline(always)]
-    unsafe fn forward<F: Field<I = Self>>(constants: &Constants<u32>, table: &Table<u32>, data: &mut [u32]) {
-        unsafe { forward::<F>(constants, table, data) }
+    unsafe fn forward<F: Field<I = Self>>(
+        constants: &Constants<u32>,
+        table: &Table<u32>,
+        signed: Option<&[i32]>,
+        data: &mut [u32],
+    ) {
+        unsafe { forward::<F>(constants, table, signed, data) }
     }
 
     #[inline(always)]
@@ -227,6 +239,11 @@ impl<const IFMA: bool> Isa for Avx512x64<IFMA> {
     }
 
     #[inline(always)]
+    unsafe fn load_signed(from: *const i32) -> __m512i {
+        unsafe { _mm512_cvtepi32_epi64(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
     unsafe fn store(to: *mut u64, v: __m512i) {
         unsafe { _mm512_storeu_si512(to.cast(), v) }
     }
@@ -272,8 +289,19 @@ impl<const IFMA: bool> Isa for Avx512x64<IFMA> {
     }
 
     #[inline(always)]
-    unsafe fn forward<F: Field<I = Self>>(constants: &Constants<u64>, table: &Table<u64>, data: &mut [u64]) {
-        unsafe { if IFMA { forward_ifma::<F>(constants, table, data) } else { forward::<F>(constants, table, data) } }
+    unsafe fn forward<F: Field<I = Self>>(
+        constants: &Constants<u64>,
+        table: &Table<u64>,
+        signed: Option<&[i32]>,
+        data: &mut [u64],
+    ) {
+        unsafe {
+            if IFMA {
+                forward_ifma::<F>(constants, table, signed, data)
+            } else {
+                forward::<F>(constants, table, signed, data)
+            }
+        }
     }
 
     #[inline(always)]

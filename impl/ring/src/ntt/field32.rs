@@ -94,6 +94,11 @@ impl<I: Isa32> Field for Lazy32<I> {
     }
 
     #[inline(always)]
+    unsafe fn lift(_: Self::Registers, v: I::V) -> I::V {
+        v
+    }
+
+    #[inline(always)]
     unsafe fn forward<const MODE: u8>(r: Self::Registers, x: I::V, y: I::V, w: Factor<Self>) -> (I::V, I::V) {
         // SAFETY: as above.
         unsafe {
@@ -178,6 +183,12 @@ impl<I: Isa32> Field for Strict32<I> {
     unsafe fn new(c: &Constants<u32>) -> I::V {
         // SAFETY: the caller's promise.
         unsafe { I::splat(c[0]) }
+    }
+
+    #[inline(always)]
+    unsafe fn lift(p: I::V, v: I::V) -> I::V {
+        // SAFETY: as above.
+        unsafe { I::add(v, p) }
     }
 
     #[inline(always)]

@@ -114,6 +114,12 @@ impl<I: Isa64> Field for Wide64<I> {
     }
 
     #[inline(always)]
+    unsafe fn lift(r: Self::Registers, v: I::V) -> I::V {
+        // SAFETY: as above.
+        unsafe { I::add(v, r.p) }
+    }
+
+    #[inline(always)]
     unsafe fn forward<const MODE: u8>(r: Self::Registers, x: I::V, y: I::V, w: Factor<Self>) -> (I::V, I::V) {
         // SAFETY: as above.
         unsafe {
@@ -209,6 +215,12 @@ impl<I: Isa64> Field for Narrow64<I> {
     unsafe fn new(c: &Constants<u64>) -> Self::Registers {
         // SAFETY: the caller's promise.
         unsafe { Narrow64Registers { p: I::splat(c[0]), twice: I::splat(2 * c[0]), low32: I::splat(u32::MAX.into()) } }
+    }
+
+    #[inline(always)]
+    unsafe fn lift(r: Self::Registers, v: I::V) -> I::V {
+        // SAFETY: as above.
+        unsafe { I::add(v, r.p) }
     }
 
     #[inline(always)]

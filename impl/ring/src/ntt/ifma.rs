@@ -79,6 +79,12 @@ impl Field for Ifma {
     }
 
     #[inline(always)]
+    unsafe fn lift(r: Registers, v: __m512i) -> __m512i {
+        // SAFETY: as above.
+        unsafe { Lanes::add(v, r.p) }
+    }
+
+    #[inline(always)]
     unsafe fn forward<const MODE: u8>(r: Registers, x: __m512i, y: __m512i, w: Factor<Self>) -> (__m512i, __m512i) {
         // SAFETY: as above.
         unsafe {

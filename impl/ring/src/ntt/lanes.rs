@@ -19,6 +19,8 @@ pub(super) trait Isa: Copy {
     const LOG_RADIX: usize;
 
     unsafe fn load(from: *const Self::W) -> Self::V;
+    /// A number of 32 bits in each lane, its sign extended.
+    unsafe fn load_signed(from: *const i32) -> Self::V;
     unsafe fn store(to: *mut Self::W, v: Self::V);
     unsafe fn splat(value: Self::W) -> Self::V;
     unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
@@ -35,7 +37,12 @@ pub(super) trait Isa: Copy {
     unsafe fn unzip(a: Self::V, b: Self::V) -> (Self::V, Self::V);
 
     /// [`super::passes::forward`] compiled for these instructions.
-    unsafe fn forward<F: Field<I = Self>>(constants: &Constants<Self::W>, table: &Table<Self::W>, data: &mut [Self::W]);
+    unsafe fn forward<F: Field<I = Self>>(
+        constants: &Constants<Self::W>,
+        table: &Table<Self::W>,
+        signed: Option<&[i32]>,
+        data: &mut [Self::W],
+    );
     /// [`super::passes::inverse`] compiled for these instructions.
     unsafe fn inverse<F: Field<I = Self>>(
         constants: &Constants<Self::W>,
@@ -89,6 +96,8 @@ pub(super) trait Field: Copy + Debug + Send + Sync + 'static {
     fn slack(constants: &Constants<Word<Self>>) -> usize;
 
     unsafe fn new(constants: &Constants<Word<Self>>) -> Self::Registers;
+    /// From a signed number above -p and below p to an input.
+    unsafe fn lift(r: Self::Registers, v: V<Self>) -> V<Self>;
     /// (x + w y, x - w y).
     unsafe fn forward<const MODE: u8>(
         r: Self::Registers,

@@ -100,6 +100,8 @@ struct Inner {
 /// A transform and its inverse on one path, of as many points as the plan has.
 trait Transform<W>: std::fmt::Debug + Send + Sync {
     fn forward(&self, data: &mut [W]);
+    /// From signed numbers above -p and below p.
+    fn forward_signed(&self, signed: &[i32], data: &mut [W]);
     /// With the product by 1/N where `scaled`.
     fn inverse(&self, data: &mut [W], scaled: bool);
 }
@@ -192,6 +194,15 @@ impl<W: Word> NttPlan<W> {
         match &self.inner.engine {
             Engine::Word32(transform) => transform.forward(bytemuck::cast_slice_mut(data)),
             Engine::Word64(transform) => transform.forward(bytemuck::cast_slice_mut(data)),
+        }
+    }
+
+    /// The same for signed coefficients, all above -p and below p, read from a slice of their own: digits need no reduction first.
+    pub fn forward_signed(&self, signed: &[i32], data: &mut [W]) {
+        assert!(data.len() == self.n() && signed.len() == self.n(), "a transform of N points");
+        match &self.inner.engine {
+            Engine::Word32(transform) => transform.forward_signed(signed, bytemuck::cast_slice_mut(data)),
+            Engine::Word64(transform) => transform.forward_signed(signed, bytemuck::cast_slice_mut(data)),
         }
     }
 

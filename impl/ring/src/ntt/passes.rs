@@ -181,6 +181,30 @@ unsafe fn forward_pass<F: Field, const LOG: usize, const MODE: u8>(
     }
 }
 
+/// The first `LOG` layers, from signed numbers to `data`.
+#[inline(always)]
+unsafe fn forward_signed<F: Field, const LOG: usize>(
+    r: F::Registers,
+    n: usize,
+    table: &mut Cursor<Word<F>>,
+    signed: *const i32,
+    data: *mut Word<F>,
+) {
+    let stride = n >> LOG;
+    // SAFETY: as in `forward_pass`; there are as many signed numbers as points.
+    unsafe {
+        let w = factors::<F, LOG>(table);
+        for j in (0..stride).step_by(1 << F::I::LOG_LANES) {
+            let mut held = [F::I::splat(Word::<F>::default()); HELD];
+            for (k, v) in held[..1 << LOG].iter_mut().enumerate() {
+                *v = F::lift(r, F::I::load_signed(signed.add(k * stride + j)));
+            }
+            forward_layers::<F, LOG, START>(r, &mut held, &w);
+            store::<F, LOG>(&held, data.add(j), stride);
+        }
+    }
+}
+
 #[inline(always)]
 unsafe fn inverse_pass<F: Field, const LOG: usize, const LEVEL: usize, const LAST: bool>(
     r: F::Registers,
@@ -281,14 +305,27 @@ macro_rules! with_layers {
     };
 }
 
-/// The forward transform. `table`: as [`super::vector`] lays it out.
+/// The forward transform of `data`, or of `signed` into `data`. `table`: as [`super::vector`] lays it out.
 ///
 /// # Safety
-/// The instructions of the set; a table and constants made for `data.len()` points and this field.
+/// The instructions of the set; a table and constants made for `data.len()` points and this field; as many signed numbers.
 #[inline(always)]
-pub(super) unsafe fn forward<F: Field>(constants: &Constants<Word<F>>, table: &Table<Word<F>>, data: &mut [Word<F>]) {
+pub(super) unsafe fn forward<F: Field>(
+    constants: &Constants<Word<F>>,
+    table: &Table<Word<F>>,
+    mut signed: Option<&[i32]>,
+    data: &mut [Word<F>],
+) {
     let (n, mut table, data) = (data.len(), Cursor::new(table), data.as_mut_ptr());
     let slack = F::slack(constants);
+    let first_layers = radices::<F::I>(n.trailing_zeros() as usize).next();
+    if let Some(input) = signed.take_if(|_| first_layers.is_none_or(|layers| F::START_LEVEL + layers > slack)) {
+        // The first pass takes no signed numbers: they are lifted first.
+        for j in (0..n).step_by(1 << F::I::LOG_LANES) {
+            // SAFETY: the caller's promise.
+            unsafe { F::I::store(data.add(j), F::lift(F::new(constants), F::I::load_signed(input.as_ptr().add(j)))) };
+        }
+    }
     let (mut blocks, mut level, mut mode) = (1, F::START_LEVEL, START);
     let mut enter = |layers: usize, first: bool| {
         mode = match level + layers <= slack {
@@ -305,7 +342,10 @@ pub(super) unsafe fn forward<F: Field>(constants: &Constants<Word<F>>, table: &T
         for layers in radices::<F::I>(n.trailing_zeros() as usize) {
             let at = (n, blocks);
             match enter(layers, blocks == 1) {
-                START => with_layers!(layers, forward_pass::<F, START>(r, at, &mut table, data)),
+                START => match signed {
+                    Some(input) => with_layers!(layers, forward_signed::<F>(r, n, &mut table, input.as_ptr(), data)),
+                    None => with_layers!(layers, forward_pass::<F, START>(r, at, &mut table, data)),
+                },
                 KEEP => with_layers!(layers, forward_pass::<F, KEEP>(r, at, &mut table, data)),
                 _ => with_layers!(layers, forward_pass::<F, REDUCE>(r, at, &mut table, data)),
             }

@@ -105,6 +105,13 @@ impl<W: Residue> Transform<W> for Tables<W> {
         if self.lazy() { self.forward_in::<true>(data) } else { self.forward_in::<false>(data) }
     }
 
+    fn forward_signed(&self, signed: &[i32], data: &mut [W]) {
+        for (x, signed) in data.iter_mut().zip(signed) {
+            *x = W::from_u64(i64::from(*signed) as u64).add(self.prime);
+        }
+        self.forward(data);
+    }
+
     fn inverse(&self, data: &mut [W], scaled: bool) {
         if self.lazy() {
             self.inverse_in::<true>(data)

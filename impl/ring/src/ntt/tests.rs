@@ -46,6 +46,16 @@ fn check_plan<W: Word>(plan: &NttPlan<W>) {
     let psi = plan.root().to_u64();
     assert_eq!(pow_mod(psi, n as u64, p), p - 1, "psi has order 2N");
     let mut rng = ChaCha8Rng::seed_from_u64(p ^ n as u64);
+    // Digits, also where residues are too long for 32 bits.
+    let digits: Vec<i32> = (0..n).map(|_| rng.random_range(-(1 << 18)..1 << 18)).collect();
+    if p > 1 << 18 {
+        let residue = |x: &i32| W::from_u64(i64::from(*x).rem_euclid(p as i64) as u64);
+        let mut expected: Vec<W> = digits.iter().map(residue).collect();
+        plan.forward(&mut expected);
+        let mut values = vec![W::default(); n];
+        plan.forward_signed(&digits, &mut values);
+        assert!(values == expected, "digits, {p} {n} {}", plan.path());
+    }
     for f in inputs(n, p, &mut rng) {
         let input: Vec<W> = f.iter().map(|c| W::from_u64(*c)).collect();
         let mut data = input.clone();
@@ -59,6 +69,17 @@ fn check_plan<W: Word>(plan: &NttPlan<W>) {
                 "{p} {n} slot {slot} {}",
                 plan.path()
             );
+        }
+        // The residues centred, where they fit: the smaller of both representatives, and the other.
+        let centred = |c: &u64| if *c > p / 2 { *c as i64 - p as i64 } else { *c as i64 };
+        let other = |c: &u64| if *c > 0 { *c as i64 - p as i64 } else { 0 };
+        for signed in [f.iter().map(centred).collect::<Vec<_>>(), f.iter().map(other).collect()] {
+            let signed: Result<Vec<i32>, _> = signed.into_iter().map(i32::try_from).collect();
+            if let Ok(signed) = signed {
+                let mut values = vec![W::default(); n];
+                plan.forward_signed(&signed, &mut values);
+                assert!(values == data, "signed inputs, {p} {n} {}", plan.path());
+            }
         }
         let mut unscaled = data.clone();
         plan.inverse(&mut data);

@@ -136,7 +136,13 @@ impl<F: Field> Vectorised<F> {
 impl<F: Field> Transform<Word<F>> for Vectorised<F> {
     fn forward(&self, data: &mut [Word<F>]) {
         // SAFETY: made by `new` only where the processor has the instructions, for as many points as the plan has.
-        unsafe { F::I::forward::<F>(&self.constants, &self.forward, data) }
+        unsafe { F::I::forward::<F>(&self.constants, &self.forward, None, data) }
+    }
+
+    fn forward_signed(&self, signed: &[i32], data: &mut [Word<F>]) {
+        assert_eq!(signed.len(), data.len(), "as many numbers as points");
+        // SAFETY: as above.
+        unsafe { F::I::forward::<F>(&self.constants, &self.forward, Some(signed), data) }
     }
 
     fn inverse(&self, data: &mut [Word<F>], scaled: bool) {
