@@ -6,13 +6,13 @@
 use criterion::{BenchmarkId, Criterion};
 use gadget::{Coins, Family};
 use lattice::{
-    AutomorphismKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RlwePrime, Secret, SeededRgsw, TraceKeys,
-    Workspace, automorphism_key, product_ntts, switching_key, trace_keys,
+    AutomorphismKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RlwePrime, Secret, SeededRgsw, TraceKeys, Workspace,
+    automorphism_key, product_ntts, switching_key, trace_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use ring::{Coefficient, DiscreteGaussian, Kernel, Ring, Seed, StdDev};
 use ring::primes::primes_below;
+use ring::{Coefficient, DiscreteGaussian, Kernel, Ring, Seed, StdDev};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -142,7 +142,9 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// Times every operation interleaved with its transforms and prints the table.
 fn summary(setup: &Setup, path: &str) {
     const ROUNDS: usize = 101;
-    println!("\nN = {N}, two primes of 28 bits, base 2^19, 3 balanced digits, {path}; medians of {ROUNDS} interleaved rounds");
+    println!(
+        "\nN = {N}, two primes of 28 bits, base 2^19, 3 balanced digits, {path}; medians of {ROUNDS} interleaved rounds"
+    );
     println!("{:<18} {:>12} {:>14} {:>14} {:>7}", "operation", "measured us", "NTTs", "NTT bound us", "ratio");
     for mut operation in setup.operations() {
         let mut bound = setup.transforms(operation.ntts);

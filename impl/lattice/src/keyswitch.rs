@@ -1,9 +1,9 @@
 //! Key switching and automorphisms of RLWE ciphertexts.
 
+use crate::decompose::RingGadget;
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::{Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
-use crate::decompose::RingGadget;
 use rand::RngCore;
 use ring::{Automorphism, Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Word};
 

@@ -28,8 +28,6 @@ pub use keyswitch::{AutomorphismKey, automorphism_key, switching_key};
 pub use modswitch::{SplitKey, SplitRlwe};
 pub use product::{Workspace, product_ntts};
 pub use ringswitch::{embed_key, project};
-pub use rlwe::{
-    Masks, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRgsw, SeededRlwe, SeededRlwePrime,
-};
+pub use rlwe::{Masks, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRgsw, SeededRlwe, SeededRlwePrime};
 pub use secret::Secret;
 pub use trace::{TraceKeys, trace_keys};

@@ -157,7 +157,8 @@ impl SplitKey {
         let (qa, qb) = (u128::from(ciphertext.modulus_a.value()), u128::from(ciphertext.modulus_b.value()));
         let both = qa * qb;
         let limit = both.checked_mul(u128::from(p)).filter(|x| *x < 1 << 126 && p >= 2);
-        limit.ok_or_else(|| LatticeError::Parameter(format!("decoding modulo {p} needs 2 <= p < 2^126 / (q_a q_b)")))?;
+        limit
+            .ok_or_else(|| LatticeError::Parameter(format!("decoding modulo {p} needs 2 <= p < 2^126 / (q_a q_b)")))?;
         let mask = self.mask(ciphertext);
         Ok(ciphertext
             .b

@@ -14,14 +14,14 @@ pub struct Workspace<W: Word> {
     integers: Integers,
     digits: Vec<i32>,
     transformed: Vec<Poly<W, Ntt>>,
-    difference: Option<Rlwe<W, Coefficient>>,
+    pub(crate) scratch: Option<Rlwe<W, Coefficient>>,
     coins: Coins,
 }
 
 impl<W: Word> Workspace<W> {
     /// Empty buffers. The coins are drawn by randomised gadgets only.
     pub fn new(coins: Coins) -> Self {
-        Self { integers: Integers::default(), digits: Vec::new(), transformed: Vec::new(), difference: None, coins }
+        Self { integers: Integers::default(), digits: Vec::new(), transformed: Vec::new(), scratch: None, coins }
     }
 }
 
@@ -72,11 +72,11 @@ impl<W: Word> RingGadget<W> {
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
         let ring = self.ring();
-        let mut difference = workspace.difference.take().unwrap_or_else(|| Rlwe::zero(ring));
-        difference.clone_from(one);
+        let mut difference = workspace.scratch.take().unwrap_or_else(|| Rlwe::zero(ring));
+        difference.copy_from(one);
         difference.sub_assign(ring, zero);
         let result = self.external_product(&difference, selector, workspace, out);
-        workspace.difference = Some(difference);
+        workspace.scratch = Some(difference);
         out.add_assign(ring, zero);
         result
     }

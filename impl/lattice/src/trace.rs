@@ -52,9 +52,10 @@ impl<W: Word> TraceKeys<W> {
     /// # Errors
     /// A level without a key.
     pub fn level(&self, level: u32) -> Result<&AutomorphismKey<W>, LatticeError> {
-        level.checked_sub(self.first).and_then(|index| self.keys.get(index as usize)).ok_or_else(|| {
-            LatticeError::Parameter(format!("no automorphism key for the exponent 2^{level} + 1"))
-        })
+        level
+            .checked_sub(self.first)
+            .and_then(|index| self.keys.get(index as usize))
+            .ok_or_else(|| LatticeError::Parameter(format!("no automorphism key for the exponent 2^{level} + 1")))
     }
 }
 

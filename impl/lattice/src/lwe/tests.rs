@@ -36,8 +36,7 @@ fn ciphertexts_open_add_and_travel() {
     for q in MODULI {
         let key = LweKey::sample(&Secret::Gaussian(StdDev(3.2)), 300, &mut rng).unwrap();
         let (x, y) = (rng.next_u64() % q, rng.next_u64() % q);
-        let (cx, cy) =
-            (key.encrypt(modulus(q), x, &error, &mut rng), key.encrypt(modulus(q), y, &error, &mut rng));
+        let (cx, cy) = (key.encrypt(modulus(q), x, &error, &mut rng), key.encrypt(modulus(q), y, &error, &mut rng));
         let phase = key.phase(&cx).unwrap();
         assert_eq!(phase, reference_phase(&key, &cx));
         assert!(distance(phase, x, q) < 32);
@@ -80,19 +79,18 @@ fn key_switch_keeps_the_phase() {
     for q in MODULI {
         let old = LweKey::sample(&Secret::Ternary, 130, &mut rng).unwrap();
         let new = LweKey::sample(&Secret::Binary, 77, &mut rng).unwrap();
-        for (family, dropped) in [
-            (Family::Balanced, 0),
-            (Family::Balanced, 2),
-            (Family::Unsigned, 0),
-            (Family::Zy22, 0),
-            (Family::Jlp24, 0),
-        ] {
+        for (family, dropped) in
+            [(Family::Balanced, 0), (Family::Balanced, 2), (Family::Unsigned, 0), (Family::Zy22, 0), (Family::Jlp24, 0)]
+        {
             let gadget: Arc<dyn Gadget<u64>> = new_gadget(family, q, 8, dropped, Kernel::best()).unwrap().into();
             let seed = Seed([q as u8 ^ dropped as u8; 16]);
             let key = SeededLweSwitchKey::new(&old, &new, gadget.as_ref(), &error, seed, &mut rng).unwrap();
             let bytes = key.to_bytes();
             assert_eq!(bytes.len(), SeededLweSwitchKey::wire_bytes(modulus(q), 130, gadget.length()));
-            assert_eq!(bytes.len(), wire::SEED_BYTES + (130 * gadget.length() * (64 - (q - 1).leading_zeros() as usize)).div_ceil(8));
+            assert_eq!(
+                bytes.len(),
+                wire::SEED_BYTES + (130 * gadget.length() * (64 - (q - 1).leading_zeros() as usize)).div_ceil(8)
+            );
             let back = SeededLweSwitchKey::from_bytes(modulus(q), (130, 77), gadget.length(), &bytes).unwrap();
             assert_eq!(back, key);
             let switcher = LweSwitcher::new(key.expand(), gadget.clone()).unwrap();

@@ -24,6 +24,12 @@ impl<W: Word, D> Rlwe<W, D> {
         Self { a: ring.zero(), b: message }
     }
 
+    /// Becomes `other`, in the memory that is there.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.a.as_mut_slice().copy_from_slice(other.a.as_slice());
+        self.b.as_mut_slice().copy_from_slice(other.b.as_slice());
+    }
+
     /// Adds `other`: phases add.
     pub fn add_assign(&mut self, ring: &Ring<W>, other: &Self) {
         ring.add_assign(&mut self.a, &other.a);

@@ -20,11 +20,7 @@ impl<W: Word> RlweKey<W> {
     ///
     /// # Errors
     /// As [`Secret::sample_small`].
-    pub fn sample(
-        ring: &Arc<Ring<W>>,
-        distribution: &Secret,
-        rng: &mut impl RngCore,
-    ) -> Result<Self, LatticeError> {
+    pub fn sample(ring: &Arc<Ring<W>>, distribution: &Secret, rng: &mut impl RngCore) -> Result<Self, LatticeError> {
         Self::from_coefficients(ring, distribution.sample_small(ring.n(), rng)?)
     }
 

@@ -38,8 +38,12 @@ fn trace<W: Word>(t: &mut Setup<W>) {
         let message = t.uniform();
         let input = t.encrypt(&message);
         let out = gadget.trace(&input, kept, &keys, &mut t.workspace).unwrap();
-        let expected: Vec<u128> =
-            t.integers(&message).into_iter().enumerate().map(|(j, x)| if j % (n / kept) == 0 { x } else { 0 }).collect();
+        let expected: Vec<u128> = t
+            .integers(&message)
+            .into_iter()
+            .enumerate()
+            .map(|(j, x)| if j % (n / kept) == 0 { x } else { 0 })
+            .collect();
         t.assert_phase(&out, &expected, n as f64 * t.product_bound(&gadget, 1));
     }
     let input = t.encrypt(&t.ring.zero());

@@ -11,8 +11,8 @@ use gadget::{Coins, Family};
 use rand::RngCore;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use ring::{Coefficient, DiscreteGaussian, Kernel, Poly, Ring, Seed, StdDev, Word};
 use ring::primes::primes_below;
+use ring::{Coefficient, DiscreteGaussian, Kernel, Poly, Ring, Seed, StdDev, Word};
 use std::sync::Arc;
 
 pub(crate) const SIGMA: f64 = 3.2;

@@ -108,16 +108,8 @@ fn describe_digits(described: &mut Described, length: usize, error_bound: u128, 
 }
 
 /// Describes the gadget and tells its length.
-fn describe_gadget(
-    described: &mut Described,
-    ring: &RingSettings,
-    gadget: GadgetSettings,
-) -> Result<usize, Refusal> {
-    fn with<W: Word>(
-        described: &mut Described,
-        ring: &RingSettings,
-        gadget: GadgetSettings,
-    ) -> Result<usize, Refusal> {
+fn describe_gadget(described: &mut Described, ring: &RingSettings, gadget: GadgetSettings) -> Result<usize, Refusal> {
+    fn with<W: Word>(described: &mut Described, ring: &RingSettings, gadget: GadgetSettings) -> Result<usize, Refusal> {
         let gadget = gadget.build(&ring.build::<W>(Kernel::best())?)?;
         describe_digits(described, gadget.length(), gadget.error_bound(), &gadget.moments());
         Ok(gadget.length())

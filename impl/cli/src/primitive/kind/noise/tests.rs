@@ -1,6 +1,6 @@
 use super::*;
-use serde_json::{Map, Value};
 use crate::primitive::settings::Settings;
+use serde_json::{Map, Value};
 
 const N: f64 = 256.0;
 const SIGMA: f64 = 6.4;
@@ -57,7 +57,8 @@ fn switched_moduli_round() {
     let out = measure(&settings("modulus-switch", json!({"to_modulus": "1048576"})));
     assert_noise(&out, "added", (1.0 + N * ternary) / 12.0);
     assert_noise(&out, "output", (1.0 + N * ternary) / 12.0);
-    let more = json!({"to_modulus_a": "268369921", "to_modulus_b": "1048576", "secret": "fixed-weight", "secret_weight": 64});
+    let more =
+        json!({"to_modulus_a": "268369921", "to_modulus_b": "1048576", "secret": "fixed-weight", "secret_weight": 64});
     let ratio = 1_048_576.0f64 / 268_369_921.0;
     assert_noise(&measure(&settings("split-modulus-switch", more)), "added", (1.0 + ratio * ratio * 64.0) / 12.0);
 }
@@ -144,7 +145,8 @@ fn useless_and_missing_settings_are_named() {
 
 /// Noise of a chain after each length.
 fn chain(more: Value) -> Measured {
-    let mut map = json!({"n": 256, "prime_bits": [28, 28], "keys": 4, "stddev": SIGMA, "base": 256, "lengths": [1, 4, 16]});
+    let mut map =
+        json!({"n": 256, "prime_bits": [28, 28], "keys": 4, "stddev": SIGMA, "base": 256, "lengths": [1, 4, 16]});
     map.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
     let settings = Settings(map.as_object().cloned().unwrap());
     assert!(Chain.describe(&settings).unwrap().predicted_seconds > 0.0);
