@@ -41,6 +41,7 @@ impl Isa for Avx2x32 {
     const LOG_LANES: usize = 3;
     const LOG_BLOCK: usize = 2;
     const LOG_RADIX: usize = 2;
+    const MANY_REGISTERS: bool = false;
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> __m256i {
@@ -163,6 +164,7 @@ impl Isa for Avx2x64 {
     const LOG_LANES: usize = 2;
     const LOG_BLOCK: usize = 2;
     const LOG_RADIX: usize = 2;
+    const MANY_REGISTERS: bool = false;
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> __m256i {

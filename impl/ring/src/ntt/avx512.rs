@@ -112,6 +112,7 @@ impl Isa for Avx512x32 {
     const LOG_LANES: usize = 4;
     const LOG_BLOCK: usize = 3;
     const LOG_RADIX: usize = 3;
+    const MANY_REGISTERS: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const u32) -> __m512i {
@@ -232,6 +233,7 @@ impl<const IFMA: bool> Isa for Avx512x64<IFMA> {
     const LOG_LANES: usize = 3;
     const LOG_BLOCK: usize = 4;
     const LOG_RADIX: usize = 4;
+    const MANY_REGISTERS: bool = true;
 
     #[inline(always)]
     unsafe fn load(from: *const u64) -> __m512i {

@@ -60,6 +60,7 @@ impl<I: Isa32> Lazy32<I> {
 
 impl<I: Isa32> Field for Lazy32<I> {
     type I = I;
+    const LAZY: bool = true;
     const START_LEVEL: usize = 1;
     // Inputs below 2p or 1.25 p: sums below 4p, then below 8p, where they are reduced.
     const PERIOD: usize = 2;
@@ -163,6 +164,7 @@ impl<I: Isa32> Strict32<I> {
 
 impl<I: Isa32> Field for Strict32<I> {
     type I = I;
+    const LAZY: bool = false;
     const START_LEVEL: usize = 0;
     const PERIOD: usize = 1;
     type Registers = I::V;

@@ -76,6 +76,7 @@ impl<I: Isa64> Wide64<I> {
 
 impl<I: Isa64> Field for Wide64<I> {
     type I = I;
+    const LAZY: bool = true;
     const START_LEVEL: usize = 0;
     // From 4p: sums below 8p, 16p, 32p, there reduced.
     const PERIOD: usize = 3;
@@ -195,6 +196,7 @@ impl<I: Isa64> Narrow64<I> {
 
 impl<I: Isa64> Field for Narrow64<I> {
     type I = I;
+    const LAZY: bool = false;
     const START_LEVEL: usize = 0;
     const PERIOD: usize = 1;
     type Registers = Narrow64Registers<I::V>;

@@ -47,6 +47,7 @@ impl Ifma {
 
 impl Field for Ifma {
     type I = Lanes;
+    const LAZY: bool = false;
     const START_LEVEL: usize = 0;
     const PERIOD: usize = 1;
     type Registers = Registers;

@@ -18,6 +18,9 @@ pub(super) trait Isa: Copy {
     /// Layers that one of the outer passes does at most.
     const LOG_RADIX: usize;
 
+    /// Whether passes hold more than four registers.
+    const MANY_REGISTERS: bool;
+
     unsafe fn load(from: *const Self::W) -> Self::V;
     /// A number of 32 bits in each lane, its sign extended.
     unsafe fn load_signed(from: *const i32) -> Self::V;
@@ -82,6 +85,8 @@ pub(super) const REDUCE: u8 = 2;
 /// As [`Isa`]. `new` takes the constants of a prime that the field supports.
 pub(super) trait Field: Copy + Debug + Send + Sync + 'static {
     type I: Isa;
+    /// Whether values grow from layer to layer, so that some must reduce them.
+    const LAZY: bool;
     /// Layers that inputs below 2p count for.
     const START_LEVEL: usize;
     /// Inverse layers from one reduction of the sums to the next.

@@ -293,14 +293,21 @@ unsafe fn inverse_blocks<F: Field, const LOG: usize, const LAST: bool>(
     }
 }
 
-/// Calls a pass with its number of layers as a constant.
+/// Calls a pass with its number of layers as a constant. Sets of few registers are spared the code of long passes.
 macro_rules! with_layers {
     ($layers:expr, $pass:ident::<$F:ident $(, $constant:tt)*>($($argument:expr),*)) => {
-        match $layers {
-            4 => $pass::<$F, 4 $(, $constant)*>($($argument),*),
-            3 => $pass::<$F, 3 $(, $constant)*>($($argument),*),
-            2 => $pass::<$F, 2 $(, $constant)*>($($argument),*),
-            _ => $pass::<$F, 1 $(, $constant)*>($($argument),*),
+        if $F::I::MANY_REGISTERS {
+            match $layers {
+                4 => $pass::<$F, 4 $(, $constant)*>($($argument),*),
+                3 => $pass::<$F, 3 $(, $constant)*>($($argument),*),
+                2 => $pass::<$F, 2 $(, $constant)*>($($argument),*),
+                _ => $pass::<$F, 1 $(, $constant)*>($($argument),*),
+            }
+        } else {
+            match $layers {
+                2 => $pass::<$F, 2 $(, $constant)*>($($argument),*),
+                _ => $pass::<$F, 1 $(, $constant)*>($($argument),*),
+            }
         }
     };
 }
@@ -341,24 +348,34 @@ pub(super) unsafe fn forward<F: Field>(
         let r = F::new(constants);
         for layers in radices::<F::I>(n.trailing_zeros() as usize) {
             let at = (n, blocks);
-            match enter(layers, blocks == 1) {
-                START => match signed {
+            let mode = enter(layers, blocks == 1);
+            if mode == START {
+                match signed {
                     Some(input) => with_layers!(layers, forward_signed::<F>(r, n, &mut table, input.as_ptr(), data)),
                     None => with_layers!(layers, forward_pass::<F, START>(r, at, &mut table, data)),
-                },
-                KEEP => with_layers!(layers, forward_pass::<F, KEEP>(r, at, &mut table, data)),
-                _ => with_layers!(layers, forward_pass::<F, REDUCE>(r, at, &mut table, data)),
+                }
+            } else if F::LAZY && mode == REDUCE {
+                with_layers!(layers, forward_pass::<F, REDUCE>(r, at, &mut table, data));
+            } else {
+                with_layers!(layers, forward_pass::<F, KEEP>(r, at, &mut table, data));
             }
             blocks <<= layers;
         }
         let layers = log_block::<F::I>(n.trailing_zeros() as usize);
-        match (enter(layers, blocks == 1), enter(F::I::LOG_LANES, false)) {
-            (START, KEEP) => with_layers!(layers, forward_blocks::<F, START, KEEP>(r, n, &mut table, data)),
-            (START, _) => with_layers!(layers, forward_blocks::<F, START, REDUCE>(r, n, &mut table, data)),
-            (KEEP, KEEP) => with_layers!(layers, forward_blocks::<F, KEEP, KEEP>(r, n, &mut table, data)),
-            (KEEP, _) => with_layers!(layers, forward_blocks::<F, KEEP, REDUCE>(r, n, &mut table, data)),
-            (_, KEEP) => with_layers!(layers, forward_blocks::<F, REDUCE, KEEP>(r, n, &mut table, data)),
-            _ => with_layers!(layers, forward_blocks::<F, REDUCE, REDUCE>(r, n, &mut table, data)),
+        let modes = (enter(layers, blocks == 1), enter(F::I::LOG_LANES, false));
+        if F::LAZY {
+            match modes {
+                (START, KEEP) => with_layers!(layers, forward_blocks::<F, START, KEEP>(r, n, &mut table, data)),
+                (START, _) => with_layers!(layers, forward_blocks::<F, START, REDUCE>(r, n, &mut table, data)),
+                (KEEP, KEEP) => with_layers!(layers, forward_blocks::<F, KEEP, KEEP>(r, n, &mut table, data)),
+                (KEEP, _) => with_layers!(layers, forward_blocks::<F, KEEP, REDUCE>(r, n, &mut table, data)),
+                (_, KEEP) => with_layers!(layers, forward_blocks::<F, REDUCE, KEEP>(r, n, &mut table, data)),
+                _ => with_layers!(layers, forward_blocks::<F, REDUCE, REDUCE>(r, n, &mut table, data)),
+            }
+        } else if modes.0 == START {
+            with_layers!(layers, forward_blocks::<F, START, KEEP>(r, n, &mut table, data));
+        } else {
+            with_layers!(layers, forward_blocks::<F, KEEP, KEEP>(r, n, &mut table, data));
         }
     }
 }
@@ -389,14 +406,24 @@ pub(super) unsafe fn inverse<F: Field>(
         for layers in radices::<F::I>(n.trailing_zeros() as usize).rev() {
             blocks >>= layers;
             let at = (n, blocks);
-            // Only these levels occur: see `Field::PERIOD`.
-            match (blocks == 1, level) {
+            // Levels are below `Field::PERIOD`, at most three.
+            match (blocks == 1, if F::LAZY { level } else { 0 }) {
                 (true, 0) => with_layers!(layers, inverse_pass::<F, 0, true>(r, at, &mut table, scale, data)),
-                (true, 1) => with_layers!(layers, inverse_pass::<F, 1, true>(r, at, &mut table, scale, data)),
-                (true, _) => with_layers!(layers, inverse_pass::<F, 2, true>(r, at, &mut table, scale, data)),
                 (false, 0) => with_layers!(layers, inverse_pass::<F, 0, false>(r, at, &mut table, scale, data)),
-                (false, 1) => with_layers!(layers, inverse_pass::<F, 1, false>(r, at, &mut table, scale, data)),
-                (false, _) => with_layers!(layers, inverse_pass::<F, 2, false>(r, at, &mut table, scale, data)),
+                (last, level) => {
+                    if F::LAZY {
+                        match (last, level) {
+                            (true, 1) => {
+                                with_layers!(layers, inverse_pass::<F, 1, true>(r, at, &mut table, scale, data))
+                            }
+                            (true, _) => {
+                                with_layers!(layers, inverse_pass::<F, 2, true>(r, at, &mut table, scale, data))
+                            }
+                            (_, 1) => with_layers!(layers, inverse_pass::<F, 1, false>(r, at, &mut table, scale, data)),
+                            _ => with_layers!(layers, inverse_pass::<F, 2, false>(r, at, &mut table, scale, data)),
+                        }
+                    }
+                }
             }
             level = (level + layers) % F::PERIOD;
         }
