@@ -166,13 +166,13 @@ unsafe fn forward_pass<F: Field, const LOG: usize, const MODE: u8>(
     table: &mut Cursor<Word<F>>,
     data: *mut Word<F>,
 ) {
-    let stride = n / blocks >> LOG;
+    let stride = (n / blocks) >> LOG;
     for block in 0..blocks {
         // SAFETY: the table holds 2^LOG - 1 factors a block; the registers of a block lie within it.
         unsafe {
             let w = factors::<F, LOG>(table);
             for j in (0..stride).step_by(1 << F::I::LOG_LANES) {
-                let at = data.add((block * stride << LOG) + j);
+                let at = data.add(((block * stride) << LOG) + j);
                 let mut held = load::<F, LOG>(at, stride);
                 forward_layers::<F, LOG, MODE>(r, &mut held, &w);
                 store::<F, LOG>(&held, at, stride);
@@ -213,13 +213,13 @@ unsafe fn inverse_pass<F: Field, const LOG: usize, const LEVEL: usize, const LAS
     scale: &[Factor<F>; 2],
     data: *mut Word<F>,
 ) {
-    let stride = n / blocks >> LOG;
+    let stride = (n / blocks) >> LOG;
     for block in 0..blocks {
         // SAFETY: as in `forward_pass`.
         unsafe {
             let w = factors::<F, LOG>(table);
             for j in (0..stride).step_by(1 << F::I::LOG_LANES) {
-                let at = data.add((block * stride << LOG) + j);
+                let at = data.add(((block * stride) << LOG) + j);
                 let mut held = load::<F, LOG>(at, stride);
                 inverse_layers::<F, LOG, LAST>(r, LEVEL, &mut held, &w, scale);
                 store::<F, LOG>(&held, at, stride);

@@ -128,7 +128,8 @@ fn paths_agree() {
     fn agree<W: Word>(n: usize, p: u64) {
         let mut rng = ChaCha8Rng::seed_from_u64(p + n as u64);
         let plans = plans::<W>(n, p);
-        let transforms: [(fn(&NttPlan<W>, &mut [W]), u64); 3] =
+        type Transform<W> = fn(&NttPlan<W>, &mut [W]);
+        let transforms: [(Transform<W>, u64); 3] =
             [(NttPlan::forward, 2 * p), (NttPlan::inverse, p), (NttPlan::inverse_unscaled, p)];
         for (transform, bound) in transforms {
             for f in inputs(n, bound, &mut rng) {
