@@ -89,11 +89,10 @@ impl<W: Residue> Decomposer<W> {
         drawn
     }
 
-    /// [`Self::precompute`] into existing buffers, whose coins are discarded.
+    /// [`Self::precompute`] over coins that are used up.
     pub fn precompute_into(&self, coefficients: usize, coins: &mut Coins, drawn: &mut Precomputed<W>) {
-        drawn.clear();
-        for start in (0..coefficients).step_by(TILE) {
-            drawn.draw(self.kernel, &self.plan, TILE.min(coefficients - start), coins);
+        for (tile, start) in (0..coefficients).step_by(TILE).enumerate() {
+            drawn.draw(self.kernel, &self.plan, tile, TILE.min(coefficients - start), coins);
         }
     }
 
@@ -104,8 +103,7 @@ impl<W: Residue> Decomposer<W> {
     pub fn decompose_fresh<D: Digit>(&self, input: &[W], digits: &mut [D], coins: &mut Coins) {
         let mut drawn = std::mem::take(W::spare(coins));
         for (tile, part) in input.chunks(TILE).enumerate() {
-            drawn.clear();
-            drawn.draw(self.kernel, &self.plan, part.len(), coins);
+            drawn.draw(self.kernel, &self.plan, 0, part.len(), coins);
             let rows = Rows { digits, stride: input.len(), start: tile * TILE };
             kernel::decompose(self.kernel, &self.plan, part, drawn.tile(&self.plan, 0), rows);
         }

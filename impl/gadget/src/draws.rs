@@ -39,27 +39,32 @@ impl<W: Residue> Precomputed<W> {
         size_of_val(&*self.carries) + size_of_val(&*self.thresholds) + size_of_val(&*self.dither)
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.carries.clear();
-        self.thresholds.clear();
-        self.dither.clear();
-    }
-
-    /// Draws the coins of the next `coefficients`, at most a tile, behind those already drawn.
-    pub(crate) fn draw(&mut self, kernel: Checked, plan: &Plan<W>, coefficients: usize, coins: &mut Coins) {
+    /// Draws the coins of the `tile`-th tile, of that many `coefficients`.
+    pub(crate) fn draw(
+        &mut self,
+        kernel: Checked,
+        plan: &Plan<W>,
+        tile: usize,
+        coefficients: usize,
+        coins: &mut Coins,
+    ) {
         let blocks = coefficients.div_ceil(BLOCK);
+        let start = tile * TILE;
         match plan.family {
             Family::Unsigned | Family::Balanced => {}
-            Family::Jlp21 | Family::Jlp24 => coins.fill(grow(&mut self.carries, blocks * plan.length)),
-            Family::Zy22 => {
-                below(kernel, coins, plan.modulus, grow(&mut self.thresholds, coefficients));
-                below(kernel, coins, plan.top, grow(&mut self.dither, coefficients));
+            Family::Jlp21 | Family::Jlp24 => {
+                coins.fill(part_mut(&mut self.carries, start / BLOCK * plan.length, blocks * plan.length));
             }
-            Family::DitherQ => below(kernel, coins, plan.modulus, grow(&mut self.dither, coefficients)),
+            Family::Zy22 => {
+                below(kernel, coins, plan.modulus, part_mut(&mut self.thresholds, start, coefficients));
+                below(kernel, coins, plan.top, part_mut(&mut self.dither, start, coefficients));
+            }
+            Family::DitherQ => below(kernel, coins, plan.modulus, part_mut(&mut self.dither, start, coefficients)),
             Family::Gmp19 => {
-                below(kernel, coins, plan.modulus, grow(&mut self.thresholds, coefficients));
-                let rows = grow(&mut self.dither, blocks * (plan.length - 1) * BLOCK);
-                for block in rows.chunks_exact_mut((plan.length - 1) * BLOCK) {
+                below(kernel, coins, plan.modulus, part_mut(&mut self.thresholds, start, coefficients));
+                let row = (plan.length - 1) * BLOCK;
+                let rows = part_mut(&mut self.dither, start / BLOCK * row, blocks * row);
+                for block in rows.chunks_exact_mut(row) {
                     for (i, row) in block.chunks_exact_mut(BLOCK).enumerate() {
                         below(kernel, coins, plan.weight(i + 1), row);
                     }
@@ -82,11 +87,12 @@ impl<W: Residue> Precomputed<W> {
     }
 }
 
-/// Appends `count` elements and returns them.
-fn grow<T: bytemuck::Zeroable + Clone>(vector: &mut Vec<T>, count: usize) -> &mut [T] {
-    let start = vector.len();
-    vector.resize(start + count, T::zeroed());
-    &mut vector[start..]
+/// `count` elements from `start` on, which the vector is extended to hold.
+fn part_mut<T: bytemuck::Zeroable + Clone>(vector: &mut Vec<T>, start: usize, count: usize) -> &mut [T] {
+    if vector.len() < start + count {
+        vector.resize(start + count, T::zeroed());
+    }
+    &mut vector[start..start + count]
 }
 
 /// Fills `out` with independent uniform values below `bound`: words of the stream, in order, cut to the bits of `bound` - 1;
@@ -94,6 +100,10 @@ fn grow<T: bytemuck::Zeroable + Clone>(vector: &mut Vec<T>, count: usize) -> &mu
 pub(crate) fn below<W: Residue>(kernel: Checked, coins: &mut Coins, bound: W, out: &mut [W]) {
     let bits = 128 - (bound.to_u128() - 1).leading_zeros();
     let mask = W::from_u128((1 << bits) - 1);
+    if bound.to_u128().is_power_of_two() {
+        coins.fill(out);
+        return out.iter_mut().for_each(|value| *value = *value & mask);
+    }
     let mut kept = 0;
     while kept < out.len() {
         coins.fill(&mut out[kept..]);

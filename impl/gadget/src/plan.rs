@@ -93,6 +93,13 @@ pub(crate) struct Place {
     pub(crate) mask: u64,
 }
 
+impl Place {
+    /// The bits of the digit that are in its planes of `lane_bits`: those above the last plane are zero.
+    pub(crate) fn exact_mask(&self, lane_bits: u32) -> u64 {
+        if self.crosses { self.mask } else { self.mask & ((1 << (lane_bits - self.shift)) - 1) }
+    }
+}
+
 impl<W: Residue> Plan<W> {
     pub(crate) fn new(family: Family, modulus: W, base: u64, dropped: usize) -> Result<Self, GadgetError> {
         let q = modulus.to_u128();

@@ -19,7 +19,6 @@ macro_rules! compiled {
 
 compiled! {
     digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]);
-    widen_rows<L: Lane, D: Digit>(lanes: &[L], stride: usize, digits: &mut [D], row_stride: usize, n: usize);
 }
 
 /// Values `at` to `at` + 7 of the source, those behind its end anything. `at` is a multiple of 8.
@@ -62,8 +61,15 @@ pub(super) fn values<const MODE: u8>(source: &Source<'_>, values: &mut [u64]) {
     source.check::<MODE>();
     for (i, values) in values[..source.input.len()].chunks_mut(8).enumerate() {
         let inside = 0xff >> (8 - values.len());
-        // SAFETY: the mask covers the elements of the chunk.
-        unsafe { _mm512_mask_storeu_epi64(values.as_mut_ptr().cast(), inside, value::<MODE>(source, 8 * i)) };
+        let value = value::<MODE>(source, 8 * i);
+        // SAFETY: the chunk holds eight elements, or the mask covers those it has.
+        unsafe {
+            if inside == 0xff {
+                _mm512_storeu_si512(values.as_mut_ptr().cast(), value);
+            } else {
+                _mm512_mask_storeu_epi64(values.as_mut_ptr().cast(), inside, value);
+            }
+        }
     }
 }
 
@@ -97,7 +103,11 @@ pub(super) fn keep_below(words: &mut [u64], mask: u64, bound: u64) -> usize {
             let value = _mm512_and_si512(_mm512_maskz_loadu_epi64(inside, words.as_ptr().add(next).cast()), mask);
             let fits = _mm512_mask_cmplt_epu64_mask(inside, value, bound);
             let packed = _mm512_maskz_compress_epi64(fits, value);
-            _mm512_mask_storeu_epi64(words.as_mut_ptr().add(kept).cast(), inside, packed);
+            if inside == 0xff {
+                _mm512_storeu_si512(words.as_mut_ptr().add(kept).cast(), packed);
+            } else {
+                _mm512_mask_storeu_epi64(words.as_mut_ptr().add(kept).cast(), inside, packed);
+            }
             kept += fits.count_ones() as usize;
         }
         next += 8;
@@ -197,9 +207,60 @@ pub(super) fn planes32<const MODE: u8>(source: &Source<'_>, stride: usize, plane
     }
 }
 
+/// Sign-extends a register of lanes, which lie in memory, to digits.
+///
+/// # Safety
+/// As many digits lie behind `out` as lanes in `narrow`, which are 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn widen<L: Lane, D: Digit>(narrow: &[L], out: *mut D) {
+    let (narrow, out) = (narrow.as_ptr().cast::<u8>(), out.cast::<u8>());
+    // SAFETY: each step reads its share of the 64 bytes and writes as many registers as digits take.
+    unsafe {
+        match (L::BITS, D::BITS) {
+            (8, 16) => {
+                for i in 0..2 {
+                    let digits = _mm512_cvtepi8_epi16(_mm256_loadu_si256(narrow.add(32 * i).cast()));
+                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
+                }
+            }
+            (8, 32) => {
+                for i in 0..4 {
+                    let digits = _mm512_cvtepi8_epi32(_mm_loadu_si128(narrow.add(16 * i).cast()));
+                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
+                }
+            }
+            (8, 64) => {
+                for i in 0..8 {
+                    let digits = _mm512_cvtepi8_epi64(_mm_loadl_epi64(narrow.add(8 * i).cast()));
+                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
+                }
+            }
+            (16, 32) => {
+                for i in 0..2 {
+                    let digits = _mm512_cvtepi16_epi32(_mm256_loadu_si256(narrow.add(32 * i).cast()));
+                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
+                }
+            }
+            (16, 64) => {
+                for i in 0..4 {
+                    let digits = _mm512_cvtepi16_epi64(_mm_loadu_si128(narrow.add(16 * i).cast()));
+                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
+                }
+            }
+            _ => {
+                for i in 0..2 {
+                    let digits = _mm512_cvtepi32_epi64(_mm256_loadu_si256(narrow.add(32 * i).cast()));
+                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
+                }
+            }
+        }
+    }
+}
+
 macro_rules! row_kernels {
-    ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $digit:ident, $group:ident, $lane:ty, $mask:ty, $set:ident,
-     $right:ident, $left:ident, $minus:ident, $expand:ident, $store:ident) => {
+    ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $digit:ident, $group:ident, $put:ident, $lane:ty, $mask:ty,
+     $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
         /// Digits `at` and following at `place`. The bits above them are anything.
         ///
         /// # Safety
@@ -222,135 +283,157 @@ macro_rules! row_kernels {
             }
         }
 
-        /// As the portable one.
+        /// Writes the first `left` lanes, or all, as digits.
+        ///
+        /// # Safety
+        /// As many digits lie behind `out`.
+        #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        pub(super) fn $digit_rows(job: &RowsJob<'_, $lane>, rows: &mut [$lane]) {
+        unsafe fn $put<D: Digit>(lanes: __m512i, out: *mut D, left: usize) {
             const LANES: usize = 64 / size_of::<$lane>();
-            job.check(rows.len());
-            for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
-                let keep = if place.crosses { <$lane>::MAX } else { <$lane>::MAX >> place.shift };
-                let (mask, offset) = ($set((keep & place.mask as $lane) as _), $set(*offset as _));
-                for at in (0..job.coefficients).step_by(LANES) {
-                    let inside = <$mask>::MAX >> (LANES - LANES.min(job.coefficients - at));
-                    // SAFETY: `check` saw that planes and rows reach as far; the store is masked to the row.
-                    unsafe {
-                        let digit = _mm512_and_si512($digit(job.planes, job.stride, *place, at), mask);
-                        let out = rows.as_mut_ptr().add(r * job.row_stride + at);
-                        $store(out.cast(), inside, $minus(digit, offset));
-                    }
+            // SAFETY: the caller's promise, and `narrow` takes a register.
+            unsafe {
+                if left < LANES {
+                    let mut narrow = [0 as $lane; LANES];
+                    _mm512_storeu_si512(narrow.as_mut_ptr().cast(), lanes);
+                    loops::put_part(&narrow[..left], out);
+                } else if D::BITS == <$lane>::BITS {
+                    _mm512_storeu_si512(out.cast(), lanes);
+                } else {
+                    let mut narrow = [0 as $lane; LANES];
+                    _mm512_storeu_si512(narrow.as_mut_ptr().cast(), lanes);
+                    widen::<$lane, D>(&narrow, out);
                 }
             }
         }
 
         /// As the portable one.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        pub(super) fn $dither_rows(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [$lane]) {
+        pub(super) fn $digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
+            const LANES: usize = 64 / size_of::<$lane>();
+            job.check(rows.len());
+            let n = job.coefficients;
+            for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
+                let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(*offset as _));
+                let out = rows[r * job.row_stride..].as_mut_ptr();
+                // SAFETY: `check` saw that planes reach as far as whole blocks of the row, and the row as far as `n`.
+                let each = |at: usize, left: usize| unsafe {
+                    let digit = _mm512_and_si512($digit(job.planes, job.stride, *place, at), mask);
+                    $put($minus(digit, offset), out.add(at), left);
+                };
+                let fours = n / (4 * LANES) * (4 * LANES);
+                for at in (0..fours).step_by(4 * LANES) {
+                    for r in 0..4 {
+                        each(at + r * LANES, usize::MAX);
+                    }
+                }
+                for at in (fours..n).step_by(LANES) {
+                    each(at, n - at);
+                }
+            }
+        }
+
+        /// As the portable one.
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+        pub(super) fn $dither_rows<D: Digit>(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [D]) {
             const LANES: usize = 64 / size_of::<$lane>();
             job.check(rows.len());
             assert!(dithers.len() >= job.planes.len());
+            let n = job.coefficients;
             for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
-                let keep = if place.crosses { <$lane>::MAX } else { <$lane>::MAX >> place.shift };
-                let (mask, offset) = ($set((keep & place.mask as $lane) as _), $set(*offset as _));
-                for at in (0..job.coefficients).step_by(LANES) {
-                    let inside = <$mask>::MAX >> (LANES - LANES.min(job.coefficients - at));
-                    // SAFETY: `check` saw that planes and rows reach as far, and the dithers' planes are as many; the store is
-                    // masked to the row.
-                    unsafe {
-                        let value = _mm512_and_si512($digit(job.planes, job.stride, *place, at), mask);
-                        let dither = _mm512_and_si512($digit(dithers, job.stride, *place, at), mask);
-                        let out = rows.as_mut_ptr().add(r * job.row_stride + at);
-                        $store(out.cast(), inside, $minus($minus(value, dither), offset));
+                let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(*offset as _));
+                let out = rows[r * job.row_stride..].as_mut_ptr();
+                // SAFETY: as in the rows of plain digits, and the dithers' planes are as many.
+                let each = |at: usize, left: usize| unsafe {
+                    let value = _mm512_and_si512($digit(job.planes, job.stride, *place, at), mask);
+                    let dither = _mm512_and_si512($digit(dithers, job.stride, *place, at), mask);
+                    $put($minus($minus(value, dither), offset), out.add(at), left);
+                };
+                let fours = n / (4 * LANES) * (4 * LANES);
+                for at in (0..fours).step_by(4 * LANES) {
+                    for r in 0..4 {
+                        each(at + r * LANES, usize::MAX);
                     }
+                }
+                for at in (fours..n).step_by(LANES) {
+                    each(at, n - at);
                 }
             }
         }
 
         /// Rows of digits with moved carries.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        pub(super) fn $carry_rows(job: &RowsJob<'_, $lane>, carries: &Carries<'_>, rows: &mut [$lane]) {
+        pub(super) fn $carry_rows<D: Digit>(job: &RowsJob<'_, $lane>, carries: &Carries<'_>, rows: &mut [D]) {
             job.check(rows.len());
             carries.check(job);
-            // All rows but the top one, which no carry leaves.
-            let moving = job.places.len().min(carries.per_block - 1 - carries.first);
+            let top = job.places.len() - 1;
+            let crosses = |row: usize| job.places[row..row + 4].iter().any(|place| place.crosses);
             let mut row = 0;
             // SAFETY: `check` saw that planes, words and rows reach as far.
             unsafe {
-                if carries.subtracted.is_empty() {
-                    while row + 4 <= moving {
-                        $group::<4, false, false>(job, carries, row, rows);
-                        row += 4;
+                while row + 4 <= top {
+                    match (carries.subtracted.is_empty(), crosses(row)) {
+                        (true, false) => $group::<D, 4, false, false, false>(job, carries, row, rows),
+                        (true, true) => $group::<D, 4, false, true, false>(job, carries, row, rows),
+                        _ => $group::<D, 4, true, true, false>(job, carries, row, rows),
                     }
-                    while row < moving {
-                        $group::<1, false, false>(job, carries, row, rows);
-                        row += 1;
-                    }
-                    if row < job.places.len() {
-                        $group::<1, false, true>(job, carries, row, rows);
-                    }
-                } else {
-                    while row + 4 <= moving {
-                        $group::<4, true, false>(job, carries, row, rows);
-                        row += 4;
-                    }
-                    while row < moving {
-                        $group::<1, true, false>(job, carries, row, rows);
-                        row += 1;
-                    }
-                    if row < job.places.len() {
-                        $group::<1, true, true>(job, carries, row, rows);
-                    }
+                    row += 4;
                 }
+                while row < top {
+                    $group::<D, 1, true, true, false>(job, carries, row, rows);
+                    row += 1;
+                }
+                $group::<D, 1, true, true, true>(job, carries, row, rows);
             }
         }
 
-        /// `ROWS` rows from `row` on, which share the carries between them. `SUBTRACT`: less a multiple of the selecting bit;
-        /// `TOP`: the row of the top digits.
+        /// `ROWS` rows from `row` on, which share the carries between them. `SUBTRACT`: less a multiple of the selecting bit, if
+        /// there is one; `CROSSES`: a digit may reach into the next plane; `TOP`: the row of the top digits.
         ///
         /// # Safety
         /// `job` and `carries` have been checked against `rows`.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        unsafe fn $group<const ROWS: usize, const SUBTRACT: bool, const TOP: bool>(
+        unsafe fn $group<D: Digit, const ROWS: usize, const SUBTRACT: bool, const CROSSES: bool, const TOP: bool>(
             job: &RowsJob<'_, $lane>,
             carries: &Carries<'_>,
             row: usize,
-            rows: &mut [$lane],
+            rows: &mut [D],
         ) {
             const LANES: usize = 64 / size_of::<$lane>();
-            let places: [Place; ROWS] = std::array::from_fn(|r| job.places[row + r]);
-            let subtracted: [i64; ROWS] =
-                std::array::from_fn(|r| if SUBTRACT { carries.subtracted[row + r] } else { 0 });
-            let (first, last) = (carries.first + row, carries.per_block - 1);
+            let places: [Place; ROWS] = std::array::from_fn(|r| Place {
+                crosses: CROSSES && job.places[row + r].crosses,
+                ..job.places[row + r]
+            });
+            let minus: [i64; ROWS] = std::array::from_fn(|r| carries.subtracted.get(row + r).copied().unwrap_or(0));
+            let (n, last) = (job.coefficients, carries.per_block - 1);
             let (out, zero) = (rows[row * job.row_stride..].as_mut_ptr(), _mm512_setzero_si512());
-            for (block, words) in carries.words.chunks_exact(carries.per_block).enumerate() {
-                for part in 0..BLOCK / LANES {
-                    let at = block * BLOCK + part * LANES;
-                    if at >= job.coefficients {
-                        return;
-                    }
-                    let expand = |word: u64| $expand((word >> (part * LANES)) as $mask);
-                    let mut incoming = if first > 0 { expand(words[first - 1]) } else { zero };
-                    let selected = if SUBTRACT { expand(words[last]) } else { zero };
+            for start in (0..n).step_by(BLOCK) {
+                // SAFETY: `Carries::check` saw a word for every digit of every block.
+                let word = |i: usize| unsafe { *carries.words.get_unchecked(start / BLOCK * carries.per_block + i) };
+                for part in (0..BLOCK).step_by(LANES).take_while(|part| start + part < n) {
+                    let at = start + part;
+                    let expand = |word: u64| $expand((word >> part) as $mask);
+                    let mut incoming = if row > 0 { expand(word(row - 1)) } else { zero };
+                    let selected = if SUBTRACT { expand(word(last)) } else { zero };
                     for r in 0..ROWS {
-                        let place = places[r];
                         // SAFETY: the caller's promise.
-                        let mut digit = unsafe { $digit(job.planes, job.stride, place, at) };
+                        let mut digit = unsafe { $digit(job.planes, job.stride, places[r], at) };
                         if TOP {
-                            let keep = if place.crosses { <$lane>::MAX } else { <$lane>::MAX >> place.shift };
-                            digit = _mm512_and_si512(digit, $set(keep as _));
+                            digit = _mm512_and_si512(digit, $set(places[r].exact_mask(<$lane>::BITS) as _));
                             digit = $minus($minus(digit, incoming), $set(job.offsets[row] as _));
                         } else {
-                            let outgoing = expand(words[first + r]);
+                            let outgoing = expand(word(row + r));
                             // The digit's bits from the digit, those above from the carry: d - b where it is set.
-                            digit = _mm512_ternarylogic_epi32::<0xca>($set(place.mask as _), digit, outgoing);
+                            digit = _mm512_ternarylogic_epi32::<0xca>($set(places[r].mask as _), digit, outgoing);
                             digit = $minus(digit, incoming);
                             incoming = outgoing;
                         }
                         if SUBTRACT {
-                            digit = $minus(digit, _mm512_and_si512(selected, $set(subtracted[r] as _)));
+                            digit = $minus(digit, _mm512_and_si512(selected, $set(minus[r] as _)));
                         }
                         // SAFETY: as above.
-                        unsafe { _mm512_storeu_si512(out.add(r * job.row_stride + at).cast(), digit) };
+                        unsafe { $put(digit, out.add(r * job.row_stride + at), n - at) };
                     }
                 }
             }
@@ -364,14 +447,14 @@ row_kernels!(
     carry_rows8,
     digit8,
     group8,
+    put8,
     u8,
     u64,
     _mm512_set1_epi8,
     _mm512_srl_epi16,
     _mm512_sll_epi16,
     _mm512_sub_epi8,
-    _mm512_movm_epi8,
-    _mm512_mask_storeu_epi8
+    _mm512_movm_epi8
 );
 row_kernels!(
     digit_rows16,
@@ -379,14 +462,14 @@ row_kernels!(
     carry_rows16,
     digit16,
     group16,
+    put16,
     u16,
     u32,
     _mm512_set1_epi16,
     _mm512_srl_epi16,
     _mm512_sll_epi16,
     _mm512_sub_epi16,
-    _mm512_movm_epi16,
-    _mm512_mask_storeu_epi16
+    _mm512_movm_epi16
 );
 row_kernels!(
     digit_rows32,
@@ -394,12 +477,12 @@ row_kernels!(
     carry_rows32,
     digit32,
     group32,
+    put32,
     u32,
     u16,
     _mm512_set1_epi32,
     _mm512_srl_epi32,
     _mm512_sll_epi32,
     _mm512_sub_epi32,
-    _mm512_movm_epi32,
-    _mm512_mask_storeu_epi32
+    _mm512_movm_epi32
 );

@@ -92,29 +92,16 @@ pub(crate) fn digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]) {
     }
 }
 
-/// Rows of digits less those of the dither.
-#[inline(always)]
-pub(crate) fn dither_rows<L: Lane>(job: &RowsJob<'_, L>, dithers: &[L], rows: &mut [L]) {
-    let n = job.coefficients;
-    for ((row, place), offset) in rows.chunks_mut(job.row_stride).zip(job.places).zip(job.offsets) {
-        let (row, offset) = (&mut row[..n], L::truncate(*offset as u64));
-        if place.crosses {
-            let value = digits::<L, true>(job.planes, job.stride, *place, n);
-            let dither = digits::<L, true>(dithers, job.stride, *place, n);
-            (0..n).for_each(|j| row[j] = value(j).minus(dither(j)).minus(offset));
-        } else {
-            let value = digits::<L, false>(job.planes, job.stride, *place, n);
-            let dither = digits::<L, false>(dithers, job.stride, *place, n);
-            (0..n).for_each(|j| row[j] = value(j).minus(dither(j)).minus(offset));
-        }
-    }
-}
-
-/// Rows of `n` signed lanes, `stride` apart, as rows of digits.
-#[inline(always)]
-pub(crate) fn widen_rows<L: Lane, D: Digit>(lanes: &[L], stride: usize, digits: &mut [D], row_stride: usize, n: usize) {
-    for (digits, lanes) in digits.chunks_mut(row_stride).zip(lanes.chunks(stride)) {
-        digits[..n].iter_mut().zip(lanes).for_each(|(digit, lane)| *digit = lane.signed());
+/// Writes lanes as digits: the end of a row, out of line.
+///
+/// # Safety
+/// As many digits lie behind `out` as there are lanes.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe fn put_part<L: Lane, D: Digit>(lanes: &[L], out: *mut D) {
+    for (j, lane) in lanes.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { *out.add(j) = lane.signed() };
     }
 }
 

@@ -13,7 +13,6 @@ use crate::plan::{Place, Plan};
 use crate::residue::Residue;
 use ring::Kernel;
 use std::cell::RefCell;
-use std::ops::Range;
 
 /// A vectorised path that the processor was seen to support.
 #[derive(Clone, Copy)]
@@ -44,15 +43,11 @@ macro_rules! dispatch {
     };
 }
 
-/// Rows that are computed in narrow lanes before they are widened.
-const WIDENED: usize = 4;
-
 #[repr(align(64))]
 struct Scratch {
     values: [u64; TILE],
     planes: [u64; TILE],
     dithers: [u64; TILE],
-    rows: [u64; WIDENED * TILE / 2],
     carries: Vec<u64>,
 }
 
@@ -61,7 +56,6 @@ thread_local! {
         values: [0; TILE],
         planes: [0; TILE],
         dithers: [0; TILE],
-        rows: [0; WIDENED * TILE / 2],
         carries: Vec::new(),
     }));
 }
@@ -94,14 +88,12 @@ impl<L: Lane> RowsJob<'_, L> {
     }
 }
 
-/// Carries of the rows of a job, whose coefficients are whole blocks.
+/// Carries of the rows of a job.
 #[derive(Clone, Copy)]
 pub(super) struct Carries<'a> {
     /// Per block of 64 coefficients a word for each digit: bit j of word i is the carry of digit i of coefficient j.
     pub(super) words: &'a [u64],
     pub(super) per_block: usize,
-    /// The digit of the job's first row.
-    pub(super) first: usize,
     /// Per row what is subtracted where the bit of the block's last word is set, if anything.
     pub(super) subtracted: &'a [i64],
 }
@@ -109,8 +101,8 @@ pub(super) struct Carries<'a> {
 impl Carries<'_> {
     /// Whether there are carries for every row and coefficient.
     pub(super) fn check<L>(&self, job: &RowsJob<'_, L>) {
-        assert!(job.coefficients.is_multiple_of(BLOCK) && self.first + job.places.len() <= self.per_block);
-        assert!(self.words.len() >= job.coefficients / BLOCK * self.per_block);
+        assert!(job.places.len() == self.per_block);
+        assert!(self.words.len() >= job.coefficients.div_ceil(BLOCK) * self.per_block);
         assert!(self.subtracted.is_empty() || self.subtracted.len() == job.places.len());
     }
 }
@@ -118,9 +110,9 @@ impl Carries<'_> {
 /// A lane with its kernels.
 pub(super) trait Planar: Lane {
     fn split<const MODE: u8>(k: Vectorised, source: &Source<'_>, planes: &mut [Self]);
-    fn digit_rows(k: Vectorised, job: &RowsJob<'_, Self>, rows: &mut [Self]);
-    fn dither_rows(k: Vectorised, job: &RowsJob<'_, Self>, dithers: &[Self], rows: &mut [Self]);
-    fn carry_rows(k: Vectorised, job: &RowsJob<'_, Self>, carries: &Carries<'_>, rows: &mut [Self]);
+    fn digit_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, rows: &mut [D]);
+    fn dither_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, dithers: &[Self], rows: &mut [D]);
+    fn carry_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, carries: &Carries<'_>, rows: &mut [D]);
 }
 
 macro_rules! planar {
@@ -130,15 +122,15 @@ macro_rules! planar {
                 dispatch!(k, $split::<MODE>(source, TILE, planes));
             }
 
-            fn digit_rows(k: Vectorised, job: &RowsJob<'_, Self>, rows: &mut [Self]) {
+            fn digit_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, rows: &mut [D]) {
                 dispatch!(k, $digit_rows(job, rows));
             }
 
-            fn dither_rows(k: Vectorised, job: &RowsJob<'_, Self>, dithers: &[Self], rows: &mut [Self]) {
+            fn dither_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, dithers: &[Self], rows: &mut [D]) {
                 dispatch!(k, $dither_rows(job, dithers, rows));
             }
 
-            fn carry_rows(k: Vectorised, job: &RowsJob<'_, Self>, carries: &Carries<'_>, rows: &mut [Self]) {
+            fn carry_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, carries: &Carries<'_>, rows: &mut [D]) {
                 dispatch!(k, $carry_rows(job, carries, rows));
             }
         }
@@ -240,55 +232,28 @@ impl<W: Residue> Tile<'_, W> {
     fn deterministic<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
         let planes: &mut [L] = bytemuck::cast_slice_mut(&mut scratch.planes);
         self.split(planes);
-        L::digit_rows(self.k, &self.job(planes, rows.stride), bytemuck::cast_slice_mut(rows.from_tile()));
+        L::digit_rows(self.k, &self.job(planes, rows.stride), rows.from_tile());
     }
 
     fn randomised<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
-        let Scratch { values, planes, dithers, rows: spare, carries } = scratch;
+        let Scratch { values, planes, dithers, carries } = scratch;
         let planes: &mut [L] = bytemuck::cast_slice_mut(planes);
-        let spare: &mut [L] = bytemuck::cast_slice_mut(spare);
         self.split(planes);
         match self.plan.family {
             Family::Zy22 | Family::DitherQ => {
                 let dithers: &mut [L] = bytemuck::cast_slice_mut(dithers);
                 let input = &self.draws.dither[..self.input.len()];
                 L::split::<PLAIN>(self.k, &Source { input, add: 0, ..self.source() }, dithers);
-                self.dithered(planes, dithers, spare, rows);
+                L::dither_rows(self.k, &self.job(planes, rows.stride), dithers, rows.from_tile());
             }
             Family::Gmp19 => {
                 dispatch!(self.k, values::<BELOW>(&self.source(), values));
                 self.random_carries(&values[..self.input.len()], carries);
-                self.carried(planes, carries, &[], spare, rows);
+                self.carried(planes, carries, &[], rows);
             }
-            Family::Jlp21 => self.carried(planes, self.draws.carries, &self.plan.modulus_digits, spare, rows),
-            _ => self.carried(planes, self.draws.carries, &[], spare, rows),
+            Family::Jlp21 => self.carried(planes, self.draws.carries, &self.plan.modulus_digits, rows),
+            _ => self.carried(planes, self.draws.carries, &[], rows),
         }
-    }
-
-    fn dithered<L: Planar, D: Digit>(&self, planes: &[L], dithers: &[L], spare: &mut [L], rows: &mut Rows<'_, D>) {
-        let job = self.job(planes, rows.stride);
-        if L::BITS == D::BITS {
-            return L::dither_rows(self.k, &job, dithers, bytemuck::cast_slice_mut(rows.from_tile()));
-        }
-        for first in (0..self.plan.length).step_by(WIDENED) {
-            let part = first..self.plan.length.min(first + WIDENED);
-            let job = RowsJob {
-                places: &job.places[part.clone()],
-                offsets: &job.offsets[part.clone()],
-                row_stride: TILE,
-                ..job
-            };
-            L::dither_rows(self.k, &job, dithers, spare);
-            self.widen(spare, rows, part);
-        }
-    }
-
-    /// Writes narrow rows to those of the output.
-    fn widen<L: Lane, D: Digit>(&self, narrow: &[L], rows: &mut Rows<'_, D>, part: Range<usize>) {
-        let stride = rows.stride;
-        let end = ((part.end - 1) * stride + self.input.len()).min(rows.from_tile().len());
-        let wide = &mut rows.from_tile()[part.start * stride..end];
-        dispatch!(self.k, widen_rows(narrow, TILE, wide, stride, self.input.len()));
     }
 
     /// GMP19's carries, in the layout of drawn ones; there is none out of the top digit.
@@ -308,31 +273,8 @@ impl<W: Residue> Tile<'_, W> {
         }
     }
 
-    fn carried<L: Planar, D: Digit>(
-        &self,
-        planes: &[L],
-        words: &[u64],
-        subtracted: &[i64],
-        spare: &mut [L],
-        rows: &mut Rows<'_, D>,
-    ) {
-        let job = self.job(planes, rows.stride);
-        let carries = Carries { words, per_block: self.plan.length, first: 0, subtracted };
-        if L::BITS == D::BITS && job.coefficients.is_multiple_of(BLOCK) {
-            return L::carry_rows(self.k, &job, &carries, bytemuck::cast_slice_mut(rows.from_tile()));
-        }
-        for first in (0..self.plan.length).step_by(WIDENED) {
-            let part = first..self.plan.length.min(first + WIDENED);
-            let job = RowsJob {
-                places: &job.places[part.clone()],
-                offsets: &job.offsets[part.clone()],
-                coefficients: job.coefficients.next_multiple_of(BLOCK),
-                row_stride: TILE,
-                ..job
-            };
-            let subtracted = subtracted.get(part.clone()).unwrap_or(&[]);
-            L::carry_rows(self.k, &job, &Carries { first, subtracted, ..carries }, spare);
-            self.widen(spare, rows, part);
-        }
+    fn carried<L: Planar, D: Digit>(&self, planes: &[L], words: &[u64], subtracted: &[i64], rows: &mut Rows<'_, D>) {
+        let carries = Carries { words, per_block: self.plan.length, subtracted };
+        L::carry_rows(self.k, &self.job(planes, rows.stride), &carries, rows.from_tile());
     }
 }
