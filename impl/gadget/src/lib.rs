@@ -14,6 +14,7 @@ mod kernel;
 mod moments;
 mod plan;
 mod residue;
+pub mod stages;
 
 pub use balanced32::Balanced32;
 pub use coins::Coins;

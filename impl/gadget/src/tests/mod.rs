@@ -3,3 +3,4 @@
 mod distribution;
 mod laws;
 mod recompose;
+mod stages;
