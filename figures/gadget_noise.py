@@ -35,7 +35,7 @@ READING = (
     "Standard deviations in bits (log2). Product: what one external product adds to its input's noise, uniform input, "
     "message 1. Blind rotation: CMUXes that turn the accumulator by random powers of X, a fresh selector each step. "
     "Fixed input: the same ciphertext, all coefficients equal, selected again and again; with one selector the errors "
-    "of deterministic digits add coherently, length^2 in the variance, those of fresh coins do not."
+    "of deterministic digits add coherently, length^2 in the variance, those of digits centred for every input do not."
 )
 
 
