@@ -59,6 +59,19 @@ def test_quick_measures_every_protocol():
     assert measured == protocols
 
 
+def test_every_primitive_is_measured(binary):
+    listed = json.loads(subprocess.run([binary, "primitive", "list", "--json"], check=True, capture_output=True).stdout)
+    asked = {
+        row.primitive
+        for profile in ("tiny", "quick")
+        for group in sweep.Sweep(sweep.read_profile(profile)).measured()
+        if group.kind == "primitive"
+        for row in group.rows
+    }
+    # Reading of memory is probed by itself, before and after each group of protocols.
+    assert {primitive["name"] for primitive in listed["primitives"]} - {"bandwidth"} == asked
+
+
 def test_larger_profiles_contain_smaller_ones():
     names = {name: {g.key for g in sweep.Sweep(sweep.read_profile(name)).measured()} for name in PROFILES[1:]}
     assert names["quick"] < names["laptop"] <= names["paper"]

@@ -102,8 +102,10 @@ impl Primitive for Chain {
         let mut described = Described { settings: complete(&own)?, ..Described::default() };
         describe_ring(&mut described, &ring);
         let length = describe_gadget(&mut described, &ring, own.gadget()?)?;
-        // Each step makes 2 length rows and uses them.
-        let polynomials = own.steps() * (2 * length as u64 * 7 + 2);
+        // A selector's 2 length rows are made, at six polynomials each, and used in every step.
+        let (rows, steps) = (2 * length as u64, own.steps());
+        let selectors = if matches!(own.selectors, Selectors::One) { 1 } else { steps };
+        let polynomials = selectors * rows * 6 + steps * (rows + 2);
         described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(&ring);
         described.peak_bytes = ((32 * length + 64) * ring.n * ring.primes.len() * 8) as u64;
         Ok(described)
