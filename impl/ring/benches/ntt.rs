@@ -3,7 +3,7 @@
 //! Ids: `ntt/<bits of the prime>/<N>/<forward|inverse>/<path>`. `tfhe` as an inverse leaves out 1/N, ours do not;
 //! `tfhe-normalized` includes it.
 
-use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
+use criterion::{BenchmarkGroup, Criterion, measurement::WallTime};
 use ring::ntt::{NttPlan, Path};
 use ring::word::Word;
 use std::time::Duration;
@@ -41,13 +41,16 @@ fn transforms<W: Word>(c: &mut Criterion, bits: u32, prime: u64, n: usize) {
     }
 }
 
-fn all(c: &mut Criterion) {
+fn main() {
+    let mut c = Criterion::default().configure_from_args();
     for n in [1024, 2048, 4096, 8192] {
         for (bits, prime) in PRIMES {
-            if bits < 32 { transforms::<u32>(c, bits, prime, n) } else { transforms::<u64>(c, bits, prime, n) }
+            if bits < 32 {
+                transforms::<u32>(&mut c, bits, prime, n)
+            } else {
+                transforms::<u64>(&mut c, bits, prime, n)
+            }
         }
     }
+    c.final_summary();
 }
-
-criterion_group!(benches, all);
-criterion_main!(benches);

@@ -1,7 +1,7 @@
 //! Primes below 2^50 by 52-bit multiply-add (AVX-512 IFMA).
 //!
-//! Factors carry w' = floor(w 2^52 / p); for y below 2^52, w y - floor(y w' / 2^52) p lies in [0, 2p). Going forward, only
-//! the low 52 bits of a lane count, which spares the masking: multiply-add reads no others.
+//! Factors carry w' = floor(w 2^52 / p); for y below 2^52, w y - floor(y w' / 2^52) p lies in [0, 2p), so that its low 52
+//! bits, all that multiply-add yields, are the whole of it.
 
 use super::avx512::Avx512x64;
 use super::lanes::{Constants, Factor, Field, Isa};
@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 
 type Lanes = Avx512x64<true>;
 
-/// Forward: values below 2^51 + 2p modulo 2^52; inverse: below 2p.
+/// Harvey's ranges: below 4p going forward, below 2p going back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ifma;
 
@@ -19,29 +19,21 @@ pub(super) struct Registers {
     /// -p modulo 2^52.
     minus: __m512i,
     twice: __m512i,
-    /// 2^52 / p.
-    reciprocal: __m512i,
-    /// 2^51 and 2^52 - 1.
-    top: __m512i,
+    /// 2^52 - 1.
     mask: __m512i,
 }
 
 impl Ifma {
-    /// `sum` + w y, reduced, in the low 52 bits.
-    #[inline(always)]
-    unsafe fn mul_add(r: Registers, sum: __m512i, y: __m512i, w: Factor<Self>) -> __m512i {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let quotient = _mm512_madd52hi_epu64(_mm512_setzero_si512(), y, w.1);
-            _mm512_madd52lo_epu64(_mm512_madd52lo_epu64(sum, y, w.0), quotient, r.minus)
-        }
-    }
-
     /// w y in [0, 2p).
     #[inline(always)]
     unsafe fn mul(r: Registers, y: __m512i, w: Factor<Self>) -> __m512i {
-        // SAFETY: as above.
-        unsafe { _mm512_and_si512(Self::mul_add(r, _mm512_setzero_si512(), y, w), r.mask) }
+        // SAFETY: the caller's promise.
+        unsafe {
+            let zero = _mm512_setzero_si512();
+            let quotient = _mm512_madd52hi_epu64(zero, y, w.1);
+            let product = _mm512_madd52lo_epu64(_mm512_madd52lo_epu64(zero, y, w.0), quotient, r.minus);
+            _mm512_and_si512(product, r.mask)
+        }
     }
 }
 
@@ -53,7 +45,7 @@ impl Field for Ifma {
     type Registers = Registers;
 
     fn constants(prime: u64) -> Constants<u64> {
-        [prime, (1 << 52) - prime, (1 << 52) / prime, 0, 0, 0, 0, 0]
+        [prime, (1 << 52) - prime, 0, 0, 0, 0, 0, 0]
     }
 
     fn factor(w: u64, prime: u64) -> [u64; 2] {
@@ -72,8 +64,6 @@ impl Field for Ifma {
                 p: Lanes::splat(c[0]),
                 minus: Lanes::splat(c[1]),
                 twice: Lanes::splat(2 * c[0]),
-                reciprocal: Lanes::splat(c[2]),
-                top: Lanes::splat(1 << 51),
                 mask: Lanes::splat((1 << 52) - 1),
             }
         }

@@ -34,7 +34,6 @@ mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod passes;
 mod path;
-mod primes;
 mod scalar;
 mod tables;
 #[cfg(test)]
@@ -49,6 +48,8 @@ pub use path::Path;
 pub use tfhe::TfhePlan;
 
 use crate::kernel::{Kernel, KernelError};
+use crate::modulus::Modulus;
+use crate::primes::{is_prime, root_of_unity};
 use crate::word::Word;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -148,20 +149,13 @@ impl<W: Word> NttPlan<W> {
         if p >> W::MAX_MODULUS_BITS != 0 {
             return Err(NttError::TooLarge { prime: p, bits: W::MAX_MODULUS_BITS });
         }
-        if !primes::is_prime(p) {
-            return Err(NttError::Composite(p));
-        }
-        let order = 2 * n as u64;
-        let root = if p % order == 1 { primes::root_of_unity(p, order) } else { None };
-        let root = root.ok_or(NttError::NoRoot { prime: p, n })?;
-        let powers = tables::bit_reversed_powers(root, n, p);
-        let inverses = tables::bit_reversed_powers(primes::pow_mod(root, order - 1, p), n, p);
-        let scale = primes::pow_mod(n as u64, p - 2, p);
-        let factors = (&powers[..], &inverses[..], scale);
+        let modulus = Modulus::new(p).ok().filter(|_| is_prime(p)).ok_or(NttError::Composite(p))?;
+        let root = root_of_unity(p, 2 * n as u64).ok_or(NttError::NoRoot { prime: p, n })?;
+        let factors = tables::Factors::new(root, n, &modulus);
         let engine = if W::BITS == 32 {
-            Engine::Word32(path.engine32(p as u32, factors)?)
+            Engine::Word32(path.engine32(p as u32, &factors)?)
         } else {
-            Engine::Word64(path.engine64(p, factors)?)
+            Engine::Word64(path.engine64(p, &factors)?)
         };
         let inner = Inner { n, prime: p, root, path, engine };
         Ok(Self { inner: Arc::new(inner), word: PhantomData })

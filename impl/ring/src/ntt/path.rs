@@ -1,6 +1,7 @@
 //! The choice of the instructions and the arithmetic of a transform.
 
 use super::scalar::Tables;
+use super::tables::Factors;
 use super::{NttError, Transform};
 use crate::kernel::Kernel;
 use crate::word::Word;
@@ -28,9 +29,6 @@ pub enum Path {
     /// AVX-512 with 52-bit multiply-add; `u64` and primes below 2^50 only.
     Ifma,
 }
-
-/// The factors a transform is made of: powers of psi and of its inverse in bit-reversed order, and 1/N.
-pub(super) type Factors<'a> = (&'a [u64], &'a [u64], u64);
 
 impl Path {
     /// All paths, from the slowest to the fastest.
@@ -70,7 +68,7 @@ impl Path {
         Err(NttError::Path { path: self, needs: "a processor with AVX-512 IFMA, 64-bit words and a prime below 2^50" })
     }
 
-    pub(super) fn engine32(self, prime: u32, factors: Factors) -> Result<Box<dyn Transform<u32>>, NttError> {
+    pub(super) fn engine32(self, prime: u32, factors: &Factors) -> Result<Box<dyn Transform<u32>>, NttError> {
         self.check(32, prime.into())?;
         Ok(match self {
             #[cfg(target_arch = "x86_64")]
@@ -81,7 +79,7 @@ impl Path {
         })
     }
 
-    pub(super) fn engine64(self, prime: u64, factors: Factors) -> Result<Box<dyn Transform<u64>>, NttError> {
+    pub(super) fn engine64(self, prime: u64, factors: &Factors) -> Result<Box<dyn Transform<u64>>, NttError> {
         self.check(64, prime)?;
         Ok(match self {
             #[cfg(target_arch = "x86_64")]
@@ -112,7 +110,7 @@ fn has_ifma() -> bool {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn vector32<I: Isa32>(prime: u32, factors: Factors) -> Box<dyn Transform<u32>> {
+fn vector32<I: Isa32>(prime: u32, factors: &Factors) -> Box<dyn Transform<u32>> {
     if lazy32(prime) {
         Box::new(Vectorised::<Lazy32<I>>::new(prime, factors))
     } else {
@@ -121,7 +119,7 @@ fn vector32<I: Isa32>(prime: u32, factors: Factors) -> Box<dyn Transform<u32>> {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn vector64<I: Isa64>(prime: u64, factors: Factors) -> Box<dyn Transform<u64>> {
+fn vector64<I: Isa64>(prime: u64, factors: &Factors) -> Box<dyn Transform<u64>> {
     if wide64(prime) {
         Box::new(Vectorised::<Wide64<I>>::new(prime, factors))
     } else {

@@ -2,8 +2,7 @@
 //! ("Faster arithmetic for number-theoretic transforms", 2014). The reference for the others.
 
 use super::Transform;
-use super::path::Factors;
-use super::tables::{Residue, Twiddle};
+use super::tables::{Factors, Residue, Twiddle};
 
 /// Twiddles of the portable path: index `m + i` for block `i` of the layer of `m` blocks; 0 is unused.
 #[derive(Debug)]
@@ -16,15 +15,13 @@ pub(super) struct Tables<W> {
 }
 
 impl<W: Residue> Tables<W> {
-    /// `powers[m + i]`, `inverses[m + i]`: psi^{+-bitrev(m + i)}; `scale`: 1/N.
-    pub(super) fn new(prime: W, (powers, inverses, scale): Factors) -> Self {
-        let twiddles = |values: &[u64]| values.iter().map(|w| Twiddle::new(*w, prime)).collect::<Vec<_>>();
-        let last = super::primes::mul_mod(inverses[1], scale, prime.to_u64());
+    pub(super) fn new(prime: W, factors: &Factors) -> Self {
+        let twiddles = |values: &[u64]| values.iter().map(|w| Twiddle::new(*w, prime)).collect();
         Self {
             prime,
-            forward: twiddles(powers),
-            inverse: twiddles(inverses),
-            scale: [Twiddle::new(scale, prime), Twiddle::new(last, prime)],
+            forward: twiddles(&factors.powers),
+            inverse: twiddles(&factors.inverses),
+            scale: factors.scale.map(|value| Twiddle::new(value, prime)),
         }
     }
 

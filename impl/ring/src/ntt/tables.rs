@@ -1,6 +1,6 @@
 //! Twiddle factors.
 
-use super::primes::{mul_mod, pow_mod};
+use crate::modulus::Modulus;
 use crate::word::Word;
 
 /// Word arithmetic of the transforms; sums, differences and products wrap.
@@ -61,15 +61,36 @@ impl<W: Residue> Twiddle<W> {
     }
 }
 
-/// `root`^bitrev(k) for k below n, where bitrev reverses log2(n) bits.
-pub(super) fn bit_reversed_powers(root: u64, n: usize, prime: u64) -> Vec<u64> {
+/// What a transform is made of, modulo the prime.
+pub(super) struct Factors {
+    /// psi^bitrev(k) for k below N, where bitrev reverses log2(N) bits: the twiddle of block i of the layer of m blocks is at m + i.
+    pub(super) powers: Vec<u64>,
+    /// Their inverses.
+    pub(super) inverses: Vec<u64>,
+    /// 1/N, and 1/N times the twiddle of the last inverse layer.
+    pub(super) scale: [u64; 2],
+}
+
+impl Factors {
+    /// `psi`: of order 2n.
+    pub(super) fn new(psi: u64, n: usize, modulus: &Modulus<u64>) -> Self {
+        let inverse = modulus.neg(modulus.pow(psi, n as u64 - 1));
+        let inverses = bit_reversed_powers(inverse, n, modulus);
+        // psi^n is -1; 1/N is the power p - 2 of N.
+        let scale = modulus.pow(n as u64, modulus.value() - 2);
+        let last = modulus.mul(scale, inverses[1]);
+        Self { powers: bit_reversed_powers(psi, n, modulus), inverses, scale: [scale, last] }
+    }
+}
+
+fn bit_reversed_powers(root: u64, n: usize, modulus: &Modulus<u64>) -> Vec<u64> {
     let mut powers = vec![1];
     // Appending the block of k in [m, 2m) multiplies by root^(n / 2m).
     while powers.len() < n {
-        let factor = pow_mod(root, (n / 2 / powers.len()) as u64, prime);
+        let factor = modulus.pow(root, (n / 2 / powers.len()) as u64);
         powers.extend_from_within(..);
         let half = powers.len() / 2;
-        powers[half..].iter_mut().for_each(|power| *power = mul_mod(*power, factor, prime));
+        powers[half..].iter_mut().for_each(|power| *power = modulus.mul(*power, factor));
     }
     powers
 }

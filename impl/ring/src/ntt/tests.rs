@@ -1,12 +1,23 @@
-use super::primes::{is_prime, mul_mod, pow_mod};
 use super::*;
+use crate::primes::{primes_above, primes_below};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+fn mul_mod(a: u64, b: u64, p: u64) -> u64 {
+    (u128::from(a) * u128::from(b) % u128::from(p)) as u64
+}
+
+fn pow_mod(x: u64, exponent: u64, p: u64) -> u64 {
+    let bits = (0..exponent.checked_ilog2().map_or(0, |log| log + 1)).rev();
+    bits.fold(1, |power, bit| {
+        let square = mul_mod(power, power, p);
+        if exponent >> bit & 1 == 1 { mul_mod(square, x, p) } else { square }
+    })
+}
+
 /// The largest prime = 1 mod 2n below 2^bits.
 fn prime_below(bits: u32, n: usize) -> u64 {
-    let step = 2 * n as u64;
-    (1..(1u64 << bits) / step).rev().map(|k| k * step + 1).find(|p| is_prime(*p)).unwrap()
+    primes_below(bits, 2 * n as u64).next().unwrap()
 }
 
 fn sizes() -> impl Iterator<Item = usize> {
@@ -113,7 +124,7 @@ fn values_at_odd_powers_and_back() {
 #[test]
 fn primes_at_the_bounds_of_ranges() {
     let n = 256;
-    let prime_above = |bits: u32| (1..).map(|k| (1u64 << bits) + 512 * k + 1).find(|p| is_prime(*p)).unwrap();
+    let prime_above = |bits| primes_above(bits, 512).next().unwrap();
     check::<u32>(n, 7681);
     check::<u64>(n, 7681);
     (18..31).for_each(|bits| check::<u32>(n, prime_above(bits)));

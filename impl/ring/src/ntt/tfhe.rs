@@ -1,7 +1,7 @@
 //! The transforms of `tfhe-ntt` 0.7 behind the functions of our plan: an alternative, an oracle and an opponent.
 
 use super::NttError;
-use super::primes::is_prime;
+use crate::primes::is_prime;
 use crate::word::Word;
 use std::marker::PhantomData;
 

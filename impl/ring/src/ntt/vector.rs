@@ -3,8 +3,7 @@
 use super::Transform;
 use super::lanes::{Constants, Field, Isa, Word};
 use super::passes::{log_block, radices};
-use super::path::Factors;
-use super::primes::mul_mod;
+use super::tables::Factors;
 use crate::word::Word as _;
 
 /// The factors of one direction.
@@ -91,8 +90,8 @@ impl<F: Field> Layout<'_, F> {
 }
 
 impl<F: Field> Vectorised<F> {
-    /// `powers[m + i]`, `inverses[m + i]`: psi^{+-bitrev(m + i)}; `scale`: 1/N.
-    pub(super) fn new(prime: Word<F>, (powers, inverses, scale): Factors) -> Self {
+    pub(super) fn new(prime: Word<F>, factors: &Factors) -> Self {
+        let Factors { powers, inverses, scale } = factors;
         let n = powers.len();
         let log_n = n.trailing_zeros() as usize;
         let (log_lanes, held) = (F::I::LOG_LANES, log_block::<F::I>(log_n));
@@ -120,8 +119,8 @@ impl<F: Field> Vectorised<F> {
             (0..*blocks).for_each(|block| inverse.block(*layers, *blocks, block));
         }
 
-        let scales = [1, scale].map(|scale| {
-            let [u, w] = [scale, mul_mod(scale, inverses[1], prime.to_u64())].map(|value| inverse.factor(value));
+        let scales = [[1, inverses[1]], *scale].map(|[sum, difference]| {
+            let [u, w] = [sum, difference].map(|value| inverse.factor(value));
             [u[0], u[1], w[0], w[1]]
         });
         Self {
