@@ -74,6 +74,11 @@ impl<W: Residue> Decomposer<W> {
         self.kernel.kernel()
     }
 
+    /// Writes as many digits as a decomposition would, all the same, with the kernel's widest stores: the bound that memory sets.
+    pub fn store_only<D: Digit>(&self, digits: &mut [D]) {
+        kernel::store(self.kernel, digits);
+    }
+
     /// Whether every digit fits `D`.
     pub fn fits<D: Digit>(&self) -> bool {
         self.plan

@@ -19,6 +19,10 @@ static PRIMITIVES: &[Entry] = &[
     Entry { primitive: &kind::bandwidth::Reader, source_hash: env!("PIRLAB_PRIMITIVE_BANDWIDTH") },
     Entry { primitive: &kind::noise::Noise, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Chain, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
+    Entry { primitive: &kind::decompose::Vectors, source_hash: env!("PIRLAB_PRIMITIVE_DECOMPOSE") },
+    Entry { primitive: &kind::decompose::Scalars, source_hash: env!("PIRLAB_PRIMITIVE_DECOMPOSE") },
+    Entry { primitive: &kind::decompose::Operations, source_hash: env!("PIRLAB_PRIMITIVE_DECOMPOSE") },
+    Entry { primitive: &kind::decompose::Magnitude, source_hash: env!("PIRLAB_PRIMITIVE_DECOMPOSE") },
 ];
 
 /// All primitives.

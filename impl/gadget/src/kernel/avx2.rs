@@ -71,6 +71,19 @@ fn expand32(bits: u8) -> __m256i {
     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits.into()), bit), bit)
 }
 
+/// Stores one value all over.
+#[target_feature(enable = "avx2")]
+pub(super) fn store<D: Digit>(digits: &mut [D]) {
+    // Not a splat of one byte, which would become a call of memset.
+    let value = _mm256_set1_epi32(0x0102_0304);
+    let (registers, rest) = bytemuck::cast_slice_mut::<D, u8>(digits).as_chunks_mut::<32>();
+    for register in registers {
+        // SAFETY: 32 bytes.
+        unsafe { _mm256_storeu_si256(register.as_mut_ptr().cast(), value) };
+    }
+    rest.fill(4);
+}
+
 /// Sign-extends a register of lanes, which lie in memory, to digits.
 ///
 /// # Safety

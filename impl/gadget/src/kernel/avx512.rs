@@ -207,6 +207,19 @@ pub(super) fn planes32<const MODE: u8>(source: &Source<'_>, stride: usize, plane
     }
 }
 
+/// Stores one value all over.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(super) fn store<D: Digit>(digits: &mut [D]) {
+    // Not a splat of one byte, which would become a call of memset.
+    let value = _mm512_set1_epi32(0x0102_0304);
+    let (registers, rest) = bytemuck::cast_slice_mut::<D, u8>(digits).as_chunks_mut::<64>();
+    for register in registers {
+        // SAFETY: 64 bytes.
+        unsafe { _mm512_storeu_si512(register.as_mut_ptr().cast(), value) };
+    }
+    rest.fill(4);
+}
+
 /// Sign-extends a register of lanes, which lie in memory, to digits.
 ///
 /// # Safety

@@ -92,3 +92,16 @@ pub(crate) fn keep_below<W: Residue>(kernel: Checked, words: &mut [W], mask: W, 
     }
     scalar::keep_below(words, mask, bound)
 }
+
+/// Writes one value to all of `digits` with the widest stores: what the deterministic kernels are held against.
+pub(crate) fn store<D: Digit>(kernel: Checked, digits: &mut [D]) {
+    #[cfg(target_arch = "x86_64")]
+    match kernel.0 {
+        Kernel::Scalar => {}
+        // SAFETY: a `Checked` kernel exists only if the processor has its features.
+        Kernel::Avx2 => return unsafe { avx2::store(digits) },
+        // SAFETY: as above.
+        Kernel::Avx512 => return unsafe { avx512::store(digits) },
+    }
+    digits.fill(D::from_i64(0x0102_0304));
+}

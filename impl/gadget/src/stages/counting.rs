@@ -5,19 +5,54 @@ use super::word::{StageDigit, StageWord};
 use std::cell::Cell;
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Shr, Sub};
 
+/// Operations spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Additions and subtractions.
+    pub additions: u64,
+    /// Products.
+    pub multiplications: u64,
+    /// Divisions, a remainder being one of its own.
+    pub divisions: u64,
+    /// What all of them cost.
+    pub bit_operations: u64,
+}
+
 thread_local! {
-    static SPENT: Cell<u64> = const { Cell::new(0) };
+    static SPENT: Cell<Operations> = const { Cell::new(Operations { additions: 0, multiplications: 0, divisions: 0, bit_operations: 0 }) };
 }
 
-fn spend(operations: u32) {
-    SPENT.set(SPENT.get() + u64::from(operations));
+fn spend(count: impl FnOnce(&mut Operations), bits: u32) {
+    let mut spent = SPENT.get();
+    count(&mut spent);
+    spent.bit_operations += u64::from(bits);
+    SPENT.set(spent);
 }
 
-/// The bit operations that `work` spends on counted words.
-pub fn count(work: impl FnOnce()) -> u64 {
-    let before = SPENT.get();
+fn add(bits: u32) {
+    spend(|spent| spent.additions += 1, bits);
+}
+
+fn multiply(bits: u32) {
+    spend(|spent| spent.multiplications += 1, bits);
+}
+
+fn divide(bits: u32) {
+    spend(|spent| spent.divisions += 1, bits);
+}
+
+/// What `work` spends on counted words.
+pub fn count(work: impl FnOnce()) -> Operations {
+    let outside = SPENT.replace(Operations::default());
     work();
-    SPENT.get() - before
+    let spent = SPENT.get();
+    SPENT.set(Operations {
+        additions: outside.additions + spent.additions,
+        multiplications: outside.multiplications + spent.multiplications,
+        divisions: outside.divisions + spent.divisions,
+        bit_operations: outside.bit_operations + spent.bit_operations,
+    });
+    spent
 }
 
 /// A residue that counts. Its width is its bit length; a divisor b = 2^l has l bits.
@@ -42,7 +77,7 @@ fn divisor_bits(value: u128) -> u32 {
 impl Add for Counted {
     type Output = Self;
     fn add(self, other: Self) -> Self {
-        spend(bits(self.0).max(bits(other.0)));
+        add(bits(self.0).max(bits(other.0)));
         Self(self.0.wrapping_add(other.0))
     }
 }
@@ -50,7 +85,7 @@ impl Add for Counted {
 impl Sub for Counted {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
-        spend(bits(self.0).max(bits(other.0)));
+        add(bits(self.0).max(bits(other.0)));
         Self(self.0.wrapping_sub(other.0))
     }
 }
@@ -58,7 +93,7 @@ impl Sub for Counted {
 impl Mul for Counted {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
-        spend(bits(self.0) * divisor_bits(other.0));
+        multiply(bits(self.0) * divisor_bits(other.0));
         Self(self.0.wrapping_mul(other.0))
     }
 }
@@ -66,7 +101,7 @@ impl Mul for Counted {
 impl Div for Counted {
     type Output = Self;
     fn div(self, other: Self) -> Self {
-        spend(bits(self.0) * divisor_bits(other.0));
+        divide(bits(self.0) * divisor_bits(other.0));
         Self(self.0 / other.0)
     }
 }
@@ -74,7 +109,7 @@ impl Div for Counted {
 impl Rem for Counted {
     type Output = Self;
     fn rem(self, other: Self) -> Self {
-        spend(bits(self.0) * divisor_bits(other.0));
+        divide(bits(self.0) * divisor_bits(other.0));
         Self(self.0 % other.0)
     }
 }
@@ -116,7 +151,7 @@ impl StageWord for Counted {
     }
 
     fn append(self, base: Self, digit: CountedDigit) -> Self {
-        spend(digit.bits);
+        add(digit.bits);
         Self(self.0.wrapping_mul(base.0).wrapping_add(digit.value as u128))
     }
 
@@ -129,7 +164,7 @@ impl Add for CountedDigit {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         let bits = self.bits.max(other.bits);
-        spend(bits);
+        add(bits);
         Self { value: self.value + other.value, bits }
     }
 }
@@ -138,7 +173,7 @@ impl Sub for CountedDigit {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
         let bits = self.bits.max(other.bits);
-        spend(bits);
+        add(bits);
         Self { value: self.value - other.value, bits }
     }
 }
@@ -146,7 +181,7 @@ impl Sub for CountedDigit {
 impl Mul for CountedDigit {
     type Output = Self;
     fn mul(self, other: Self) -> Self {
-        spend(self.bits * other.bits);
+        multiply(self.bits * other.bits);
         Self { value: self.value * other.value, bits: self.bits + other.bits }
     }
 }

@@ -8,7 +8,7 @@
 mod counting;
 mod word;
 
-pub use counting::{Counted, CountedDigit, count};
+pub use counting::{Counted, CountedDigit, Operations, count};
 pub use word::{StageDigit, StageWord};
 
 use crate::family::Family;

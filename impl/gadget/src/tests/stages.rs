@@ -53,14 +53,15 @@ fn additions_cost_what_table_1_says() {
         let l = u64::from(bits);
         let carries = vec![stages.digit(1); k as usize];
         let mut x = vec![stages.digit(1); k as usize];
-        let jlp21 = count(|| stages.addition(&carries, &mut x));
+        let jlp21 = count(|| stages.addition(&carries, &mut x)).bit_operations;
         assert_eq!(jlp21, (k - 1) * (2 * l * l + 5 * l) + l + l * l + 2 * l);
         let mut x = vec![stages.digit(1); k as usize];
-        let gmp19 = count(|| stages.carry_addition(&carries, &mut x));
+        let gmp19 = count(|| stages.carry_addition(&carries, &mut x)).bit_operations;
         assert_eq!(gmp19, (k - 1) * (l * l + 3 * l) + 2 * l);
         let check = count(|| {
             stages.check(&x[..k as usize - 1], Counted::constant(1));
-        });
+        })
+        .bit_operations;
         assert!(check >= (k - 1) * l && check <= 2 * k * l);
     }
 }

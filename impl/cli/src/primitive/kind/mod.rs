@@ -1,5 +1,6 @@
 //! The primitives, one file or folder each. The build script hashes it by its name.
 
 pub mod bandwidth;
+pub mod decompose;
 pub mod noise;
 pub mod prg;
