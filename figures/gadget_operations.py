@@ -77,11 +77,18 @@ def _entry(record: Primitive, family: str, part: str, formula: str) -> dict:
     }
 
 
+def _pretty(formula: str) -> str:
+    """`k*(ell^2 + 3*ell)` -> `k·(ℓ² + 3·ℓ)`."""
+    for plain, sign in (("*", "·"), ("ell", "ℓ"), ("^2", "²"), ("_1", "₁"), ("_2", "₂")):
+        formula = formula.replace(plain, sign)
+    return formula
+
+
 def _cells(entry: dict, record: Primitive) -> dict[str, Cell]:
     cells = {
         "family": Cell(FAMILIES[entry["family"]], record.marks()),
         "part": Cell(part_name(entry["part"])),
-        "formula": Cell(entry["formula"].replace("*", "·").replace("ell", "ℓ").replace(" · ", "·")),
+        "formula": Cell(_pretty(entry["formula"])),
         "modulus_bits": Cell(str(entry["modulus_bits"])),
         "base": Cell(base_text(entry["base"]), sort=float(entry["base"])),
         "length": Cell(str(entry["length"])),

@@ -34,6 +34,11 @@ TEX_SPECIAL = {
     "≥": r"$\geq$",
     "≤": r"$\leq$",
     "→": r"$\rightarrow$",
+    "·": r"$\cdot$",
+    "ℓ": r"$\ell$",
+    "²": "$^2$",
+    "₁": "$_1$",
+    "₂": "$_2$",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }

@@ -130,6 +130,8 @@ def test_table1_puts_counts_beside_formulas(records):
     assert (row["formula"], row["formula_value"], row["bit_operations"]) == ("k*(2*ell^2 + 5*ell)", 1344, 800)
     assert frame.loc[("gmp19", "sampling", 2)]["formula"] == "k*P"
     assert len(table.rows) == 2 * 12
+    assert "| k·(2·ℓ² + 5·ℓ) |" in table.markdown()
+    assert r"k$\cdot$(2$\cdot$$\ell$$^2$ + 5$\cdot$$\ell$)" in table.tex()
 
 
 def test_tables_2_and_4_have_every_printed_number(records, expected):

@@ -81,11 +81,11 @@ def finished(tmp_path_factory, binary):
 
 def test_clean_run_makes_everything(finished):
     assert "Plan of profile tiny" in finished.output
-    assert "5 rows in 3 groups to measure" in finished.output
-    for group in (*(f"smoke/tiny {name}" for name in GROUPS), "smoke/primitives all"):
+    assert "8 rows in 4 groups to measure" in finished.output
+    for group in (*(f"smoke/tiny {name}" for name in GROUPS), "smoke/primitives all", "smoke/gadget base-4"):
         assert f"{group}: " in finished.output, "one line a finished group where there is no terminal"
-    assert "5 ok" in finished.output
-    assert len(finished.records()) == 5
+    assert "8 ok" in finished.output
+    assert len(finished.records()) == 8
     predictions = json.loads((finished.results / "predictions/tiny/smoke/tiny.json").read_text())
     assert len(predictions) == 3
     out = finished.figures / "smoke/tiny"
@@ -94,7 +94,8 @@ def test_clean_run_makes_everything(finished):
     for name in names:
         assert (out / name).stat().st_size > 0, name
     for end in ("csv", "md", "tex", "html"):
-        assert (finished.figures / f"smoke/primitives/table-primitives.{end}").stat().st_size > 0, end
+        for name in ("primitives/table-primitives", "gadget/table-gadget-table6"):
+            assert (finished.figures / f"smoke/{name}.{end}").stat().st_size > 0, f"{name}.{end}"
     report = (finished.figures / "report.html").read_text()
     assert "smoke/tiny" in report
     assert 'src="http' not in report, "the report opens without a network"
@@ -216,10 +217,10 @@ def test_reference_run_is_labelled(finished, tmp_path):
     command = [sys.executable, "experiments/reference.py", "--profile=tiny", f"--out={out}"]
     command += [f"--results={finished.results}", f"--figures={finished.figures}"]
     subprocess.run(command, cwd=sweep.ROOT, check=True, capture_output=True)
-    assert len(list((out / "records").rglob("*.json"))) == 5
-    assert len(list((out / "predictions").rglob("*.json"))) == 2
+    assert len(list((out / "records").rglob("*.json"))) == 8
+    assert len(list((out / "predictions").rglob("*.json"))) == 3
     text = (out / "README.md").read_text()
-    assert "| profile | tiny |" in text and "| rows | 5 ok |" in text
+    assert "| profile | tiny |" in text and "| rows | 8 ok |" in text
 
 
 def test_killed_sweep_continues(tmp_path, finished, binary):
@@ -244,9 +245,9 @@ def test_killed_sweep_continues(tmp_path, finished, binary):
     time.sleep(1)
     left = box.records()
     output = box.reproduce()
-    assert "5 ok" in output
+    assert "8 ok" in output
     after = box.records()
-    assert len(after) == 5
+    assert len(after) == 8
     assert {name: after[name] for name in left} == left, "finished records are kept as they are"
 
 
@@ -256,7 +257,7 @@ def test_slurm_profile_dry_run(finished, tmp_path):
         jobs = finished.dry_run("--workflow-profile", "config/profiles/slurm")
     finally:
         finished.folders = finished.folders | {"results": finished.results}
-    assert jobs["measure"] == 3 and jobs["predict"] == 2
+    assert jobs["measure"] == 4 and jobs["predict"] == 3
 
 
 def test_lint_is_clean(tmp_path):
