@@ -35,7 +35,12 @@ fn records_and_bounds() {
     put(&lab, "lattice/external-product/64", "lattice/external-product/64", Value::Null, 130.0);
     put(&lab, "lattice/ntt-forward/64", "lattice/ntt-forward/64", json!({"Elements": 64}), 6.0);
     put(&lab, "lattice/ntt-inverse/64", "lattice/ntt-inverse/64", Value::Null, 7.0);
-    let counts = json!({"lattice/external-product/64": {"forward": 12, "inverse": 4, "n": 64}});
+    put(&lab, "pairs", "pairs", Value::Null, 20.0);
+    put(&lab, "cmux", "cmux", Value::Null, 90.0);
+    let pairs = json!({
+        "forward": 4, "inverse": 2, "n": 64, "forward_bench": "pairs", "inverse_bench": "pairs", "ntts_per_iteration": 2,
+    });
+    let counts = json!({"lattice/external-product/64": {"forward": 12, "inverse": 4, "n": 64}, "cmux": pairs});
     lab.put("criterion/ntt-counts.json", counts.to_string());
     // The result before the last one is not converted.
     lab.put("criterion/prg/fill at/base/benchmark.json", "{}");
@@ -52,11 +57,13 @@ fn records_and_bounds() {
     let product = lab.json("bench/lattice/external-product/64.json");
     let bound = product["described"]["counts"]["ntt_bound_seconds"].as_f64().unwrap();
     assert!((bound - (12.0 * 6e-9 + 4.0 * 7e-9)).abs() < 1e-15, "{bound}");
+    let cmux = lab.json("bench/cmux.json")["described"]["counts"]["ntt_bound_seconds"].as_f64().unwrap();
+    assert!((cmux - 6.0 * 10e-9).abs() < 1e-15, "{cmux}");
     let line = |id: &str| said.out.lines().find(|line| line.contains(id)).unwrap().to_string();
     let shown = line("external-product");
     assert!(["130 ns", "128 ns to 132 ns", "100 ns", "1.30"].iter().all(|part| shown.contains(part)), "{shown}");
     assert!(line("prg/fill at").contains("1.86 GiB/s"), "{}", said.out);
-    assert_eq!(lab.other_files(&[]).iter().filter(|path| path.starts_with(lab.path("bench"))).count(), 4);
+    assert_eq!(lab.other_files(&[]).iter().filter(|path| path.starts_with(lab.path("bench"))).count(), 6);
 }
 
 #[test]

@@ -70,6 +70,13 @@ struct NttCount {
     n: u64,
     forward_bench: Option<String>,
     inverse_bench: Option<String>,
+    /// NTTs that one iteration of these benches takes.
+    #[serde(default = "one_ntt")]
+    ntts_per_iteration: f64,
+}
+
+fn one_ntt() -> f64 {
+    1.0
 }
 
 /// A result and where its record goes, relative to the folder of all records.
@@ -194,7 +201,7 @@ fn add_bounds(folder: &Path, all: &mut [Converted]) -> Outcome<()> {
         counts.insert("ntt_inverse".into(), count.inverse);
         let one = |bench: &Option<String>, way: &str| {
             let id = bench.clone().unwrap_or_else(|| format!("lattice/ntt-{way}/{}", count.n));
-            medians.get(&id).copied()
+            medians.get(&id).map(|seconds| seconds / count.ntts_per_iteration)
         };
         let (forward, inverse) = (one(&count.forward_bench, "forward"), one(&count.inverse_bench, "inverse"));
         if let (Some(forward), Some(inverse)) = (forward, inverse) {
