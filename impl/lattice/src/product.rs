@@ -7,14 +7,14 @@ use crate::decompose::{Integers, RingGadget};
 use crate::error::LatticeError;
 use crate::rlwe::{Rgsw, Rlwe, RlwePrime};
 use gadget::Coins;
-use ring::{Coefficient, Ntt, Poly, Word};
+use ring::{Coefficient, Ntt, Poly, Ring, Word};
 
-/// Buffers and coins of the products, reused from call to call.
+/// Buffers and coins of the products, reused from call to call, on any ring.
 pub struct Workspace<W: Word> {
     integers: Integers,
     digits: Vec<i32>,
     transformed: Vec<Poly<W, Ntt>>,
-    pub(crate) scratch: Option<Rlwe<W, Coefficient>>,
+    scratch: Option<Rlwe<W, Coefficient>>,
     coins: Coins,
 }
 
@@ -23,6 +23,23 @@ impl<W: Word> Workspace<W> {
     pub fn new(coins: Coins) -> Self {
         Self { integers: Integers::default(), digits: Vec::new(), transformed: Vec::new(), scratch: None, coins }
     }
+
+    /// Makes room for `rows` rows of digits of that ring.
+    fn fit(&mut self, ring: &Ring<W>, rows: usize) {
+        self.digits.resize(rows * ring.n(), 0);
+        self.transformed.retain(|row| of_ring(ring, row));
+        self.transformed.resize_with(rows, || ring.zero());
+    }
+
+    /// A ciphertext of that ring with any value; to be put back after use.
+    fn take_scratch(&mut self, ring: &Ring<W>) -> Rlwe<W, Coefficient> {
+        self.scratch.take().filter(|scratch| of_ring(ring, &scratch.a)).unwrap_or_else(|| Rlwe::zero(ring))
+    }
+}
+
+/// Whether a polynomial has the dimension and the number of primes of the ring.
+fn of_ring<W: Word, D>(ring: &Ring<W>, poly: &Poly<W, D>) -> bool {
+    poly.n() == ring.n() && poly.as_slice().len() == ring.n() * ring.primes().len()
 }
 
 /// NTTs of size N modulo one prime that a product of `parts` polynomials takes: forward and inverse.
@@ -72,7 +89,7 @@ impl<W: Word> RingGadget<W> {
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
         let ring = self.ring();
-        let mut difference = workspace.scratch.take().unwrap_or_else(|| Rlwe::zero(ring));
+        let mut difference = workspace.take_scratch(ring);
         difference.copy_from(one);
         difference.sub_assign(ring, zero);
         let result = self.external_product(&difference, selector, workspace, out);
@@ -92,10 +109,8 @@ impl<W: Word> RingGadget<W> {
         if parts.iter().any(|(_, key)| key.rows.len() != length) {
             return Err(LatticeError::Mismatch("a gadget and an encryption made with another"));
         }
+        workspace.fit(ring, parts.len() * length);
         let Workspace { integers, digits, transformed, coins, .. } = workspace;
-        let rows = parts.len() * length;
-        digits.resize(rows * n, 0);
-        transformed.resize_with(rows, || ring.zero());
         for ((part, _), digits) in parts.iter().zip(digits.chunks_exact_mut(length * n)) {
             self.digits(part, integers, digits, coins);
         }

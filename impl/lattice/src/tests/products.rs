@@ -57,6 +57,27 @@ fn cmux<W: Word>(t: &mut Setup<W>) {
 on_all_rings!(cmux_selects, cmux);
 
 #[test]
+fn a_workspace_serves_products_of_all_sizes_and_rings() {
+    let mut small = Setup::<u32>::new(64, 28, 1, 10);
+    let mut large = Setup::<u32>::new(128, 28, 2, 11);
+    for base in [1 << 10, 1 << 5] {
+        // The buffers go to and fro between the rings.
+        for t in [&mut small, &mut large] {
+            let gadget = t.gadget(Family::Balanced, base, 0);
+            let message = t.ring.forward(t.small(&[1]));
+            let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
+            let rgsw = rgsw.expand(&t.ring);
+            let messages = [t.uniform(), t.uniform()];
+            let inputs = messages.each_ref().map(|m| t.encrypt(m));
+            let mut out = Rlwe::zero(&t.ring);
+            gadget.cmux(&rgsw, &inputs[0], &inputs[1], &mut t.workspace, &mut out).unwrap();
+            t.assert_phase(&out, &t.phase(&inputs[1]), t.product_bound(&gadget, 2));
+        }
+        std::mem::swap(&mut small.workspace, &mut large.workspace);
+    }
+}
+
+#[test]
 fn foreign_keys_are_refused() {
     let mut t = Setup::<u32>::new(64, 28, 2, 9);
     let (three, four) = (t.gadget(Family::Balanced, 1 << 19, 0), t.gadget(Family::Balanced, 1 << 14, 0));
