@@ -1,5 +1,7 @@
 //! Whole polynomials of 2048 coefficients, log2 q = 60: gadget/<family>/<base>/<digit bits>/<coins>/<path>.
 
+#![allow(missing_docs)]
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use gadget::{Coins, Decomposer, Digit, Family, Gadget};
 use ring::{Kernel, Seed};

@@ -41,7 +41,7 @@ pub(crate) struct Rows<'a, D> {
 impl<D> Rows<'_, D> {
     /// The digits from the tile's first on, rows `stride` apart.
     #[cfg(target_arch = "x86_64")]
-    fn from_tile(&mut self) -> &mut [D] {
+    fn tile_rows(&mut self) -> &mut [D] {
         &mut self.digits[self.start..]
     }
 

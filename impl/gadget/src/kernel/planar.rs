@@ -226,13 +226,13 @@ impl<W: Residue> Tile<'_, W> {
             values = &scratch.values[..n];
         }
         let job = RowsJob { stride: n, ..self.job(values, rows.stride) };
-        dispatch!(self.k, digit_rows(&job, bytemuck::cast_slice_mut(rows.from_tile())));
+        dispatch!(self.k, digit_rows(&job, bytemuck::cast_slice_mut(rows.tile_rows())));
     }
 
     fn deterministic<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
         let planes: &mut [L] = bytemuck::cast_slice_mut(&mut scratch.planes);
         self.split(planes);
-        L::digit_rows(self.k, &self.job(planes, rows.stride), rows.from_tile());
+        L::digit_rows(self.k, &self.job(planes, rows.stride), rows.tile_rows());
     }
 
     fn randomised<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
@@ -244,7 +244,7 @@ impl<W: Residue> Tile<'_, W> {
                 let dithers: &mut [L] = bytemuck::cast_slice_mut(dithers);
                 let input = &self.draws.dither[..self.input.len()];
                 L::split::<PLAIN>(self.k, &Source { input, add: 0, ..self.source() }, dithers);
-                L::dither_rows(self.k, &self.job(planes, rows.stride), dithers, rows.from_tile());
+                L::dither_rows(self.k, &self.job(planes, rows.stride), dithers, rows.tile_rows());
             }
             Family::Gmp19 => {
                 dispatch!(self.k, values::<BELOW>(&self.source(), values));
@@ -275,6 +275,6 @@ impl<W: Residue> Tile<'_, W> {
 
     fn carried<L: Planar, D: Digit>(&self, planes: &[L], words: &[u64], subtracted: &[i64], rows: &mut Rows<'_, D>) {
         let carries = Carries { words, per_block: self.plan.length, subtracted };
-        L::carry_rows(self.k, &self.job(planes, rows.stride), &carries, rows.from_tile());
+        L::carry_rows(self.k, &self.job(planes, rows.stride), &carries, rows.tile_rows());
     }
 }

@@ -138,8 +138,8 @@ impl<W: StageWord<Small = i64> + Residue, const SHIFT: bool> Session for Running
             words.chunks_exact_mut(k).for_each(|w| w[..k - 1].iter_mut().for_each(|w| *w = rng.random_range(0..base)));
         }
         let at = |j: usize| j * k..(j + 1) * k;
-        let mut x = vec![0i64; n * k];
-        let mut z = vec![0i64; n * k];
+        // Not zeros: their pages would be touched for the first time under the clock.
+        let (mut x, mut z) = (vec![-1i64; n * k], vec![-1i64; n * k]);
         match family {
             Family::Jlp21 => (0..n).for_each(|j| stages.precompute(&carries[at(j)], &mut z[at(j)])),
             _ => (0..n).for_each(|j| stages.precompute_jlp24(&carries[at(j)], &mut z[at(j)])),
