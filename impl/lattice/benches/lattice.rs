@@ -98,14 +98,14 @@ impl Setup {
     /// A closure that makes so many forward and inverse transforms, prime by prime, in six buffers as the external product does.
     fn transforms(&self, (forward, inverse): (usize, usize)) -> impl FnMut() + '_ {
         let limbs = self.ring.limbs();
-        let mut buffer: Vec<u32> = (0..6).flat_map(|_| self.inputs[0].a.limb(0).iter().copied()).collect();
+        let mut buffers: Vec<_> = (0..6).map(|_| self.inputs[0].a.clone()).collect();
         move || {
-            for (_, plan) in limbs {
+            for (limb, (_, plan)) in limbs.iter().enumerate() {
                 for i in 0..forward / limbs.len() {
-                    plan.forward(black_box(&mut buffer[i % 6 * N..][..N]));
+                    plan.forward(black_box(buffers[i % 6].limb_mut(limb)));
                 }
                 for i in 0..inverse / limbs.len() {
-                    plan.inverse(black_box(&mut buffer[i % 6 * N..][..N]));
+                    plan.inverse(black_box(buffers[i % 6].limb_mut(limb)));
                 }
             }
         }

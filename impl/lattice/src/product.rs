@@ -13,6 +13,7 @@ use ring::{Coefficient, Ntt, Poly, Ring, Word};
 pub struct Workspace<W: Word> {
     integers: Integers,
     digits: Vec<i32>,
+    /// One row of values each, modulo the prime at hand.
     transformed: Vec<Poly<W, Ntt>>,
     scratch: Option<Rlwe<W, Coefficient>>,
     coins: Coins,
@@ -27,8 +28,11 @@ impl<W: Word> Workspace<W> {
     /// Makes room for `rows` rows of digits of that ring.
     fn fit(&mut self, ring: &Ring<W>, rows: usize) {
         self.digits.resize(rows * ring.n(), 0);
-        self.transformed.retain(|row| of_ring(ring, row));
-        self.transformed.resize_with(rows, || ring.zero());
+        self.transformed.retain(|row| row.n() == ring.n());
+        if let Some(prime) = ring.prefix(1).filter(|_| self.transformed.len() < rows) {
+            self.transformed.resize_with(rows, || prime.zero());
+        }
+        self.transformed.truncate(rows);
     }
 
     /// A ciphertext of that ring with any value; to be put back after use.
@@ -114,13 +118,16 @@ impl<W: Word> RingGadget<W> {
         for ((part, _), digits) in parts.iter().zip(digits.chunks_exact_mut(length * n)) {
             self.digits(part, integers, digits, coins);
         }
-        let keys = || parts.iter().flat_map(|(_, key)| &key.rows);
+        let mut right: Vec<&[W]> = Vec::with_capacity(2 * transformed.len());
         for (limb, (modulus, plan)) in ring.limbs().iter().enumerate() {
             for (digits, row) in digits.chunks_exact(n).zip(transformed.iter_mut()) {
-                plan.forward_signed(digits, row.limb_mut(limb));
+                plan.forward_signed(digits, row.as_mut_slice());
             }
-            let left: Vec<&[W]> = transformed.iter().map(|row| row.limb(limb)).collect();
-            let right: Vec<&[W]> = keys().flat_map(|row| [row.a.limb(limb), row.b.limb(limb)]).collect();
+            let left: Vec<&[W]> = transformed.iter().map(Poly::as_slice).collect();
+            right.clear();
+            for (_, key) in parts {
+                key.rows.iter().for_each(|row| right.extend([row.a.limb(limb), row.b.limb(limb)]));
+            }
             let (a, b) = (out.a.limb_mut(limb), out.b.limb_mut(limb));
             ring.vectors().sum_products(modulus, &left, &right, &mut [&mut *a, &mut *b]);
             plan.inverse(a);
