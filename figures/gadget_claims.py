@@ -22,7 +22,7 @@ from .table import Cell, Column, Row, Table
 from .units import significant
 
 N = 2048
-DIVISION = "here, one scalar at a time, a division per digit"
+DIVISION = "here, the paper's way: one coefficient at a time"
 SMALL, SMALL_BASES = 60, (2, 4, 8, 16, 64, 256)
 VECTOR_BASES = (2, 4, 16, 256)
 LARGE, LARGE_BASES = 102, (64, 256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import pandas as pd
 
@@ -35,6 +36,8 @@ class Vector:
     record: Primitive
     vectorised: Primitive | None
     division: Primitive | None
+    store: float | None
+    """Seconds of plain stores of the same bytes: median over all rows of the same base and width."""
 
     def over(self, other: Primitive | None) -> float | None:
         """Overhead of the record's median over another's."""
@@ -44,8 +47,8 @@ class Vector:
 
     def store_share(self) -> float | None:
         """Plain stores over the time."""
-        own, store = self.record.seconds("decompose"), self.record.seconds("store")
-        return store / own if own and store else None
+        own = self.record.seconds("decompose")
+        return self.store / own if own and self.store and self.record.seconds("store") else None
 
 
 def build(records: Sequence[Primitive]) -> list[Vector]:
@@ -59,11 +62,18 @@ def build(records: Sequence[Primitive]) -> list[Vector]:
         hits = [r for r in own if all(r.settings.get(k) == v for k, v in (keys | wanted).items())]
         return next((r for r in hits if r.ok), None)
 
+    def store(record: Primitive) -> float | None:
+        keys = ("base", "digit_bits")
+        alike = [r for r in own if all(r.settings[key] == record.settings[key] for key in keys)]
+        stores = [seconds for r in alike if (seconds := r.seconds("store")) is not None]
+        return median(stores) if stores else None
+
     found = [
         Vector(
             record,
             reference(record, method="vectorised", digit_bits=record.settings["digit_bits"]),
             reference(record, method="division"),
+            store(record),
         )
         for record in own
     ]
@@ -117,6 +127,7 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame) -> Table:
         for key in ("over_vectorised", "over_division", "store_share", "paper_overhead"):
             cells[key] = _percent(entry[key])
         rows.append(Row(cells, record.id, record.status()))
+    columns = [c for c in columns if c.key != "coins_seconds" or any(e[c.key] is not None for e in data)]
     marks, origin = notes([v.record for v in vectors], varying)
     title = "Gadget paper, Table 6: decomposition of 2048-vectors, log2 q = 60"
     frame = pd.DataFrame(data, columns=COLUMNS)
@@ -155,7 +166,7 @@ def _entry(vector: Vector, printed: Printed) -> dict:
         "over_vectorised": None if record == vector.vectorised else vector.over(vector.vectorised),
         "over_division": None if reference and here == "division" else vector.over(vector.division),
         "store_share": vector.store_share(),
-        "store_seconds": record.seconds("store"),
+        "store_seconds": vector.store,
         "coins_seconds": record.seconds("coins"),
         "precompute_seconds": record.seconds("precompute"),
         "paper_seconds": paper,
