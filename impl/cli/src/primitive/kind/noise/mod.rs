@@ -4,6 +4,7 @@
 //! A repetition is a key; what the repetitions do not reach is made up at the end. Noise is collected over all of them.
 
 mod chain;
+mod cost;
 mod fixture;
 mod lwe;
 mod operations;
