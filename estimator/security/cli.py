@@ -90,11 +90,11 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
         else:
             lines.append(f"    source    {entry['source']}, lattice estimator {entry['estimator_commit']}")
         lines.append(f"    in Sage   {entry['call']}")
-    bits = weakest(entries)
-    if bits is None:
+    least = weakest(entries)
+    if least is None:
         return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, not every instance has a figure"]
-    broken = " (broken: as low as the estimator goes)" if bits < BROKEN_BELOW else ""
-    return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(bits)}, {bits:.1f} bits{broken}"]
+    broken = " (broken: as low as the estimator goes)" if least < BROKEN_BELOW else ""
+    return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {least:.1f} bits{broken}"]
 
 
 def _secret(secret: dict) -> str:

@@ -1,0 +1,121 @@
+"""The fast model: all attacks on many instances at once, without Sage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import log
+
+import numpy as np
+import numpy.typing as npt
+
+from ..attacks import ATTACKS, AttackResult
+from ..instance import Instance
+from .compiled import compiled
+from .domain import outside, secret_stddev
+from .dual import dual
+from .dual_hybrid import dual_hybrid
+from .primal import bdd, usvp
+from .reduction import ADPS16, MATZOV, MIN_BLOCK
+
+Array = npt.NDArray[np.float64]
+
+_MODELS = {"MATZOV": MATZOV, "ADPS16": ADPS16}
+#: What the numbers of a row say beside log2 of the cost, attack by attack.
+_DETAILS = {
+    "usvp": ("beta", "d"),
+    "bdd": ("beta", "eta", "d"),
+    "dual_hybrid": ("beta", "zeta", "t", "p"),
+    "dual": ("beta", "d"),
+}
+_INFINITY = "infinity: the attack does not succeed with any block size up to 1754"
+_FLOOR = (
+    f"the smallest block size tried, {MIN_BLOCK}, suffices: the instance is weaker than the figure says (no attack is "
+    "counted below about 2^38 under MATZOV, 2^12 under ADPS16)"
+)
+
+
+@compiled
+def _evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: int) -> Array:
+    """[instance, attack, number]: log2 cost and details of usvp, bdd, dual_hybrid and, under MATZOV, dual."""
+    out = np.zeros((n.size, 4, 5))
+    for i in range(n.size):
+        dimension, error = int(n[i]), sigma_e[i]
+        # Normal form: a secret wider than the error is replaced by an error-distributed one.
+        secret = min(sigma_s[i], error)
+        ln_xi = log(error / secret)
+        cost, block, d = usvp(dimension, ln_q[i], ln_xi, error, model)
+        out[i, 0, 0], out[i, 0, 1], out[i, 0, 2] = cost, block, d
+        out[i, 1, 0] = np.inf
+        if block > 0:
+            # The lattice estimator's search of BDD goes in steps of two up to the uSVP block.
+            cost, beta, eta, d = bdd(dimension, ln_q[i], ln_xi, error, model, block | 1)
+            out[i, 1, 0], out[i, 1, 1], out[i, 1, 2], out[i, 1, 3] = cost, beta, eta, d
+        cost, beta, zeta, t, p = dual_hybrid(dimension, ln_q[i], secret, error, model)
+        out[i, 2, 0], out[i, 2, 1], out[i, 2, 2], out[i, 2, 3], out[i, 2, 4] = cost, beta, zeta, t, p
+        if model == MATZOV:
+            cost, beta, d = dual(dimension, ln_q[i], sigma_s[i], error)
+            out[i, 3, 0], out[i, 3, 1], out[i, 3, 2] = cost, beta, d
+    return out
+
+
+def evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: str = "MATZOV") -> Array:
+    """Figures for arrays of LWE dimensions, ln of moduli, and standard deviations of secrets and errors.
+
+    Returns [instance, attack, number], attacks in the order of ATTACKS[model]; number 0 is log2 of the ring operations
+    (inf: no success), number 1 the block size. No domain is checked here.
+    """
+    arrays = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in (n, ln_q, sigma_s, sigma_e)))
+    dimensions, ln_moduli, secrets, errors = (np.ascontiguousarray(a) for a in arrays)
+    figures = _evaluate(dimensions, ln_moduli, secrets, errors, _MODELS[model])
+    return figures[:, : len(ATTACKS[model])]
+
+
+_known: dict[Instance, dict] = {}
+
+
+def estimate(instances: Iterable[Instance]) -> dict[Instance, dict]:
+    """{"commit": None, "sage": None, "results": [AttackResult], "remarks": [str]} an instance, as live.estimate.
+
+    An instance outside the domain has only failed attacks, with the reason. Answers are kept while the process lasts.
+    """
+    wanted = list(dict.fromkeys(instances))
+    new = [i for i in wanted if i not in _known]
+    reasons = {i: outside(i) for i in new}
+    _known.update({i: _refusal(reason) for i, reason in reasons.items() if reason is not None})
+    inside = [i for i in new if reasons[i] is None]
+    if inside:
+        arrays = (
+            np.array([float(i.dimension) for i in inside]),
+            np.array([log(i.modulus) for i in inside]),
+            np.array([secret_stddev(i) for i in inside]),
+            np.array([i.error_stddev for i in inside]),
+        )
+        figures = {model: evaluate(*arrays, model) for model in ATTACKS}
+        _known.update({i: _answer({m: f[at] for m, f in figures.items()}) for at, i in enumerate(inside)})
+    return {i: _known[i] for i in wanted}
+
+
+def forget() -> None:
+    """Empty the store of answers (for benchmarks)."""
+    _known.clear()
+
+
+def _refusal(reason: str) -> dict:
+    failed = f"outside the domain of the fast model: {reason}"
+    results = [AttackResult(model, attack, failed=failed) for model, names in ATTACKS.items() for attack in names]
+    return {"commit": None, "sage": None, "results": results, "remarks": []}
+
+
+def _answer(figures: dict[str, Array]) -> dict:
+    results: list[AttackResult] = []
+    for model, attacks in ATTACKS.items():
+        results += [_result(model, attack, row) for attack, row in zip(attacks, figures[model].tolist())]
+    floor = any(dict(r.details).get("beta") == MIN_BLOCK for r in results)
+    return {"commit": None, "sage": None, "results": results, "remarks": [_FLOOR] if floor else []}
+
+
+def _result(model: str, attack: str, row: Sequence[float]) -> AttackResult:
+    if row[0] == np.inf:
+        return AttackResult(model, attack, failed=_INFINITY)
+    details = tuple((name, int(value)) for name, value in zip(_DETAILS[attack], row[1:]))
+    return AttackResult(model, attack, log2_rop=round(row[0], 4), details=details)
