@@ -13,7 +13,7 @@ BINARY := impl/target/release/pirlab
 DRIVER = exec $(VENV)/python experiments/reproduce.py --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help tools setup build reproduce plan calibrate bench reference test clean
+.PHONY: help tools setup build reproduce plan calibrate confirm bench reference test clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
@@ -21,6 +21,7 @@ help:
 	@echo 'make plan        what `make reproduce` would measure, its seconds and memory, and what it would skip'
 	@echo 'make test        every test, linter and bench body, in under 25 minutes'
 	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
+	@echo 'make confirm     security known by the fast model only is computed by the lattice estimator, and recorded'
 	@echo 'make calibrate   measures the unit costs of this machine again'
 	@echo 'make bench       every Criterion bench, one after the other, as records in $(RESULTS)/bench/ and a summary; ONLY=filter'
 	@echo 'make reference   copies the present quick run to results/reference/'
@@ -58,6 +59,9 @@ calibrate: build
 	mkdir -p '$(RESULTS)'
 	$(BINARY) calibrate --out '$(RESULTS)/calibration.json'
 
+confirm: build
+	$(VENV)/pirlab-security confirm $$(find params -name '*.toml' | LC_ALL=C sort)
+
 bench: build
 	cd impl && cargo bench --workspace --locked --bench '*' -- $(ONLY)
 	$(BINARY) criterion impl/target/criterion --out '$(RESULTS)/bench'
@@ -72,11 +76,12 @@ test: build
 	cd impl && cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
+	$(VENV)/mypy
 	cd impl && cargo test --workspace --locked
 	cd impl && cargo bench --workspace --locked --bench '*' -- --test
 	$(VENV)/snakemake --lint --configfile config/tiny.yaml
 	$(VENV)/python -m pytest
 
 clean:
-	rm -rf .venv .snakemake figures/out .pytest_cache .ruff_cache pirlab.egg-info
+	rm -rf .venv .snakemake figures/out .pytest_cache .mypy_cache .ruff_cache pirlab.egg-info
 	test ! -d impl/target || rm -rf impl/target

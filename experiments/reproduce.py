@@ -169,7 +169,8 @@ class Plan:
         words = {
             "live": "by the lattice estimator itself",
             "recorded": "from its recorded results (LATTICE_ESTIMATOR=<checkout> runs it live)",
-            "none": "unknown: neither recorded nor the estimator at hand",
+            "fast_only": "by the fast model, not confirmed (`make confirm` asks the lattice estimator)",
+            "none": "unknown: outside the fast model's domain, neither recorded nor the estimator at hand",
         }
         for source, count in self.sources.items():
             CONSOLE.print(f"Security of {count} instances: {words.get(source, source)}.")

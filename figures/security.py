@@ -87,7 +87,7 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
             "stddev": Cell(f"{lwe['error_stddev']:g}" if lwe else ""),
             "bits": Cell("unknown" if below is None else f"{entry['bits']:.1f}", symbol),
             "core": Cell(f"{entry['core_svp_bits']:.1f}") if entry.get("core_svp_bits") is not None else Cell(),
-            "source": Cell(str(entry.get("source") or "none")),
+            "source": Cell(str(entry.get("source") or "none").replace("_", " ")),
         }
         for name in attacks:
             cells[name] = Cell(f"{values[name]:.1f}") if values.get(name) is not None else Cell("–")

@@ -8,7 +8,7 @@ from . import live, recorded
 from .attacks import ATTACKS, CORE_SVP_MODEL, MODEL, SECURITY_TARGET, SHAPE, AttackResult
 from .instance import Instance, sage_call
 
-SOURCES = ("auto", "live", "recorded")
+SOURCES = ("auto", "live", "recorded", "fast_only")
 
 
 def predict_security(
@@ -17,32 +17,58 @@ def predict_security(
     """For each description, one entry per exposed instance.
 
     source: `live` asks the real lattice estimator (EstimatorMissing if there is none); `recorded` only looks up;
-    `auto` is live where the estimator is usable, else recorded. What has no figure has source `none`.
+    `fast_only` is our own fast model alone; `auto` is live where the estimator is usable, else recorded, else
+    fast_only. What has no figure has source `none`.
     """
     instances = [[Instance.of(i) for i in d["instances"]] for d in descriptions]
     distinct = list(dict.fromkeys(i for group in instances for i in group))
+    answers, problem = _answers(distinct, source, limit)
+    return [
+        [security_entry(m, i, answers.get(i), problem) for m, i in zip(d["instances"], group)]
+        for d, group in zip(descriptions, instances)
+    ]
+
+
+def _answers(instances: Sequence[Instance], source: str, limit: float) -> tuple[dict[Instance, tuple[str, dict]], str]:
+    """(source, answer) of the instances that have one, and why others have none.
+
+    An answer without a figure under MODEL is replaced by the next source's; its failures stay listed.
+    """
     answers: dict[Instance, tuple[str, dict]] = {}
-    problem = "it is not in recorded.json"
+    problem = "only the fast model was asked" if source == "fast_only" else "it is not in recorded.json"
     if source == "live" or (source == "auto" and live.plausible()):
         try:
-            answers = {i: ("live", a) for i, a in live.estimate(distinct, limit).items()}
+            answers = {i: ("live", a) for i, a in live.estimate(instances, limit).items()}
         except live.EstimatorMissing as error:
             if source == "live":
                 raise
             problem += f", and {error}"
-    if source != "live":
-        for instance in distinct:
-            if instance not in answers or best(answers[instance][1]["results"], MODEL) is None:
-                found = recorded.find(instance)
-                if found is not None:
-                    answers[instance] = ("recorded", found)
-    return [
-        [
-            security_entry(mapping, instance, answers.get(instance), problem)
-            for mapping, instance in zip(d["instances"], i)
-        ]
-        for d, i in zip(descriptions, instances)
-    ]
+    if source in ("auto", "recorded"):
+        _fill(answers, "recorded", {i: a for i in _open(instances, answers) if (a := recorded.find(i)) is not None})
+    if source in ("auto", "fast_only"):
+        _fill(answers, "fast_only", fast_estimate(_open(instances, answers)))
+    return answers, problem
+
+
+def _fill(answers: dict[Instance, tuple[str, dict]], source: str, found: dict[Instance, dict]) -> None:
+    for instance, answer in found.items():
+        before = answers.get(instance)
+        failed = [] if before is None else [(before[0], r) for r in before[1]["results"] if r.failed is not None]
+        answers[instance] = (source, answer | {"failed_before": failed})
+
+
+def _open(instances: Sequence[Instance], answers: dict[Instance, tuple[str, dict]]) -> list[Instance]:
+    """Those that have no figure under MODEL yet."""
+    return [i for i in instances if i not in answers or best(answers[i][1]["results"], MODEL) is None]
+
+
+def fast_estimate(instances: Sequence[Instance]) -> dict[Instance, dict]:
+    """The fast model; numba is loaded only where it is needed."""
+    if not instances:
+        return {}
+    from .fast.model import estimate
+
+    return estimate(instances)
 
 
 def best(results: Sequence[AttackResult], model: str) -> AttackResult | None:
@@ -52,39 +78,40 @@ def best(results: Sequence[AttackResult], model: str) -> AttackResult | None:
 
 
 def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] | None, problem: str) -> dict:
+    """One entry of a prediction's `security`; without a figure its source is `none` and it has a reason."""
+    source, content = answer or ("none", {"results": [], "commit": None})
+    results: list[AttackResult] = content["results"]
+    failed = [*content.get("failed_before", []), *((source, r) for r in results if r.failed is not None)]
+    cheapest, core = best(results, MODEL), best(results, CORE_SVP_MODEL)
     entry = {
         "instance": mapping["name"],
-        "bits": None,
-        "attack": None,
-        "attacks": {},
-        "failed_attacks": [],
-        "core_svp_bits": None,
+        "bits": cheapest.log2_rop if cheapest else None,
+        "attack": cheapest.attack if cheapest else None,
+        "attacks": _figures(results),
+        "failed_attacks": [
+            {"attack": r.attack, "model": r.model, "reason": r.failed if s == source else f"{s}: {r.failed}"}
+            for s, r in failed
+        ],
+        "core_svp_bits": core.log2_rop if core else None,
         "model": MODEL,
         "shape": SHAPE,
-        "source": "none",
-        "estimator_commit": None,
+        "source": source,
+        "estimator_commit": content["commit"],
         "call": sage_call(instance),
     }
-    if answer is None:
+    remarks = list(content.get("remarks", []))
+    if source == "fast_only" and cheapest is None:
+        entry["source"] = "none"
+        problem += f"; {results[0].failed}"
+    elif source == "fast_only":
+        remarks.append("own evaluation of published formulas; `make confirm` asks the lattice estimator")
+    if remarks:
+        entry["remarks"] = remarks
+    if entry["source"] == "none":
         entry["reason"] = (
             f"no figure for {entry['call']}: {problem}. With the lattice estimator at hand, "
             "`pirlab-security record PARAMS` adds it"
         )
-        return entry
-    source, content = answer
-    results = content["results"]
-    cheapest, core = best(results, MODEL), best(results, CORE_SVP_MODEL)
-    entry.update(
-        bits=cheapest.log2_rop if cheapest else None,
-        attack=cheapest.attack if cheapest else None,
-        attacks=_figures(results),
-        failed_attacks=[
-            {"attack": r.attack, "model": r.model, "reason": r.failed} for r in results if r.failed is not None
-        ],
-        core_svp_bits=core.log2_rop if core else None,
-        source=source,
-        estimator_commit=content["commit"],
-    )
     return entry
 
 

@@ -17,6 +17,8 @@ ATTACKS: dict[str, tuple[str, ...]] = {
 SECURITY_TARGET = 128
 #: The estimator tries block sizes from 40 on, so weaker instances all show about this much.
 BROKEN_BELOW = 45.0
+#: Bits by which the fast model's minimum over attacks may exceed the lattice estimator's.
+FAST_TOLERANCE = 0.05
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 pirlab-security check params/simplepir/usenix23.toml
 pirlab-security record params/*/*.toml        (needs the real lattice estimator)
+pirlab-security confirm params/*/*.toml       (the same, only for what the fast model alone knows)
 """
 
 from __future__ import annotations
@@ -12,8 +13,16 @@ from pathlib import Path
 
 from ..describe import DescribeError, describe, read_descriptions
 from . import live, recorded
-from .assess import SOURCES, predict_security, verdict, weakest
-from .attacks import BROKEN_BELOW, CORE_SVP_MODEL, MODEL, SECURITY_TARGET, SHAPE
+from .assess import SOURCES, best, fast_estimate, predict_security, verdict, weakest
+from .attacks import (
+    BROKEN_BELOW,
+    CORE_SVP_MODEL,
+    FAST_TOLERANCE,
+    MODEL,
+    SECURITY_TARGET,
+    SHAPE,
+    AttackResult,
+)
 from .instance import Instance
 
 
@@ -23,13 +32,14 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__.split("\n")[0],
         epilog="The lattice estimator is asked live where it is usable: LATTICE_ESTIMATOR names its checkout (or "
         "install lattice-estimator), LATTICE_ESTIMATOR_PYTHON an interpreter that has Sage. Else recorded results "
-        "serve.",
+        "serve, and for what is not recorded our own fast model.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
     check = commands.add_parser("check", help="security of every LWE instance that parameter sets expose")
     check.add_argument("--security", choices=SOURCES, default="auto", help="where figures come from (auto)")
     record = commands.add_parser("record", help="ask the real lattice estimator and add its results to recorded.json")
-    for command in (check, record):
+    confirm = commands.add_parser("confirm", help="record what is not recorded yet, and compare with the fast model")
+    for command in (check, record, confirm):
         command.add_argument("parameters", nargs="*", type=Path, help="parameter files (TOML)")
         command.add_argument("--records", type=int, default=1 << 20, help="records of the database (2^20)")
         command.add_argument("--record-bits", type=int, default=2048, help="bits of a record (2048)")
@@ -38,7 +48,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         descriptions = _descriptions(options, parser)
-        return _check(descriptions, options) if options.command == "check" else _record(descriptions, options)
+        run = {"check": _check, "record": _record, "confirm": _confirm}[options.command]
+        return run(descriptions, options)
     except (DescribeError, live.EstimatorMissing, ValueError) as error:
         print(f"pirlab-security: {error}", file=sys.stderr)
         return 2
@@ -88,7 +99,8 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
         if entry["source"] == "none":
             lines.append(f"    source    none: {entry['reason']}")
         else:
-            lines.append(f"    source    {entry['source']}, lattice estimator {entry['estimator_commit']}")
+            lines.append(f"    source    {_source(entry)}")
+        lines += [f"    remark    {remark}" for remark in entry.get("remarks", [])]
         lines.append(f"    in Sage   {entry['call']}")
     least = weakest(entries)
     if least is None:
@@ -97,34 +109,95 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
     return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {least:.1f} bits{broken}"]
 
 
+def _source(entry: dict) -> str:
+    if entry["source"] == "fast_only":
+        return "fast_only, our own model; the lattice estimator was not asked"
+    return f"{entry['source']}, lattice estimator {entry['estimator_commit']}"
+
+
 def _secret(secret: dict) -> str:
     rest = ", ".join(f"{k} {v}" for k, v in secret.items() if k != "kind")
     return secret["kind"] + (f" ({rest})" if rest else "")
 
 
-def _record(descriptions: list[dict], options: argparse.Namespace) -> int:
-    """Adds live results. Exit code 1 if an attack failed: it is in the file with its reason."""
+def _uses(descriptions: list[dict]) -> dict[Instance, dict]:
+    """The distinct instances, each with the set and instance name it is recorded under."""
     uses: dict[Instance, dict] = {}
     for description in descriptions:
         for mapping in description["instances"]:
             name = f"{description['parameters']['name']} {mapping['name']}"
             use = {"name": name, "source": "params", "role": mapping["protects"]}
             uses.setdefault(Instance.of(mapping), use)
+    return uses
+
+
+def _record(descriptions: list[dict], options: argparse.Namespace) -> int:
+    """Adds live results. Exit code 1 if an attack failed: it is in the file with its reason."""
+    uses = _uses(descriptions)
     failures = 0
     for instance, answer in live.estimate(uses, options.timeout).items():
-        if answer["commit"] == "unknown" or "+" in answer["commit"]:
-            raise ValueError(
-                f"the estimator's commit is {answer['commit']}; only results of a clean checkout are recorded"
-            )
-        recorded.add(instance, answer, uses[instance])
-        failed = [r for r in answer["results"] if r.failed is not None]
-        failures += len(failed)
-        print(
-            f"{uses[instance]['name']}: {len(answer['results']) - len(failed)} figures recorded, {len(failed)} failed"
-        )
-        for result in failed:
-            print(f"  {result.attack} under {result.model}: {result.failed}")
+        failures += _add(instance, answer, uses[instance])
     return 1 if failures else 0
+
+
+def _add(instance: Instance, answer: dict, use: dict) -> int:
+    """Records an answer and prints it; returns how many attacks failed."""
+    if answer["commit"] == "unknown" or "+" in answer["commit"]:
+        raise ValueError(f"the estimator's commit is {answer['commit']}; only results of a clean checkout are recorded")
+    recorded.add(instance, answer, use)
+    failed = [r for r in answer["results"] if r.failed is not None]
+    print(f"{use['name']}: {len(answer['results']) - len(failed)} figures recorded, {len(failed)} failed")
+    for result in failed:
+        print(f"  {result.attack} under {result.model}: {result.failed}")
+    return len(failed)
+
+
+def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
+    """Asks the real estimator for instances without a recorded minimum, records them, and shows the fast model's error.
+
+    Exit code 1 if an attack failed, or the fast model's minimum is above the real one by more than FAST_TOLERANCE.
+    """
+    uses = {i: use for i, use in _uses(descriptions).items() if _unconfirmed(i)}
+    if not uses:
+        print("every instance of these sets is recorded; nothing to confirm")
+        return 0
+    with live.Worker() as worker:
+        if worker.commit != recorded.commit():
+            raise ValueError(
+                f"the lattice estimator here is of commit {worker.commit}; recorded.json holds results of "
+                f"{recorded.commit()} only. Check that commit out"
+            )
+    failures = 0
+    for instance, answer in live.estimate(uses, options.timeout).items():
+        failures += _add(instance, answer, uses[instance])
+        fast = {(r.model, r.attack): r for r in fast_estimate([instance])[instance]["results"]}
+        for real in answer["results"]:
+            own = fast[real.model, real.attack]
+            if real.log2_rop is not None and own.log2_rop is not None:
+                print(
+                    f"  {real.attack} under {real.model}: {real.log2_rop:.2f}, "
+                    f"fast model {own.log2_rop - real.log2_rop:+.3f}"
+                )
+            elif own.failed is not None:
+                print(f"  {real.attack} under {real.model}: {real.log2_rop or 'failed'}, fast model: {own.failed}")
+        gap = _excess(list(fast.values()), answer["results"])
+        if gap > FAST_TOLERANCE:
+            print(f"  the fast model's minimum is too high, by {gap:.2f} bits")
+            failures += 1
+    return 1 if failures else 0
+
+
+def _excess(fast: list[AttackResult], real: list[AttackResult]) -> float:
+    """Bits by which the fast model's minimum under MODEL exceeds the real one; 0 if either has none."""
+    own, other = best(fast, MODEL), best(real, MODEL)
+    if own is None or other is None or own.log2_rop is None or other.log2_rop is None:
+        return 0.0
+    return own.log2_rop - other.log2_rop
+
+
+def _unconfirmed(instance: Instance) -> bool:
+    found = recorded.find(instance)
+    return found is None or best(found["results"], MODEL) is None
 
 
 if __name__ == "__main__":

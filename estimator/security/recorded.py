@@ -27,6 +27,11 @@ def entries(path: Path = RECORDED) -> dict[Instance, dict]:
     return _entries(path, path.stat().st_mtime_ns)
 
 
+def commit(path: Path = RECORDED) -> str:
+    """The lattice estimator's commit whose results the file holds."""
+    return json.loads(path.read_text())["estimator"]["commit"]
+
+
 def find(instance: Instance, path: Path = RECORDED) -> dict | None:
     """{"commit", "sage", "results"} as live.estimate gives it, or None. A recorded timeout is a failed attack."""
     entry = entries(path).get(instance)

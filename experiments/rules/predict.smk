@@ -18,8 +18,8 @@ rule describe:
         "{input.binary} {params.words} < {input.requests} > {output} 2> {log}"
 
 
-# The lattice estimator itself where LATTICE_ESTIMATOR names a checkout, its recorded results otherwise;
-# each line of the prediction says which.
+# The lattice estimator itself where LATTICE_ESTIMATOR names a checkout, its recorded results otherwise, and the fast
+# model for what is not recorded; each line of the prediction says which.
 rule predict:
     input:
         descriptions=f"{RESULTS}/descriptions/{PROFILE}/{{experiment}}.jsonl",

@@ -152,7 +152,7 @@ def verdict(sweep: Sweep, out: Path) -> int:
 
 
 def sources(path: Path) -> None:
-    """Say of every instance where its security is from: the live estimator, or its recorded results."""
+    """Say of every instance where its security is from: the live estimator, its recorded results, or our own model."""
     for line in read_json(path):
         for entry in line["security"]:
             bits = "unknown" if entry.get("bits") is None else f"{entry['bits']:.1f} bits"
