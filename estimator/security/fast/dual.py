@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from math import ceil, exp, inf, log, pi, sqrt
+from math import ceil, inf, log, sqrt
 
 from .compiled import compiled
-from .reduction import LN_DELTA, MATZOV, MAX_BLOCK, MIN_BLOCK, log2_short_vectors, log2_svp, sieve_dimension
+from .reduction import (
+    HOPELESS,
+    LN_DELTA,
+    MATZOV,
+    MAX_BLOCK,
+    MIN_BLOCK,
+    advantage_exponent,
+    log2_short_vectors,
+    log2_svp,
+    sieve_dimension,
+)
 
 _LOG2E = 1.0 / log(2.0)
 #: Samples that tell with probability 0.99: 2 ln 50 / advantage^2.
@@ -34,7 +44,7 @@ def log2_samples(beta: int, d: int, n: int, ln_q: float, sigma_s: float, sigma_e
     ln_rho = 0.5 * log(4.0 / 3.0) + (s - 1) * (LN_DELTA[s] - LN_DELTA[beta])
     m = d - n
     ln_l = ln_rho + d * LN_DELTA[beta] + log(sigma_s) + m / d * (log(sigma_e / sigma_s) - ln_q)
-    exponent = 4.0 * pi * pi * exp(min(2.0 * ln_l, 300.0))
+    exponent = advantage_exponent(ln_l)
     return 0.0 if exponent < _SURE else exponent * _LOG2E + _LOG2_CONFIDENCE
 
 
@@ -50,7 +60,7 @@ def cost_at(beta: int, n: int, ln_q: float, sigma_s: float, sigma_e: float) -> t
 
 @compiled
 def dual(n: int, ln_q: float, sigma_s: float, sigma_e: float) -> tuple[float, int, int]:
-    """(log2 cost, beta, d); the secret as it is, not in normal form.
+    """(log2 cost, beta, d), or (inf, 0, 0); the secret as it is, not in normal form.
 
     The cost falls steeply until one sieve leaves vectors enough, then rises slowly: bisection finds the valley.
     """
@@ -63,9 +73,9 @@ def dual(n: int, ln_q: float, sigma_s: float, sigma_e: float) -> tuple[float, in
             low = middle
         else:
             high = middle
-    best, best_beta, best_d = inf, 0, 0
+    best, best_beta, best_d = HOPELESS, 0, 0
     for beta in range(max(MIN_BLOCK, low - 6), min(high + 16, MAX_BLOCK) + 1):
         cost, d = cost_at(beta, n, ln_q, sigma_s, sigma_e)
         if cost < best:
             best, best_beta, best_d = cost, beta, d
-    return best, best_beta, best_d
+    return best if best_beta else inf, best_beta, best_d

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import exp, inf, log, log2, pi, sqrt, tanh
 
 from .compiled import compiled
-from .reduction import LN_DELTA, MAX_BLOCK, MIN_BLOCK, log2_short_vectors, log2_sum
+from .reduction import HOPELESS, LN_DELTA, MAX_BLOCK, MIN_BLOCK, advantage_exponent, log2_short_vectors, log2_sum
 
 _LOG2E = 1.0 / log(2.0)
 #: MATZOV's constants for an entry of the FFT table and for a sample's way into it.
@@ -36,7 +36,7 @@ def cost_at(
     d = k + n
     ln_l = (n * log(sigma_e) + k * (log(sigma_s) + ln_q)) / d + (d - beta) * LN_DELTA[beta]
     ln_l += 0.5 * log(4.0 / 3.0 * beta / (2.0 * pi * exp(1.0)))
-    exponent = 4.0 * pi * pi * exp(min(2.0 * (ln_l - ln_q), 300.0)) + t / 3.0 * (pi * sigma_s / p) ** 2
+    exponent = advantage_exponent(ln_l - ln_q) + t / 3.0 * (pi * sigma_s / p) ** 2
     h = entropy(sigma_s)
     log2_n = exponent * _LOG2E + log2(zeta * h + t * log(p) + log(2.0))
     sampling = log2_short_vectors(beta, d, log2_n, model)
@@ -89,10 +89,10 @@ def dual_hybrid(n: int, ln_q: float, sigma_s: float, sigma_e: float, model: int)
             of_zeta = (inf, 0, 0, 0, 0)
             for t in range(0, n - zeta, _STEP):
                 cost, beta = _best_block(beta, p, zeta, t, n, ln_q, sigma_s, sigma_e, model)
-                if cost > of_zeta[0]:
+                if cost > min(of_zeta[0], HOPELESS):
                     break
                 of_zeta = (cost, beta, zeta, t, p)
-            if of_zeta[0] > of_p[0]:
+            if of_zeta[0] > min(of_p[0], HOPELESS):
                 break
             of_p = of_zeta
             beta = of_zeta[1]

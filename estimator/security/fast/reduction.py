@@ -28,6 +28,9 @@ CORE_SLOPE = 0.292
 #: A sieve in dimension b leaves 2^(LIST_SLOPE b) short vectors, that is (4/3)^(b/2).
 LIST_SLOPE = 0.2075
 
+#: Costs of more bits than this count as infinite.
+HOPELESS = 1e5
+
 #: Root Hermite factors of small blocks, from experiments; a step function, the last entry not above beta holds.
 _SMALL_BLOCKS = (
     (2, 1.02190),
@@ -115,6 +118,17 @@ def log2_short_vectors(beta: int, d: int, log2_count: float, model: int) -> floa
     if lists <= 0.0:
         return one
     return one + (log2(float(np.ceil(2.0**lists))) if lists < 50.0 else lists)
+
+
+@compiled
+def advantage_exponent(ln_ratio: float) -> float:
+    """(2 pi l/q)^2 from ln(l/q): dual vectors of length l have an advantage of exp(-half of it).
+
+    Beyond HOPELESS it goes on linearly, so that searches see a slope and no overflow.
+    """
+    if ln_ratio > 4.0:
+        return 4.0 * HOPELESS * ln_ratio
+    return (2.0 * pi * exp(ln_ratio)) ** 2
 
 
 @compiled

@@ -1,0 +1,291 @@
+"""The fast security model against the lattice estimator's figures, and against a slow evaluation of the formulas."""
+
+import csv
+from math import ceil, cosh, exp, inf, lgamma, log, log2, pi, sinh, sqrt, tanh
+
+import numpy as np
+import pytest
+from pirlab_estimator.security import assess, recorded
+from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, FAST_TOLERANCE, MODEL
+from pirlab_estimator.security.fast import dual_hybrid, primal, reduction
+from pirlab_estimator.security.fast.domain import outside, secret_stddev
+from pirlab_estimator.security.fast.model import estimate, evaluate
+from pirlab_estimator.security.instance import Instance
+from scipy.special import betainc
+
+#: Bits that figures may differ from the lattice estimator's. Its own search of BDD misses its minimum by up to 0.042,
+#: its number of samples in `dual` is rounded to a few bits of precision, which moves the block size by one.
+TOLERANCE = {"usvp": 0.01, "bdd": 0.1, "dual_hybrid": 0.01, "dual": 0.3}
+#: Where the estimator's local search misses its own minimum by much more (its figure is above the true one):
+#: (n, log2 q, secret, stddev) of the grid, all of uSVP.
+MISSED_IN_GRID = {("600", "12", "binary", "3.19"), ("742", "20", "gauss", "6.4/sqrt(2pi)")}
+#: The same in recorded.json: name of the set, attack.
+MISSED_RECORDED = {("pirouette-600-q12", "usvp"), ("gbfv-64-q60", "usvp"), ("gbfv-64-q105", "usvp")}
+#: The same in security-random.csv: at n = 720 alone the estimator's dual hybrid is 1.8 bits above those of 719 and 721.
+MISSED_RANDOM = {("720", "3603431", "dual_hybrid")}
+
+
+def lwe(dimension=1024, modulus=1 << 32, secret=None, error_stddev=6.4):
+    secret = secret or {"kind": "uniform"}
+    return Instance.of({"dimension": dimension, "modulus": modulus, "secret": secret, "error_stddev": error_stddev})
+
+
+def rows(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def compare(name, own, real, missed):
+    """Own figure within the tolerance of the real one; never above it where the real one missed its minimum."""
+    assert own is not None, name
+    if missed:
+        assert own < real - 1, f"{name}: no longer an exception"
+    else:
+        assert abs(own - real) <= TOLERANCE[name[-1]], f"{name}: {own} against {real}"
+
+
+def test_all_rows_of_the_grid(root):
+    grid = rows(root / "experiments/expected/security-grid.csv")
+    assert len(grid) == 360
+    stddev = np.array([3.19 if r["sigma"] == "3.19" else 6.4 / sqrt(2 * pi) for r in grid])
+    secret = np.array([{"binary": 0.5, "ternary": sqrt(2 / 3), "gauss": s}[r["secret"]] for r, s in zip(grid, stddev)])
+    n = np.array([float(r["n"]) for r in grid])
+    ln_q = np.array([float(r["log2_q"]) for r in grid]) * log(2)
+    own = evaluate(n, ln_q, secret, stddev)
+    core = evaluate(n, ln_q, secret, stddev, CORE_SVP_MODEL)
+    for row, figures, core_figures in zip(grid, own, core):
+        key = tuple(row[k] for k in ("n", "log2_q", "secret", "sigma"))
+        for attack, figure in zip(("usvp", "bdd", "dual_hybrid"), figures[:, 0]):
+            missed = attack == "usvp" and key in MISSED_IN_GRID
+            compare((*key, attack), figure, float(row[f"{attack}_log2_rop"]), missed)
+        compare((*key, CORE_SVP_MODEL, "usvp"), core_figures[0, 0], float(row["usvp_adps16_log2_rop"]), False)
+        assert figures[:, 0].min() <= float(row["min_log2_rop"]) + FAST_TOLERANCE, key
+
+
+@pytest.mark.parametrize("instance", recorded.entries(), ids=str)
+def test_recorded_sets(instance):
+    names = {use["name"] for use in recorded.entries()[instance]["uses"]}
+    real = recorded.find(instance)["results"]
+    own = estimate([instance])[instance]["results"]
+    figures = {(r.model, r.attack): r.log2_rop for r in own}
+    compared = 0
+    for result in real:
+        if result.log2_rop is not None and result.attack in ATTACKS[result.model]:
+            missed = result.model == MODEL and any((n, result.attack) in MISSED_RECORDED for n in names)
+            compare(
+                (*names, result.model, result.attack), figures[result.model, result.attack], result.log2_rop, missed
+            )
+            compared += 1
+    assert compared >= 6
+    for model in ATTACKS:
+        assert assess.best(own, model).log2_rop <= assess.best(real, model).log2_rop + FAST_TOLERANCE
+
+
+def secret_of(row):
+    match row["secret"]:
+        case "gaussian":
+            return {"kind": "gaussian", "stddev": float(row["a"])}
+        case "fixed_weight":
+            return {"kind": "fixed_weight", "plus": int(row["a"]), "minus": int(row["b"])}
+        case "uniform_range":
+            return {"kind": "uniform_range", "low": int(row["a"]), "high": int(row["b"])}
+    return {"kind": row["secret"]}
+
+
+def test_random_instances(root):
+    """Instances that no formula was fitted to: odd dimensions and moduli, every kind of secret."""
+    sample = rows(root / "experiments/expected/security-random.csv")
+    assert len(sample) >= 100 and {r["secret"] for r in sample} >= {"gaussian", "fixed_weight", "uniform_range"}
+    instances = [lwe(int(r["n"]), r["q"], secret_of(r), float(r["stddev"])) for r in sample]
+    answers = estimate(instances)
+    for row, instance in zip(sample, instances):
+        for result in answers[instance]["results"]:
+            figure = row[f"{result.model}_{result.attack}"]
+            if figure:
+                name = (row["n"], row["q"], row["secret"], row["stddev"], result.model, result.attack)
+                missed = (row["n"], row["q"], result.attack) in MISSED_RANDOM and result.model == MODEL
+                compare(name, result.log2_rop, float(figure), missed)
+        least = min(float(row[f"{MODEL}_{attack}"] or inf) for attack in ATTACKS[MODEL])
+        assert assess.best(answers[instance]["results"], MODEL).log2_rop <= least + FAST_TOLERANCE
+
+
+# A slow evaluation of the formulas, in their plainest form, with nothing of the model's own code.
+
+
+def slow_ln_delta(beta):
+    return log((beta / (2 * pi * exp(1)) * (pi * beta) ** (1 / beta)) ** (1 / (2 * (beta - 1))))
+
+
+def slow_bkz(beta, d):
+    a, b = 0.29613500308205365, 20.387885985467914
+    sieve = beta - max(0, beta * log(4 / 3) / log(beta / (2 * pi * exp(1))))
+    return d**3 + max(d - beta, 1) * 2 ** (a * sieve + b) / (1 - 2**-a) ** 2
+
+
+def slow_usvp(n, q, xi, sigma, blocks, dimensions):
+    best = inf
+    for beta in blocks:
+        for d in dimensions:
+            volume = (d - n - 1) * log(q) + n * log(xi) + log(sigma)
+            if d > beta and log(sigma * sqrt(beta)) <= (2 * beta - d - 1) * slow_ln_delta(beta) + volume / d:
+                best = min(best, slow_bkz(beta, d))
+                break
+    return log2(best)
+
+
+def slow_bdd_at(n, q, xi, sigma, beta, d):
+    ln_delta = slow_ln_delta(beta)
+    profile = [(d - 1 - 2 * i) * ln_delta + ((d - n) * log(q) + n * log(xi)) / d for i in range(d)]
+    for i in range(d):
+        k = d - i
+        ball = (k + 1) / 2 * log(pi) - lgamma((k + 1) / 2 + 1)
+        if 2 * (sum(profile[i:]) + log(sigma) - ball) / (k + 1) < log(sigma**2 * (k + 1)):
+            break
+    eta = d - (i - 1)
+    squares = np.exp(2 * np.array(profile[: d - eta]))
+    share = np.minimum(1, squares / (4 * (d - eta) * sigma**2))
+    p = np.prod(1 - betainc((d - eta - 1) / 2, 0.5, 1 - share))
+    runs = 1 if p > 0.99 else ceil(log(0.01) / log(1 - p))
+    return log2(runs * (slow_bkz(beta, d) + slow_bkz(eta + 1, eta + 1) + (d - eta) ** 2))
+
+
+def slow_dual_hybrid(n, q, sigma_s, sigma_e, p, zeta, t, beta):
+    a, b = 0.29613500308205365, 20.387885985467914
+    c = 1 / (1 - 2**-a)
+    k, m = n - zeta - t, n
+    d = k + m
+    length = sigma_e ** (m / d) * (sigma_s * q) ** (k / d) * sqrt(4 / 3) * sqrt(beta / (2 * pi * exp(1)))
+    length *= exp(slow_ln_delta(beta)) ** (d - beta)
+    x = (pi * sigma_s) ** 2
+    h = (0.5 + log(sqrt(2 * pi) * sigma_s) + log(cosh(x) / sinh(x))) / log(2)
+    count = exp(4 * (pi * length / q) ** 2 + t / 3 * (pi * sigma_s / p) ** 2) * (zeta * h + t * log(p) + log(2))
+    first = beta - int(beta * log(4 / 3) / log(beta / (2 * pi * exp(1))))
+    last = min(d, int(first + log2((d - beta) * c) / a))
+    sample = ceil(count / int(2 ** (0.2075 * last))) * (slow_bkz(beta, d) + c * 2 ** (a * last + b))
+    guess = (2 * exp(8 * x * exp(-2 * x) * tanh(x)) / sqrt(exp(1))) ** zeta * 2 ** (zeta * h)
+    guess *= (1024 * t * p ** (t + 1) + 640 * count) / (1 - exp(-1 / (2 * sigma_s**2)))
+    return log2(sample + guess)
+
+
+@pytest.mark.parametrize(("n", "q", "sigma_s", "sigma"), [(512, 1 << 18, 0.5, 3.19), (600, 12289 * 7, 2.0, 2.0)])
+def test_searches_find_the_minimum(n, q, sigma_s, sigma):
+    """uSVP over all blocks and dimensions, BDD over all blocks and dimensions around the optimum."""
+    xi = sigma / sigma_s
+    usvp, beta, d = primal.usvp(n, log(q), log(xi), sigma, reduction.MATZOV)
+    assert usvp == pytest.approx(slow_usvp(n, q, xi, sigma, range(41, beta + 8), range(n, 3 * n)), abs=1e-9)
+    bdd, block, eta, dimension = primal.bdd(n, log(q), log(xi), sigma, reduction.MATZOV, beta)
+    assert bdd == pytest.approx(slow_bdd_at(n, q, xi, sigma, block, dimension), abs=1e-6)
+    near = [(b, dim) for b in range(block - 5, block + 6) for dim in range(dimension - 24, dimension + 25, 6)]
+    assert bdd <= min(slow_bdd_at(n, q, xi, sigma, *at) for at in near) + 1e-6
+    assert beta > block > 41 and eta > block and d > beta
+
+
+@pytest.mark.parametrize(("n", "q", "sigma_s", "sigma"), [(512, 1 << 18, 0.5, 3.19), (1024, 1 << 32, 6.4, 6.4)])
+def test_dual_hybrid_is_the_formula_at_its_best_block(n, q, sigma_s, sigma):
+    cost, beta, zeta, t, p = dual_hybrid.dual_hybrid(n, log(q), sigma_s, sigma, reduction.MATZOV)
+    assert cost == pytest.approx(slow_dual_hybrid(n, q, sigma_s, sigma, p, zeta, t, beta), abs=1e-9)
+    others = [slow_dual_hybrid(n, q, sigma_s, sigma, p, zeta, t, b) for b in range(beta - 40, beta + 41)]
+    assert cost <= min(others) + 1e-9
+    for z, u in ((zeta + 10, t), (zeta - 10, t), (zeta, t + 10), (zeta, t - 10)):
+        if min(z, u) >= 0:
+            assert cost <= slow_dual_hybrid(n, q, sigma_s, sigma, p, z, u, beta) + 1e-9
+
+
+def test_the_angle_is_the_incomplete_beta_function():
+    for a in (7.5, 8, 20, 100, 1000.5, 60000):
+        for square in np.linspace(1e-6, 40, 400):
+            x = -np.expm1(-square / a)
+            assert reduction.within_angle(x, a) == pytest.approx(betainc(0.5, a, x), abs=2e-6)
+    assert reduction.within_angle(1.0, 10) == 1.0 and reduction.within_angle(0.0, 10) == 0.0
+
+
+def test_delta_is_a_table_up_to_40():
+    assert [reduction.root_hermite_factor(b) for b in (2, 4, 5, 27, 39, 40)] == [
+        1.0219,
+        1.0219,
+        1.01862,
+        1.01342,
+        1.01331,
+        1.01295,
+    ]
+    assert reduction.root_hermite_factor(400) == pytest.approx(exp(slow_ln_delta(400)), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"secret": {"kind": "fixed_weight", "plus": 32, "minus": 32}}, "very sparse secret, density 0.062"),
+        ({"secret": {"kind": "fixed_weight", "plus": 1000, "minus": 32}}, "exceeds the dimension"),
+        ({"secret": {"kind": "fixed_weight", "plus": 1020, "minus": 0}}, "as narrow as"),
+        ({"secret": {"kind": "gaussian", "stddev": 0.2}}, "as narrow as"),
+        ({"dimension": 63}, "dimension 63"),
+        ({"dimension": 1 << 17}, "dimension 131072"),
+        ({"modulus": 128}, "log2 q = 7.00"),
+        ({"modulus": 1 << 2001}, "log2 q = 2001"),
+        ({"error_stddev": 0.4}, "algebraic attacks"),
+        ({"modulus": 1024}, "above q/256"),
+    ],
+)
+def test_outside_its_domain_it_says_so(changed, reason):
+    instance = lwe(**changed)
+    assert reason in outside(instance)
+    answer = estimate([instance])[instance]
+    assert all("outside the domain" in r.failed and reason in r.failed for r in answer["results"])
+    assert assess.best(answer["results"], MODEL) is None
+
+
+def test_the_floor_of_block_sizes_is_remarked():
+    weak, strong = lwe(256, 1 << 60), lwe()
+    answers = estimate([weak, strong])
+    assert "weaker than the figure says" in answers[weak]["remarks"][0] and answers[strong]["remarks"] == []
+    assert assess.best(answers[weak]["results"], MODEL).log2_rop < 45
+
+
+def test_infinite_cost_is_a_failed_attack():
+    instance = lwe(16384, 1 << 14, {"kind": "ternary"}, 3.2)
+    assert outside(instance) is None
+    results = {r.attack: r for r in estimate([instance])[instance]["results"] if r.model == MODEL}
+    assert all(r.failed.startswith("infinity") for r in results.values())
+    few = {r.attack: r for r in estimate([lwe(2048, 1 << 14)])[lwe(2048, 1 << 14)]["results"] if r.model == MODEL}
+    assert few["usvp"].failed and few["bdd"].failed and few["dual_hybrid"].log2_rop > 400
+
+
+@pytest.mark.parametrize("model", ATTACKS)
+def test_harder_parameters_cost_more(model):
+    """More error or dimension never makes an attack cheaper, a larger modulus never dearer (but for ripples)."""
+    ripple = 0.35  # of one block size
+    n, ln_q, s = np.full(60, 1024.0), np.full(60, 32 * log(2)), np.full(60, 0.5)
+    for arrays, sign in (
+        ((n, ln_q, s, np.linspace(1, 40, 60)), 1),
+        ((np.linspace(700, 1500, 60).round(), ln_q, s, np.full(60, 3.2)), 1),
+        ((n, np.linspace(24, 50, 60) * log(2), s, np.full(60, 3.2)), -1),
+        ((n, ln_q, np.linspace(0.4, 6.4, 60), np.full(60, 6.4)), 1),
+    ):
+        steps = sign * np.diff(evaluate(*arrays, model)[:, :, 0], axis=0)
+        assert steps.min() > -ripple and steps.sum(axis=0).min() > 3
+
+
+def test_normal_form_and_arrays():
+    wide = {"kind": "uniform_range", "low": -50, "high": 50}
+    figures = {
+        i: {r.attack: r.log2_rop for r in a["results"] if r.model == MODEL}
+        for i, a in estimate([lwe(), lwe(secret={"kind": "gaussian", "stddev": 6.4}), lwe(secret=wide)]).items()
+    }
+    assert len(figures) == 2, "uniform modulo q is the Gaussian of the error"
+    for attack in ("usvp", "bdd", "dual_hybrid"):
+        assert len({f[attack] for f in figures.values()}) == 1, "a wide secret is replaced by the error"
+    whole = evaluate([512, 1024, 2048], np.log(2.0) * np.array([14, 32, 54]), 0.5, 3.19)
+    for at, (n, bits) in enumerate(((512, 14), (1024, 32), (2048, 54))):
+        assert np.array_equal(whole[at], evaluate(n, bits * log(2), 0.5, 3.19)[0])
+
+
+def test_stddev_of_secrets():
+    for secret, values in (
+        ({"kind": "binary"}, [0, 1]),
+        ({"kind": "ternary"}, [-1, 0, 1]),
+        ({"kind": "uniform_range", "low": -7, "high": 7}, range(-7, 8)),
+        ({"kind": "fixed_weight", "plus": 200, "minus": 100}, [1] * 200 + [-1] * 100 + [0] * 724),
+    ):
+        assert secret_stddev(lwe(secret=secret)) == pytest.approx(np.std(list(values)))
+    with pytest.raises(ValueError, match="none of those"):
+        secret_stddev(lwe(secret={"kind": "sparse"}))
