@@ -4,7 +4,9 @@ import json
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
+import jsonschema
 import pytest
 from pirlab_estimator.modulus import format_modulus, parse_modulus
 from pirlab_estimator.security import assess, cli, live, recorded
@@ -13,6 +15,7 @@ from pirlab_estimator.security.instance import Instance, sage_call
 
 COMMIT = "27a581bb8e9d49f5e9e2db315bd48ac769d5f5f5"
 UNIFORM = {"kind": "uniform"}
+SPARSE = {"kind": "fixed_weight", "plus": 20, "minus": 20}
 
 
 def lwe(dimension=1024, modulus="2^32", secret=None, error_stddev=6.4, name="query"):
@@ -203,9 +206,30 @@ def test_all_recorded_entries_are_found_and_whole():
     assert len(failed) == 3 and all(r.failed.startswith("timeout") for r in failed)
 
 
-def test_one_instance_without_a_figure_leaves_the_set_without_one():
+def test_what_is_not_recorded_gets_the_fast_model():
     entries = assess.predict_security([description(lwe(), lwe(999))], "auto")[0]
+    assert [e["source"] for e in entries] == ["recorded", "fast_only"]
+    fast = entries[1]
+    assert fast["estimator_commit"] is None and fast["failed_attacks"] == []
+    assert fast["bits"] == min(fast["attacks"].values()) and list(fast["attacks"]) == list(ATTACKS[MODEL])
+    assert 117 < fast["bits"] < entries[0]["bits"] and "make confirm" in fast["remarks"][0]
+    assert "remarks" not in entries[0] and "reason" not in fast
+    (alone,) = assess.predict_security([description(lwe())], "fast_only")[0]
+    assert alone["source"] == "fast_only" and alone["bits"] == pytest.approx(entries[0]["bits"], abs=0.05)
+
+
+def test_entries_fit_the_schema():
+    schema = json.loads((Path(recorded.__file__).parents[1] / "schemas" / "prediction.schema.json").read_text())
+    entry_schema = schema["properties"]["security"]["items"]
+    for entry in assess.predict_security([description(lwe(), lwe(999), lwe(secret=SPARSE))], "auto")[0]:
+        jsonschema.validate(entry, entry_schema)
+
+
+def test_one_instance_without_a_figure_leaves_the_set_without_one():
+    entries = assess.predict_security([description(lwe(), lwe(secret=SPARSE))], "auto")[0]
     assert [e["source"] for e in entries] == ["recorded", "none"]
+    assert "very sparse secret" in entries[1]["reason"] and "recorded.json" in entries[1]["reason"]
+    assert len(entries[1]["failed_attacks"]) == sum(map(len, ATTACKS.values()))
     assert assess.weakest(entries) is None and assess.verdict(None) == "unknown"
     assert assess.weakest(entries[:1]) == entries[0]["bits"] and assess.verdict(121.5) == "missed"
     assert assess.weakest([]) is None
@@ -253,7 +277,9 @@ def test_moduli():
 
 def test_check_prints_what_a_reader_needs(tmp_path, capsys):
     path = tmp_path / "descriptions.jsonl"
-    path.write_text(json.dumps(description(lwe())) + "\n" + json.dumps(description(lwe(1088), lwe(999))) + "\n")
+    path.write_text(
+        json.dumps(description(lwe())) + "\n" + json.dumps(description(lwe(1088), lwe(999), lwe(secret=SPARSE))) + "\n"
+    )
     assert cli.main(["check", "--descriptions", str(path)]) == 1
     text = capsys.readouterr().out
     for expected in (
@@ -267,6 +293,10 @@ def test_check_prints_what_a_reader_needs(tmp_path, capsys):
         "LWE.Parameters(n=1024, q=2**32",
         "missed, 121.5 bits",
         "unknown",
+        "source    fast_only, our own model; the lattice estimator was not asked",
+        "LWE.Parameters(n=999, q=2**32",
+        "secret fixed_weight (plus 20, minus 20)",
+        "source    none: no figure for LWE.Parameters(n=1024, q=2**32, Xs=ND.SparseTernary(20, 20)",
     ):
         assert expected in text, expected
     path.write_text(json.dumps(description(lwe(1088))))
@@ -276,16 +306,69 @@ def test_check_prints_what_a_reader_needs(tmp_path, capsys):
     assert cli.main(["record", "--descriptions", str(path)]) == 2
 
 
+def test_failures_of_a_source_stay_listed_when_the_next_one_answers(stand_in):
+    source = stand_in / "estimator" / "__init__.py"
+    source.write_text(
+        source.read_text().replace("primal_usvp=well", "primal_usvp=raises").replace("(p.n, well)", "(p.n, dies)")
+    )
+    (entry,) = assess.predict_security([description(lwe(999))], "auto", limit=20)[0]
+    assert entry["source"] == "fast_only" and entry["bits"] is not None
+    reasons = [f["reason"] for f in entry["failed_attacks"] if f["model"] == MODEL]
+    assert reasons[0] == "live: TypeError: object not hashable" and len(reasons) == 4
+    assert all(reason.startswith("live: ") for reason in reasons)
+
+
+@pytest.fixture
+def clean_checkout(stand_in, tmp_path, monkeypatch):
+    """The stand-in as a clean checkout, well behaved for dimension 2000, with a recorded.json that may be changed."""
+    git = ["git", "-C", str(stand_in), "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *command], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    path = tmp_path / "recorded.json"
+    document = json.loads(recorded.RECORDED.read_text())
+    document["estimator"]["commit"] = commit
+    path.write_text(json.dumps(document))
+    for function in (recorded.entries, recorded.commit, recorded.find, recorded.add):
+        monkeypatch.setattr(function, "__defaults__", (*function.__defaults__[:-1], path))
+    return path
+
+
+def test_confirm_records_what_only_the_fast_model_knew(clean_checkout, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(live.estimate, "__defaults__", (live.ATTACK_LIMIT_SECONDS, ATTACKS, None))
+    descriptions = tmp_path / "descriptions.jsonl"
+    descriptions.write_text(json.dumps(description(lwe(), lwe(2000))))
+    assert recorded.find(Instance.of(lwe(2000))) is None
+    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 1, "attacks of the stand-in fail"
+    text = capsys.readouterr().out
+    assert "simplepir/x query: 4 figures recorded, 3 failed" in text and "bdd under MATZOV: TypeError" in text
+    assert "usvp under MATZOV: 121.95, fast model +" in text and "minimum is too high" in text
+    found = {r.attack: r for r in recorded.find(Instance.of(lwe(2000)))["results"] if r.model == MODEL}
+    assert found["usvp"].log2_rop == pytest.approx(121.9531)
+    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 0
+    assert "nothing to confirm" in capsys.readouterr().out
+
+
+def test_confirm_takes_the_recorded_commit_only(stand_in, tmp_path, capsys):
+    descriptions = tmp_path / "descriptions.jsonl"
+    descriptions.write_text(json.dumps(description(lwe(2000))))
+    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 2
+    assert "of commit unknown; recorded.json holds results of " + COMMIT in capsys.readouterr().err
+
+
 @pytest.mark.real
+@pytest.mark.slow
 def test_live_equals_recorded():
-    """With the real lattice estimator at hand: same commit, same figures."""
+    """With the real lattice estimator at hand: same commit, same figures, on a dozen sets of small dimension."""
     if not live.plausible():
         pytest.skip("the lattice estimator is not here: LATTICE_ESTIMATOR names no checkout")
-    instances = [Instance.of(lwe(n, "2^32", UNIFORM, s)) for n, s in ((1024, 6.4), (1088, 6.4), (1024, 11.0))]
+    instances = [i for i in recorded.entries() if i.dimension <= 1100][:12]
+    assert len(instances) == 12
     for instance, answer in live.estimate(instances, cache=None).items():
         if answer["commit"] != COMMIT:
             pytest.skip(f"the lattice estimator here is of commit {answer['commit']}")
         kept = {(r.model, r.attack): r.log2_rop for r in recorded.find(instance)["results"]}
+        assert {(r.model, r.attack) for r in answer["results"]} <= set(kept)
         for result in answer["results"]:
             assert result.failed is None, result
-            assert result.log2_rop == pytest.approx(kept[result.model, result.attack], abs=0.001), result
+            assert result.log2_rop == pytest.approx(kept[result.model, result.attack], abs=0.001), (instance, result)
