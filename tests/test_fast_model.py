@@ -21,7 +21,8 @@ TOLERANCE = {"usvp": 0.01, "bdd": 0.1, "dual_hybrid": 0.01, "dual": 0.3}
 MISSED_IN_GRID = {("600", "12", "binary", "3.19"), ("742", "20", "gauss", "6.4/sqrt(2pi)")}
 #: The same in recorded.json: name of the set, attack.
 MISSED_RECORDED = {("pirouette-600-q12", "usvp"), ("gbfv-64-q60", "usvp"), ("gbfv-64-q105", "usvp")}
-#: The same in security-random.csv, by (n, q): the estimator stops at other guesses than at the dimensions next to these.
+#: The same in security-random.csv, (n, q, attack): the estimator stops at other guesses than for the dimensions next
+#: to these.
 MISSED_RANDOM = {("720", "3603431", "dual_hybrid"), ("847", "2205", "dual_hybrid")}
 
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import jsonschema
@@ -70,7 +71,11 @@ ESTIMATOR = """
     LWE = types.SimpleNamespace(
         Parameters=Parameters, primal_usvp=well, primal_bdd=raises, dual=infinite, dual_hybrid=misbehave
     )
-    ND = types.SimpleNamespace(DiscreteGaussian=lambda s: ("gaussian", s), Uniform=lambda a, b: ("uniform", a, b))
+    ND = types.SimpleNamespace(
+        DiscreteGaussian=lambda s: ("gaussian", s),
+        Uniform=lambda a, b: ("uniform", a, b),
+        SparseTernary=lambda a, b: ("sparse", a, b),
+    )
     RC = types.SimpleNamespace(MATZOV="MATZOV", ADPS16="ADPS16")
     """
 
@@ -115,6 +120,22 @@ def test_infinity_and_death_are_failures(stand_in, dimension, reason):
     attacks = attacks_of(live.estimate([instance], limit=20, cache=None)[instance])
     assert attacks["dual_hybrid"].failed.startswith(reason)
     assert attacks["usvp"].failed is None
+
+
+def test_attacks_run_side_by_side_and_come_back_in_order(stand_in):
+    """Two hanging attacks in two processes take one time limit, not two."""
+    instances = [Instance.of(lwe(n)) for n in (1024, 1500, 1501)]
+    only = {MODEL: ("dual_hybrid", "usvp"), CORE_SVP_MODEL: ("dual_hybrid",)}
+    start = time.monotonic()
+    answers = live.estimate(instances, limit=3, attacks=only, cache=None, jobs=2)
+    assert time.monotonic() - start < 5.5
+    assert list(answers) == instances
+    for answer in answers.values():
+        order = [(r.model, r.attack) for r in answer["results"]]
+        assert order == [(MODEL, "dual_hybrid"), (MODEL, "usvp"), (CORE_SVP_MODEL, "dual_hybrid")]
+    failed = [r.failed for r in answers[instances[0]]["results"]]
+    assert failed == ["timeout after 3 s", None, "timeout after 3 s"]
+    assert [r.log2_rop for r in answers[instances[1]]["results"]] == pytest.approx([121.4648, 121.4648, 101.4648])
 
 
 def test_cache_by_content_of_a_known_commit_only(stand_in, tmp_path):
@@ -306,6 +327,13 @@ def test_check_prints_what_a_reader_needs(tmp_path, capsys):
     assert cli.main(["record", "--descriptions", str(path)]) == 2
 
 
+def test_a_very_sparse_secret_is_remarked_whatever_the_source(stand_in):
+    answer = live.estimate([Instance.of(lwe(secret=SPARSE))], limit=2, cache=None, attacks={MODEL: ("usvp",)})
+    ((instance, content),) = answer.items()
+    entry = assess.security_entry(lwe(secret=SPARSE), instance, ("live", content), "")
+    assert "hybrid primal attacks" in entry["remarks"][0]
+
+
 def test_failures_of_a_source_stay_listed_when_the_next_one_answers(stand_in):
     source = stand_in / "estimator" / "__init__.py"
     source.write_text(
@@ -335,7 +363,7 @@ def clean_checkout(stand_in, tmp_path, monkeypatch):
 
 
 def test_confirm_records_what_only_the_fast_model_knew(clean_checkout, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(live.estimate, "__defaults__", (live.ATTACK_LIMIT_SECONDS, ATTACKS, None))
+    monkeypatch.setattr(live.estimate, "__defaults__", (live.ATTACK_LIMIT_SECONDS, ATTACKS, None, None))
     descriptions = tmp_path / "descriptions.jsonl"
     descriptions.write_text(json.dumps(description(lwe(), lwe(2000))))
     assert recorded.find(Instance.of(lwe(2000))) is None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from . import live, recorded
 from .attacks import ATTACKS, CORE_SVP_MODEL, MODEL, SECURITY_TARGET, SHAPE, AttackResult
+from .fast.domain import LEAST_DENSITY, density
 from .instance import Instance, sage_call
 
 SOURCES = ("auto", "live", "recorded", "fast_only")
@@ -100,6 +101,8 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
         "call": sage_call(instance),
     }
     remarks = list(content.get("remarks", []))
+    if results and density(instance) < LEAST_DENSITY and "bdd_hybrid" not in entry["attacks"]:
+        remarks.append("very sparse secret: hybrid primal attacks, not among these, may cost less")
     if source == "fast_only" and cheapest is None:
         entry["source"] = "none"
         problem += f"; {results[0].failed}"

@@ -178,8 +178,8 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
                     f"  {real.attack} under {real.model}: {real.log2_rop:.2f}, "
                     f"fast model {own.log2_rop - real.log2_rop:+.3f}"
                 )
-            elif own.failed is not None:
-                print(f"  {real.attack} under {real.model}: {real.log2_rop or 'failed'}, fast model: {own.failed}")
+        for reason in dict.fromkeys(r.failed for r in fast.values() if r.failed is not None):
+            print(f"  fast model: {reason}")
         gap = _excess(list(fast.values()), answer["results"])
         if gap > FAST_TOLERANCE:
             print(f"  the fast model's minimum is too high, by {gap:.2f} bits")

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 
@@ -24,6 +25,8 @@ from .instance import Instance
 
 START_LIMIT_SECONDS = 120.0
 ATTACK_LIMIT_SECONDS = 600.0
+#: Processes at a time; each holds Sage, about 300 MB.
+MAX_JOBS = 8
 
 
 class EstimatorMissing(RuntimeError):
@@ -134,27 +137,62 @@ def estimate(
     limit: float = ATTACK_LIMIT_SECONDS,
     attacks: dict[str, tuple[str, ...]] = ATTACKS,
     cache: Path | None = RESULTS / "cache" / "security",
+    jobs: int | None = None,
 ) -> dict[Instance, dict]:
     """For each instance {"commit", "sage", "results": [AttackResult]}; raises EstimatorMissing.
 
-    Figures are kept in `cache` by content (commit, instance, attack, model, shape); failures are not, nor anything
-    of a checkout whose commit is unknown or whose sources were changed.
+    Attacks run in up to `jobs` processes at a time (the number of cores, at most MAX_JOBS). Figures are kept in `cache`
+    by content (commit, instance, attack, model, shape); failures are not, nor anything of a checkout whose commit is
+    unknown or whose sources were changed.
     """
-    answers: dict[Instance, dict] = {}
-    with Worker() as worker:
-        commit, sage = worker.commit, worker.sage
+    with Worker() as first:
+        commit, sage = first.commit, first.sage
         folder = None if cache is None or commit == "unknown" or "+" in commit else cache
-        for instance in dict.fromkeys(instances):
-            results = []
-            for model, names in attacks.items():
-                for attack in names:
-                    path = folder / _cache_name(commit, instance, model, attack) if folder else None
-                    result = _read_cache(path, model, attack) or worker.run(instance, model, attack, limit)
-                    if path is not None and result.failed is None:
-                        _write_cache(path, result)
-                    results.append(result)
-            answers[instance] = {"commit": commit, "sage": sage, "results": results}
+        wanted = [
+            (instance, model, attack)
+            for instance in dict.fromkeys(instances)
+            for model, names in attacks.items()
+            for attack in names
+        ]
+        workers = [first, *(Worker() for _ in range(min(jobs or _cores(), len(wanted)) - 1))]
+        idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        for worker in workers:
+            idle.put(worker)
+
+        def run(job: tuple[Instance, str, str]) -> AttackResult:
+            instance, model, attack = job
+            path = folder / _cache_name(commit, instance, model, attack) if folder else None
+            kept = _read_cache(path, model, attack)
+            if kept is not None:
+                return kept
+            worker = idle.get()
+            try:
+                result = worker.run(instance, model, attack, limit)
+            except EstimatorMissing as error:  # it was there a moment ago
+                result = AttackResult(model, attack, failed=str(error))
+            finally:
+                idle.put(worker)
+            if path is not None and result.failed is None:
+                _write_cache(path, result)
+            return result
+
+        pool = ThreadPoolExecutor(len(workers))
+        try:
+            results = list(pool.map(run, wanted))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.stop()
+    answers: dict[Instance, dict] = {}
+    for (instance, _, _), result in zip(wanted, results):
+        answers.setdefault(instance, {"commit": commit, "sage": sage, "results": []})["results"].append(result)
     return answers
+
+
+def _cores() -> int:
+    """Cores this process may use, at most MAX_JOBS."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MAX_JOBS)
 
 
 def _cache_name(commit: str, instance: Instance, model: str, attack: str) -> str:
@@ -173,6 +211,6 @@ def _read_cache(path: Path | None, model: str, attack: str) -> AttackResult | No
 
 def _write_cache(path: Path, result: AttackResult) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}")
+    temporary = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     temporary.write_text(json.dumps(result.mapping()))
     temporary.replace(path)

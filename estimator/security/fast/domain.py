@@ -37,13 +37,20 @@ def secret_stddev(instance: Instance) -> float:
     raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
 
 
+def density(instance: Instance) -> float:
+    """Share of non-zero coordinates of a secret of fixed weight; 1 for the other kinds."""
+    secret = dict(instance.secret)
+    if secret["kind"] != "fixed_weight":
+        return 1.0
+    return (_whole(secret["plus"]) + _whole(secret["minus"])) / instance.dimension
+
+
 def _whole(value: object) -> int:
     return int(str(value))
 
 
 def outside(instance: Instance) -> str | None:
     """Why the instance is outside the domain, or None."""
-    secret = dict(instance.secret)
     if not DIMENSIONS[0] <= instance.dimension <= DIMENSIONS[1]:
         return f"dimension {instance.dimension} is not in {DIMENSIONS[0]}..{DIMENSIONS[1]}"
     bits = log2(instance.modulus)
@@ -53,15 +60,13 @@ def outside(instance: Instance) -> str | None:
         return f"error stddev {instance.error_stddev:g} is below {LEAST_ERROR:g} (algebraic attacks are not modelled)"
     if log2(instance.error_stddev * LEAST_RATIO) > bits:
         return f"error stddev {instance.error_stddev:g} is above q/{LEAST_RATIO:g}"
-    if secret["kind"] == "fixed_weight":
-        weight = _whole(secret["plus"]) + _whole(secret["minus"])
-        if weight > instance.dimension:
-            return f"weight {weight} exceeds the dimension {instance.dimension}"
-        if weight < LEAST_DENSITY * instance.dimension:
-            return (
-                f"very sparse secret, density {weight / instance.dimension:.3f} below {LEAST_DENSITY:g} (hybrid "
-                "primal attacks are not modelled)"
-            )
+    if density(instance) > 1:
+        return f"the secret's weight exceeds the dimension {instance.dimension}"
+    if density(instance) < LEAST_DENSITY:
+        return (
+            f"very sparse secret, density {density(instance):.3f} below {LEAST_DENSITY:g} (hybrid primal attacks are "
+            "not modelled)"
+        )
     if secret_stddev(instance) < sqrt(LEAST_DENSITY * (1 - LEAST_DENSITY)):
         return f"secret stddev {secret_stddev(instance):.3f} is as narrow as a very sparse one's"
     return None
