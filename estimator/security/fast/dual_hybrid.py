@@ -15,6 +15,8 @@ _LOG2E = 1.0 / log(2.0)
 #: MATZOV's constants for an entry of the FFT table and for a sample's way into it.
 _FFT, _TABLE = 1024.0, 640.0
 _STEP = 10
+#: A rise of fewer bits than this is none: with whole block sizes, costs stay level for a while.
+_LEVEL = 1e-9
 
 
 @compiled
@@ -89,12 +91,14 @@ def dual_hybrid(n: int, ln_q: float, sigma_s: float, sigma_e: float, model: int)
             of_zeta = (inf, 0, 0, 0, 0)
             for t in range(0, n - zeta, _STEP):
                 cost, beta = _best_block(beta, p, zeta, t, n, ln_q, sigma_s, sigma_e, model)
-                if cost > min(of_zeta[0], HOPELESS):
+                if cost > min(of_zeta[0] + _LEVEL, HOPELESS):
                     break
-                of_zeta = (cost, beta, zeta, t, p)
-            if of_zeta[0] > min(of_p[0], HOPELESS):
+                if cost <= of_zeta[0]:
+                    of_zeta = (cost, beta, zeta, t, p)
+            if of_zeta[0] > min(of_p[0] + _LEVEL, HOPELESS):
                 break
-            of_p = of_zeta
+            if of_zeta[0] <= of_p[0]:
+                of_p = of_zeta
             beta = of_zeta[1]
         if of_p[0] >= best[0]:
             return best

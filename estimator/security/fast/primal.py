@@ -12,7 +12,7 @@ from math import ceil, exp, inf, log, log1p, log2, sqrt
 import numpy as np
 
 from .compiled import compiled
-from .reduction import LN_DELTA, MAX_BLOCK, MIN_BLOCK, ln_ball, log2_sum, log2_svp, within_angle
+from .reduction import LN_DELTA, MATZOV, MAX_BLOCK, MIN_BLOCK, ln_ball, log2_sum, log2_svp, within_angle
 
 
 @compiled
@@ -159,7 +159,8 @@ def bdd_at(beta: int, n: int, ln_q: float, ln_xi: float, sigma: float, model: in
     least = max(beta, n) + 1
     best, best_eta, best_d = inf, 0, 0
     losses = 0
-    while d >= least and losses < _PATIENCE:
+    patience = _PATIENCE_WEAK if beta == MIN_BLOCK and model == MATZOV else _PATIENCE
+    while d >= least and losses < patience:
         mean = _mean(d, n, ln_q, ln_xi)
         s = svp_dimension(d, ln_delta, mean, sigma)
         if s == 0 or d - s < _LEAST_LIFT:
@@ -189,6 +190,8 @@ def bdd_at(beta: int, n: int, ln_q: float, ln_xi: float, sigma: float, model: in
 
 #: Steps in a row without gain after which the walk over dimensions ends.
 _PATIENCE = 3
+#: The same with the smallest block under MATZOV, where the cost of weak instances has wider ripples.
+_PATIENCE_WEAK = 10
 #: Fewer vectors than these before the SVP block are not considered (the formula of the lift needs some).
 _LEAST_LIFT = 16
 
