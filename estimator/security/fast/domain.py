@@ -7,7 +7,7 @@ from math import log2, sqrt
 from ..instance import Instance
 
 DIMENSIONS = (64, 1 << 16)
-LOG2_MODULI = (8.0, 2000.0)
+LOG2_MODULI = (10.0, 2000.0)
 #: Below this density guessing zeros (hybrid primal attacks, which are not modelled) begins to win: at n = 1024,
 #: q = 2^28 and stddev 6.4 the primal hybrid beats BDD from 3/32 down, and every other attack at 1/16, by 9 bits.
 LEAST_DENSITY = 1 / 8
