@@ -15,6 +15,9 @@ LEAST_DENSITY = 1 / 8
 LEAST_ERROR = 0.5
 #: Least q / error stddev. Nearer to uniform, the local searches of the lattice estimator miss their minima by bits.
 LEAST_RATIO = 256.0
+#: Largest uSVP block (about 480 bits under MATZOV). Beyond, one attack after the other runs into the largest block
+#: tried, 1754, and a minimum over those that are left would be too high.
+MOST_BLOCK = 1600
 
 
 def secret_stddev(instance: Instance) -> float:

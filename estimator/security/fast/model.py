@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..attacks import ATTACKS, AttackResult
 from ..instance import Instance
 from .compiled import compiled
-from .domain import outside, secret_stddev
+from .domain import MOST_BLOCK, outside, secret_stddev
 from .dual import dual
 from .dual_hybrid import dual_hybrid
 from .primal import bdd, usvp
@@ -62,7 +62,8 @@ def evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: str =
     """Figures for arrays of LWE dimensions, ln of moduli, and standard deviations of secrets and errors.
 
     Returns [instance, attack, number], attacks in the order of ATTACKS[model]; number 0 is log2 of the ring operations
-    (inf: no success), number 1 the block size. No domain is checked here.
+    (inf: no success), number 1 the block size. No domain is checked here: beyond it (domain.py), and where the block of
+    uSVP is 0 or above MOST_BLOCK, the least of the figures may be far too high.
     """
     arrays = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in (n, ln_q, sigma_s, sigma_e)))
     dimensions, ln_moduli, secrets, errors = (np.ascontiguousarray(a) for a in arrays)
@@ -107,6 +108,9 @@ def _refusal(reason: str) -> dict:
 
 
 def _answer(figures: dict[str, Array]) -> dict:
+    block = figures["MATZOV"][0, 1]  # of uSVP, 0 if none succeeds
+    if not 0 < block <= MOST_BLOCK:
+        return _refusal(f"uSVP needs blocks above {MOST_BLOCK} (more than about 480 bits)")
     results: list[AttackResult] = []
     for model, attacks in ATTACKS.items():
         results += [_result(model, attack, row) for attack, row in zip(attacks, figures[model].tolist())]
