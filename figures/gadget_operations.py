@@ -14,14 +14,14 @@ from .table import Cell, Column, Row, Table
 from .units import significant
 
 PRIMITIVE = "decompose-operations"
-KINDS = ("additions", "multiplications", "divisions", "comparisons", "random_bits", "bit_operations")
+KINDS = ("additions", "multiplications", "divisions", "bit_operations", "real_operations")
 COLUMNS = ["modulus_bits", "base", "length", "family", "part", "formula", "formula_value", *KINDS, "record_id"]
 READING = (
     "Formula: Table 1 as printed, O() taken with constant one; empty where it names other constants. Counted: bit "
-    "operations of the sub-algorithm on one scalar, instrumented, averaged over uniform scalars: an addition or a "
-    "comparison of n bits counts n, a multiplication of n by m bits nm, a division of n by m bits m(n - m + 1), at the "
-    "operands' own widths. What an implementation counts and the formula bounds differ by a constant that should not "
-    "grow with k: the ratio's column shows it."
+    "operations of the sub-algorithm on one scalar, instrumented, averaged over uniform scalars: an addition of n bits "
+    "counts n, a multiplication or division of n by m bits nm, at the operands' own widths. Operations in floating "
+    "point, whose costs the paper calls P, T and p, are counted apart. What an implementation counts and the formula "
+    "bounds differ by a constant that should not grow with k: the ratio's column shows it."
 )
 
 
@@ -42,7 +42,7 @@ def table(records: Sequence[Primitive], expected: Path) -> Table:
         Column("additions", "Additions"),
         Column("multiplications", "Products"),
         Column("divisions", "Divisions"),
-        Column("random_bits", "Random bits"),
+        Column("real_operations", "Floating-point operations"),
     ]
     rows, data = [], []
     for family, part in ((f, p) for f, names in PARTS.items() for p in names):
@@ -93,7 +93,7 @@ def _cells(entry: dict, record: Primitive) -> dict[str, Cell]:
         "base": Cell(base_text(entry["base"]), sort=float(entry["base"])),
         "length": Cell(str(entry["length"])),
     }
-    for key in ("formula_value", "bit_operations", "additions", "multiplications", "divisions", "random_bits"):
+    for key in ("formula_value", "bit_operations", "additions", "multiplications", "divisions", "real_operations"):
         value = entry[key]
         cells[key] = Cell("" if value is None else significant(value), sort=value)
     counted, formula = entry["bit_operations"], entry["formula_value"]

@@ -1,7 +1,8 @@
 //! Words that count the bit operations spent on them, in the papers' schoolbook model: a product or division of m by l bits costs
-//! m l, an addition of m bits costs m, shifts and masks nothing.
+//! m l, an addition of m bits costs m, shifts and masks nothing. Operations in double precision (sums, products,
+//! comparisons with a coin) are counted as such: the papers leave their cost a constant.
 
-use super::word::{StageDigit, StageWord};
+use super::word::{StageDigit, StageReal, StageWord};
 use std::cell::Cell;
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Shr, Sub};
 
@@ -14,12 +15,31 @@ pub struct Operations {
     pub multiplications: u64,
     /// Divisions, a remainder being one of its own.
     pub divisions: u64,
-    /// What all of them cost.
+    /// What all of these cost.
     pub bit_operations: u64,
+    /// Sums, products and comparisons in double precision.
+    pub real_operations: u64,
+}
+
+impl Operations {
+    const NONE: Self = Self { additions: 0, multiplications: 0, divisions: 0, bit_operations: 0, real_operations: 0 };
+}
+
+impl Add for Operations {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self {
+            additions: self.additions + other.additions,
+            multiplications: self.multiplications + other.multiplications,
+            divisions: self.divisions + other.divisions,
+            bit_operations: self.bit_operations + other.bit_operations,
+            real_operations: self.real_operations + other.real_operations,
+        }
+    }
 }
 
 thread_local! {
-    static SPENT: Cell<Operations> = const { Cell::new(Operations { additions: 0, multiplications: 0, divisions: 0, bit_operations: 0 }) };
+    static SPENT: Cell<Operations> = const { Cell::new(Operations::NONE) };
 }
 
 fn spend(count: impl FnOnce(&mut Operations), bits: u32) {
@@ -43,15 +63,10 @@ fn divide(bits: u32) {
 
 /// What `work` spends on counted words.
 pub fn count(work: impl FnOnce()) -> Operations {
-    let outside = SPENT.replace(Operations::default());
+    let outside = SPENT.replace(Operations::NONE);
     work();
     let spent = SPENT.get();
-    SPENT.set(Operations {
-        additions: outside.additions + spent.additions,
-        multiplications: outside.multiplications + spent.multiplications,
-        divisions: outside.divisions + spent.divisions,
-        bit_operations: outside.bit_operations + spent.bit_operations,
-    });
+    SPENT.set(outside + spent);
     spent
 }
 
@@ -64,6 +79,41 @@ pub struct Counted(u128);
 pub struct CountedDigit {
     value: i64,
     bits: u32,
+}
+
+/// A probability that counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CountedReal(f64);
+
+fn spend_real() {
+    spend(|spent| spent.real_operations += 1, 0);
+}
+
+impl Add for CountedReal {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        spend_real();
+        Self(self.0 + other.0)
+    }
+}
+
+impl Mul for CountedReal {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        spend_real();
+        Self(self.0 * other.0)
+    }
+}
+
+impl StageReal for CountedReal {
+    fn constant(value: f64) -> Self {
+        Self(value)
+    }
+
+    fn exceeds(self, coin: u64) -> bool {
+        spend_real();
+        self.0.exceeds(coin)
+    }
 }
 
 fn bits(value: u128) -> u32 {
@@ -137,6 +187,7 @@ impl Shr<u32> for Counted {
 
 impl StageWord for Counted {
     type Small = CountedDigit;
+    type Real = CountedReal;
 
     fn constant(value: u128) -> Self {
         Self(value)
@@ -155,8 +206,8 @@ impl StageWord for Counted {
         Self(self.0.wrapping_mul(base.0).wrapping_add(digit.value as u128))
     }
 
-    fn float(self) -> f64 {
-        self.0 as f64
+    fn float(self) -> CountedReal {
+        CountedReal(self.0 as f64)
     }
 }
 

@@ -8,8 +8,8 @@
 mod counting;
 mod word;
 
-pub use counting::{Counted, CountedDigit, Operations, count};
-pub use word::{StageDigit, StageWord};
+pub use counting::{Counted, CountedDigit, CountedReal, Operations, count};
+pub use word::{StageDigit, StageReal, StageWord};
 
 use crate::family::Family;
 use crate::plan::{GadgetError, Plan};
@@ -31,8 +31,8 @@ pub struct Stages<W: StageWord, const SHIFT: bool> {
     digit_base: W::Small,
     zero: W::Small,
     modulus_digits: Vec<W::Small>,
-    inverse_base: f64,
-    inverse_modulus: f64,
+    inverse_base: W::Real,
+    inverse_modulus: W::Real,
 }
 
 impl<W: StageWord, const SHIFT: bool> Stages<W, SHIFT> {
@@ -60,8 +60,8 @@ impl<W: StageWord, const SHIFT: bool> Stages<W, SHIFT> {
             digit_base: small(base as i64),
             zero: small(0),
             modulus_digits: plan.modulus_digits.iter().map(|digit| small(*digit)).collect(),
-            inverse_base: 1.0 / base as f64,
-            inverse_modulus: 1.0 / modulus as f64,
+            inverse_base: W::Real::constant(1.0 / base as f64),
+            inverse_modulus: W::Real::constant(1.0 / modulus as f64),
         })
     }
 
@@ -103,7 +103,7 @@ impl<W: StageWord, const SHIFT: bool> Stages<W, SHIFT> {
 
     /// Probability: whether u - q is taken, which happens with probability u/q over a uniform word.
     pub fn probability(&self, u: W, coin: u64) -> bool {
-        coin as f64 * (0.5f64).powi(64) < u.float() * self.inverse_modulus
+        (u.float() * self.inverse_modulus).exceeds(coin)
     }
 
     /// u or u - q, plus a multiple of B that keeps it positive.
@@ -150,18 +150,18 @@ impl<W: StageWord, const SHIFT: bool> Stages<W, SHIFT> {
     }
 
     /// GMP19, Transformation: t = S^-1 v, that is t_i = (v mod b^(i+1)) / b^(i+1).
-    pub fn transformation(&self, digits: &[W::Small], t: &mut [f64]) {
-        let mut last = 0.0;
+    pub fn transformation(&self, digits: &[W::Small], t: &mut [W::Real]) {
+        let mut last = W::Real::default();
         for (t, digit) in t.iter_mut().zip(digits) {
-            last = (last + digit.value() as f64) * self.inverse_base;
+            last = (last + W::Real::constant(digit.value() as f64)) * self.inverse_base;
             *t = last;
         }
     }
 
     /// GMP19, Sampling: carry i with probability t_i.
-    pub fn sampling(&self, t: &[f64], coins: &[u64], carries: &mut [W::Small]) {
+    pub fn sampling(&self, t: &[W::Real], coins: &[u64], carries: &mut [W::Small]) {
         for ((carry, t), coin) in carries.iter_mut().zip(t).zip(coins) {
-            *carry = self.digit(i64::from((*coin as f64) * (0.5f64).powi(64) < *t));
+            *carry = self.digit(i64::from(t.exceeds(*coin)));
         }
     }
 
@@ -203,7 +203,7 @@ impl<W: StageWord, const SHIFT: bool> Stages<W, SHIFT> {
     }
 
     /// GMP19 as a whole. `coins`: k uniform words.
-    pub fn gmp19(&self, u: W, coins: &[u64], t: &mut [f64], carries: &mut [W::Small], x: &mut [W::Small]) {
+    pub fn gmp19(&self, u: W, coins: &[u64], t: &mut [W::Real], carries: &mut [W::Small], x: &mut [W::Small]) {
         let v = self.representative(u, self.probability(u, coins[self.length - 1]));
         self.decomposition(v, x);
         self.transformation(&x[..self.length - 1], t);

@@ -19,6 +19,8 @@ pub trait StageWord:
 {
     /// A digit, and what is computed from digits.
     type Small: StageDigit;
+    /// A probability.
+    type Real: StageReal;
 
     /// A constant.
     fn constant(value: u128) -> Self;
@@ -29,7 +31,15 @@ pub trait StageWord:
     /// `self` * base + `digit`, modulo the word: a step of a sum of digits times powers, which touches the digit's bits only.
     fn append(self, base: Self, digit: Self::Small) -> Self;
     /// In double precision.
-    fn float(self) -> f64;
+    fn float(self) -> Self::Real;
+}
+
+/// A probability, or a number on the way to one, in double precision.
+pub trait StageReal: Copy + Debug + Default + Add<Output = Self> + Mul<Output = Self> {
+    /// The number.
+    fn constant(value: f64) -> Self;
+    /// Whether it is above a uniform word over 2^64.
+    fn exceeds(self, coin: u64) -> bool;
 }
 
 /// A digit.
@@ -44,6 +54,7 @@ macro_rules! word {
     ($($word:ty),*) => {$(
         impl StageWord for $word {
             type Small = i64;
+            type Real = f64;
 
             #[inline]
             fn constant(value: u128) -> Self {
@@ -83,5 +94,17 @@ impl StageDigit for i64 {
     #[inline]
     fn value(self) -> i64 {
         self
+    }
+}
+
+impl StageReal for f64 {
+    #[inline]
+    fn constant(value: f64) -> Self {
+        value
+    }
+
+    #[inline]
+    fn exceeds(self, coin: u64) -> bool {
+        (coin as f64) * 0.5f64.powi(64) < self
     }
 }

@@ -1,6 +1,6 @@
 //! The one-coefficient algorithms recompose, and count what the formulas say.
 
-use crate::stages::{Counted, StageDigit, StageWord, Stages, count};
+use crate::stages::{Counted, CountedReal, StageDigit, StageWord, Stages, count};
 use crate::{Decomposer, Family, Residue};
 use proptest::prelude::*;
 use ring::Kernel;
@@ -10,7 +10,7 @@ fn all<W: StageWord, const SHIFT: bool>(q: u128, b: u64, u: u128, coins: &[u64])
     let stages = Stages::<W, SHIFT>::new(q, b).unwrap();
     let (k, u) = (stages.length(), W::constant(u));
     let zero = stages.digit(0);
-    let (mut x, mut z, mut t) = (vec![zero; k], vec![zero; k], vec![0.0; k]);
+    let (mut x, mut z, mut t) = (vec![zero; k], vec![zero; k], vec![W::Real::default(); k]);
     let mut carries: Vec<W::Small> = coins[..k].iter().map(|coin| stages.digit((coin & 1) as i64)).collect();
     let below: Vec<u64> = coins[..k - 1].iter().map(|coin| coin % b).chain([coins[k - 1]]).collect();
     let mut found = Vec::new();
@@ -63,6 +63,13 @@ fn additions_cost_what_table_1_says() {
         })
         .bit_operations;
         assert!(check >= (k - 1) * l && check <= 2 * k * l);
+        // T and P of the table: two floating-point operations an entry, and one.
+        let mut t = vec![CountedReal::default(); k as usize];
+        let transformation = count(|| stages.transformation(&x, &mut t));
+        assert_eq!((transformation.real_operations, transformation.bit_operations), (2 * k, 0));
+        let mut chosen = vec![stages.digit(0); k as usize];
+        let coins = vec![1; k as usize];
+        assert_eq!(count(|| stages.sampling(&t, &coins, &mut chosen)).real_operations, k);
     }
 }
 

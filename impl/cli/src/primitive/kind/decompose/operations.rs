@@ -1,7 +1,7 @@
 //! `decompose-operations`: the bit operations of each sub-algorithm, counted while it runs.
 
 use gadget::Family;
-use gadget::stages::{Counted, CountedDigit, Operations as Spent, StageDigit, StageWord, Stages, count};
+use gadget::stages::{Counted, CountedDigit, CountedReal, Operations as Spent, StageDigit, StageWord, Stages, count};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -86,10 +86,7 @@ impl Sums {
             self.0.push((part, Spent::default()));
         }
         for (_, sum) in self.0.iter_mut().filter(|(name, _)| *name == part) {
-            sum.additions += spent.additions;
-            sum.multiplications += spent.multiplications;
-            sum.divisions += spent.divisions;
-            sum.bit_operations += spent.bit_operations;
+            *sum = *sum + spent;
         }
     }
 }
@@ -102,7 +99,7 @@ impl Session for Running {
         let mut rng = ring::Seed(*seed).prg().rng();
         let mut sums = Sums::default();
         let mut right = 0;
-        let (mut x, mut z, mut t) = (vec![zero; k], vec![zero; k], vec![0.0; k]);
+        let (mut x, mut z, mut t) = (vec![zero; k], vec![zero; k], vec![CountedReal::default(); k]);
         for u in uniform::<u128>(&mut rng, *q, *scalars) {
             let (word, minus_q) = (Counted::constant(u), rng.random());
             let mut carries: Vec<CountedDigit> = (0..k).map(|_| stages.digit(rng.random_range(0..2))).collect();
@@ -159,6 +156,7 @@ impl Session for Running {
             out.count(&format!("{part}.multiplications"), mean(sum.multiplications));
             out.count(&format!("{part}.divisions"), mean(sum.divisions));
             out.count(&format!("{part}.bit_operations"), mean(sum.bit_operations));
+            out.count(&format!("{part}.real_operations"), mean(sum.real_operations));
         }
         Ok(())
     }

@@ -100,7 +100,7 @@ struct Running<W: StageWord, const SHIFT: bool> {
     scalars: usize,
 }
 
-impl<W: StageWord<Small = i64> + Residue, const SHIFT: bool> Running<W, SHIFT> {
+impl<W: StageWord<Small = i64, Real = f64> + Residue, const SHIFT: bool> Running<W, SHIFT> {
     fn new(own: &Own, family: Family, q: u128, context: &Context) -> Result<Self, Failed> {
         let new = || -> Result<_, GadgetError> {
             let gadget = Decomposer::new(family, W::from_u128(q), own.base, 0, Kernel::Scalar)?;
@@ -125,7 +125,7 @@ fn over(out: &mut Measured, name: &str, scalars: usize, mut call: impl FnMut(usi
     out.time(name, scalars as u64, seconds);
 }
 
-impl<W: StageWord<Small = i64> + Residue, const SHIFT: bool> Session for Running<W, SHIFT> {
+impl<W: StageWord<Small = i64, Real = f64> + Residue, const SHIFT: bool> Session for Running<W, SHIFT> {
     fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
         let Self { family, stages, gadget, seed, coins, modulus, scalars } = self;
         let (n, k, base) = (*scalars, stages.length(), gadget.base());
