@@ -1,7 +1,7 @@
 //! The pseudorandom generator: AES-128 in counter mode, with random access.
 
 #[cfg(target_arch = "x86_64")]
-use crate::kernel::vaes::{STEP, Vaes};
+use crate::kernel::vaes::Vaes;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Block};
 use rand::rngs::OsRng;
@@ -59,6 +59,9 @@ const BLOCK: usize = 16;
 /// Blocks encrypted per call, 16 KiB: many, so that the cipher's parallel path runs at full length, yet in the first-level
 /// cache.
 const BATCH: usize = 1024;
+/// Fewer blocks are not worth the widest instructions, which make many at once.
+#[cfg(target_arch = "x86_64")]
+const FEWEST_WIDE: usize = 8;
 /// Bytes a reader makes at a time.
 const READ_BYTES: usize = 1024;
 
@@ -104,13 +107,12 @@ impl Prg {
     /// Makes as much of the stream as the widest instructions do, and returns what is left of `out`.
     #[cfg(target_arch = "x86_64")]
     fn wide_steps<'a>(&self, counter: &mut u128, out: &'a mut [u8]) -> &'a mut [u8] {
-        let steps = out.len() / (BLOCK * STEP);
-        let blocks = (steps * STEP) as u64;
+        let blocks = out.len() / BLOCK;
         match &self.wide {
-            Some(wide) if (*counter as u64).checked_add(blocks).is_some() => {
-                let (now, rest) = out.split_at_mut(steps * STEP * BLOCK);
+            Some(wide) if blocks >= FEWEST_WIDE && (*counter as u64).checked_add(blocks as u64).is_some() => {
+                let (now, rest) = out.split_at_mut(blocks * BLOCK);
                 wide.counters(*counter, now);
-                *counter += u128::from(blocks);
+                *counter += blocks as u128;
                 rest
             }
             _ => out,

@@ -14,7 +14,7 @@ const LANES: usize = 4;
 /// Registers in flight, to cover the latency of a round.
 const REGISTERS: usize = 8;
 /// Blocks one step makes.
-pub(crate) const STEP: usize = LANES * REGISTERS;
+const STEP: usize = LANES * REGISTERS;
 
 impl Vaes {
     /// The expanded key, if the processor has AES-NI, AVX-512 F and BW, and VAES.
@@ -27,10 +27,10 @@ impl Vaes {
         present.then(|| Self { keys: unsafe { expand(key) } })
     }
 
-    /// Sets block i of `out` to the encryption of `counter` + i as a big-endian number. `out` is a whole number of [`STEP`]s;
+    /// Sets block i of `out` to the encryption of `counter` + i as a big-endian number. `out` is a whole number of blocks;
     /// the counter's low 64 bits must not overflow.
     pub(crate) fn counters(&self, counter: u128, out: &mut [u8]) {
-        assert!(out.len().is_multiple_of(16 * STEP));
+        assert!(out.len().is_multiple_of(16));
         assert!((counter as u64).checked_add((out.len() / 16) as u64).is_some());
         // SAFETY: `new` saw the features.
         unsafe { counters(&self.keys, counter, out) }
@@ -73,7 +73,7 @@ fn counters(keys: &[__m128i; 11], counter: u128, out: &mut [u8]) {
         _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0),
     );
     let step = _mm512_set_epi64(0, 4, 0, 4, 0, 4, 0, 4);
-    for out in out.chunks_exact_mut(16 * STEP) {
+    let mut make = || {
         let mut blocks = [_mm512_setzero_si512(); REGISTERS];
         for block in &mut blocks {
             *block = _mm512_xor_si512(_mm512_shuffle_epi8(next, reverse), wide[0]);
@@ -84,9 +84,20 @@ fn counters(keys: &[__m128i; 11], counter: u128, out: &mut [u8]) {
                 *block = _mm512_aesenc_epi128(*block, *key);
             }
         }
-        for (block, out) in blocks.iter().zip(out.chunks_exact_mut(16 * LANES)) {
+        blocks.map(|block| _mm512_aesenclast_epi128(block, wide[10]))
+    };
+    let (steps, rest) = out.as_chunks_mut::<{ 16 * STEP }>();
+    for out in steps {
+        for (block, out) in make().into_iter().zip(out.chunks_exact_mut(16 * LANES)) {
             // SAFETY: 64 bytes.
-            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_aesenclast_epi128(*block, wide[10])) };
+            unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), block) };
+        }
+    }
+    if !rest.is_empty() {
+        for (block, out) in make().into_iter().zip(rest.chunks_mut(16 * LANES)) {
+            let inside = 0xff >> (8 - out.len() / 8);
+            // SAFETY: the mask covers what the chunk has.
+            unsafe { _mm512_mask_storeu_epi64(out.as_mut_ptr().cast(), inside, block) };
         }
     }
 }

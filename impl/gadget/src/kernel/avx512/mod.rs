@@ -210,16 +210,25 @@ macro_rules! row_kernels {
                     }
                     row += 4;
                 }
-                while row < top {
-                    $group::<D, 1, true, true, false>(job, carries, row, rows);
-                    row += 1;
+                match (carries.subtracted.is_empty(), top - row) {
+                    (true, 0) => $group::<D, 1, false, true, true>(job, carries, row, rows),
+                    (true, 1) => $group::<D, 2, false, true, true>(job, carries, row, rows),
+                    (true, 2) => $group::<D, 3, false, true, true>(job, carries, row, rows),
+                    (true, _) => $group::<D, 4, false, true, true>(job, carries, row, rows),
+                    _ => {
+                        while row < top {
+                            $group::<D, 1, true, true, false>(job, carries, row, rows);
+                            row += 1;
+                        }
+                        $group::<D, 1, true, true, true>(job, carries, row, rows);
+                    }
                 }
-                $group::<D, 1, true, true, true>(job, carries, row, rows);
             }
         }
 
         /// `ROWS` rows from `row` on, which share the carries between them. `SUBTRACT`: less a multiple of the selecting bit, if
-        /// there is one; `CROSSES`: a digit may reach into the next plane; `TOP`: the row of the top digits.
+        /// there is one; `CROSSES`: a digit may reach into the next plane; `TOP`: the last is the row of the
+        /// top digits.
         ///
         /// # Safety
         /// `job` and `carries` have been checked against `rows`.
@@ -232,41 +241,64 @@ macro_rules! row_kernels {
             rows: &mut [D],
         ) {
             const LANES: usize = 64 / size_of::<$lane>();
-            let places: [Place; ROWS] = std::array::from_fn(|r| Place {
-                crosses: CROSSES && job.places[row + r].crosses,
-                ..job.places[row + r]
-            });
+            let (n, last, stride) = (job.coefficients, carries.per_block - 1, job.stride);
+            let places: [Place; ROWS] = std::array::from_fn(|r| job.places[row + r]);
             let minus: [i64; ROWS] = std::array::from_fn(|r| carries.subtracted.get(row + r).copied().unwrap_or(0));
-            let (n, last) = (job.coefficients, carries.per_block - 1);
-            let (out, zero) = (rows[row * job.row_stride..].as_mut_ptr(), _mm512_setzero_si512());
-            for start in (0..n).step_by(BLOCK) {
-                // SAFETY: `Carries::check` saw a word for every digit of every block.
-                let word = |i: usize| unsafe { *carries.words.get_unchecked(start / BLOCK * carries.per_block + i) };
-                for part in (0..BLOCK).step_by(LANES).take_while(|part| start + part < n) {
-                    let at = start + part;
-                    let expand = |word: u64| $expand((word >> part) as $mask);
-                    let mut incoming = if row > 0 { expand(word(row - 1)) } else { zero };
-                    let selected = if SUBTRACT { expand(word(last)) } else { zero };
-                    for r in 0..ROWS {
-                        // SAFETY: the caller's promise.
-                        let mut digit = unsafe { $digit(job.planes, job.stride, places[r], at) };
-                        if TOP {
-                            digit = _mm512_and_si512(digit, $set(places[r].exact_mask(<$lane>::BITS) as _));
-                            digit = $minus($minus(digit, incoming), $set(job.offsets[row] as _));
-                        } else {
-                            let outgoing = expand(word(row + r));
-                            // The digit's bits from the digit, those above from the carry: d - b where it is set.
-                            digit = _mm512_ternarylogic_epi32::<0xca>($set(places[r].mask as _), digit, outgoing);
-                            digit = $minus(digit, incoming);
-                            incoming = outgoing;
+            let (rows, mut end) = (&mut rows[row * job.row_stride..], [[D::default(); BLOCK]; ROWS]);
+            // Where no digit of the row crosses, nothing is kept from the other plane.
+            let high = places.map(|place| place.plane + usize::from(place.crosses));
+            let offset = $set(job.offsets[row + ROWS - 1] as _);
+            let right = places.map(|place| _mm_cvtsi64_si128(place.shift.into()));
+            let left = places.map(|place| _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into()));
+            let whole = n / BLOCK * BLOCK;
+            for (from, to) in [(0, whole), (whole, n)] {
+                // The last block, if it is not whole, goes by way of `end`.
+                let (out, out_stride) = match from == 0 && whole > 0 {
+                    true => (rows.as_mut_ptr(), job.row_stride),
+                    false => (end.as_mut_ptr().cast::<D>(), BLOCK),
+                };
+                for start in (from..to).step_by(BLOCK) {
+                    // SAFETY: `Carries::check` saw a word for every digit of every block, `RowsJob::check` that planes reach to
+                    // whole blocks and rows to the coefficients.
+                    unsafe {
+                        let words = carries.words.as_ptr().add(start / BLOCK * carries.per_block);
+                        for part in (0..BLOCK).step_by(LANES) {
+                            let load = |plane: usize| {
+                                _mm512_loadu_si512(job.planes.as_ptr().add(plane * stride + start + part).cast())
+                            };
+                            let expand = |i: usize| $expand(*words.add(i).cast::<$mask>().add(part / LANES));
+                            let mut incoming = if row > 0 { expand(row - 1) } else { _mm512_setzero_si512() };
+                            let selected = if SUBTRACT { expand(last) } else { incoming };
+                            for r in 0..ROWS {
+                                let mut digit = $right(load(places[r].plane), right[r]);
+                                if CROSSES {
+                                    // Bits that shifts bring from a neighbouring byte are no part of either half.
+                                    let keep = $set((<$lane>::MAX >> places[r].shift) as _);
+                                    let high = $left(load(high[r]), left[r]);
+                                    digit = _mm512_ternarylogic_epi32::<0xca>(keep, digit, high);
+                                }
+                                if TOP && r + 1 == ROWS {
+                                    digit = _mm512_and_si512(digit, $set(places[r].exact_mask(<$lane>::BITS) as _));
+                                    digit = $minus($minus(digit, incoming), offset);
+                                } else {
+                                    let outgoing = expand(row + r);
+                                    // The digit's bits from the digit, those above from the carry: d - b where it is set.
+                                    let mask = $set(places[r].mask as _);
+                                    digit = _mm512_ternarylogic_epi32::<0xca>(mask, digit, outgoing);
+                                    digit = $minus(digit, incoming);
+                                    incoming = outgoing;
+                                }
+                                if SUBTRACT {
+                                    digit = $minus(digit, _mm512_and_si512(selected, $set(minus[r] as _)));
+                                }
+                                $put(digit, out.add(r * out_stride + (start - from) + part), usize::MAX);
+                            }
                         }
-                        if SUBTRACT {
-                            digit = $minus(digit, _mm512_and_si512(selected, $set(minus[r] as _)));
-                        }
-                        // SAFETY: as above.
-                        unsafe { $put(digit, out.add(r * job.row_stride + at), n - at) };
                     }
                 }
+            }
+            for (r, end) in end.iter().enumerate() {
+                rows[r * job.row_stride + whole..][..n - whole].copy_from_slice(&end[..n - whole]);
             }
         }
     };

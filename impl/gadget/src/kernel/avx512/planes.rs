@@ -4,12 +4,23 @@ use crate::draws::BLOCK;
 use crate::kernel::loops::{CENTRED, DITHERED, MODULAR, PLAIN, SELECTED, Source};
 use std::arch::x86_64::*;
 
+/// Which of the values `at` to `at` + 7 the source has.
+#[inline]
+fn inside(source: &Source<'_>, at: usize) -> __mmask8 {
+    match source.input.len().saturating_sub(at) {
+        left @ 0..8 => (1 << left) - 1,
+        _ => 0xff,
+    }
+}
+
 /// Values `at` to `at` + 7 of the source, those behind its end anything. `at` is a multiple of 8.
+///
+/// # Safety
+/// The source has been checked for the mode, and has values in the block of 64 that `at` lies in; it has all eight if `WHOLE`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn value<const MODE: u8>(source: &Source<'_>, at: usize) -> __m512i {
-    let left = source.input.len().saturating_sub(at);
-    let inside = if left >= 8 { 0xff } else { (1 << left) - 1 };
+unsafe fn value<const MODE: u8, const WHOLE: bool>(source: &Source<'_>, at: usize) -> __m512i {
+    let inside = if WHOLE { 0xff } else { inside(source, at) };
     // SAFETY: loads are masked to the length of the input, which `Source::check` saw the others have.
     let load = |words: &[u64]| unsafe { _mm512_maskz_loadu_epi64(inside, words.as_ptr().wrapping_add(at).cast()) };
     let (u, q) = (load(source.input), _mm512_set1_epi64(source.q as i64));
@@ -28,8 +39,10 @@ fn value<const MODE: u8>(source: &Source<'_>, at: usize) -> __m512i {
             _mm512_mask_sub_epi64(sum, minus_q, sum, q)
         }
         SELECTED => {
-            let word = source.words.get((at / BLOCK + 1) * source.words_per_block - 1).copied().unwrap_or(0);
-            _mm512_mask_sub_epi64(sum, (word >> (at % BLOCK)) as u8, sum, q)
+            let word = (at / BLOCK + 1) * source.words_per_block - 1;
+            // SAFETY: `Source::check` saw a word for the block; byte i of it is for the coefficients from 8 i on.
+            let minus_q = unsafe { *source.words.as_ptr().add(word).cast::<u8>().add(at % BLOCK / 8) };
+            _mm512_mask_sub_epi64(sum, minus_q, sum, q)
         }
         _ => {
             let minus_q = _mm512_cmplt_epu64_mask(load(source.thresholds), u);
@@ -44,7 +57,8 @@ pub(in crate::kernel) fn values<const MODE: u8>(source: &Source<'_>, values: &mu
     source.check::<MODE>();
     for (i, values) in values[..source.input.len()].chunks_mut(8).enumerate() {
         let inside = 0xff >> (8 - values.len());
-        let value = value::<MODE>(source, 8 * i);
+        // SAFETY: the source was checked.
+        let value = unsafe { value::<MODE, false>(source, 8 * i) };
         // SAFETY: the chunk holds eight elements, or the mask covers those it has.
         unsafe {
             if inside == 0xff {
@@ -98,94 +112,144 @@ pub(in crate::kernel) fn keep_below(words: &mut [u64], mask: u64, bound: u64) ->
     kept
 }
 
-/// Transposes eight registers of eight 64-bit elements.
+/// Of two registers, planes 0 to 3 in the four 128-bit lanes, then planes 4 to 7.
+static ORDER8: [[u8; 64]; 2] = {
+    let mut order = [[0; 64]; 2];
+    let mut i = 0;
+    while i < 128 {
+        order[i / 64][i % 64] = (i % 16 / 8 * 64 + i % 8 * 8 + i / 16) as u8;
+        i += 1;
+    }
+    order
+};
+
+/// Of two registers, planes 0 and 1 in the two halves, then planes 2 and 3.
+static ORDER16: [[u16; 32]; 2] = {
+    let mut order = [[0; 32]; 2];
+    let mut i = 0;
+    while i < 64 {
+        order[i / 32][i % 32] = (i % 16 / 8 * 32 + i % 8 * 4 + i / 16) as u16;
+        i += 1;
+    }
+    order
+};
+
+/// The `N` registers of values from `at` on.
+///
+/// # Safety
+/// As for [`value`], of every register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-fn transpose(rows: [__m512i; 8]) -> [__m512i; 8] {
-    let [a, b, c, d, e, f, g, h] = rows;
-    let pairs = [(a, b), (c, d), (e, f), (g, h)];
-    let [s0, s1, s2, s3] = pairs.map(|(x, y)| (_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y)));
-    // Even and odd columns: after the first step lane i of the four 128-bit lanes holds columns 2i (lo) and 2i + 1 (hi).
-    let merge = |p: __m512i, q: __m512i, r: __m512i, s: __m512i| {
-        let (low, high) = (_mm512_shuffle_i64x2::<0x88>(p, q), _mm512_shuffle_i64x2::<0x88>(r, s));
-        let (low_odd, high_odd) = (_mm512_shuffle_i64x2::<0xdd>(p, q), _mm512_shuffle_i64x2::<0xdd>(r, s));
-        [
-            _mm512_shuffle_i64x2::<0x88>(low, high),
-            _mm512_shuffle_i64x2::<0x88>(low_odd, high_odd),
-            _mm512_shuffle_i64x2::<0xdd>(low, high),
-            _mm512_shuffle_i64x2::<0xdd>(low_odd, high_odd),
-        ]
+unsafe fn registers<const MODE: u8, const WHOLE: bool, const N: usize>(source: &Source<'_>, at: usize) -> [__m512i; N] {
+    let mut registers = [_mm512_setzero_si512(); N];
+    for (i, register) in registers.iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        *register = unsafe { value::<MODE, WHOLE>(source, at + 8 * i) };
+    }
+    registers
+}
+
+/// Calls `$each::<WHOLE>(start)` for blocks of 64 values.
+macro_rules! by_block {
+    ($source:expr, $planes:expr, $stride:expr, $count:literal, $each:ident) => {
+        let n = $source.input.len();
+        $source.check::<MODE>();
+        assert!(n.next_multiple_of(BLOCK) <= $stride && $planes.len() >= $count * $stride);
+        let planes = $planes.as_mut_ptr();
+        // SAFETY: the source was checked, and so was the length of the planes.
+        unsafe {
+            for start in (0..n / BLOCK * BLOCK).step_by(BLOCK) {
+                $each::<MODE, true>($source, start, planes.add(start), $stride);
+            }
+            if n % BLOCK > 0 {
+                let start = n / BLOCK * BLOCK;
+                $each::<MODE, false>($source, start, planes.add(start), $stride);
+            }
+        }
     };
-    let [c0, c2, c4, c6] = merge(s0.0, s1.0, s2.0, s3.0);
-    let [c1, c3, c5, c7] = merge(s0.1, s1.1, s2.1, s3.1);
-    [c0, c1, c2, c3, c4, c5, c6, c7]
 }
 
 /// As the portable one.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(in crate::kernel) fn planes8<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u8]) {
-    let n = source.input.len();
-    source.check::<MODE>();
-    assert!(n.next_multiple_of(BLOCK) <= stride && planes.len() >= 8 * stride);
-    let order: [u8; 64] = std::array::from_fn(|i| (i % 8 * 8 + i / 8) as u8);
-    // SAFETY: 64 bytes.
-    let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
-    for start in (0..n).step_by(BLOCK) {
-        let mut rows = [_mm512_setzero_si512(); 8];
-        for (i, row) in rows.iter_mut().enumerate() {
-            *row = _mm512_permutexvar_epi8(order, value::<MODE>(source, start + 8 * i));
-        }
-        for (plane, bytes) in transpose(rows).into_iter().enumerate() {
-            // SAFETY: start + 64 <= stride, and there are eight planes.
-            unsafe { _mm512_storeu_si512(planes.as_mut_ptr().add(plane * stride + start).cast(), bytes) };
-        }
-    }
+    by_block!(source, planes, stride, 8, block8);
 }
 
 /// As the portable one.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(in crate::kernel) fn planes16<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u16]) {
-    let n = source.input.len();
-    source.check::<MODE>();
-    assert!(n.next_multiple_of(BLOCK) <= stride && planes.len() >= 4 * stride);
-    let order: [u16; 32] = std::array::from_fn(|i| (i % 8 * 4 + i / 8) as u16);
-    // SAFETY: 64 bytes.
-    let order = unsafe { _mm512_loadu_si512(order.as_ptr().cast()) };
-    for start in (0..n.next_multiple_of(BLOCK)).step_by(32) {
-        let mut rows = [_mm512_setzero_si512(); 4];
-        for (i, row) in rows.iter_mut().enumerate() {
-            *row = _mm512_permutexvar_epi16(order, value::<MODE>(source, start + 8 * i));
-        }
-        // A 4 x 4 transpose of 128-bit lanes.
-        let [a, b, c, d] = rows;
-        let (low, high) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0x44>(c, d));
-        let (low_rest, high_rest) = (_mm512_shuffle_i64x2::<0xee>(a, b), _mm512_shuffle_i64x2::<0xee>(c, d));
-        let all = [
-            _mm512_shuffle_i64x2::<0x88>(low, high),
-            _mm512_shuffle_i64x2::<0xdd>(low, high),
-            _mm512_shuffle_i64x2::<0x88>(low_rest, high_rest),
-            _mm512_shuffle_i64x2::<0xdd>(low_rest, high_rest),
-        ];
-        for (plane, words) in all.into_iter().enumerate() {
-            // SAFETY: start + 32 <= stride, and there are four planes.
-            unsafe { _mm512_storeu_si512(planes.as_mut_ptr().add(plane * stride + start).cast(), words) };
-        }
-    }
+    by_block!(source, planes, stride, 4, block16);
 }
 
 /// As the portable one.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(in crate::kernel) fn planes32<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u32]) {
-    let n = source.input.len();
-    source.check::<MODE>();
-    assert!(n.next_multiple_of(BLOCK) <= stride && planes.len() >= 2 * stride);
-    for start in (0..n.next_multiple_of(BLOCK)).step_by(8) {
-        let row = value::<MODE>(source, start);
-        let (low, high) = (_mm512_cvtepi64_epi32(row), _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(row)));
-        // SAFETY: start + 8 <= stride, and there are two planes.
-        unsafe {
-            _mm256_storeu_si256(planes.as_mut_ptr().add(start).cast(), low);
-            _mm256_storeu_si256(planes.as_mut_ptr().add(stride + start).cast(), high);
+    by_block!(source, planes, stride, 2, block32);
+}
+
+/// Splits 64 values into planes of 8 bits.
+///
+/// # Safety
+/// As for [`registers`]; 64 elements lie behind `planes` in each plane.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn block8<const MODE: u8, const WHOLE: bool>(source: &Source<'_>, at: usize, planes: *mut u8, stride: usize) {
+    // SAFETY: the caller's promise, and 64 bytes.
+    unsafe {
+        let [a, b, c, d, e, f, g, h] = registers::<MODE, WHOLE, 8>(source, at);
+        for (half, order) in ORDER8.iter().enumerate() {
+            let order = _mm512_loadu_si512(order.as_ptr().cast());
+            let [p, q, r, s] = [(a, b), (c, d), (e, f), (g, h)].map(|(x, y)| _mm512_permutex2var_epi8(x, order, y));
+            let (low, high) = (_mm512_shuffle_i64x2::<0x44>(p, q), _mm512_shuffle_i64x2::<0x44>(r, s));
+            let (low_rest, high_rest) = (_mm512_shuffle_i64x2::<0xee>(p, q), _mm512_shuffle_i64x2::<0xee>(r, s));
+            let all = [
+                _mm512_shuffle_i64x2::<0x88>(low, high),
+                _mm512_shuffle_i64x2::<0xdd>(low, high),
+                _mm512_shuffle_i64x2::<0x88>(low_rest, high_rest),
+                _mm512_shuffle_i64x2::<0xdd>(low_rest, high_rest),
+            ];
+            for (plane, bytes) in all.into_iter().enumerate() {
+                _mm512_storeu_si512(planes.add((4 * half + plane) * stride).cast(), bytes);
+            }
+        }
+    }
+}
+
+/// Splits 64 values into planes of 16 bits.
+///
+/// # Safety
+/// As for [`block8`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn block16<const MODE: u8, const WHOLE: bool>(source: &Source<'_>, at: usize, planes: *mut u16, stride: usize) {
+    // SAFETY: the caller's promise, and 64 bytes.
+    unsafe {
+        for part in [0, 32] {
+            let [a, b, c, d] = registers::<MODE, WHOLE, 4>(source, at + part);
+            for (half, order) in ORDER16.iter().enumerate() {
+                let order = _mm512_loadu_si512(order.as_ptr().cast());
+                let (low, high) = (_mm512_permutex2var_epi16(a, order, b), _mm512_permutex2var_epi16(c, order, d));
+                let planes = planes.add(2 * half * stride + part);
+                _mm512_storeu_si512(planes.cast(), _mm512_shuffle_i64x2::<0x44>(low, high));
+                _mm512_storeu_si512(planes.add(stride).cast(), _mm512_shuffle_i64x2::<0xee>(low, high));
+            }
+        }
+    }
+}
+
+/// Splits 64 values into planes of 32 bits.
+///
+/// # Safety
+/// As for [`block8`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+unsafe fn block32<const MODE: u8, const WHOLE: bool>(source: &Source<'_>, at: usize, planes: *mut u32, stride: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        for (i, row) in registers::<MODE, WHOLE, 8>(source, at).into_iter().enumerate() {
+            let (low, high) = (_mm512_cvtepi64_epi32(row), _mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(row)));
+            _mm256_storeu_si256(planes.add(8 * i).cast(), low);
+            _mm256_storeu_si256(planes.add(stride + 8 * i).cast(), high);
         }
     }
 }
