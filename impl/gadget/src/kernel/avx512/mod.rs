@@ -202,6 +202,14 @@ macro_rules! row_kernels {
             let mut row = 0;
             // SAFETY: `check` saw that planes, words and rows reach as far.
             unsafe {
+                // Wide digits take whole rows of stores one after the other: memory is what they wait for.
+                while D::BITS == 64 && carries.subtracted.is_empty() && row < top {
+                    match job.places[row].crosses {
+                        false => $group::<D, 1, false, false, false>(job, carries, row, rows),
+                        true => $group::<D, 1, false, true, false>(job, carries, row, rows),
+                    }
+                    row += 1;
+                }
                 while row + 4 <= top {
                     match (carries.subtracted.is_empty(), crosses(row)) {
                         (true, false) => $group::<D, 4, false, false, false>(job, carries, row, rows),
