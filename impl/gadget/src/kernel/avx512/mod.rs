@@ -198,38 +198,38 @@ macro_rules! row_kernels {
             job.check(rows.len());
             carries.check(job);
             let top = job.places.len() - 1;
-            let crosses = |row: usize| job.places[row..row + 4].iter().any(|place| place.crosses);
+            let plain = |row: usize, rows: usize| {
+                row + rows <= top && !job.places[row..row + rows].iter().any(|place| place.crosses)
+            };
+            // Wide digits take whole rows of stores one after the other: memory is what they wait for.
+            let wide = D::BITS == 64;
             let mut row = 0;
             // SAFETY: `check` saw that planes, words and rows reach as far.
             unsafe {
-                // Wide digits take whole rows of stores one after the other: memory is what they wait for.
-                while D::BITS == 64 && carries.subtracted.is_empty() && row < top {
-                    match job.places[row].crosses {
-                        false => $group::<D, 1, false, false, false>(job, carries, row, rows),
-                        true => $group::<D, 1, false, true, false>(job, carries, row, rows),
+                if carries.subtracted.is_empty() {
+                    while row < top {
+                        row += if !wide && plain(row, 4) {
+                            $group::<D, 4, false, false, false>(job, carries, row, rows);
+                            4
+                        } else if !wide && plain(row, 2) {
+                            $group::<D, 2, false, false, false>(job, carries, row, rows);
+                            2
+                        } else {
+                            match plain(row, 1) {
+                                true => $group::<D, 1, false, false, false>(job, carries, row, rows),
+                                false => $group::<D, 1, false, true, false>(job, carries, row, rows),
+                            }
+                            1
+                        };
                     }
-                    row += 1;
-                }
-                while row + 4 <= top {
-                    match (carries.subtracted.is_empty(), crosses(row)) {
-                        (true, false) => $group::<D, 4, false, false, false>(job, carries, row, rows),
-                        (true, true) => $group::<D, 4, false, true, false>(job, carries, row, rows),
-                        _ => $group::<D, 4, true, true, false>(job, carries, row, rows),
+                    $group::<D, 1, false, true, true>(job, carries, top, rows);
+                } else {
+                    while row + 4 <= top {
+                        $group::<D, 4, true, true, false>(job, carries, row, rows);
+                        row += 4;
                     }
-                    row += 4;
-                }
-                match (carries.subtracted.is_empty(), top - row) {
-                    (true, 0) => $group::<D, 1, false, true, true>(job, carries, row, rows),
-                    (true, 1) => $group::<D, 2, false, true, true>(job, carries, row, rows),
-                    (true, 2) => $group::<D, 3, false, true, true>(job, carries, row, rows),
-                    (true, _) => $group::<D, 4, false, true, true>(job, carries, row, rows),
-                    _ => {
-                        while row < top {
-                            $group::<D, 1, true, true, false>(job, carries, row, rows);
-                            row += 1;
-                        }
-                        $group::<D, 1, true, true, true>(job, carries, row, rows);
-                    }
+                    (row..top).for_each(|row| $group::<D, 1, true, true, false>(job, carries, row, rows));
+                    $group::<D, 1, true, true, true>(job, carries, top, rows);
                 }
             }
         }
