@@ -38,52 +38,32 @@ pub(super) fn store<D: Digit>(digits: &mut [D]) {
     rest.fill(4);
 }
 
-/// Sign-extends a register of lanes, which lie in memory, to digits.
+/// Sign-extends a register of lanes to digits. In registers: by way of memory it would take another store.
 ///
 /// # Safety
-/// As many digits lie behind `out` as lanes in `narrow`, which are 64 bytes.
+/// As many digits lie behind `out` as lanes in a register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-unsafe fn widen<L: Lane, D: Digit>(narrow: &[L], out: *mut D) {
-    let (narrow, out) = (narrow.as_ptr().cast::<u8>(), out.cast::<u8>());
-    // SAFETY: each step reads its share of the 64 bytes and writes as many registers as digits take.
-    unsafe {
-        match (L::BITS, D::BITS) {
-            (8, 16) => {
-                for i in 0..2 {
-                    let digits = _mm512_cvtepi8_epi16(_mm256_loadu_si256(narrow.add(32 * i).cast()));
-                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
-                }
-            }
-            (8, 32) => {
-                for i in 0..4 {
-                    let digits = _mm512_cvtepi8_epi32(_mm_loadu_si128(narrow.add(16 * i).cast()));
-                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
-                }
-            }
-            (8, 64) => {
-                for i in 0..8 {
-                    let digits = _mm512_cvtepi8_epi64(_mm_loadl_epi64(narrow.add(8 * i).cast()));
-                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
-                }
-            }
-            (16, 32) => {
-                for i in 0..2 {
-                    let digits = _mm512_cvtepi16_epi32(_mm256_loadu_si256(narrow.add(32 * i).cast()));
-                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
-                }
-            }
-            (16, 64) => {
-                for i in 0..4 {
-                    let digits = _mm512_cvtepi16_epi64(_mm_loadu_si128(narrow.add(16 * i).cast()));
-                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
-                }
-            }
-            _ => {
-                for i in 0..2 {
-                    let digits = _mm512_cvtepi32_epi64(_mm256_loadu_si256(narrow.add(32 * i).cast()));
-                    _mm512_storeu_si512(out.add(64 * i).cast(), digits);
-                }
+unsafe fn widen<L: Lane, D: Digit>(lanes: __m512i, out: *mut D) {
+    let put = |i: usize, digits: __m512i| {
+        // SAFETY: the caller's promise, for `i` below the ratio of the widths.
+        unsafe { _mm512_storeu_si512(out.cast::<u8>().add(64 * i).cast(), digits) };
+    };
+    let halves = [_mm512_castsi512_si256(lanes), _mm512_extracti64x4_epi64::<1>(lanes)];
+    let quarter = |i: usize| match i % 2 {
+        0 => _mm256_castsi256_si128(halves[i / 2]),
+        _ => _mm256_extracti128_si256::<1>(halves[i / 2]),
+    };
+    match (L::BITS, D::BITS) {
+        (8, 16) => (0..2).for_each(|i| put(i, _mm512_cvtepi8_epi16(halves[i]))),
+        (16, 32) => (0..2).for_each(|i| put(i, _mm512_cvtepi16_epi32(halves[i]))),
+        (32, 64) => (0..2).for_each(|i| put(i, _mm512_cvtepi32_epi64(halves[i]))),
+        (8, 32) => (0..4).for_each(|i| put(i, _mm512_cvtepi8_epi32(quarter(i)))),
+        (16, 64) => (0..4).for_each(|i| put(i, _mm512_cvtepi16_epi64(quarter(i)))),
+        _ => {
+            for i in 0..4 {
+                put(2 * i, _mm512_cvtepi8_epi64(quarter(i)));
+                put(2 * i + 1, _mm512_cvtepi8_epi64(_mm_srli_si128::<8>(quarter(i))));
             }
         }
     }
@@ -131,9 +111,7 @@ macro_rules! row_kernels {
                 } else if D::BITS == <$lane>::BITS {
                     _mm512_storeu_si512(out.cast(), lanes);
                 } else {
-                    let mut narrow = [0 as $lane; LANES];
-                    _mm512_storeu_si512(narrow.as_mut_ptr().cast(), lanes);
-                    widen::<$lane, D>(&narrow, out);
+                    widen::<$lane, D>(lanes, out);
                 }
             }
         }
