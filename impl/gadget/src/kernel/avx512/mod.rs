@@ -10,6 +10,7 @@ use crate::digit::Digit;
 use crate::draws::BLOCK;
 use crate::plan::Place;
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 macro_rules! compiled {
     ($($(#[$doc:meta])* $name:ident $(<$($generic:ident: $bound:path),*>)? ($($argument:ident: $type:ty),*);)*) => {$(
@@ -186,10 +187,7 @@ macro_rules! row_kernels {
             unsafe {
                 if carries.subtracted.is_empty() {
                     while row < top {
-                        row += if !wide && plain(row, 4) {
-                            $group::<D, 4, false, false, false>(job, carries, row, rows);
-                            4
-                        } else if !wide && plain(row, 2) {
+                        row += if !wide && plain(row, 2) {
                             $group::<D, 2, false, false, false>(job, carries, row, rows);
                             2
                         } else {
@@ -230,7 +228,7 @@ macro_rules! row_kernels {
             let (n, last, stride) = (job.coefficients, carries.per_block - 1, job.stride);
             let places: [Place; ROWS] = std::array::from_fn(|r| job.places[row + r]);
             let minus: [i64; ROWS] = std::array::from_fn(|r| carries.subtracted.get(row + r).copied().unwrap_or(0));
-            let (rows, mut end) = (&mut rows[row * job.row_stride..], [[D::default(); BLOCK]; ROWS]);
+            let (rows, mut end) = (&mut rows[row * job.row_stride..], MaybeUninit::<[[D; BLOCK]; ROWS]>::uninit());
             // Where no digit of the row crosses, nothing is kept from the other plane.
             let high = places.map(|place| place.plane + usize::from(place.crosses));
             let offset = $set(job.offsets[row + ROWS - 1] as _);
@@ -283,8 +281,11 @@ macro_rules! row_kernels {
                     }
                 }
             }
-            for (r, end) in end.iter().enumerate() {
-                rows[r * job.row_stride + whole..][..n - whole].copy_from_slice(&end[..n - whole]);
+            if n > whole {
+                // SAFETY: the last pass above wrote whole blocks of every row.
+                for (r, end) in unsafe { end.assume_init_ref() }.iter().enumerate() {
+                    rows[r * job.row_stride + whole..][..n - whole].copy_from_slice(&end[..n - whole]);
+                }
             }
         }
     };
