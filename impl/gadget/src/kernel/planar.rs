@@ -43,7 +43,7 @@ macro_rules! dispatch {
     };
 }
 
-/// In this order: lines of the cache that straddle registers cost a quarter of the time.
+/// In this order: planes that do not start at cache lines cost a quarter of the time.
 #[repr(C, align(4096))]
 struct Scratch {
     /// Keeps what follows away from where rows of digits tend to start in a page.
