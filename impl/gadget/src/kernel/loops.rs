@@ -144,17 +144,21 @@ impl Source<'_> {
     fn value<const MODE: u8>(&self, j: usize) -> u64 {
         let u = self.input[j];
         let minus_q = match MODE {
-            CENTRED => u >= self.threshold,
-            SELECTED => self.words[(j / BLOCK + 1) * self.words_per_block - 1] >> (j % BLOCK) & 1 == 1,
-            BELOW | DITHERED => self.thresholds[j] < u,
-            _ => false,
+            CENTRED => u64::from(u >= self.threshold).wrapping_neg(),
+            // Moved to the sign and spread, so that it never becomes a branch: coins cannot be predicted.
+            SELECTED => {
+                let word = self.words[(j / BLOCK + 1) * self.words_per_block - 1];
+                ((word << (BLOCK - 1 - j % BLOCK)) as i64 >> (BLOCK - 1)) as u64
+            }
+            BELOW | DITHERED => u64::from(self.thresholds[j] < u).wrapping_neg(),
+            _ => 0,
         };
         let dither = if matches!(MODE, DITHERED | MODULAR) { self.dither[j] } else { 0 };
         let sum = u + self.add + dither;
         match MODE {
             PLAIN => sum,
             MODULAR => sum.min(sum.wrapping_sub(self.q)),
-            _ => sum - if minus_q { self.q } else { 0 },
+            _ => sum - (self.q & minus_q),
         }
     }
 }
