@@ -10,6 +10,8 @@ PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 VENV := .venv/bin
 BINARY := impl/target/release/pirlab
+# The library that our transforms are tested against and compared with needs a newer Rust than we do.
+TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}" -ge 91 && echo '--features pirlab-ring/tfhe-ntt')
 DRIVER = exec $(VENV)/python experiments/reproduce.py --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
@@ -63,7 +65,7 @@ confirm: build
 	$(VENV)/pirlab-security confirm $$(find params -name '*.toml' | LC_ALL=C sort)
 
 bench: build
-	cd impl && cargo bench --workspace --locked --bench '*' -- $(ONLY)
+	cd impl && cargo bench --workspace --locked $(TFHE) --bench '*' -- $(ONLY)
 	$(BINARY) criterion impl/target/criterion --out '$(RESULTS)/bench'
 
 reference: build
@@ -78,6 +80,8 @@ test: build
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
 	cd impl && cargo test --workspace --locked
+	cd impl && test -z '$(TFHE)' || cargo clippy -p pirlab-ring --all-targets --locked --features tfhe-ntt -- -D warnings
+	cd impl && test -z '$(TFHE)' || cargo test -p pirlab-ring --lib --locked --features tfhe-ntt ntt
 	cd impl && cargo bench --workspace --locked --bench '*' -- --test
 	$(VENV)/snakemake --lint --configfile config/tiny.yaml
 	$(VENV)/python -m pytest

@@ -36,6 +36,12 @@ fn records_and_bounds() {
     put(&lab, "lattice/ntt-forward/64", "lattice/ntt-forward/64", json!({"Elements": 64}), 6.0);
     put(&lab, "lattice/ntt-inverse/64", "lattice/ntt-inverse/64", Value::Null, 7.0);
     put(&lab, "pairs", "pairs", Value::Null, 20.0);
+    put(&lab, "ntt/28/64/forward/avx2", "ntt/28/64/forward/avx2", Value::Null, 80.0);
+    put(&lab, "ntt/28/64/forward/tfhe", "ntt/28/64/forward/tfhe", Value::Null, 100.0);
+    let sum = "arithmetic/sum-products-28/64/avx512";
+    put(&lab, sum, sum, json!({"Elements": 400}), 100.0);
+    let port = "arithmetic/multiply-port/0/avx512";
+    put(&lab, port, port, json!({"Elements": 1000}), 125.0);
     put(&lab, "cmux", "cmux", Value::Null, 90.0);
     let pairs = json!({
         "forward": 4, "inverse": 2, "n": 64, "forward_bench": "pairs", "inverse_bench": "pairs", "ntts_per_iteration": 2,
@@ -62,8 +68,15 @@ fn records_and_bounds() {
     let line = |id: &str| said.out.lines().find(|line| line.contains(id)).unwrap().to_string();
     let shown = line("external-product");
     assert!(["130 ns", "128 ns to 132 ns", "100 ns", "1.30"].iter().all(|part| shown.contains(part)), "{shown}");
+    let transform = line("ntt/28/64/forward/avx2");
+    assert!(
+        ["tfhe-ntt", "100 ns", "0.800 (0.765 to 0.837)"].iter().all(|part| transform.contains(part)),
+        "{transform}"
+    );
+    assert!(!line("forward/tfhe").contains("tfhe-ntt"));
+    assert!(["its products", "50.0 ns", "2.00"].iter().all(|part| line(sum).contains(part)), "{}", line(sum));
     assert!(line("prg/fill at").contains("1.86 GiB/s"), "{}", said.out);
-    assert_eq!(lab.other_files(&[]).iter().filter(|path| path.starts_with(lab.path("bench"))).count(), 6);
+    assert_eq!(lab.other_files(&[]).iter().filter(|path| path.starts_with(lab.path("bench"))).count(), 10);
 }
 
 #[test]

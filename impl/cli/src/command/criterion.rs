@@ -10,8 +10,8 @@ use crate::units::{bytes, seconds, three_digits};
 
 /// Convert the results of Criterion benches into records of primitives, and print their medians.
 ///
-/// Where the benches count the NTTs of an operation (ntt-counts.json in Criterion's folder), the time of these alone, the
-/// lower bound, stands beside the measured one.
+/// Beside a measured time stands what it is to be judged by: the time of an operation's NTTs alone, a lower bound (counted by
+/// the benches in ntt-counts.json), that of a sum's products alone, or that of the library's transform of the same size.
 #[derive(clap::Args)]
 pub struct Args {
     /// Criterion's folder, e.g. impl/target/criterion.
@@ -32,7 +32,7 @@ pub fn main(args: &Args) -> Outcome<()> {
 }
 
 fn summary(all: &[Converted]) -> String {
-    let mut table = Table::new(&["bench", ">median", ">95 % interval", ">rate", ">NTTs alone", ">ratio"]);
+    let mut table = Table::new(&["bench", ">median", ">95 % interval", ">rate", "beside", ">takes", ">ratio"]);
     for record in all.iter().map(|converted| &converted.record) {
         let Some(median) = criterion::median(record) else { continue };
         let counts = &record.described.counts;
@@ -41,15 +41,22 @@ fn summary(all: &[Converted]) -> String {
             (None, Some(count)) => format!("{} M/s", three_digits(count / median / 1e6)),
             (None, None) => String::new(),
         };
-        let bound = counts.get("ntt_bound_seconds");
+        let beside = criterion::yardstick(record);
+        let ratio = |(_, seconds): (&str, f64)| match criterion::ratio_interval(record) {
+            Some((low, high)) => {
+                format!("{:.3} ({low:.3} to {high:.3})", median / seconds)
+            }
+            None => three_digits(median / seconds),
+        };
         table.row([
             record.row.clone().unwrap_or_default(),
             seconds(median),
             criterion::interval(record)
                 .map_or_else(String::new, |(low, high)| format!("{} to {}", seconds(low), seconds(high))),
             rate,
-            bound.map_or_else(String::new, |&bound| seconds(bound)),
-            bound.map_or_else(String::new, |bound| three_digits(median / bound)),
+            beside.map_or_else(String::new, |(words, _)| words.into()),
+            beside.map_or_else(String::new, |(_, time)| seconds(time)),
+            beside.map_or_else(String::new, ratio),
         ]);
     }
     table.text()

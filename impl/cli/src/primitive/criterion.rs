@@ -23,6 +23,8 @@ pub const ITERATION: &str = "iteration";
 const NTT_COUNTS: &str = "ntt-counts.json";
 /// The value that holds the ends of the median's 95 % interval.
 const MEDIAN_INTERVAL: &str = "median_interval";
+/// The value that holds the ends of the ratio to the library's time.
+const RATIO_INTERVAL: &str = "tfhe_ratio_interval";
 
 #[derive(Deserialize)]
 struct Benchmark {
@@ -101,6 +103,7 @@ pub fn convert(folder: &Path) -> Outcome<Vec<Converted>> {
     }
     let mut all = files.iter().map(|file| one(folder, file)).collect::<Outcome<Vec<Converted>>>()?;
     add_bounds(folder, &mut all)?;
+    add_rivals(&mut all);
     Ok(all)
 }
 
@@ -211,6 +214,50 @@ fn add_bounds(folder: &Path, all: &mut [Converted]) -> Outcome<()> {
     Ok(())
 }
 
+/// Adds to each transform the time of the library's of that size (`.../tfhe`), and to each sum of 32-bit products the time that the
+/// products alone take on the multiply port.
+fn add_rivals(all: &mut [Converted]) {
+    type Facts = (f64, Option<(f64, f64)>, Option<f64>);
+    let facts = |record: &PrimitiveRecord| -> Option<Facts> {
+        Some((median(record)?, interval(record), record.described.counts.get("throughput_elements").copied()))
+    };
+    let known: BTreeMap<String, Facts> =
+        all.iter().filter_map(|c| Some((c.record.row.clone()?, facts(&c.record)?))).collect();
+    for Converted { record, .. } in all {
+        let Some((id, parent)) = record.row.as_deref().and_then(|id| Some((id, id.rsplit_once('/')?.0))) else {
+            continue;
+        };
+        if let Some((seconds, ends, _)) = known.get(&format!("{parent}/tfhe")).filter(|_| !id.contains("/tfhe")) {
+            record.described.counts.insert("tfhe_seconds".into(), *seconds);
+            if let (Some((low, high)), Some((least, most))) = (interval(record), *ends) {
+                record.measured.values.insert(RATIO_INTERVAL.into(), vec![low / most, high / least]);
+            }
+        }
+        let port =
+            known.get("arithmetic/multiply-port/0/avx512").and_then(|(seconds, _, count)| Some(seconds / (*count)?));
+        let products = record.described.counts.get("throughput_elements").copied();
+        if let (true, Some(port), Some(products)) = (is_vector_sum(id), port, products) {
+            record.described.counts.insert("multiply_bound_seconds".into(), port * products);
+        }
+    }
+}
+
+fn is_vector_sum(id: &str) -> bool {
+    id.starts_with("arithmetic/sum-products-28/") && id.ends_with("/avx512")
+}
+
+/// What a record is to be judged by, in words and seconds: the NTTs alone, the products alone, or the library.
+pub fn yardstick(record: &PrimitiveRecord) -> Option<(&'static str, f64)> {
+    [("ntt_bound_seconds", "its NTTs"), ("multiply_bound_seconds", "its products"), ("tfhe_seconds", "tfhe-ntt")]
+        .into_iter()
+        .find_map(|(name, words)| Some((words, *record.described.counts.get(name)?)))
+}
+
+/// The ends of the ratio to the library, from the ends of both medians' 95 % intervals.
+pub fn ratio_interval(record: &PrimitiveRecord) -> Option<(f64, f64)> {
+    ends(record, RATIO_INTERVAL)
+}
+
 /// Median seconds of an iteration.
 pub fn median(record: &PrimitiveRecord) -> Option<f64> {
     units::quartiles(&record.measured.times.get(ITERATION)?.samples).map(|(_, median, _)| median)
@@ -218,7 +265,11 @@ pub fn median(record: &PrimitiveRecord) -> Option<f64> {
 
 /// The ends of the median's 95 % interval.
 pub fn interval(record: &PrimitiveRecord) -> Option<(f64, f64)> {
-    match record.measured.values.get(MEDIAN_INTERVAL)?.as_slice() {
+    ends(record, MEDIAN_INTERVAL)
+}
+
+fn ends(record: &PrimitiveRecord, name: &str) -> Option<(f64, f64)> {
+    match record.measured.values.get(name)?.as_slice() {
         [low, high] => Some((*low, *high)),
         _ => None,
     }
