@@ -10,7 +10,7 @@ from math import log2
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.compare import compare
+from pirlab_estimator.compare import Comparison, compare
 
 from .gadget import FAMILIES, base_text
 from .names import words
@@ -29,7 +29,7 @@ CHAINS = {
 }
 COLUMNS = words(
     "what input selectors n modulus family base dropped length steps samples keys stddev stddev_predicted kind "
-    "variance_ratio verdict bits bits_over_balanced max time_s record_id"
+    "variance_ratio verdict tolerance note bits bits_over_balanced max time_s record_id"
 )
 READING = (
     "Standard deviations in bits (log2). Product: what one external product adds to its input's noise, uniform input, "
@@ -61,6 +61,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
             if noise is None or noise["variance"] <= 0:
                 continue
             stddev = noise["variance"] ** 0.5
+            twin = _twin(record, stage)
             rows.append(
                 {
                     "what": "chain" if record.name == CHAIN else "product",
@@ -79,7 +80,9 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                     "stddev_predicted": predicted["stddev"] if predicted else None,
                     "kind": predicted["kind"] if predicted else None,
                     "variance_ratio": noise["variance"] / predicted["variance"] if predicted else None,
-                    "verdict": _verdict(record, stage),
+                    "verdict": "" if twin is None else "agrees" if twin.within else "DIFFERS",
+                    "tolerance": "" if twin is None else twin.tolerance.removeprefix("variance "),
+                    "note": "" if twin is None else twin.note,
                     "bits": log2(stddev),
                     "bits_over_balanced": None,
                     "max": noise["max"],
@@ -100,11 +103,10 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
     return frame
 
 
-def _verdict(record: Primitive, stage: str) -> str:
-    """Whether the estimator's comparison holds formula and measurement to agree; nothing without a prediction."""
+def _twin(record: Primitive, stage: str) -> Comparison | None:
+    """What the estimator's comparison makes of formula and measurement; nothing without a prediction."""
     twins = compare(record.prediction, record.document) if record.prediction else []
-    twin = next((twin for twin in twins if twin.quantity == f"noise stddev {stage}"), None)
-    return "" if twin is None else "agrees" if twin.within else "DIFFERS"
+    return next((twin for twin in twins if twin.quantity == f"noise stddev {stage}"), None)
 
 
 def table(records: Sequence[Primitive]) -> Table:
@@ -119,6 +121,7 @@ def table(records: Sequence[Primitive]) -> Table:
         Column("bits_predicted", "Formula", "bits"),
         Column("variance_ratio", "Variance, measured / formula"),
         Column("kind", "Formula is", text=True),
+        Column("tolerance", "Tolerance of the variance", text=True),
         Column("verdict", "Verdict", text=True),
         Column("bits_over_balanced", "Over balanced", "bits"),
         Column("time", "Time of one", "µs"),
@@ -137,7 +140,9 @@ def table(records: Sequence[Primitive]) -> Table:
     marks, origin = notes([r for r in records if relevant(r)])
     title = "Noise of products and chains under each decomposition"
     judged = data[data["verdict"] != ""]
+    wide = judged["tolerance"].str.contains("sampling").sum()
     verdict = f"{len(judged)} stages held against their formulas, {(judged['verdict'] == 'DIFFERS').sum()} differ."
+    verdict += f" {wide} of them have too few samples or keys for 1/16: their tolerance adds the sampling error."
     return Table(title, columns, rows, data, marks, [READING, answer(data), verdict, origin], "gadget-noise", "bits")
 
 
@@ -163,7 +168,8 @@ def _cells(entry: dict[str, Any], record: Primitive) -> dict[str, Cell]:
         "bits_predicted": number(log2(predicted) if predicted and not pd.isna(predicted) else None, 4),
         "variance_ratio": number(entry["variance_ratio"]),
         "kind": Cell(entry["kind"] or ""),
-        "verdict": Cell(entry["verdict"]),
+        "tolerance": Cell(entry["tolerance"]),
+        "verdict": Cell(f"{entry['verdict']} ({entry['note']})" if entry["note"] else entry["verdict"]),
         "bits_over_balanced": Cell("" if pd.isna(over) else f"{over:+.2f}", sort=over),
         "time": number(None if entry["time_s"] is None or pd.isna(entry["time_s"]) else 1e6 * entry["time_s"]),
     }
