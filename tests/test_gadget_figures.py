@@ -252,6 +252,15 @@ def test_noise_off_its_formula_differs(tmp_path):
     assert "DIFFERS" in table.markdown() and "1 stages held against their formulas, 1 differ." in table.markdown()
 
 
+def test_a_verdict_on_few_keys_shows_its_tolerance(tmp_path):
+    document, prediction = synthetic.noise_record("noise", "zy22", 256, operation="external-product")
+    document["measured"]["noise"]["added"] |= {"keys": 20, "samples": 2048}
+    folder = synthetic.write(tmp_path, [document], [prediction])
+    text = gadget_noise.table(primitives.load([folder], [tmp_path / "predictions.json"])).markdown()
+    assert "within 1/16 + sampling error 12.5%" in text and "agrees (few samples: 2048 over 20 keys)" in text
+    assert "1 of them have too few samples or keys for 1/16" in text
+
+
 def test_noise_without_predictions_has_no_formula(folder):
     data = gadget_noise.build(primitives.load([folder / "records"]))
     assert data["stddev_predicted"].isna().all() and not data.empty
