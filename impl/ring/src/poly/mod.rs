@@ -13,6 +13,7 @@ pub use wrapping::WrappingProduct;
 
 use crate::word::Word;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use storage::Aligned;
 
 /// Coefficient domain: element j of a limb is the coefficient of X^j.
@@ -24,17 +25,32 @@ pub struct Coefficient;
 pub struct Ntt;
 
 /// A polynomial of N coefficients as its residues modulo each prime of a [`Ring`], in domain `D`: limb i is elements i * N to
-/// (i + 1) * N. Operations are the ring's.
+/// (i + 1) * N. It knows the primes. Operations are the ring's.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Poly<W: Word, D> {
     data: Aligned<W>,
     n: usize,
+    primes: Arc<[u64]>,
     domain: PhantomData<D>,
 }
 
 impl<W: Word, D> Poly<W, D> {
-    fn from_data(data: Aligned<W>, n: usize) -> Self {
-        Self { data, n, domain: PhantomData }
+    fn from_data(data: Aligned<W>, n: usize, primes: Arc<[u64]>) -> Self {
+        Self { data, n, primes, domain: PhantomData }
+    }
+
+    /// Becomes `other`, a polynomial of the same ring, in the memory that is there.
+    ///
+    /// # Panics
+    /// If it is of another ring.
+    pub fn copy_from(&mut self, other: &Self) {
+        assert!(other.is_over(self.n, &self.primes), "polynomials of the same ring");
+        self.data.copy_from_slice(&other.data);
+    }
+
+    /// Whether it has N coefficients modulo those primes.
+    fn is_over(&self, n: usize, primes: &Arc<[u64]>) -> bool {
+        self.n == n && (Arc::ptr_eq(&self.primes, primes) || self.primes == *primes)
     }
 
     /// N.

@@ -28,14 +28,14 @@ pub enum RingError {
 }
 
 /// Polynomials modulo X^N + 1 and Q, a product of distinct primes = 1 mod 2N. Its methods take polynomials of this ring only: they
-/// panic where lengths differ.
+/// panic where N or the primes differ.
 #[derive(Clone, Debug)]
 pub struct Ring<W> {
     n: usize,
     limbs: Vec<(Modulus<W>, NttPlan<W>)>,
     rns: Rns<W>,
     vectors: Vectors,
-    primes: Vec<u64>,
+    primes: Arc<[u64]>,
 }
 
 impl<W: Word> Ring<W> {
@@ -44,7 +44,7 @@ impl<W: Word> Ring<W> {
         let (vectors, rns) = (Vectors::new(kernel)?, Rns::<W>::new(primes)?);
         let plan = |modulus: &Modulus<W>| Ok((*modulus, NttPlan::new(n, modulus.value(), kernel)?));
         let limbs = rns.moduli().iter().map(plan).collect::<Result<_, RingError>>()?;
-        Ok(Arc::new(Self { n, limbs, rns, vectors, primes: primes.to_vec() }))
+        Ok(Arc::new(Self { n, limbs, rns, vectors, primes: primes.into() }))
     }
 
     /// N.
@@ -90,17 +90,27 @@ impl<W: Word> Ring<W> {
     /// The ring of the first `len` primes, with the same transforms; None if there are not so many or `len` is 0.
     pub fn prefix(&self, len: usize) -> Option<Arc<Self>> {
         let rns = self.rns.prefix(len)?;
-        let (limbs, primes) = (self.limbs[..len].to_vec(), self.primes[..len].to_vec());
+        let (limbs, primes) = (self.limbs[..len].to_vec(), self.primes[..len].into());
         Some(Arc::new(Self { n: self.n, limbs, rns, vectors: self.vectors, primes }))
     }
 
     /// The polynomial 0.
     pub fn zero<D>(&self) -> Poly<W, D> {
-        Poly::from_data(Aligned::zeroed(self.n * self.limbs.len()), self.n)
+        Poly::from_data(Aligned::zeroed(self.n * self.limbs.len()), self.n, self.primes.clone())
+    }
+
+    /// Whether the other ring has the same N and primes, in the same order.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.n == other.n && (Arc::ptr_eq(&self.primes, &other.primes) || self.primes == other.primes)
+    }
+
+    /// Whether the polynomial has this ring's N and primes.
+    pub fn owns<D>(&self, poly: &Poly<W, D>) -> bool {
+        poly.is_over(self.n, &self.primes)
     }
 
     fn check<D>(&self, poly: &Poly<W, D>) {
-        assert!(poly.n == self.n && poly.data.len() == self.n * self.limbs.len(), "a polynomial of this ring");
+        assert!(self.owns(poly), "a polynomial of this ring");
     }
 
     /// The limbs of a polynomial, each with its modulus and transform.
@@ -115,13 +125,13 @@ impl<W: Word> Ring<W> {
     /// To NTT domain, in place.
     pub fn forward(&self, mut poly: Poly<W, Coefficient>) -> Poly<W, Ntt> {
         self.each(&mut poly).for_each(|(_, plan, limb)| plan.forward(limb));
-        Poly::from_data(poly.data, self.n)
+        Poly::from_data(poly.data, self.n, poly.primes)
     }
 
     /// To coefficient domain, in place.
     pub fn inverse(&self, mut poly: Poly<W, Ntt>) -> Poly<W, Coefficient> {
         self.each(&mut poly).for_each(|(_, plan, limb)| plan.inverse(limb));
-        Poly::from_data(poly.data, self.n)
+        Poly::from_data(poly.data, self.n, poly.primes)
     }
 
     /// a += b.
@@ -249,17 +259,22 @@ impl<W: Word> Ring<W> {
 
     /// a * X^exponent, the exponent taken modulo 2N.
     pub fn mul_monomial(&self, a: &Poly<W, Coefficient>, exponent: usize) -> Poly<W, Coefficient> {
+        let mut out = self.zero();
+        self.mul_monomial_into(a, exponent, &mut out);
+        out
+    }
+
+    /// As [`Self::mul_monomial`], into a polynomial that exists.
+    pub fn mul_monomial_into(&self, a: &Poly<W, Coefficient>, exponent: usize, out: &mut Poly<W, Coefficient>) {
         self.check(a);
         let (shift, negated) = (exponent % self.n, exponent / self.n % 2 == 1);
-        let mut out = self.zero();
-        for ((modulus, _, out), a) in self.each(&mut out).zip(a.limbs()) {
+        for ((modulus, _, out), a) in self.each(out).zip(a.limbs()) {
             let (wrapped, moved) = out.split_at_mut(shift);
             let (stays, wraps) = a.split_at(self.n - shift);
             moved.copy_from_slice(stays);
             wrapped.copy_from_slice(wraps);
             self.vectors.neg(modulus, if negated { moved } else { wrapped });
         }
-        out
     }
 
     /// X^exponent, the exponent taken modulo 2N.
@@ -282,16 +297,26 @@ impl<W: Word> Ring<W> {
 
     /// a(X^k).
     pub fn automorphism_coefficient(&self, a: &Poly<W, Coefficient>, table: &Automorphism) -> Poly<W, Coefficient> {
+        let mut out = self.zero();
+        self.automorphism_coefficient_into(a, table, &mut out);
+        out
+    }
+
+    /// As [`Self::automorphism_coefficient`], into a polynomial that exists.
+    pub fn automorphism_coefficient_into(
+        &self,
+        a: &Poly<W, Coefficient>,
+        table: &Automorphism,
+        out: &mut Poly<W, Coefficient>,
+    ) {
         assert_eq!(table.n(), self.n, "a table for this N");
         self.check(a);
-        let mut out = self.zero();
-        for ((modulus, _, out), a) in self.each(&mut out).zip(a.limbs()) {
+        for ((modulus, _, out), a) in self.each(out).zip(a.limbs()) {
             for (out, source) in out.iter_mut().zip(table.sources()) {
                 let value = a[(source >> 1) as usize];
                 *out = if source & 1 == 1 { modulus.neg(value) } else { value };
             }
         }
-        out
     }
 
     /// a(X^k): a permutation of the slots.

@@ -95,6 +95,12 @@ fn check_substitutions<W: Word>(n: usize, bits: u32, k: usize, exponent: usize, 
     let table = Automorphism::new(n, k as u64).unwrap();
     let image = ring.automorphism_coefficient(&f, &table);
     let shifted = ring.mul_monomial(&f, exponent);
+    // What was there before does not matter.
+    let mut over = f.clone();
+    ring.automorphism_coefficient_into(&f, &table, &mut over);
+    assert_eq!(over, image);
+    ring.mul_monomial_into(&f, exponent, &mut over);
+    assert_eq!(over, shifted);
     let x = ring.inverse(ring.monomial_ntt(exponent));
     for (i, q) in ring.primes().iter().enumerate() {
         let f = limb(&f, i);
