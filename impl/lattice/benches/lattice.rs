@@ -44,9 +44,9 @@ impl Setup {
         let error = DiscreteGaussian::new(StdDev(3.2))?;
         let mut masks = Masks::new(Seed([1; 16]));
         let one = ring.forward(ring.mul_monomial(&ring.from_signed(&[vec![1], vec![0; N - 1]].concat()), 5));
-        let rgsw = SeededRgsw::new(&key, &one, &gadget, &error, &mut masks, &mut rng).expand(&ring);
+        let rgsw = SeededRgsw::new(&key, &one, &gadget, &error, &mut masks, &mut rng)?.expand(&ring);
         let other = RlweKey::sample(&ring, &Secret::Ternary, &mut rng)?;
-        let switch = switching_key(other.ntt(), &key, &gadget, &error, &mut masks, &mut rng);
+        let switch = switching_key(other.ntt(), &key, &gadget, &error, &mut masks, &mut rng)?;
         let automorphism = automorphism_key(&key, 5, &gadget, &error, &mut masks, &mut rng)?;
         let trace = trace_keys(&key, 1..=N.ilog2(), &gadget, &error, &mut masks, &mut rng)?;
         let mut fresh = || {

@@ -1,7 +1,7 @@
 //! A gadget for the modulus of a ring: which digits a polynomial has, and what each weighs.
 
 use crate::error::LatticeError;
-use gadget::{Coins, Family, Gadget, Moments, new_gadget};
+use gadget::{Coins, Family, Gadget, Moments, Residue, new_gadget};
 use ring::{Coefficient, Poly, Ring, Word};
 use std::sync::Arc;
 
@@ -14,6 +14,28 @@ pub struct RingGadget<W> {
     gadget: Composed,
     modulus: u128,
     weights: Vec<u128>,
+    scale: Scale,
+}
+
+/// What keys depend on of a gadget: digit t weighs base^(dropped + t), t below length. Keys serve the gadgets of their scale and
+/// modulus, of any family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scale {
+    base: u64,
+    dropped: usize,
+    length: usize,
+}
+
+impl Scale {
+    /// That of a gadget.
+    pub(crate) fn of<R: Residue>(gadget: &dyn Gadget<R>) -> Self {
+        Self { base: gadget.base(), dropped: gadget.dropped(), length: gadget.length() }
+    }
+
+    /// Number of digits.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -46,19 +68,19 @@ impl<W: Word> RingGadget<W> {
             Some(q) => Composed::Word(new_gadget(family, q, base, dropped, ring.kernel())?.into()),
             None => Composed::Double(new_gadget(family, modulus, base, dropped, ring.kernel())?.into()),
         };
-        let (length, bound) = either!(&gadget, g => (g.length(), g.bound()));
+        let (scale, bound) = either!(&gadget, g => (Scale::of(g.as_ref()), g.bound()));
         if let Some(prime) = ring.primes().iter().find(|p| **p <= bound) {
             return Err(LatticeError::Parameter(format!("digits up to {bound} do not fit the prime {prime}")));
         }
         let mut weight = (0..dropped).fold(1, |weight, _| mul_mod(weight, base, modulus));
-        let weights = (0..length)
+        let weights = (0..scale.length)
             .map(|_| {
                 let this = weight;
                 weight = mul_mod(weight, base, modulus);
                 this
             })
             .collect();
-        Ok(Self { ring: ring.clone(), gadget, modulus, weights })
+        Ok(Self { ring: ring.clone(), gadget, modulus, weights, scale })
     }
 
     /// The ring.
@@ -79,6 +101,11 @@ impl<W: Word> RingGadget<W> {
     /// Number of digits.
     pub fn length(&self) -> usize {
         self.weights.len()
+    }
+
+    /// What its keys depend on.
+    pub(crate) fn scale(&self) -> Scale {
+        self.scale
     }
 
     /// Largest absolute value of a digit.

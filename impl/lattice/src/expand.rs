@@ -16,7 +16,7 @@ impl<W: Word> RingGadget<W> {
     /// tau: X -> X^(N / 2^i + 1), which takes one key switch a ciphertext. The keys' levels are log2 N - depth + 1 to log2 N.
     ///
     /// # Errors
-    /// depth > log2 N, count > 2^depth, a missing key.
+    /// depth > log2 N, count > 2^depth, a missing key, a ciphertext or a key of another ring, a key made with another gadget.
     pub fn expand(
         &self,
         input: &Rlwe<W, Coefficient>,
@@ -33,10 +33,11 @@ impl<W: Word> RingGadget<W> {
                 ring.n()
             )));
         }
+        input.check(ring)?;
         let mut first = input.clone();
         first.mul_scalar_assign(ring, inverse_power_of_two(self.modulus(), depth));
         let mut level = vec![first];
-        let mut mapped = Rlwe::zero(ring);
+        let (mut mapped, mut difference) = (Rlwe::zero(ring), Rlwe::zero(ring));
         for i in 0..depth {
             let key = keys.level(log_n - i)?;
             // X^(-2^i) = X^(2 N - 2^i).
@@ -47,7 +48,7 @@ impl<W: Word> RingGadget<W> {
             for (j, c) in level.iter_mut().enumerate() {
                 self.automorphism(c, key, workspace, &mut mapped)?;
                 if j < upper {
-                    let mut difference = c.clone();
+                    difference.copy_from(c);
                     difference.sub_assign(ring, &mapped);
                     odd.push(difference.mul_monomial(ring, back));
                 }

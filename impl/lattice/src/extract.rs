@@ -16,8 +16,9 @@ impl Extractor {
     /// Composes both parts once.
     ///
     /// # Errors
-    /// A ring whose modulus is 2^62 or more.
+    /// A ring whose modulus is 2^62 or more, a ciphertext of another ring.
     pub fn new<W: Word>(ring: &Ring<W>, input: &Rlwe<W, Coefficient>) -> Result<Self, LatticeError> {
+        input.check(ring)?;
         let modulus = ring
             .modulus_u128()
             .and_then(|q| Modulus::new(u64::try_from(q).ok()?).ok())

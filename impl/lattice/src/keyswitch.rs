@@ -3,11 +3,14 @@
 use crate::decompose::RingGadget;
 use crate::error::LatticeError;
 use crate::product::Workspace;
-use crate::rlwe::{Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
+use crate::rlwe::{Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime, check};
 use rand::RngCore;
 use ring::{Automorphism, Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Word};
 
 /// The key that switches from the secret `from` (NTT domain, any polynomial) to `to`: RLWE'(-from) under `to`.
+///
+/// # Errors
+/// A `from` or a gadget of another ring than `to`.
 pub fn switching_key<W: Word>(
     from: &Poly<W, Ntt>,
     to: &RlweKey<W>,
@@ -15,7 +18,8 @@ pub fn switching_key<W: Word>(
     error: &DiscreteGaussian,
     masks: &mut Masks,
     rng: &mut impl RngCore,
-) -> SeededRlwePrime<W> {
+) -> Result<SeededRlwePrime<W>, LatticeError> {
+    check(to.ring(), from)?;
     let mut message = from.clone();
     to.ring().neg_assign(&mut message);
     SeededRlwePrime::new(to, &message, gadget, error, masks, rng)
@@ -24,7 +28,7 @@ pub fn switching_key<W: Word>(
 /// The key for X -> X^exponent (odd): switches from s(X^exponent) back to s.
 ///
 /// # Errors
-/// An even exponent.
+/// An even exponent, a gadget of another ring than the key's.
 pub fn automorphism_key<W: Word>(
     key: &RlweKey<W>,
     exponent: u64,
@@ -34,7 +38,7 @@ pub fn automorphism_key<W: Word>(
     rng: &mut impl RngCore,
 ) -> Result<SeededRlwePrime<W>, LatticeError> {
     let map = Automorphism::new(key.ring().n(), exponent)?;
-    Ok(switching_key(&key.automorphism(&map), key, gadget, error, masks, rng))
+    switching_key(&key.automorphism(&map), key, gadget, error, masks, rng)
 }
 
 /// An automorphism with its key switch, ready for use.
@@ -48,8 +52,9 @@ impl<W: Word> AutomorphismKey<W> {
     /// Expands the key that [`automorphism_key`] made for that exponent.
     ///
     /// # Errors
-    /// An even exponent.
+    /// An even exponent, a key of another ring.
     pub fn new(ring: &Ring<W>, exponent: u64, key: &SeededRlwePrime<W>) -> Result<Self, LatticeError> {
+        key.check(ring)?;
         Ok(Self { map: Automorphism::new(ring.n(), exponent)?, key: key.expand(ring) })
     }
 
@@ -63,7 +68,7 @@ impl<W: Word> RingGadget<W> {
     /// Switches `input` from the old key to the new: the phase gains only noise. `key`: from [`switching_key`], with this gadget.
     ///
     /// # Errors
-    /// A key of another number of rows than digits.
+    /// A ciphertext, a key or an `out` of another ring, a key made with another gadget.
     pub fn key_switch(
         &self,
         input: &Rlwe<W, Coefficient>,
@@ -71,6 +76,7 @@ impl<W: Word> RingGadget<W> {
         workspace: &mut Workspace<W>,
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
+        input.check(self.ring())?;
         self.gadget_product(&input.a, key, workspace, out)?;
         self.ring().add_assign(&mut out.b, &input.b);
         Ok(())
@@ -79,7 +85,7 @@ impl<W: Word> RingGadget<W> {
     /// Maps the phase of `input` by X -> X^k, under the same key.
     ///
     /// # Errors
-    /// A key of another number of rows than digits.
+    /// A ciphertext, a key or an `out` of another ring, a key made with another gadget.
     pub fn automorphism(
         &self,
         input: &Rlwe<W, Coefficient>,
@@ -88,7 +94,12 @@ impl<W: Word> RingGadget<W> {
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
         let ring = self.ring();
-        let mapped = input.automorphism(ring, &key.map);
-        self.key_switch(&mapped, &key.key, workspace, out)
+        input.check(ring)?;
+        // The map is of the key's dimension.
+        self.check_key(&key.key)?;
+        workspace.with_scratch(ring, |mapped, workspace| {
+            input.automorphism_into(ring, &key.map, mapped);
+            self.key_switch(mapped, &key.key, workspace, out)
+        })
     }
 }

@@ -10,8 +10,12 @@ impl<W: Word> Rlwe<W, Coefficient> {
     /// The ciphertext modulo the first primes only: `to` has the ring's first primes. Rounds to nearest.
     ///
     /// # Errors
-    /// A ring whose primes are not the first ones.
+    /// A target of another dimension or whose primes are not the ring's first ones, a ciphertext of another ring.
     pub fn rescale(&self, ring: &Ring<W>, to: &Ring<W>) -> Result<Self, LatticeError> {
+        self.check(ring)?;
+        if to.n() != ring.n() {
+            return Err(LatticeError::Mismatch("rings of different dimensions"));
+        }
         Ok(Self { a: ring.rescale(&self.a, to)?, b: ring.rescale(&self.b, to)? })
     }
 
@@ -19,8 +23,9 @@ impl<W: Word> Rlwe<W, Coefficient> {
     /// x q_b / q (2 <= q_a, q_b < 2^62).
     ///
     /// # Errors
-    /// A modulus out of range.
+    /// A modulus out of range, a ciphertext of another ring.
     pub fn split_switch(&self, ring: &Ring<W>, modulus_a: u64, modulus_b: u64) -> Result<SplitRlwe, LatticeError> {
+        self.check(ring)?;
         let modulus = |q| Modulus::new(q).map_err(|e| LatticeError::Parameter(e.to_string()));
         Ok(SplitRlwe {
             modulus_a: modulus(modulus_a)?,

@@ -1,17 +1,20 @@
 //! Measured noise: phases against what they should be.
 
 use crate::error::LatticeError;
+use crate::rlwe::check;
 use ring::{Coefficient, Poly, Ring, Word};
 
 /// phase - known modulo q, coefficient by coefficient, as centred integers in double precision.
 ///
 /// # Errors
-/// A modulus of 2^127 or more.
+/// A modulus of 2^127 or more, polynomials of another ring.
 pub fn errors<W: Word>(
     ring: &Ring<W>,
     phase: &Poly<W, Coefficient>,
     known: &Poly<W, Coefficient>,
 ) -> Result<Vec<f64>, LatticeError> {
+    check(ring, phase)?;
+    check(ring, known)?;
     let q = ring
         .modulus_u128()
         .ok_or_else(|| LatticeError::Parameter("noise is measured for moduli of one double word".to_owned()))?;

@@ -5,7 +5,7 @@
 
 use crate::decompose::{Integers, RingGadget};
 use crate::error::LatticeError;
-use crate::rlwe::{Rgsw, Rlwe, RlwePrime};
+use crate::rlwe::{Rgsw, Rlwe, RlwePrime, check};
 use gadget::Coins;
 use ring::{Coefficient, Ntt, Poly, Ring, Word};
 
@@ -37,13 +37,20 @@ impl<W: Word> Workspace<W> {
 
     /// A ciphertext of that ring with any value; to be put back after use.
     fn take_scratch(&mut self, ring: &Ring<W>) -> Rlwe<W, Coefficient> {
-        self.scratch.take().filter(|scratch| of_ring(ring, &scratch.a)).unwrap_or_else(|| Rlwe::zero(ring))
+        self.scratch.take().filter(|scratch| scratch.is_of(ring)).unwrap_or_else(|| Rlwe::zero(ring))
     }
-}
 
-/// Whether a polynomial has the dimension and the number of primes of the ring.
-fn of_ring<W: Word, D>(ring: &Ring<W>, poly: &Poly<W, D>) -> bool {
-    poly.n() == ring.n() && poly.as_slice().len() == ring.n() * ring.primes().len()
+    /// Calls with a ciphertext of that ring, of any value, and the workspace.
+    pub(crate) fn with_scratch<T>(
+        &mut self,
+        ring: &Ring<W>,
+        call: impl FnOnce(&mut Rlwe<W, Coefficient>, &mut Self) -> T,
+    ) -> T {
+        let mut scratch = self.take_scratch(ring);
+        let result = call(&mut scratch, self);
+        self.scratch = Some(scratch);
+        result
+    }
 }
 
 /// NTTs of size N modulo one prime that a product of `parts` polynomials takes: forward and inverse.
@@ -55,7 +62,7 @@ impl<W: Word> RingGadget<W> {
     /// RLWE'(m) times a polynomial c: an encryption of m c. `out` is overwritten.
     ///
     /// # Errors
-    /// A key of another number of rows than digits.
+    /// A polynomial, a key or an `out` of another ring, a key made with another gadget.
     pub fn gadget_product(
         &self,
         c: &Poly<W, Coefficient>,
@@ -69,7 +76,7 @@ impl<W: Word> RingGadget<W> {
     /// RGSW(m) times a ciphertext: the phase is multiplied by m. `out` is overwritten.
     ///
     /// # Errors
-    /// A key of another number of rows than twice the digits.
+    /// A ciphertext, a key or an `out` of another ring, a key made with another gadget.
     pub fn external_product(
         &self,
         input: &Rlwe<W, Coefficient>,
@@ -83,7 +90,7 @@ impl<W: Word> RingGadget<W> {
     /// zero + RGSW(bit) (one - zero): selects `zero` or `one`. `out` is overwritten.
     ///
     /// # Errors
-    /// A key of another number of rows than twice the digits.
+    /// A ciphertext, a key or an `out` of another ring, a key made with another gadget.
     pub fn cmux(
         &self,
         selector: &Rgsw<W>,
@@ -93,13 +100,26 @@ impl<W: Word> RingGadget<W> {
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
         let ring = self.ring();
-        let mut difference = workspace.take_scratch(ring);
-        difference.copy_from(one);
-        difference.sub_assign(ring, zero);
-        let result = self.external_product(&difference, selector, workspace, out);
-        workspace.scratch = Some(difference);
+        zero.check(ring)?;
+        one.check(ring)?;
+        workspace.with_scratch(ring, |difference, workspace| {
+            difference.copy_from(one);
+            difference.sub_assign(ring, zero);
+            self.external_product(difference, selector, workspace, out)
+        })?;
         out.add_assign(ring, zero);
-        result
+        Ok(())
+    }
+
+    /// Refuses a key of another ring or made with another gadget.
+    pub(crate) fn check_key(&self, key: &RlwePrime<W>) -> Result<(), LatticeError> {
+        if key.scale != self.scale() || key.rows.len() != self.length() {
+            return Err(LatticeError::Mismatch("a gadget and a key made with another"));
+        }
+        if !key.rows.iter().all(|row| row.is_of(self.ring())) {
+            return Err(LatticeError::Mismatch("a gadget and a key of another ring"));
+        }
+        Ok(())
     }
 
     /// The sum over the parts and their digits of digit times row.
@@ -110,8 +130,10 @@ impl<W: Word> RingGadget<W> {
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
         let (ring, n, length) = (self.ring(), self.ring().n(), self.length());
-        if parts.iter().any(|(_, key)| key.rows.len() != length) {
-            return Err(LatticeError::Mismatch("a gadget and an encryption made with another"));
+        out.check(ring)?;
+        for (part, key) in parts {
+            check(ring, part)?;
+            self.check_key(key)?;
         }
         workspace.fit(ring, parts.len() * length);
         let Workspace { integers, digits, transformed, coins, .. } = workspace;

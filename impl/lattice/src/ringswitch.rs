@@ -24,13 +24,14 @@ pub fn embed_key<W: Word>(small: &RlweKey<W>, ring: &Arc<Ring<W>>) -> Result<Rlw
 /// The coefficients at multiples of N / N' of a ciphertext under an embedded key, as a ciphertext of the small ring.
 ///
 /// # Errors
-/// Rings of different primes, or a target that is not smaller.
+/// Rings of different primes, a target that is not smaller, a ciphertext of another ring.
 pub fn project<W: Word>(
     ring: &Ring<W>,
     small: &Ring<W>,
     input: &Rlwe<W, Coefficient>,
 ) -> Result<Rlwe<W, Coefficient>, LatticeError> {
     let stride = stride(ring, small)?;
+    input.check(ring)?;
     let part = |poly: &Poly<W, Coefficient>| {
         let mut out = small.zero();
         for limb in 0..small.primes().len() {

@@ -11,6 +11,9 @@ use ring::{Coefficient, DiscreteGaussian, Ring, Word};
 /// The keys of the trace and of the oblivious expansion as they travel: for X -> X^(2^i + 1), i = 1..=log2 N.
 ///
 /// A protocol that uses only some levels makes only those: see [`TraceKeys::new`].
+///
+/// # Errors
+/// A level 0, whose exponent would be even; a gadget of another ring than the key's.
 pub fn trace_keys<W: Word>(
     key: &RlweKey<W>,
     levels: std::ops::RangeInclusive<u32>,
@@ -38,7 +41,7 @@ impl<W: Word> TraceKeys<W> {
     /// The keys [`trace_keys`] made for levels `first`, `first + 1`, ...
     ///
     /// # Errors
-    /// A level 0, whose exponent would be even.
+    /// A level 0, whose exponent would be even; a key of another ring.
     pub fn new(ring: &Ring<W>, first: u32, keys: &[SeededRlwePrime<W>]) -> Result<Self, LatticeError> {
         let keys = (first..)
             .zip(keys)
@@ -65,7 +68,7 @@ impl<W: Word> RingGadget<W> {
     /// X -> X^(2^i + 1) for i = log2 N down to log2 kept + 1.
     ///
     /// # Errors
-    /// A `kept` out of range, a missing key, an even modulus.
+    /// A `kept` out of range, a missing key, a ciphertext or a key of another ring, a key made with another gadget.
     pub fn trace(
         &self,
         input: &Rlwe<W, Coefficient>,
@@ -78,6 +81,7 @@ impl<W: Word> RingGadget<W> {
         if !kept.is_power_of_two() || kept > n {
             return Err(LatticeError::Parameter(format!("the trace keeps a power of two up to {n}, not {kept}")));
         }
+        input.check(ring)?;
         let mut sum = input.clone();
         sum.mul_scalar_assign(ring, inverse_power_of_two(self.modulus(), (n / kept).ilog2()));
         let mut mapped = Rlwe::zero(ring);

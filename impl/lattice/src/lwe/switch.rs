@@ -2,6 +2,7 @@
 //! the old key's coefficients times the gadget's weights.
 
 use super::{Lwe, LweKey};
+use crate::decompose::Scale;
 use crate::error::LatticeError;
 use crate::wire;
 use gadget::{Coins, Gadget};
@@ -21,6 +22,7 @@ const LAZY_ROWS: usize = 1 << 10;
 pub struct SeededLweSwitchKey {
     seed: Seed,
     modulus: Modulus<u64>,
+    scale: Scale,
     to: usize,
     bodies: Vec<u64>,
 }
@@ -35,7 +37,7 @@ impl SeededLweSwitchKey {
         seed: Seed,
         rng: &mut impl RngCore,
     ) -> Result<Self, LatticeError> {
-        let modulus = Modulus::new(gadget.modulus()).map_err(|e| LatticeError::Parameter(e.to_string()))?;
+        let (modulus, scale) = identity(gadget)?;
         let weights = weights(gadget, &modulus);
         let mut masks = seed.prg().rng();
         let mut a = vec![0; to.coefficients().len()];
@@ -47,7 +49,7 @@ impl SeededLweSwitchKey {
                 bodies.push(to.body(&modulus, &a, modulus.mul(s, weight), error, rng));
             }
         }
-        Ok(Self { seed, modulus, to: a.len(), bodies })
+        Ok(Self { seed, modulus, scale, to: a.len(), bodies })
     }
 
     /// The rows, masks and all.
@@ -58,7 +60,7 @@ impl SeededLweSwitchKey {
             rows.extend((0..self.to).map(|_| uniform_below(&mut masks, self.modulus.value())));
             rows.push(body);
         }
-        LweSwitchKey { modulus: self.modulus, to: self.to, rows }
+        LweSwitchKey { modulus: self.modulus, scale: self.scale, to: self.to, rows }
     }
 
     /// Bytes of [`Self::to_bytes`] for a key from dimension `from` with `length` digits: the seed, then the bodies.
@@ -74,22 +76,28 @@ impl SeededLweSwitchKey {
         out.finish()
     }
 
-    /// Inverse of [`Self::to_bytes`].
+    /// Inverse of [`Self::to_bytes`], for a key made with that gadget between those dimensions: the bytes tell neither.
     ///
     /// # Errors
     /// A wrong number of bytes, a residue not below q, padding that is not zero.
     pub fn from_bytes(
-        modulus: Modulus<u64>,
+        gadget: &dyn Gadget<u64>,
         (from, to): (usize, usize),
-        length: usize,
         bytes: &[u8],
     ) -> Result<Self, LatticeError> {
-        let mut input = wire::Reader::new(bytes, Self::wire_bytes(modulus, from, length))?;
+        let (modulus, scale) = identity(gadget)?;
+        let mut input = wire::Reader::new(bytes, Self::wire_bytes(modulus, from, scale.length()))?;
         let seed = input.seed();
-        let bodies = input.residues(from * length, modulus.value())?;
+        let bodies = input.residues(from * scale.length(), modulus.value())?;
         input.finish()?;
-        Ok(Self { seed, modulus, to, bodies })
+        Ok(Self { seed, modulus, scale, to, bodies })
     }
+}
+
+/// What keys depend on of a gadget.
+fn identity(gadget: &dyn Gadget<u64>) -> Result<(Modulus<u64>, Scale), LatticeError> {
+    let modulus = Modulus::new(gadget.modulus()).map_err(|e| LatticeError::Parameter(e.to_string()))?;
+    Ok((modulus, Scale::of(gadget)))
 }
 
 /// The gadget's weights base^(dropped + t) modulo q.
@@ -102,6 +110,7 @@ fn weights(gadget: &dyn Gadget<u64>, modulus: &Modulus<u64>) -> Vec<u64> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LweSwitchKey {
     modulus: Modulus<u64>,
+    scale: Scale,
     to: usize,
     rows: Vec<u64>,
 }
@@ -117,10 +126,10 @@ impl LweSwitcher {
     /// A switch with that key, made with that gadget.
     ///
     /// # Errors
-    /// A gadget of another modulus, or whose length does not divide the key's rows.
+    /// A gadget of another modulus, base, number of dropped digits or length.
     pub fn new(key: LweSwitchKey, gadget: Arc<dyn Gadget<u64>>) -> Result<Self, LatticeError> {
         let rows = key.rows.len() / (key.to + 1);
-        if gadget.modulus() != key.modulus.value() || !rows.is_multiple_of(gadget.length()) {
+        if gadget.modulus() != key.modulus.value() || Scale::of(gadget.as_ref()) != key.scale {
             return Err(LatticeError::Mismatch("a key-switching key and a gadget it was not made with"));
         }
         Ok(Self { from: rows / gadget.length(), key, gadget })

@@ -1,4 +1,5 @@
 use super::*;
+use crate::LatticeError;
 use crate::wire;
 use gadget::{Coins, Family, Gadget, new_gadget};
 use rand::RngCore;
@@ -91,7 +92,7 @@ fn key_switch_keeps_the_phase() {
                 bytes.len(),
                 wire::SEED_BYTES + (130 * gadget.length() * (64 - (q - 1).leading_zeros() as usize)).div_ceil(8)
             );
-            let back = SeededLweSwitchKey::from_bytes(modulus(q), (130, 77), gadget.length(), &bytes).unwrap();
+            let back = SeededLweSwitchKey::from_bytes(gadget.as_ref(), (130, 77), &bytes).unwrap();
             assert_eq!(back, key);
             let switcher = LweSwitcher::new(key.expand(), gadget.clone()).unwrap();
             let message = rng.next_u64() % q;
@@ -104,6 +105,36 @@ fn key_switch_keeps_the_phase() {
             assert!((found as f64) < noise, "{family} {q}: {found} {noise}");
             assert!(switcher.switch(&Lwe::trivial(modulus(q), 129, 0), &mut coins).is_err());
         }
+    }
+}
+
+#[test]
+fn foreign_keys_and_ciphertexts_are_refused() {
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
+    let q = 66_974_689_739_603_969;
+    let made = |q: u64, base: u64, dropped: usize| -> Arc<dyn Gadget<u64>> {
+        new_gadget(Family::Balanced, q, base, dropped, Kernel::best()).unwrap().into()
+    };
+    let own = made(q, 1 << 19, 0);
+    let [old, new] = [40, 30].map(|dimension| LweKey::sample(&Secret::Ternary, dimension, &mut rng).unwrap());
+    let key = SeededLweSwitchKey::new(&old, &new, own.as_ref(), &error, Seed([1; 16]), &mut rng).unwrap();
+    let refused = |gadget| matches!(LweSwitcher::new(key.expand(), gadget), Err(LatticeError::Mismatch(_)));
+    // As many digits, or a number that divides the rows, in another base; another modulus; digits dropped.
+    assert_eq!([made(q, 1 << 20, 0).length(), made(q, 1 << 15, 1).length(), own.length()], [3; 3]);
+    for gadget in [made(q, 1 << 20, 0), made(q, 1 << 15, 1), made(q, 1 << 19, 1), made(q, 1 << 14, 0)] {
+        assert!(refused(gadget));
+    }
+    assert!(refused(made(q - 2, 1 << 19, 0)));
+    // What is read back belongs to the gadget it was read for.
+    let back = SeededLweSwitchKey::from_bytes(made(q, 1 << 20, 0).as_ref(), (40, 30), &key.to_bytes()).unwrap();
+    assert!(LweSwitcher::new(back.expand(), own.clone()).is_err());
+    let switcher = LweSwitcher::new(key.expand(), own).unwrap();
+    let mut coins = Coins::from_seed(Seed([5; 16]));
+    let mut outcome = |q, dimension| switcher.switch(&Lwe::trivial(modulus(q), dimension, 0), &mut coins);
+    assert!(outcome(q, 40).is_ok());
+    for (q, dimension) in [(q - 2, 40), (q, 39), (q, 30)] {
+        assert!(matches!(outcome(q, dimension), Err(LatticeError::Mismatch(_))));
     }
 }
 

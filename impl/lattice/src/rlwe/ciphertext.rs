@@ -13,7 +13,27 @@ pub struct Rlwe<W: Word, D> {
     pub b: Poly<W, D>,
 }
 
+/// Refuses a polynomial of another ring.
+pub(crate) fn check<W: Word, D>(ring: &Ring<W>, poly: &Poly<W, D>) -> Result<(), LatticeError> {
+    if ring.owns(poly) {
+        Ok(())
+    } else {
+        Err(LatticeError::Mismatch("a ring and a polynomial or ciphertext of another"))
+    }
+}
+
 impl<W: Word, D> Rlwe<W, D> {
+    /// Whether both parts are of that ring.
+    pub(crate) fn is_of(&self, ring: &Ring<W>) -> bool {
+        ring.owns(&self.a) && ring.owns(&self.b)
+    }
+
+    /// Refuses a ciphertext of another ring.
+    pub(crate) fn check(&self, ring: &Ring<W>) -> Result<(), LatticeError> {
+        check(ring, &self.a)?;
+        check(ring, &self.b)
+    }
+
     /// (0, 0).
     pub fn zero(ring: &Ring<W>) -> Self {
         Self { a: ring.zero(), b: ring.zero() }
@@ -24,10 +44,13 @@ impl<W: Word, D> Rlwe<W, D> {
         Self { a: ring.zero(), b: message }
     }
 
-    /// Becomes `other`, in the memory that is there.
+    /// Becomes `other`, a ciphertext of the same ring, in the memory that is there.
+    ///
+    /// # Panics
+    /// If it is of another ring.
     pub fn copy_from(&mut self, other: &Self) {
-        self.a.as_mut_slice().copy_from_slice(other.a.as_slice());
-        self.b.as_mut_slice().copy_from_slice(other.b.as_slice());
+        self.a.copy_from(&other.a);
+        self.b.copy_from(&other.b);
     }
 
     /// Adds `other`: phases add.
@@ -91,10 +114,22 @@ impl<W: Word> Rlwe<W, Coefficient> {
         Self { a: ring.mul_monomial(&self.a, exponent), b: ring.mul_monomial(&self.b, exponent) }
     }
 
+    /// As [`Self::mul_monomial`], into a ciphertext that exists.
+    pub fn mul_monomial_into(&self, ring: &Ring<W>, exponent: usize, out: &mut Self) {
+        ring.mul_monomial_into(&self.a, exponent, &mut out.a);
+        ring.mul_monomial_into(&self.b, exponent, &mut out.b);
+    }
+
     /// Applies an automorphism to both parts: the phase is mapped too, but under the mapped key.
     #[must_use]
     pub fn automorphism(&self, ring: &Ring<W>, map: &Automorphism) -> Self {
         Self { a: ring.automorphism_coefficient(&self.a, map), b: ring.automorphism_coefficient(&self.b, map) }
+    }
+
+    /// As [`Self::automorphism`], into a ciphertext that exists.
+    pub fn automorphism_into(&self, ring: &Ring<W>, map: &Automorphism, out: &mut Self) {
+        ring.automorphism_coefficient_into(&self.a, map, &mut out.a);
+        ring.automorphism_coefficient_into(&self.b, map, &mut out.b);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Gadget encryptions: RLWE'(m) holds RLWE(m g_t) for every weight g_t of a gadget, RGSW(m) = [RLWE'(-s m), RLWE'(m)].
 
-use super::{Masks, Rlwe, RlweKey, SeededRlwe, seeded::ORIGIN_BYTES};
-use crate::decompose::RingGadget;
+use super::{Masks, Rlwe, RlweKey, SeededRlwe, check, seeded::ORIGIN_BYTES};
+use crate::decompose::{RingGadget, Scale};
 use crate::error::LatticeError;
 use crate::wire;
 use rand::RngCore;
@@ -10,11 +10,15 @@ use ring::{DiscreteGaussian, Ntt, Poly, Ring, Word};
 /// RLWE'(m) as it travels: row t is a seeded encryption of m base^(dropped + t).
 #[derive(Clone, Debug)]
 pub struct SeededRlwePrime<W: Word> {
+    scale: Scale,
     rows: Vec<SeededRlwe<W>>,
 }
 
 impl<W: Word> SeededRlwePrime<W> {
     /// A fresh RLWE'(message), the message in the NTT domain.
+    ///
+    /// # Errors
+    /// A message or a gadget of another ring than the key's.
     pub fn new(
         key: &RlweKey<W>,
         message: &Poly<W, Ntt>,
@@ -22,22 +26,19 @@ impl<W: Word> SeededRlwePrime<W> {
         error: &DiscreteGaussian,
         masks: &mut Masks,
         rng: &mut impl RngCore,
-    ) -> Self {
-        let rows = gadget
-            .weights()
-            .iter()
-            .map(|&weight| {
-                let mut scaled = message.clone();
-                key.ring().mul_scalar_assign(&mut scaled, weight);
-                key.encrypt_ntt(&scaled, error, masks, rng)
-            })
-            .collect();
-        Self { rows }
+    ) -> Result<Self, LatticeError> {
+        check_made_for(key, message, gadget)?;
+        Ok(Self { scale: gadget.scale(), rows: fresh_rows(key, message, gadget, error, masks, rng) })
     }
 
     /// The rows in full.
     pub fn expand(&self, ring: &Ring<W>) -> RlwePrime<W> {
-        RlwePrime { rows: self.rows.iter().map(|row| row.expand(ring)).collect() }
+        expand_rows(ring, self.scale, &self.rows)
+    }
+
+    /// Refuses a ring that is not the key's.
+    pub(crate) fn check(&self, ring: &Ring<W>) -> Result<(), LatticeError> {
+        self.rows.iter().try_for_each(|row| check(ring, &row.b))
     }
 
     /// Bytes of [`Self::to_bytes`]: seed, first stream index (8), then `length` bodies.
@@ -50,13 +51,46 @@ impl<W: Word> SeededRlwePrime<W> {
         write_rows(ring, &self.rows)
     }
 
-    /// Inverse of [`Self::to_bytes`].
+    /// Inverse of [`Self::to_bytes`], for a key made with that gadget: the bytes do not tell which.
     ///
     /// # Errors
     /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
-    pub fn from_bytes(ring: &Ring<W>, length: usize, bytes: &[u8]) -> Result<Self, LatticeError> {
-        Ok(Self { rows: read_rows(ring, length, bytes)? })
+    pub fn from_bytes(gadget: &RingGadget<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
+        Ok(Self { scale: gadget.scale(), rows: read_rows(gadget.ring(), gadget.length(), bytes)? })
     }
+}
+
+/// Refuses a message or a gadget of another ring than the key's.
+fn check_made_for<W: Word>(
+    key: &RlweKey<W>,
+    message: &Poly<W, Ntt>,
+    gadget: &RingGadget<W>,
+) -> Result<(), LatticeError> {
+    if !key.ring().is_same(gadget.ring()) {
+        return Err(LatticeError::Mismatch("a key and a gadget of different rings"));
+    }
+    check(key.ring(), message)
+}
+
+/// Encryptions of the message times each weight of the gadget.
+fn fresh_rows<W: Word>(
+    key: &RlweKey<W>,
+    message: &Poly<W, Ntt>,
+    gadget: &RingGadget<W>,
+    error: &DiscreteGaussian,
+    masks: &mut Masks,
+    rng: &mut impl RngCore,
+) -> Vec<SeededRlwe<W>> {
+    let row = |&weight: &u128| {
+        let mut scaled = message.clone();
+        key.ring().mul_scalar_assign(&mut scaled, weight);
+        key.encrypt_ntt(&scaled, error, masks, rng)
+    };
+    gadget.weights().iter().map(row).collect()
+}
+
+fn expand_rows<W: Word>(ring: &Ring<W>, scale: Scale, rows: &[SeededRlwe<W>]) -> RlwePrime<W> {
+    RlwePrime { scale, rows: rows.iter().map(|row| row.expand(ring)).collect() }
 }
 
 /// Rows made one after the other by one [`Masks`]: their streams follow each other.
@@ -85,18 +119,31 @@ fn read_rows<W: Word>(ring: &Ring<W>, length: usize, bytes: &[u8]) -> Result<Vec
 /// RLWE'(m) in full, in the form that products read: row t encrypts m base^(dropped + t), in the NTT domain.
 #[derive(Clone, Debug)]
 pub struct RlwePrime<W: Word> {
+    /// Of the gadget it was made with.
+    pub(crate) scale: Scale,
     /// The rows, by digit.
-    pub rows: Vec<Rlwe<W, Ntt>>,
+    pub(crate) rows: Vec<Rlwe<W, Ntt>>,
+}
+
+impl<W: Word> RlwePrime<W> {
+    /// The rows, by digit.
+    pub fn rows(&self) -> &[Rlwe<W, Ntt>] {
+        &self.rows
+    }
 }
 
 /// RGSW(m) as it travels: the 2 `length` seeded rows of RLWE'(-s m), then of RLWE'(m).
 #[derive(Clone, Debug)]
 pub struct SeededRgsw<W: Word> {
+    scale: Scale,
     rows: Vec<SeededRlwe<W>>,
 }
 
 impl<W: Word> SeededRgsw<W> {
     /// A fresh RGSW(message), the message in the NTT domain.
+    ///
+    /// # Errors
+    /// A message or a gadget of another ring than the key's.
     pub fn new(
         key: &RlweKey<W>,
         message: &Poly<W, Ntt>,
@@ -104,20 +151,20 @@ impl<W: Word> SeededRgsw<W> {
         error: &DiscreteGaussian,
         masks: &mut Masks,
         rng: &mut impl RngCore,
-    ) -> Self {
+    ) -> Result<Self, LatticeError> {
+        check_made_for(key, message, gadget)?;
         let mut masked = message.clone();
         key.ring().mul_assign(&mut masked, key.ntt());
         key.ring().neg_assign(&mut masked);
-        let mut rows = SeededRlwePrime::new(key, &masked, gadget, error, masks, rng).rows;
-        rows.extend(SeededRlwePrime::new(key, message, gadget, error, masks, rng).rows);
-        Self { rows }
+        let mut rows = fresh_rows(key, &masked, gadget, error, masks, rng);
+        rows.extend(fresh_rows(key, message, gadget, error, masks, rng));
+        Ok(Self { scale: gadget.scale(), rows })
     }
 
     /// The rows in full.
     pub fn expand(&self, ring: &Ring<W>) -> Rgsw<W> {
-        let expand = |rows: &[SeededRlwe<W>]| RlwePrime { rows: rows.iter().map(|row| row.expand(ring)).collect() };
         let (mask, body) = self.rows.split_at(self.rows.len() / 2);
-        Rgsw { mask: expand(mask), body: expand(body) }
+        Rgsw { mask: expand_rows(ring, self.scale, mask), body: expand_rows(ring, self.scale, body) }
     }
 
     /// Bytes of [`Self::to_bytes`]: seed, first stream index (8), then 2 `length` bodies.
@@ -130,12 +177,12 @@ impl<W: Word> SeededRgsw<W> {
         write_rows(ring, &self.rows)
     }
 
-    /// Inverse of [`Self::to_bytes`].
+    /// Inverse of [`Self::to_bytes`], for a key made with that gadget: the bytes do not tell which.
     ///
     /// # Errors
     /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
-    pub fn from_bytes(ring: &Ring<W>, length: usize, bytes: &[u8]) -> Result<Self, LatticeError> {
-        Ok(Self { rows: read_rows(ring, 2 * length, bytes)? })
+    pub fn from_bytes(gadget: &RingGadget<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
+        Ok(Self { scale: gadget.scale(), rows: read_rows(gadget.ring(), 2 * gadget.length(), bytes)? })
     }
 }
 

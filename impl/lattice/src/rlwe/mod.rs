@@ -8,6 +8,7 @@ mod key;
 mod seeded;
 
 pub use ciphertext::Rlwe;
+pub(crate) use ciphertext::check;
 pub use gadget::{Rgsw, RlwePrime, SeededRgsw, SeededRlwePrime};
 pub use key::RlweKey;
 pub use seeded::{Masks, SeededRlwe};

@@ -76,20 +76,20 @@ fn travels<W: Word>(t: &mut Setup<W>) {
 
     let gadget = t.gadget(Family::Balanced, 1 << 9, 1);
     let message = ring.forward(message);
-    let prime = SeededRlwePrime::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
+    let prime = SeededRlwePrime::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
     let bytes = prime.to_bytes(&ring);
     assert_eq!(bytes.len(), SeededRlwePrime::wire_bytes(&ring, gadget.length()));
-    let back = SeededRlwePrime::from_bytes(&ring, gadget.length(), &bytes).unwrap();
+    let back = SeededRlwePrime::from_bytes(&gadget, &bytes).unwrap();
     same_rows(&back.expand(&ring), &prime.expand(&ring));
 
-    let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng);
+    let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
     let bytes = rgsw.to_bytes(&ring);
     assert_eq!(bytes.len(), SeededRgsw::wire_bytes(&ring, gadget.length()));
-    let back = SeededRgsw::from_bytes(&ring, gadget.length(), &bytes).unwrap();
+    let back = SeededRgsw::from_bytes(&gadget, &bytes).unwrap();
     let (x, y) = (back.expand(&ring), rgsw.expand(&ring));
     same_rows(&x.mask, &y.mask);
     same_rows(&x.body, &y.body);
-    assert!(SeededRgsw::from_bytes(&ring, gadget.length() + 1, &bytes).is_err());
+    assert!(SeededRgsw::from_bytes(&gadget, &bytes[1..]).is_err());
 }
 on_all_rings!(keys_and_ciphertexts_survive_the_wire, travels);
 

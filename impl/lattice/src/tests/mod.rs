@@ -3,6 +3,7 @@
 mod ciphertexts;
 mod galois;
 mod products;
+mod refusals;
 mod switching;
 
 use crate::rlwe::{Masks, Rlwe, RlweKey};

@@ -7,7 +7,7 @@ fn key_switch<W: Word>(t: &mut Setup<W>) {
     let other = RlweKey::sample(&t.ring, &Secret::Binary, &mut t.rng).unwrap();
     for family in [Family::Balanced, Family::Unsigned, Family::Jlp24] {
         let gadget = t.gadget(family, 16, 0);
-        let key = switching_key(other.ntt(), &t.key, &gadget, &t.error, &mut t.masks, &mut t.rng);
+        let key = switching_key(other.ntt(), &t.key, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
         let key = key.expand(&t.ring);
         let message = t.uniform();
         let old = other.encrypt(&message, &t.error, &mut t.masks, &mut t.rng).expand(&t.ring).inverse(&t.ring);
@@ -26,7 +26,7 @@ fn ring_switching_keeps_every_stride_th_coefficient() {
         let target = RlweKey::sample(&small, &Secret::Ternary, &mut t.rng).unwrap();
         let embedded = embed_key(&target, &t.ring).unwrap();
         let gadget = t.gadget(Family::Balanced, 1 << 8, dropped);
-        let key = switching_key(t.key.ntt(), &embedded, &gadget, &t.error, &mut t.masks, &mut t.rng);
+        let key = switching_key(t.key.ntt(), &embedded, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
         let key = key.expand(&t.ring);
         let message = t.uniform();
         let input = t.encrypt(&message);

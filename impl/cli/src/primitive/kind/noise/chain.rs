@@ -7,7 +7,8 @@ use ring::{Coefficient, Poly, Ring, Seed, Word};
 use serde::{Deserialize, Serialize};
 
 use super::fixture::{Fixture, Tally};
-use super::settings::{GadgetSettings, Message, RingSettings, SecretName, bounded, family, gaussian, secret};
+use super::objects::{GadgetSettings, RingSettings, SecretName, family, gaussian, secret};
+use super::settings::{Message, bounded};
 use super::{describe_gadget, describe_ring, keys, seconds_per_polynomial};
 use crate::primitive::settings::{Refusal, Settings, complete};
 use crate::primitive::{Context, Described, Failed, Primitive, Session};
@@ -128,10 +129,10 @@ fn start<W: Word>(own: Own, context: &Context) -> Result<Box<dyn Session>, Faile
     })
 }
 
-fn selector<W: Word>(f: &mut Fixture<W>, gadget: &RingGadget<W>, bit: bool) -> Rgsw<W> {
+fn selector<W: Word>(f: &mut Fixture<W>, gadget: &RingGadget<W>, bit: bool) -> Result<Rgsw<W>, Failed> {
     let message = f.message(if bit { Message::One } else { Message::Zero });
-    let rgsw = SeededRgsw::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng);
-    rgsw.expand(&f.ring)
+    let rgsw = SeededRgsw::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng).map_err(Failed::from)?;
+    Ok(rgsw.expand(&f.ring))
 }
 
 fn run<W: Word>(own: &Own, f: &mut Fixture<W>, gadget: &RingGadget<W>) -> Result<Tally, Failed> {
@@ -145,13 +146,13 @@ fn run<W: Word>(own: &Own, f: &mut Fixture<W>, gadget: &RingGadget<W>) -> Result
     let fixed_phase = f.key.phase_coefficient(&fixed);
     let bit = |f: &mut Fixture<W>| own.input == Input::Constant || f.bit();
     let mut selected = bit(f);
-    let mut rgsw = selector(f, gadget, selected);
+    let mut rgsw = selector(f, gadget, selected)?;
     let mut next = Rlwe::zero(&f.ring);
     let mut tally = Tally::default();
     for step in 1..=own.steps() {
         if own.selectors == Selectors::Fresh && step > 1 {
             selected = bit(f);
-            rgsw = selector(f, gadget, selected);
+            rgsw = selector(f, gadget, selected)?;
         }
         let other = match own.input {
             Input::Rotate => {

@@ -9,7 +9,8 @@ use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
 
 use super::fixture::Tally;
-use super::settings::{NoiseSettings, bounded, gaussian, modulus, required};
+use super::objects::gaussian;
+use super::settings::{NoiseSettings, bounded, modulus, required};
 use crate::primitive::Failed;
 use crate::primitive::settings::Refusal;
 

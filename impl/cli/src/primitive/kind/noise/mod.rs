@@ -6,7 +6,9 @@
 mod chain;
 mod cost;
 mod fixture;
+mod galois;
 mod lwe;
+mod objects;
 mod operations;
 mod settings;
 #[cfg(test)]
@@ -24,8 +26,9 @@ use crate::primitive::settings::{Refusal, Settings, complete};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
 use fixture::{Fixture, Tally};
 use lwe::LwePlan;
+use objects::{GadgetSettings, RingSettings, gaussian};
 use operations::Plan;
-use settings::{GadgetSettings, NoiseSettings, Operation, RingSettings, gaussian};
+use settings::{NoiseSettings, Operation};
 
 /// The noise of one operation.
 pub struct Noise;

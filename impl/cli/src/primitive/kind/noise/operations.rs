@@ -1,12 +1,12 @@
 //! The ring operations: each makes its key material once per key, then runs until every stage has the errors wanted.
 
 use lattice::{
-    AutomorphismKey, Extractor, RingGadget, Rlwe, RlweKey, SeededRgsw, SeededRlwePrime, SplitKey, TraceKeys,
-    automorphism_key, embed_key, project, switching_key, trace_keys,
+    Extractor, RingGadget, Rlwe, RlweKey, SeededRgsw, SeededRlwePrime, SplitKey, embed_key, project, switching_key,
 };
-use ring::{Automorphism, Coefficient, Poly, Ring, Word};
+use ring::{Coefficient, Poly, Ring, Word};
 
 use super::fixture::{Fixture, Tally};
+use super::galois::{automorphism, expansion, trace};
 use super::settings::{Message, NoiseSettings, Operation, PlainDigits, bounded, modulus, required};
 use crate::primitive::Failed;
 use crate::primitive::settings::Refusal;
@@ -129,9 +129,9 @@ impl Plan {
                 let opener = SplitKey::new(&f.key).map_err(Failed::from)?;
                 Box::new(move |f, tally| modulus_switch(f, tally, &opener, (a, b)))
             }
-            Self::GadgetProduct(message) => gadget_product(f, needed()?, message),
-            Self::ExternalProduct(message) => external_product(f, needed()?, message),
-            Self::Cmux(bit) => cmux(f, needed()?, bit),
+            Self::GadgetProduct(message) => gadget_product(f, needed()?, message)?,
+            Self::ExternalProduct(message) => external_product(f, needed()?, message)?,
+            Self::Cmux(bit) => cmux(f, needed()?, bit)?,
             Self::RlweKeySwitch => key_switch(f, needed()?)?,
             Self::Automorphism(exponent) => automorphism(f, needed()?, exponent)?,
             Self::Trace(kept) => trace(f, needed()?, kept)?,
@@ -146,7 +146,7 @@ impl Plan {
 }
 
 /// One run of an operation.
-type Once<'a, W> = Box<dyn FnMut(&mut Fixture<W>, &mut Tally) -> Result<(), Failed> + 'a>;
+pub type Once<'a, W> = Box<dyn FnMut(&mut Fixture<W>, &mut Tally) -> Result<(), Failed> + 'a>;
 
 /// The errors of a ciphertext against its exact message.
 fn output<W: Word>(
@@ -160,7 +160,7 @@ fn output<W: Word>(
 }
 
 /// The errors against the exact result on messages, and on the phases of the inputs.
-fn both<W: Word>(
+pub fn both<W: Word>(
     f: &Fixture<W>,
     tally: &mut Tally,
     ciphertext: &Rlwe<W, Coefficient>,
@@ -237,41 +237,51 @@ fn modulus_switch<W: Word>(
     Ok(())
 }
 
-fn gadget_product<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, message: Message) -> Once<'a, W> {
+fn gadget_product<'a, W: Word>(
+    f: &mut Fixture<W>,
+    gadget: &'a RingGadget<W>,
+    message: Message,
+) -> Result<Once<'a, W>, Failed> {
     let message = f.message(message);
-    let key = SeededRlwePrime::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng);
+    let key =
+        SeededRlwePrime::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng).map_err(Failed::from)?;
     let key = key.expand(&f.ring);
     let mut out = Rlwe::zero(&f.ring);
-    Box::new(move |f, tally| {
+    Ok(Box::new(move |f, tally| {
         let c = f.uniform();
         tally.operate(|| gadget.gadget_product(&c, &key, &mut f.workspace, &mut out))?;
         tally.add("added", &f.errors(&f.key.phase_coefficient(&out), &f.product(&c, &message))?);
         Ok(())
-    })
+    }))
 }
 
-fn external_product<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, message: Message) -> Once<'a, W> {
+fn external_product<'a, W: Word>(
+    f: &mut Fixture<W>,
+    gadget: &'a RingGadget<W>,
+    message: Message,
+) -> Result<Once<'a, W>, Failed> {
     let message = f.message(message);
-    let rgsw = SeededRgsw::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng);
+    let rgsw = SeededRgsw::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng).map_err(Failed::from)?;
     let rgsw = rgsw.expand(&f.ring);
     let mut out = Rlwe::zero(&f.ring);
-    Box::new(move |f, tally| {
+    Ok(Box::new(move |f, tally| {
         let plain = f.uniform();
         let input = f.fresh(&plain);
         tally.operate(|| gadget.external_product(&input, &rgsw, &mut f.workspace, &mut out))?;
         let phase = f.key.phase_coefficient(&input);
         both(f, tally, &out, &f.product(&plain, &message), &f.product(&phase, &message))
-    })
+    }))
 }
 
-fn cmux<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, bit: Option<u8>) -> Once<'a, W> {
-    let selectors = [Message::Zero, Message::One].map(|message| {
+fn cmux<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, bit: Option<u8>) -> Result<Once<'a, W>, Failed> {
+    let mut selector = |message| {
         let message = f.message(message);
         let rgsw = SeededRgsw::new(&f.key, &message, gadget, &f.error, &mut f.masks, &mut f.rng);
-        rgsw.expand(&f.ring)
-    });
+        rgsw.map(|rgsw| rgsw.expand(&f.ring)).map_err(Failed::from)
+    };
+    let selectors = [selector(Message::Zero)?, selector(Message::One)?];
     let mut out = Rlwe::zero(&f.ring);
-    Box::new(move |f, tally| {
+    Ok(Box::new(move |f, tally| {
         // Without a given bit, both branches: as many errors of each.
         for selected in (0..=1).filter(|selected| bit.is_none_or(|bit| usize::from(bit) == *selected)) {
             let messages = [f.uniform(), f.uniform()];
@@ -281,12 +291,12 @@ fn cmux<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, bit: Option<
             both(f, tally, &out, &messages[selected], &f.key.phase_coefficient(&inputs[selected]))?;
         }
         Ok(())
-    })
+    }))
 }
 
 fn key_switch<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>) -> Result<Once<'a, W>, Failed> {
     let old = RlweKey::sample(&f.ring, &f.secret, &mut f.rng).map_err(Failed::from)?;
-    let key = switching_key(old.ntt(), &f.key, gadget, &f.error, &mut f.masks, &mut f.rng);
+    let key = switching_key(old.ntt(), &f.key, gadget, &f.error, &mut f.masks, &mut f.rng).map_err(Failed::from)?;
     let key = key.expand(&f.ring);
     let mut out = Rlwe::zero(&f.ring);
     Ok(Box::new(move |f, tally| {
@@ -297,94 +307,12 @@ fn key_switch<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>) -> Res
     }))
 }
 
-fn automorphism<'a, W: Word>(
-    f: &mut Fixture<W>,
-    gadget: &'a RingGadget<W>,
-    exponent: u64,
-) -> Result<Once<'a, W>, Failed> {
-    let key = automorphism_key(&f.key, exponent, gadget, &f.error, &mut f.masks, &mut f.rng).map_err(Failed::from)?;
-    let key = AutomorphismKey::new(&f.ring, exponent, &key).map_err(Failed::from)?;
-    let map = Automorphism::new(f.ring.n(), exponent).map_err(Failed::from)?;
-    let mut out = Rlwe::zero(&f.ring);
-    Ok(Box::new(move |f, tally| {
-        let message = f.uniform();
-        let input = f.fresh(&message);
-        tally.operate(|| gadget.automorphism(&input, &key, &mut f.workspace, &mut out))?;
-        let mapped = |poly: &Poly<W, Coefficient>| f.ring.automorphism_coefficient(poly, &map);
-        both(f, tally, &out, &mapped(&message), &mapped(&f.key.phase_coefficient(&input)))
-    }))
-}
-
-/// The keys of all levels from `first` on.
-fn galois_keys<W: Word>(f: &mut Fixture<W>, gadget: &RingGadget<W>, first: u32) -> Result<TraceKeys<W>, Failed> {
-    let levels = first..=f.ring.n().ilog2();
-    let keys = trace_keys(&f.key, levels, gadget, &f.error, &mut f.masks, &mut f.rng).map_err(Failed::from)?;
-    TraceKeys::new(&f.ring, first, &keys).map_err(Failed::from)
-}
-
-/// The coefficients of `poly` at `offset` modulo `stride`, moved down by `offset`; zero elsewhere.
-fn class<W: Word>(ring: &Ring<W>, poly: &Poly<W, Coefficient>, offset: usize, stride: usize) -> Poly<W, Coefficient> {
-    let mut out = ring.zero();
-    for limb in 0..ring.primes().len() {
-        let source = poly.limb(limb);
-        for (j, slot) in out.limb_mut(limb).iter_mut().enumerate().step_by(stride) {
-            *slot = source[j + offset];
-        }
-    }
-    out
-}
-
-/// Errors of all coefficients, and of those at multiples of `stride`.
-fn subring_errors<W: Word>(
-    f: &Fixture<W>,
-    tally: &mut Tally,
-    out: &Rlwe<W, Coefficient>,
-    stride: usize,
-    (message, phase): (&Poly<W, Coefficient>, &Poly<W, Coefficient>),
-) -> Result<(), Failed> {
-    let found = f.key.phase_coefficient(out);
-    for (all, kept, known) in [("output", "kept", message), ("added", "added-kept", phase)] {
-        let errors = f.errors(&found, known)?;
-        tally.add(all, &errors);
-        tally.add(kept, &errors.into_iter().step_by(stride).collect::<Vec<_>>());
-    }
-    Ok(())
-}
-
-fn trace<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, kept: usize) -> Result<Once<'a, W>, Failed> {
-    let keys = galois_keys(f, gadget, kept.ilog2() + 1)?;
-    let stride = f.ring.n() / kept;
-    Ok(Box::new(move |f, tally| {
-        let message = f.uniform();
-        let input = f.fresh(&message);
-        let out = gadget.trace(&input, kept, &keys, &mut f.workspace).map_err(Failed::from)?;
-        let phase = f.key.phase_coefficient(&input);
-        let known = (&class(&f.ring, &message, 0, stride), &class(&f.ring, &phase, 0, stride));
-        subring_errors(f, tally, &out, stride, known)
-    }))
-}
-
-fn expansion<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, depth: u32) -> Result<Once<'a, W>, Failed> {
-    let keys = galois_keys(f, gadget, f.ring.n().ilog2() - depth + 1)?;
-    let count = 1 << depth;
-    Ok(Box::new(move |f, tally| {
-        let message = f.uniform();
-        let input = f.fresh(&message);
-        let outputs = gadget.expand(&input, depth, count, &keys, &mut f.workspace).map_err(Failed::from)?;
-        let phase = f.key.phase_coefficient(&input);
-        for (j, out) in outputs.iter().enumerate() {
-            let known = (&class(&f.ring, &message, j, count), &class(&f.ring, &phase, j, count));
-            subring_errors(f, tally, out, count, known)?;
-        }
-        Ok(())
-    }))
-}
-
 fn ring_switch<'a, W: Word>(f: &mut Fixture<W>, gadget: &'a RingGadget<W>, n: usize) -> Result<Once<'a, W>, Failed> {
     let small = Ring::<W>::new(n, f.ring.primes(), f.ring.kernel()).map_err(Failed::from)?;
     let target = RlweKey::sample(&small, &f.secret, &mut f.rng).map_err(Failed::from)?;
     let embedded = embed_key(&target, &f.ring).map_err(Failed::from)?;
-    let key = switching_key(f.key.ntt(), &embedded, gadget, &f.error, &mut f.masks, &mut f.rng);
+    let key =
+        switching_key(f.key.ntt(), &embedded, gadget, &f.error, &mut f.masks, &mut f.rng).map_err(Failed::from)?;
     let key = key.expand(&f.ring);
     let mut switched = Rlwe::zero(&f.ring);
     Ok(Box::new(move |f, tally| {
