@@ -6,7 +6,8 @@ use crate::{Coins, Decomposer, Family, Gadget, Residue};
 use ring::{Kernel, Seed};
 
 const RANDOMISED: [Family; 5] = [Family::Gmp19, Family::Zy22, Family::Jlp21, Family::Jlp24, Family::DitherQ];
-const SMALL: [(i64, i64); 9] = [(2, 23), (2, 32), (2, 17), (3, 77), (3, 10), (4, 64), (4, 211), (6, 37), (8, 401)];
+pub(super) const SMALL: [(i64, i64); 9] =
+    [(2, 23), (2, 32), (2, 17), (3, 77), (3, 10), (4, 64), (4, 211), (6, 37), (8, 401)];
 
 fn gadget(family: Family, b: i64, q: i64) -> Decomposer<u64> {
     Decomposer::new(family, q as u64, b as u64, 0, Kernel::best()).unwrap()
