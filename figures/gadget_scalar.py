@@ -73,8 +73,9 @@ def _paper(seconds: float | None) -> Cell:
 
 
 def of_modulus(records: Sequence[Primitive], modulus_bits: int) -> list[Primitive]:
-    """The scalar records of that modulus."""
-    return [r for r in records if r.name == PRIMITIVE and r.settings.get("modulus_bits") == modulus_bits]
+    """The scalar records of that modulus, digits by shifts and masks."""
+    own = [r for r in records if r.name == PRIMITIVE and r.settings.get("method", "shift") == "shift"]
+    return [r for r in own if r.settings.get("modulus_bits") == modulus_bits]
 
 
 def whole(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> Table:

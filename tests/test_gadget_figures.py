@@ -128,6 +128,8 @@ def test_table1_puts_counts_beside_formulas(records):
     frame = table.data.set_index(["family", "part", "base"])
     row = frame.loc[("jlp21", "addition", 256)]
     assert (row["formula"], row["formula_value"], row["bit_operations"]) == ("k*(2*ell^2 + 5*ell)", 1344, 800)
+    assert row["verdict"] == "outside the bounds"
+    assert gadget_operations._verdict([0.61, 1.09]) == "bounded" and gadget_operations._verdict([None]) == ""
     assert frame.loc[("gmp19", "sampling", 2)]["formula"] == "k*P"
     assert len(table.rows) == 2 * 12
     assert "| k·(2·ℓ² + 5·ℓ) |" in table.markdown()
@@ -163,10 +165,26 @@ def test_table6_has_overheads_in_both_worlds(records, expected):
     assert math.isnan(row["paper_seconds"]), "the paper's digits are words"
     wide = frame.loc[(256, "vectorised", 64, "jlp24", "offline")]
     assert wide["paper_overhead"] == pytest.approx(57.672 / 50.0841 - 1)
-    division = frame.loc[(2, "division", 64, "zy22", "none")]
-    assert division["over_division"] == pytest.approx(0.4)
+    for coins, factor in (("offline", 1.0), ("fresh", 1.5)):
+        assert frame.loc[(2, "division", 64, "zy22", coins)]["over_division"] == pytest.approx(1.4 * factor - 1)
+        assert frame.loc[(2, "division", 64, "jlp24", coins)]["over_division"] == pytest.approx(1.1 * factor - 1)
     assert math.isnan(frame.loc[(2, "division", 64, "unsigned", "none")]["over_division"])
     assert (256, "vectorised", 8, "jlp24", "fresh") not in frame.index
+
+
+def test_table6_says_which_targets_hold(records, expected):
+    table = gadget_vector.table(records, expected)
+    frame = table.data.set_index(["base", "method", "digit_bits", "family", "coins"])["target"]
+    # Synthetic: 12 % over unsigned digits with fresh coins at every width, ZY22 43 %; 80 % of the store bandwidth.
+    for bits, verdict in ((64, "misses"), (16, "holds"), (8, "holds")):
+        assert frame.loc[(16, "vectorised", bits, "jlp24", "fresh")] == verdict
+    assert frame.loc[(16, "vectorised", 16, "zy22", "fresh")] == "misses"
+    assert frame.loc[(16, "vectorised", 64, "unsigned", "none")] == "holds"
+    for row in ((16, "vectorised", 64, "jlp24", "offline"), (16, "division", 64, "jlp24", "fresh")):
+        assert frame.loc[row] == ""
+    text = table.markdown()
+    assert "reach 60 % of the store bandwidth: holds for Unsigned at b = 2^1 (80.0 %)" in text
+    assert "64-bit digits with fresh coins cost at most 10 % over vectorised unsigned: holds for none; misses" in text
 
 
 def verdicts(table) -> dict[tuple[str, str], str]:
@@ -198,6 +216,10 @@ def test_claims_are_recomputed_from_what_was_measured(records, expected):
     assert found["G4", gadget_claims.DIVISION] == "not supported"
     assert found["G5", gadget_claims.DIVISION] == "not supported"
     assert found["G1", "here, vectorised, 8-bit digits, fresh coins"] == "supported (3 of 4 values known)"
+    fresh = table.data[table.data["source"] == f"{gadget_claims.DIVISION}, fresh coins"].set_index("id")["values"]
+    assert fresh["G1"].startswith("2^1: 65.0 %")
+    alike = table.data[(table.data["id"] == "X35") & (table.data["source"] == gadget_claims.DIVISION)]
+    assert alike["values"].item().startswith("JLP21 2^1: 1.00"), "divisions against divisions"
     [row] = table.data[(table.data["id"] == "G3") & (table.data["source"] == gadget_claims.DIVISION)].to_dict("records")
     assert row["values"].startswith("2^1: 21.4 %") and row["values"].count("%") == 6
 
