@@ -57,7 +57,7 @@ fn widest() -> u32 {
     64
 }
 
-/// The paper's coins are always drawn before.
+/// The paper draws its coins before: that is its way's default.
 fn own(settings: &Settings) -> Result<(Own, Family, u64), Refusal> {
     let mut own: Own = settings.parse()?;
     let family = family(&own.family)?;
@@ -73,11 +73,11 @@ fn own(settings: &Settings) -> Result<(Own, Family, u64), Refusal> {
     }
     let by_family = match (family.randomised(), own.method) {
         (false, _) => Source::None,
-        (true, Method::Division) => Source::Offline,
+        (true, Method::Division) => own.coins.unwrap_or(Source::Offline),
         (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
     };
-    if own.coins.is_some_and(|coins| coins != by_family) {
-        return Err(Refusal::new("coins", "this family and method do not take them so. Leave the key out."));
+    if own.coins.is_some_and(|coins| coins != by_family) || family.randomised() == (by_family == Source::None) {
+        return Err(Refusal::new("coins", "this family does not take them so. Leave the key out."));
     }
     own.coins = Some(by_family);
     if own.method == Method::Division && (own.digit_bits != 64 || matches!(family, Family::Balanced | Family::DitherQ))
@@ -141,11 +141,11 @@ impl Primitive for Vectors {
         let mut rng = context.seed("decompose input")?.prg().rng();
         let input = uniform(&mut rng, q.into(), own.coefficients);
         let coins = Coins::from_seed(context.seed("decompose coins")?);
+        let source = own.coins.unwrap_or(Source::None);
         if own.method == Method::Division {
             let stages = Stages::new(q.into(), own.base).map_err(Failed::from)?;
-            return Ok(Box::new(OneByOne { family, stages, gadget, input, seed: rng.random() }));
+            return Ok(Box::new(OneByOne { family, source, stages, gadget, input, seed: rng.random() }));
         }
-        let source = own.coins.unwrap_or(Source::None);
         Ok(match own.digit_bits {
             8 => Box::new(Whole::<i8>::new(gadget, source, &input, coins)),
             16 => Box::new(Whole::<i16>::new(gadget, source, &input, coins)),
@@ -227,13 +227,41 @@ impl<D: Digit> Session for Whole<D> {
     }
 }
 
-/// The paper's way: coins, and z = S y, are drawn beforehand.
+/// The paper's way: coins, and z = S y, are drawn beforehand, or one coefficient after another inside the clock.
 struct OneByOne {
     family: Family,
+    source: Source,
     stages: Stages<u64, false>,
     gadget: Decomposer<u64>,
     input: Vec<u64>,
     seed: [u8; 16],
+}
+
+impl OneByOne {
+    /// One coefficient's coins: words, or z, of which this says whether u - q is taken.
+    fn draw(&self, rng: &mut impl Rng, carries: &mut [i64], words: &mut [u64], z: &mut [i64]) -> bool {
+        let last = words.len() - 1;
+        match self.family {
+            Family::Gmp19 => words.iter_mut().for_each(|word| *word = rng.random()),
+            Family::Zy22 => {
+                words[..last].iter_mut().for_each(|word| *word = rng.random_range(0..self.gadget.base()));
+                words[last] = rng.random();
+            }
+            Family::Jlp21 | Family::Jlp24 => {
+                // k bits of one word: moduli are of 62 bits at most.
+                let bits: u64 = rng.random();
+                carries.iter_mut().enumerate().for_each(|(i, carry)| *carry = (bits >> i & 1) as i64);
+                if self.family == Family::Jlp21 {
+                    self.stages.precompute(carries, z);
+                } else {
+                    self.stages.precompute_jlp24(carries, z);
+                }
+                return carries[last] == 1;
+            }
+            _ => {}
+        }
+        false
+    }
 }
 
 impl Session for OneByOne {
@@ -241,31 +269,30 @@ impl Session for OneByOne {
         let (k, n) = (self.stages.length(), self.input.len());
         let mut rng = ring::Seed(self.seed).prg().rng();
         self.seed = rng.random();
-        let base = self.gadget.base();
+        let fresh = self.source == Source::Fresh;
         let (mut words, mut z, mut selects) = (vec![0; n * k], vec![0; n * k], vec![false; n]);
+        let mut carries = vec![0; k];
         for j in 0..n {
-            let words = &mut words[j * k..][..k];
-            words.iter_mut().for_each(|word| *word = rng.random());
-            let carries: Vec<i64> = words.iter().map(|word| (word >> 63) as i64).collect();
-            selects[j] = carries[k - 1] == 1;
-            match self.family {
-                Family::Jlp21 => self.stages.precompute(&carries, &mut z[j * k..][..k]),
-                Family::Jlp24 => self.stages.precompute_jlp24(&carries, &mut z[j * k..][..k]),
-                Family::Zy22 => words[..k - 1].iter_mut().for_each(|word| *word = rng.random_range(0..base)),
-                _ => {}
-            }
+            let own = j * k..(j + 1) * k;
+            selects[j] = self.draw(&mut rng, &mut carries, &mut words[own.clone()], &mut z[own]);
         }
         let Self { family, stages, input, .. } = &*self;
         let mut digits = vec![0i64; n * k];
         let mut call = || {
             for j in 0..n {
+                // Fresh coins take the place of the last ones.
+                let place = if fresh { 0 } else { j };
+                let own = place * k..(place + 1) * k;
+                if fresh {
+                    selects[0] = self.draw(&mut rng, &mut carries, &mut words[own.clone()], &mut z[own.clone()]);
+                }
                 let mut x = vec![0; k];
-                let (u, words, z) = (input[j], &words[j * k..][..k], &z[j * k..][..k]);
+                let (u, words, z) = (input[j], &words[own.clone()], &z[own]);
                 match family {
                     Family::Gmp19 => stages.gmp19(u, words, &mut vec![0.0; k], &mut vec![0; k], &mut x),
                     Family::Zy22 => stages.zy22(u, words, &mut x),
                     Family::Jlp21 => stages.jlp21(u, z, &mut x),
-                    Family::Jlp24 => stages.jlp24(u, selects[j], z, &mut x),
+                    Family::Jlp24 => stages.jlp24(u, selects[place], z, &mut x),
                     _ => stages.decomposition(u, &mut x),
                 }
                 for (t, digit) in x.into_iter().enumerate() {
