@@ -69,6 +69,35 @@ fn a_group_is_measured_and_recorded() {
 }
 
 #[test]
+fn the_papers_way_of_decomposing_takes_fresh_and_offline_coins() {
+    let lab = Lab::new();
+    let settings = |family: &str, coins: &str| json!({"family": family, "coins": coins, "method": "division", "base": 3, "modulus_bits": 62, "coefficients": 64});
+    let names: Vec<(&str, &str)> = ["gmp19", "zy22", "jlp21", "jlp24"]
+        .into_iter()
+        .flat_map(|family| ["fresh", "offline"].map(|coins| (family, coins)))
+        .chain([("unsigned", "none")])
+        .collect();
+    let rows: Vec<Value> = names
+        .iter()
+        .map(|(family, coins)| row(&format!("{family}-{coins}"), "decompose", settings(family, coins), json!({})))
+        .collect();
+    lab.put("g.json", group(&rows));
+    let said = lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+    assert_eq!(said.code, 0, "{} {}", said.out, said.err);
+    for (family, coins) in names {
+        let record = lab.json(&format!("records/{family}-{coins}.json"));
+        assert_eq!(record["status"], "ok", "{record:#}");
+        assert_eq!(record["described"]["settings"]["coins"], coins);
+        // The warm-up is compared too.
+        assert_eq!(record["measured"]["correct"], json!({"compared": 256, "right": 256}));
+    }
+    for (family, coins) in [("jlp24", "none"), ("unsigned", "fresh")] {
+        lab.put("g.json", group(&[row("x", "decompose", settings(family, coins), json!({}))]));
+        lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]).is_refused(&["coins"]);
+    }
+}
+
+#[test]
 fn a_row_that_takes_too_long_is_stopped_alone() {
     let lab = Lab::new();
     let rows = [

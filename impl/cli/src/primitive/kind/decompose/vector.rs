@@ -272,9 +272,9 @@ impl Session for OneByOne {
         let fresh = self.source == Source::Fresh;
         let (mut words, mut z, mut selects) = (vec![0; n * k], vec![0; n * k], vec![false; n]);
         let mut carries = vec![0; k];
-        for j in 0..n {
+        for (j, select) in selects.iter_mut().enumerate() {
             let own = j * k..(j + 1) * k;
-            selects[j] = self.draw(&mut rng, &mut carries, &mut words[own.clone()], &mut z[own]);
+            *select = self.draw(&mut rng, &mut carries, &mut words[own.clone()], &mut z[own]);
         }
         let Self { family, stages, input, .. } = &*self;
         let mut digits = vec![0i64; n * k];
