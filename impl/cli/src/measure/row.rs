@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -93,7 +94,7 @@ fn place(path: &Path) -> PathBuf {
 }
 
 /// What is wrong where two rows, given by id and output, share one of them.
-pub fn same_name_or_output(rows: &[(&str, &Path)]) -> Option<String> {
+fn same_name_or_output(rows: &[(&str, &Path)]) -> Option<String> {
     rows.iter().enumerate().find_map(|(i, (id, out))| {
         let (twin, _) = rows[..i].iter().find(|(other, path)| other == id || place(path) == place(out))?;
         let out = out.display();
@@ -101,23 +102,37 @@ pub fn same_name_or_output(rows: &[(&str, &Path)]) -> Option<String> {
     })
 }
 
+/// Reads a group file of either kind; `names` gives the id and the output of its rows, `schema` what prints its schema.
+///
+/// # Errors
+/// It cannot be read, a key is unknown or missing, it has no rows or two of one name or output.
+pub fn read_group<G: DeserializeOwned>(
+    path: &Path,
+    schema: &str,
+    names: impl Fn(&G) -> Vec<(&str, &Path)>,
+) -> Outcome<G> {
+    let refuse = |problem: String| {
+        let hint = format!("`pirlab schema {schema}` prints what it may hold.");
+        Failure::Input(format!("group file {}: {problem} {hint}", path.display()))
+    };
+    let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the group file", e))?;
+    let group: G = serde_json::from_str(&text).map_err(|e| refuse(format!("{e}.")))?;
+    let rows = names(&group);
+    if rows.is_empty() {
+        return Err(refuse("key `rows` is empty: give at least one row.".into()));
+    }
+    match same_name_or_output(&rows) {
+        Some(problem) => Err(refuse(problem)),
+        None => Ok(group),
+    }
+}
+
 impl GroupFile {
-    /// Reads a group file.
-    ///
-    /// # Errors
-    /// It cannot be read, a key is unknown or missing, it has no rows or two of one name or output.
+    /// Reads a group file; errors as [`read_group`].
     pub fn read(path: &Path) -> Outcome<Self> {
-        let refuse = |problem: String| {
-            let schema = "`pirlab schema group` prints what it may hold.";
-            Failure::Input(format!("group file {}: {problem} {schema}", path.display()))
-        };
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the group file", e))?;
-        let group: Self = serde_json::from_str(&text).map_err(|e| refuse(format!("{e}.")))?;
-        if group.rows.is_empty() {
-            return Err(refuse("key `rows` is empty: give at least one row.".into()));
-        }
-        let names: Vec<_> = group.rows.iter().map(|row| (row.id.as_str(), row.out.as_path())).collect();
-        same_name_or_output(&names).map_or(Ok(group), |problem| Err(refuse(problem)))
+        read_group(path, "group", |group: &Self| {
+            group.rows.iter().map(|row| (row.id.as_str(), row.out.as_path())).collect()
+        })
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::settings::Settings;
-use crate::failure::{Failure, Outcome};
-use crate::measure::row::{KERNEL, REPETITIONS, same_name_or_output};
+use crate::failure::Outcome;
+use crate::measure::row::{KERNEL, REPETITIONS, read_group};
 
 /// One primitive with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,22 +62,11 @@ pub struct PrimitiveGroupFile {
 }
 
 impl PrimitiveGroupFile {
-    /// Reads a group file.
-    ///
-    /// # Errors
-    /// It cannot be read, a key is unknown or missing, it has no rows or two of one name or output.
+    /// Reads a group file; errors as [`read_group`].
     pub fn read(path: &Path) -> Outcome<Self> {
-        let refuse = |problem: String| {
-            let schema = "`pirlab schema primitive-group` prints what it may hold.";
-            Failure::Input(format!("group file {}: {problem} {schema}", path.display()))
-        };
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the group file", e))?;
-        let group: Self = serde_json::from_str(&text).map_err(|e| refuse(format!("{e}.")))?;
-        if group.rows.is_empty() {
-            return Err(refuse("key `rows` is empty: give at least one row.".into()));
-        }
-        let names: Vec<_> = group.rows.iter().map(|row| (row.id.as_str(), row.out.as_path())).collect();
-        same_name_or_output(&names).map_or(Ok(group), |problem| Err(refuse(problem)))
+        read_group(path, "primitive-group", |group: &Self| {
+            group.rows.iter().map(|row| (row.id.as_str(), row.out.as_path())).collect()
+        })
     }
 }
 
