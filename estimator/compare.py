@@ -15,8 +15,6 @@ ENOUGH_KEYS = 20
 ENOUGH_KEYS_IN_COMMON = 100
 #: Share of the variance in common from which that is so.
 COMMON_PART = 0.05
-#: How many independent samples the common part is: at a distance d its coefficients correlate by 1 - 2 d / n.
-COMMON_SAMPLES = 3
 #: Sampling error allowed for, in standard deviations of a measured variance.
 SAMPLING_DEVIATIONS = 4.0
 
@@ -83,56 +81,68 @@ def _memory(prediction: dict, record: dict) -> list[Comparison]:
 
 def _noise(prediction: dict, record: dict) -> list[Comparison]:
     """The random-data variance is demanded of seeded databases only; the bound of all."""
-    stages = {s["stage"]: s for s in prediction["noise"]["stages"]}
     random_data = record["database"]["source"].startswith("seeded:")
-    rows = []
-    for measured in record.get("noise") or []:
-        name = f"noise stddev {measured['stage']}"
-        stage = stages.get(measured["stage"])
-        if stage is None:
-            rows.append(_row(name, "", 0.0, measured["stddev"], False, "stage unknown"))
-            continue
-        effective = _independent_samples(stage, measured, record["description"]["layout"], random_data)
-        sampling = SAMPLING_DEVIATIONS * sqrt(2 / effective)
-        enough = effective >= ENOUGH_SAMPLES and measured["keys"] >= ENOUGH_KEYS
-        variance = measured["stddev"] ** 2
-        within = variance <= stage["stddev_bound"] ** 2 * (1 + sampling)
-        tolerance = f"variance below the bound (sampling error {sampling:.1%})"
-        if random_data and stage["kind"] == "equality":
-            allowed = VARIANCE_TOLERANCE + (0 if enough else sampling)
-            within = within and abs(variance - stage["stddev"] ** 2) <= allowed * stage["stddev"] ** 2
-            part = "1/16" if enough else f"1/16 + sampling error {sampling:.1%}"
-            tolerance = f"variance within {part}, below the bound"
-        rows.append(_row(name, "", stage["stddev"], measured["stddev"], within, tolerance, _few(measured)))
-    return rows
+    measured = {m["stage"]: (m["stddev"] ** 2, m["samples"], m["keys"]) for m in record.get("noise") or []}
+    return _stages(prediction, measured, random_data)
 
 
 def _primitive_noise(prediction: dict, record: dict) -> list[Comparison]:
-    """Mean squares with their formulas: within 1/16 of an equality, not above a bound, sampling error apart."""
+    """Inputs of primitives are random."""
+    noise = record["measured"]["noise"]
+    measured = {name: (m["variance"], m["samples"], m["keys"]) for name, m in noise.items()}
+    return _stages(prediction, measured, random_data=True)
+
+
+def _stages(prediction: dict, measured: dict[str, tuple[float, int, int]], random_data: bool) -> list[Comparison]:
+    """Mean squares with their formulas, stage by stage: name -> (variance, samples, keys).
+
+    Within 1/16 of an equality, not above a bound, sampling error apart.
+    """
     stages = {s["stage"]: s for s in prediction["noise"]["stages"]}
     rows = []
-    for name, measured in record["measured"]["noise"].items():
-        quantity, stddev = f"noise stddev {name}", sqrt(measured["variance"])
-        stage = stages.get(name)
+    for name, (variance, samples, keys) in measured.items():
+        quantity, stage = f"noise stddev {name}", stages.get(name)
         if stage is None:
-            rows.append(_row(quantity, "", 0.0, stddev, False, "stage unknown"))
+            rows.append(_row(quantity, "", 0.0, sqrt(variance), False, "stage unknown"))
             continue
-        common, keys, samples = stage["common_share"], max(1, measured["keys"]), max(1, measured["samples"])
-        effective = 1 / (common**2 / (COMMON_SAMPLES * keys) + (1 - common) ** 2 / samples)
+        effective = _independent_samples(stage, samples, keys, random_data)
         sampling = SAMPLING_DEVIATIONS * sqrt(2 / effective)
-        enough = samples >= ENOUGH_SAMPLES and keys >= (ENOUGH_KEYS_IN_COMMON if common > COMMON_PART else ENOUGH_KEYS)
+        needed = ENOUGH_KEYS_IN_COMMON if stage["common_share"] > COMMON_PART else ENOUGH_KEYS
+        enough = samples >= ENOUGH_SAMPLES and keys >= needed
         exact = enough and effective >= ENOUGH_SAMPLES
-        allowed = VARIANCE_TOLERANCE + (0 if exact else sampling)
-        part = "1/16" if exact else f"1/16 + sampling error {sampling:.1%}"
-        excess = measured["variance"] - stage["variance"]
-        if stage["kind"] == "equality":
-            within, tolerance = abs(excess) <= allowed * stage["variance"], f"variance within {part}"
+        within, bound = True, stage["stddev_bound"]
+        if random_data and stage["kind"] == "equality":
+            allowed = VARIANCE_TOLERANCE + (0 if exact else sampling)
+            within = abs(variance - stage["variance"]) <= allowed * stage["variance"]
+            tolerance = "variance within " + ("1/16" if exact else f"1/16 + sampling error {sampling:.1%}")
+            tolerance += ", below the bound" if bound is not None else ""
         else:
-            within = excess <= sampling * stage["variance"]
+            bound = stage["stddev"] if bound is None else bound
             tolerance = f"variance below the bound (sampling error {sampling:.1%})"
-        few = "" if enough else f"few samples: {samples} over {keys} keys"
-        rows.append(_row(quantity, "", stage["stddev"], stddev, within, tolerance, few))
+        within = within and (bound is None or variance <= bound**2 * (1 + sampling))
+        rows.append(_row(quantity, "", stage["stddev"], sqrt(variance), within, tolerance, _few(samples, keys, needed)))
     return rows
+
+
+def _few(samples: int, keys: int, needed: int) -> str:
+    """The label of a stage that is sampled less than a comparison of noise asks for."""
+    if samples < ENOUGH_SAMPLES:
+        return f"few samples: {samples}"
+    return f"few keys: {keys}" if keys < needed else ""
+
+
+def _independent_samples(stage: dict, samples: int, keys: int, random_data: bool) -> float:
+    """How many independent samples tell as much of the variance as the run's own, which share error vectors.
+
+    Of the common part of the error a key gives `common_samples`, of the rest at most `terms`. Of data that are not
+    random nothing is known: all decisions of a key may have the whole error in common.
+    """
+    keys = max(1, keys)
+    if not random_data:
+        return keys
+    independent = max(1.0, samples if stage["terms"] is None else min(samples, keys * stage["terms"]))
+    common = stage["common_share"]
+    return 1 / (common**2 / (stage["common_samples"] * keys) + (1 - common) ** 2 / independent)
 
 
 def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
@@ -142,28 +152,6 @@ def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
         return []
     predicted = prediction["seconds"]["repetition"]
     return [_row("seconds repetition", "s", predicted, timed, None, "for information")]
-
-
-def _few(measured: dict) -> str:
-    """The label of a stage that is sampled less than a comparison of noise asks for."""
-    if measured["samples"] < ENOUGH_SAMPLES:
-        return f"few samples: {measured['samples']}"
-    return f"few keys: {measured['keys']}" if measured["keys"] < ENOUGH_KEYS else ""
-
-
-def _independent_samples(stage: dict, measured: dict, layout: dict, random_data: bool) -> float:
-    """How many independent samples tell as much of the variance as the run's own, which share error vectors.
-
-    The common part of the error is one sample a key; the rest at most one a term of the error vector and key. Of data
-    that are not random nothing is known: all decisions of a key may have the whole error in common.
-    """
-    keys = max(1, measured["keys"])
-    if not random_data:
-        return keys
-    terms = layout["groups"] if stage["stage"] == "second_layer" else layout["entries"] / layout["rows"]
-    independent = max(1.0, min(measured["samples"], keys * terms))
-    common = stage["common_share"]
-    return 1 / (common**2 / keys + (1 - common) ** 2 / independent)
 
 
 def _seconds(prediction: dict, record: dict) -> list[Comparison]:

@@ -1,14 +1,17 @@
-"""Noise and failure probability, one module a protocol, array-valued over descriptions."""
+"""Noise and failure probability: a protocol's module writes its chain of stages, array-valued over descriptions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from . import doublepir, simplepir
-from .stage import combine_stages
+from .stage import Stage, evaluate, record_noise
 
-#: A protocol's module gives `stages(descriptions) -> for each, its list of stages`.
-PROTOCOLS = {"simplepir": simplepir, "doublepir": doublepir}
+#: The chain of each protocol, for descriptions of that protocol.
+PROTOCOLS: dict[str, Callable[[Sequence[dict]], list[Stage]]] = {
+    "simplepir": simplepir.chain,
+    "doublepir": doublepir.chain,
+}
 
 FAILURE_TARGET = -40.0
 
@@ -20,7 +23,7 @@ def predict_noise(descriptions: Sequence[dict], failure_target: float = FAILURE_
         if protocol not in PROTOCOLS:
             raise ValueError(f"no noise formulas for protocol {protocol!r}; add estimator/noise/{protocol}.py")
         indices = [i for i, d in enumerate(descriptions) if d["protocol"] == protocol]
-        all_stages = PROTOCOLS[protocol].stages([descriptions[i] for i in indices])
-        for i, stages in zip(indices, all_stages):
-            result[i] = combine_stages(stages, failure_target)
+        chain = PROTOCOLS[protocol]([descriptions[i] for i in indices])
+        for i, stages in zip(indices, evaluate(chain, len(indices))):
+            result[i] = record_noise(stages, failure_target)
     return result

@@ -192,9 +192,9 @@ def _product_sum(q: int, unit: int, base: int | None, offset: int) -> int:
             moved = step + carry
             if base is not None:
                 moved %= base
-                splits = ((moved, (0, base - moved)), (moved - base, (base - moved, base)))
+                splits = [(moved, (0, base - moved)), (moved - base, (base - moved, base))]
             else:
-                splits = ((moved, (0, wide)),)
+                splits = [(moved, (0, wide))]
             for addend, digit_part in splits:
                 ranges = periods, _meet(digits, digit_part), _meet(lows, low_part)
                 total += box_sum({(0, 2, 0): 1, (0, 1, 0): addend}, *ranges)

@@ -12,42 +12,63 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..modulus import parse_modulus
 from . import simplepir
-from .moments import balanced_moments
-from .stage import StageInputs, evaluate_stage
+from .error import Noise
+from .moments import Moments, balanced_moments
+from .stage import Decision, Stage, by_class
 
-SECOND_THEOREM = (
-    "DoublePIR, second layer: |<digits, e2>| < Delta/2; variance groups stddev^2 E[digit^2] (random data), at most "
-    "groups stddev^2 floor(p/2)^2 (any data); union over entries, n + 1 numbers and their digits"
-)
-FIRST_THEOREM = simplepir.THEOREM.replace("SimplePIR, correctness theorem", "DoublePIR, first layer")
+SECOND_SOURCE = "DoublePIR, second layer: |<digits, e2>| < Delta/2"
+SECOND_FORMULA = "groups stddev^2 E[digit^2] (random data), groups stddev^2 floor(p/2)^2 at most (any data)"
+FIRST_SOURCE = simplepir.SOURCE.replace("SimplePIR, correctness theorem", "DoublePIR, first layer")
 
 
-def second_layer(description: dict) -> StageInputs:
-    """The product of the first layer's digits with the second query."""
+def digit_moments(description: dict) -> tuple[Moments, ...]:
+    """Of the balanced base-p digits of a number of the first layer, lowest first."""
     layout, instance = description["layout"], description["instances"][1]
     modulus = parse_modulus(instance["modulus"])
     log2_modulus = modulus.bit_length() - 1
     if modulus != 1 << log2_modulus:
         raise ValueError(f"DoublePIR needs a modulus that is a power of two, not {instance['modulus']}")
-    base = layout["plain_modulus"]
-    moments = balanced_moments(log2_modulus, base)
+    moments = balanced_moments(log2_modulus, layout["plain_modulus"])
     if len(moments) != layout["digits"]:
         raise ValueError(f"layout.digits is {layout['digits']}, but a number of {log2_modulus} bits has {len(moments)}")
-    variance = layout["groups"] * instance["error_stddev"] ** 2
-    decisions = layout["entries_per_record"] * (instance["dimension"] + 1)
-    return StageInputs(
-        random_variances=[(variance * m.square, decisions) for m in moments],
-        bound_variance=variance * (base // 2) ** 2,
-        threshold=layout["scale"] / 2,
-        common_share=sum(m.mean**2 for m in moments) / sum(m.square for m in moments),
+    return moments
+
+
+def second_layer(descriptions: Sequence[dict]) -> Stage:
+    """The product of the first layer's digits with the second query."""
+    layouts = [d["layout"] for d in descriptions]
+    moments = [digit_moments(d) for d in descriptions]
+    variance = [o["groups"] * d["instances"][1]["error_stddev"] ** 2 for o, d in zip(layouts, descriptions)]
+    numbers = [d["instances"][1]["dimension"] + 1 for d in descriptions]
+    each_digit = [o["entries_per_record"] * count for o, count in zip(layouts, numbers)]
+    return Stage(
+        name="second_layer",
+        formula=SECOND_FORMULA,
+        source=SECOND_SOURCE,
+        digits=[f"balanced base-{o['plain_modulus']} digits of uniform numbers" for o in layouts],
+        noise=Noise(by_class([[v * m.square for m in each] for v, each in zip(variance, moments)])),
+        bound=Noise(np.array([v * (o["plain_modulus"] // 2) ** 2 for v, o in zip(variance, layouts)]), "bound"),
+        decision=Decision(
+            threshold=[o["scale"] / 2 for o in layouts],
+            union={
+                "entries of a record": [o["entries_per_record"] for o in layouts],
+                "numbers of an entry (n + 1)": numbers,
+                "digits of a number": [len(each) for each in moments],
+            },
+            counts=by_class([[count] * len(each) for count, each in zip(each_digit, moments)]),
+        ),
+        common_share=np.divide(
+            [sum(m.mean**2 for m in each) for each in moments], [sum(m.square for m in each) for each in moments]
+        ),
+        terms=[o["groups"] for o in layouts],
     )
 
 
-def stages(descriptions: Sequence[dict]) -> list[list[dict]]:
-    """The noise stages of each description: `second_layer`, then `first_layer`."""
-    second = evaluate_stage("second_layer", SECOND_THEOREM, [second_layer(d) for d in descriptions])
-    first_inputs = [simplepir.first_layer(d, simplepir.records_fill(d["layout"])) for d in descriptions]
-    first = evaluate_stage("first_layer", FIRST_THEOREM, first_inputs)
-    return [list(pair) for pair in zip(second, first)]
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """`second_layer`, then `first_layer`: each decides, so that none hands its error on."""
+    first = simplepir.first_layer("first_layer", FIRST_SOURCE, descriptions, simplepir.records_fill)
+    return [second_layer(descriptions), first]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def worst_log2_failure(
     return float(log2_union(np.repeat(TAILS[tail](threshold, error), len(decisions)), decisions))
 
 
-def largest_plain_modulus(protocol: str, samples: int, *, log2_failure: float = -40.0, **arguments) -> int:
+def largest_plain_modulus(protocol: str, samples: int, *, log2_failure: float = -40.0, **arguments: Any) -> int:
     """The largest p <= 1024 that keeps the worst failure at or below 2^log2_failure; ValueError if there is none."""
     for candidate in range(LARGEST_PLAIN_MODULUS, 2, -1):
         if worst_log2_failure(protocol, candidate, samples, **arguments) <= log2_failure:
@@ -53,7 +54,7 @@ def largest_plain_modulus(protocol: str, samples: int, *, log2_failure: float = 
     raise ValueError(f"no plaintext modulus reaches a failure of 2^{log2_failure:g} with {samples} samples")
 
 
-def plain_moduli(protocol: str, log2_samples: range = LOG2_SAMPLES, **arguments) -> list[tuple[int, int]]:
+def plain_moduli(protocol: str, log2_samples: range = LOG2_SAMPLES, **arguments: Any) -> list[tuple[int, int]]:
     """(log2 samples, plaintext modulus) for each number of samples."""
     return [(k, largest_plain_modulus(protocol, 1 << k, **arguments)) for k in log2_samples]
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import log2
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..modulus import parse_modulus
 from . import lattice
 from .lattice import NOTHING, GadgetNoise, Noise, Secret
+from .stage import Stage, evaluate
 
 Stages = list[tuple[str, Noise]]
 
@@ -25,12 +27,12 @@ class Settings:
     def __init__(self, values: dict):
         self.values = values
 
-    def __getitem__(self, key: str):
+    def __getitem__(self, key: str) -> Any:
         if key not in self.values:
             raise ValueError(f"setting `{key}` is missing: give what `pirlab primitive describe` writes")
         return self.values[key]
 
-    def one_of(self, key: str, choices: Sequence, default=None):
+    def one_of(self, key: str, choices: Sequence, default: object = None) -> Any:
         """A setting with few values."""
         value = self[key] if default is None else self.values.get(key, default)
         if value not in choices:
@@ -53,6 +55,14 @@ class Settings:
     @property
     def gadget(self) -> GadgetNoise:
         return GadgetNoise.of(self["family"], self.modulus, int(self["base"]), int(self.values.get("dropped", 0)))
+
+    @property
+    def digits(self) -> str | None:
+        """Which digits, in words."""
+        if "family" not in self.values:
+            return None
+        dropped = self.values.get("dropped", 0)
+        return f"{self['family']} digits in base {self['base']}" + (f", {dropped} dropped" if dropped else "")
 
     def secret(self, dimension: int) -> Secret:
         """The moments of the secret key."""
@@ -166,7 +176,7 @@ def _chain(s: Settings) -> Stages:
     same_selector = s.one_of("selectors", ("fresh", "one")) == "one"
     lengths = [int(length) for length in s["lengths"]]
     chain = lattice.cmux_chain(
-        lengths,
+        np.array(lengths, dtype=float),
         s.n,
         s.gadget,
         s.fresh,
@@ -179,30 +189,42 @@ def _chain(s: Settings) -> Stages:
     return [(f"after-{length}", Noise(v, chain.kind)) for length, v in zip(lengths, variances)]
 
 
-SUM = "independent errors: variances add"
 KEY_SWITCH = "n V_row sum E[x^2] + n E[eps^2] E[s^2] of the gadget product with a"
 MODULUS_SWITCH = "(q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 n E[s^2] / 12, exact rounding moments"
 LEVELS = "every level: factor 4 on kept coefficients, 2 in the mean, of what key switches before it added"
 EXTERNAL = "n V_row 2 sum E[x^2] + ||m||^2 (V_in + E[eps^2] (1 + n E[s^2]))"
-OPERATIONS: dict[str, tuple[Callable[[Settings], Stages], str]] = {
-    "fresh": (_fresh, "stddev^2"),
-    "add": (_add, SUM),
-    "plaintext-product": (_plaintext_product, "n E[p^2] V_in"),
-    "monomial-product": (_monomial_product, "V_in, permuted"),
-    "sample-extraction": (_sample_extraction, "V_in of that coefficient"),
-    "gadget-product": (_gadget_product, "n V_row sum E[x^2] + ||m||^2 E[eps^2]"),
-    "external-product": (_external_product, EXTERNAL),
-    "cmux": (_cmux, f"V_in + external product of the bit: {EXTERNAL}"),
-    "lwe-key-switch": (_lwe_key_switch, KEY_SWITCH),
-    "rlwe-key-switch": (_rlwe_key_switch, KEY_SWITCH),
-    "automorphism": (_automorphism, KEY_SWITCH),
-    "ring-switch": (_ring_switch, f"{KEY_SWITCH}, n of the large ring"),
-    "trace": (_trace, LEVELS),
-    "expansion": (_expansion, LEVELS),
-    "modulus-switch": (_modulus_switch, MODULUS_SWITCH),
-    "split-modulus-switch": (_split_modulus_switch, MODULUS_SWITCH),
+
+
+class Operation(NamedTuple):
+    """An operation of primitive `noise`: its stages, their formula and where it comes from."""
+
+    stages: Callable[[Settings], Stages]
+    formula: str
+    source: str
+
+
+OPERATIONS: dict[str, Operation] = {
+    "fresh": Operation(_fresh, "stddev^2", "definition"),
+    "add": Operation(_add, "terms V_in", "independent errors: variances add"),
+    "plaintext-product": Operation(_plaintext_product, "n E[p^2] V_in", "Pirouette A.1.1, mended"),
+    "monomial-product": Operation(_monomial_product, "V_in, permuted", "Pirouette Thm A.10"),
+    "sample-extraction": Operation(_sample_extraction, "V_in of that coefficient", "Pirouette Thm A.10"),
+    "gadget-product": Operation(_gadget_product, "n V_row sum E[x^2] + ||m||^2 E[eps^2]", "Pirouette Thm A.1, mended"),
+    "external-product": Operation(_external_product, EXTERNAL, "Pirouette Thm A.2, with digits' moments"),
+    "cmux": Operation(_cmux, f"V_in + external product of the bit: {EXTERNAL}", "Pirouette Thm A.4"),
+    "lwe-key-switch": Operation(_lwe_key_switch, KEY_SWITCH, "Pirouette Thm A.6"),
+    "rlwe-key-switch": Operation(_rlwe_key_switch, KEY_SWITCH, "Pirouette Thm A.7"),
+    "automorphism": Operation(_automorphism, KEY_SWITCH, "Pirouette Thm A.8"),
+    "ring-switch": Operation(_ring_switch, f"{KEY_SWITCH}, n of the large ring", "Pirouette Thm A.9"),
+    "trace": Operation(_trace, LEVELS, "Pirouette Thm A.12, mended"),
+    "expansion": Operation(_expansion, LEVELS, "as the trace; Spiral and Respire have bounds"),
+    "modulus-switch": Operation(_modulus_switch, MODULUS_SWITCH, "Pirouette Thm A.14"),
+    "split-modulus-switch": Operation(_split_modulus_switch, MODULUS_SWITCH, "Spiral, Respire"),
 }
-CHAIN = f"length times {EXTERNAL}; what equal digits repeat, length^2"
+CHAIN = Operation(_chain, f"length times {EXTERNAL}; what equal digits repeat, length^2", "Pirouette Thm A.5")
+
+#: At a distance d the common part of two coefficients of one key correlates by 1 - 2 d / n: as three values a key.
+COMMON_SAMPLES = 3
 
 
 def primitive_stages(description: dict) -> list[dict]:
@@ -210,31 +232,28 @@ def primitive_stages(description: dict) -> list[dict]:
     name, settings = description["primitive"], Settings(description["settings"])
     try:
         if name == "cmux-chain":
-            formula, theorem = _chain, CHAIN
+            operation = CHAIN
         elif name == "noise":
-            formula, theorem = OPERATIONS[settings.one_of("operation", tuple(OPERATIONS))]
+            operation = OPERATIONS[settings.one_of("operation", tuple(OPERATIONS))]
         else:
             return []
         repeated = settings.values.get("selectors") == "one"
         lengths = settings["lengths"] if repeated else None
-        return [
-            _stage(stage, noise, theorem, _common_share(settings, lengths[i] if lengths else 1))
-            for i, (stage, noise) in enumerate(formula(settings))
+        stages = [
+            Stage(
+                name=stage,
+                formula=operation.formula,
+                source=operation.source,
+                noise=noise,
+                digits=settings.digits,
+                common_share=_common_share(settings, lengths[i] if lengths else 1),
+                common_samples=COMMON_SAMPLES,
+            )
+            for i, (stage, noise) in enumerate(operation.stages(settings))
         ]
+        return evaluate(stages, 1)[0]
     except ValueError as error:
         raise ValueError(f"primitive {name}, row {description.get('id')}: {error}") from None
-
-
-def _stage(name: str, noise: Noise, theorem: str, common_share: float) -> dict:
-    variance = float(noise.variance)
-    return {
-        "stage": name,
-        "variance": variance,
-        "stddev": variance**0.5,
-        "kind": noise.kind,
-        "common_share": common_share,
-        "theorem": theorem,
-    }
 
 
 def _common_share(settings: Settings, repetitions: int) -> float:

@@ -13,15 +13,16 @@ A record is `entries_per_record` such decisions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
+
+from .error import Noise
 from .moments import Moments, packed_moments, record_digit_count, record_moments
-from .stage import StageInputs, evaluate_stage
+from .stage import Decision, Stage, by_class
 
-THEOREM = (
-    "SimplePIR, correctness theorem: |<D'[r], e>| < Delta/2; variance columns stddev^2 E[D'^2] (random data), "
-    "at most columns stddev^2 entry_offset^2 (any data); union over the entries of a record"
-)
+SOURCE = "SimplePIR, correctness theorem: |<D'[r], e>| < Delta/2, with the actual columns and moments"
+FORMULA = "columns stddev^2 E[D'^2] (random data), columns stddev^2 entry_offset^2 at most (any data)"
 
 
 def entry_moments(description: dict) -> tuple[tuple[Moments, int], ...]:
@@ -50,26 +51,43 @@ def records_fill(layout: dict) -> float:
     return (full * layout["columns"] ** 2 + rest**2) / cells
 
 
-def first_layer(description: dict, measured_fill: float) -> StageInputs:
+def first_layer(name: str, source: str, descriptions: Sequence[dict], measured_fill: Callable[[dict], float]) -> Stage:
     """The product of the database with the (first) query.
 
-    measured_fill: columns that hold data, averaged over the decisions that a run measures.
+    measured_fill: of a layout, columns that hold data, averaged over the decisions that a run measures.
     """
-    layout = description["layout"]
-    variance = description["instances"][0]["error_stddev"] ** 2
-    full = min(layout["columns"], layout["entries"] // layout["entries_per_record"])
-    moments = entry_moments(description)
-    squares = sum(m.square * count for m, count in moments)
-    return StageInputs(
-        random_variances=[(full * variance * m.square, count) for m, count in moments],
-        bound_variance=layout["columns"] * variance * layout["entry_offset"] ** 2,
-        threshold=layout["scale"] / 2,
-        fill=measured_fill / full,
-        common_share=sum(m.mean**2 * count for m, count in moments) / squares,
+    layouts = [d["layout"] for d in descriptions]
+    moments = [entry_moments(d) for d in descriptions]
+    errors = [d["instances"][0]["error_stddev"] ** 2 for d in descriptions]
+    full = np.array([min(o["columns"], o["entries"] // o["entries_per_record"]) for o in layouts], dtype=float)
+    variances = [[f * e * m.square for m, _ in each] for f, e, each in zip(full, errors, moments)]
+    counts = [[count for _, count in each] for each in moments]
+    squares = [sum(m.square * count for m, count in each) for each in moments]
+    means = [sum(m.mean**2 * count for m, count in each) for each in moments]
+    return Stage(
+        name=name,
+        formula=FORMULA,
+        source=source,
+        digits=[_entries(layout) for layout in layouts],
+        noise=Noise(by_class(variances)),
+        bound=Noise(np.array([o["columns"] * e * o["entry_offset"] ** 2 for o, e in zip(layouts, errors)]), "bound"),
+        decision=Decision(
+            threshold=[o["scale"] / 2 for o in layouts],
+            union={"entries of a record": [o["entries_per_record"] for o in layouts]},
+            counts=by_class(counts),
+        ),
+        fill=np.array([measured_fill(o) for o in layouts]) / full,
+        common_share=np.divide(means, squares),
+        terms=[o["entries"] / o["rows"] for o in layouts],
     )
 
 
-def stages(descriptions: Sequence[dict]) -> list[list[dict]]:
-    """The noise stages of each description: `answer`. A run measures it on all rows of the answer."""
-    inputs = [first_layer(d, rows_fill(d["layout"])) for d in descriptions]
-    return [[stage] for stage in evaluate_stage("answer", THEOREM, inputs)]
+def _entries(layout: dict) -> str:
+    if layout["entries_per_record"] == 1:
+        return f"entries uniform in [-{layout['entry_offset']}, {layout['entry_offset']})"
+    return f"base-{layout['plain_modulus']} digits of a record, less {layout['entry_offset']}"
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """One stage, `answer`, which a run measures on all rows of the answer."""
+    return [first_layer("answer", SOURCE, descriptions, rows_fill)]

@@ -1,92 +1,201 @@
-"""One decryption stage of many descriptions at once: error sizes in, failure probabilities out."""
+"""A protocol's error as a chain of named stages: what each adds, and where a decision is taken on it.
+
+A protocol's module writes `chain(descriptions) -> [Stage, ...]`, in the order in which the error meets them; all
+numbers of a stage are arrays over the descriptions, so that a sweep is one call. A stage holds the error *after* it:
+one without a decision hands its `noise` to the next, which adds to it; one with a decision rounds it away, right or
+wrong. `evaluate` makes of a chain the entries of the prediction record, `record_noise` the failure of a record.
+docs/noise.md shows how a chain is written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from .tails import log2_gaussian_tail, log2_subgaussian_tail, log2_union, log2_union_ragged
+from .error import Noise
+from .tails import Array, log2_gaussian_tail, log2_subgaussian_tail, log2_union
 
 
-@dataclass
-class StageInputs:
-    """What a stage needs of one description.
+@dataclass(frozen=True)
+class Decision:
+    """Rounding after a stage, which an error of absolute value `threshold` turns wrong.
 
-    random_variances: (variance of the error over random data, how many decisions of a record have it), one or more.
-    bound_variance: the variance for the worst data.
-    threshold: an error of this absolute value is decoded wrongly.
-    fill: the variance averaged over the decisions that a run measures, by the above (1 unless there is padding).
-    common_share: the share of the variance that comes from the mean of what the error vector is multiplied with.
-        All decisions of one query have that part of the error in common, so it averages over queries only.
+    union: what the union of a record runs over, as name -> count ("entries of a record": 212, "digits": 4); their
+    product is the number of decisions that a record takes.
+    counts: shape (descriptions, classes), where decisions differ in variance: how many there are of each class of
+    `Stage.noise`, 0 for a class that a description has not. By default all decisions are of one class.
     """
 
-    random_variances: Sequence[tuple[float, int]]
-    bound_variance: float
-    threshold: float
-    fill: float = 1.0
-    common_share: float = 0.0
-    decisions: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.decisions = sum(count for _, count in self.random_variances)
+    threshold: ArrayLike
+    union: Mapping[str, ArrayLike]
+    counts: ArrayLike | None = None
 
 
-def evaluate_stage(name: str, theorem: str, inputs: Sequence[StageInputs]) -> list[dict]:
-    """Stage entries of the prediction record, one per description.
+@dataclass(frozen=True)
+class Stage:
+    """One stage of many descriptions; every number has shape (descriptions,) or broadcasts to it.
 
-    `stddev` is an equality for uniformly random data (root mean square over the decisions that a run measures), and
-    `log2_failure` takes the error as Gaussian. `stddev_bound` is the worst case over all data, and
-    `log2_failure_bound` the rigorous subgaussian tail there. Both failures are unions over the stage's decisions.
+    name: as the run record's measured noise has it. formula: the variance that `noise` is. source: theorem or paper.
+    digits: the distribution of what the error is multiplied with here, where there is such a thing.
+    noise: the error over random data, shape (descriptions,), or (descriptions, classes) for `Decision.counts`.
+    bound: the error for any data; a decision needs it, a stage may lack it.
+    present: which descriptions have this stage.
+    fill: the variance averaged over what a run measures, by the above (not 1 where a run also sees padding).
+    common_share: the share of the variance that all decisions of one key have in common (means of what the error is
+        multiplied with). It averages over keys only, at `common_samples` independent values a key.
+    terms: at most so many independent values a key has the rest of the error; unlimited by default.
     """
-    if not inputs:
-        return []
-    lengths = np.array([len(i.random_variances) for i in inputs])
-    starts = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.intp)
-    variances = np.array([v for i in inputs for v, _ in i.random_variances], dtype=float)
-    counts = np.array([c for i in inputs for _, c in i.random_variances], dtype=float)
-    thresholds = np.array([i.threshold for i in inputs], dtype=float)
-    decisions = np.array([i.decisions for i in inputs], dtype=float)
-    fill = np.array([i.fill for i in inputs], dtype=float)
-    stddev = np.sqrt(fill * np.add.reduceat(variances * counts, starts) / decisions)
-    stddev_bound = np.sqrt(np.array([i.bound_variance for i in inputs], dtype=float))
 
-    random_tail = log2_gaussian_tail(np.repeat(thresholds, lengths), np.sqrt(variances))
-    random = log2_union_ragged(random_tail, counts, starts)
-    bound = log2_union(log2_subgaussian_tail(thresholds, stddev_bound)[:, None], decisions[:, None])
-    return [
-        {
-            "stage": name,
-            "stddev": float(stddev[i]),
-            "stddev_bound": float(stddev_bound[i]),
-            "threshold": float(thresholds[i]),
-            "decisions": inputs[i].decisions,
-            "common_share": inputs[i].common_share,
-            "log2_failure": _finite(random[i]),
-            "log2_failure_bound": _finite(bound[i]),
-            "kind": "equality",
-            "theorem": theorem,
-        }
-        for i in range(len(inputs))
-    ]
+    name: str
+    formula: str
+    source: str
+    noise: Noise
+    bound: Noise | None = None
+    digits: str | Sequence[str] | None = None
+    decision: Decision | None = None
+    present: ArrayLike = True
+    fill: ArrayLike = 1.0
+    common_share: ArrayLike = 0.0
+    common_samples: int = 1
+    terms: ArrayLike | None = None
 
 
-#: Stands for "cannot fail" (stddev 0), since JSON has no infinity.
+def evaluate(chain: Sequence[Stage], count: int) -> list[list[dict]]:
+    """The stages of each of `count` descriptions, as entries of the prediction record.
+
+    `stddev` is over uniformly random data, the root mean square over the decisions that a run measures; `stddev_bound`
+    the worst over all data. `log2_failure` takes the error as Gaussian over random data, `log2_failure_bound` is
+    the rigorous subgaussian tail for any data; both are unions over the stage's decisions. Margins are of the
+    decision with the largest error, in standard deviations. Numbers of a decision are null where there is none.
+    """
+    names = [stage.name for stage in chain]
+    if len(set(names)) < len(names):
+        raise ValueError(f"stages of a chain have different names, not {', '.join(names)}")
+    result: list[list[dict]] = [[] for _ in range(count)]
+    for stage in chain:
+        present = np.broadcast_to(np.asarray(stage.present, dtype=bool), (count,))
+        for i, entry in enumerate(_entries(stage, count)):
+            if present[i]:
+                result[i].append(entry)
+    return result
+
+
+def _entries(stage: Stage, count: int) -> list[dict]:
+    classes, union = _classes(stage, count)
+    total = np.cumsum(classes.counts, axis=1)[:, -1]
+    variance = _numbers(stage.fill, count) * np.cumsum(classes.variances * classes.counts, axis=1)[:, -1] / total
+    columns: dict[str, NDArray | list] = {
+        "stage": [stage.name] * count,
+        "formula": [stage.formula] * count,
+        "source": [stage.source] * count,
+        "digits": _texts(stage.digits, count),
+        "kind": [stage.noise.kind] * count,
+        "variance": variance,
+        "stddev": np.sqrt(variance),
+        "stddev_bound": [None] * count if stage.bound is None else np.sqrt(_numbers(stage.bound.variance, count)),
+        "common_share": _numbers(stage.common_share, count),
+        "common_samples": [stage.common_samples] * count,
+        "terms": [None] * count if stage.terms is None else _numbers(stage.terms, count),
+    }
+    columns |= _decided(stage, classes, union, count)
+    plain = {name: [_plain(value) for value in column] for name, column in columns.items()}
+    return [dict(zip(plain, row)) for row in zip(*plain.values())]
+
+
+#: Entries of the record that a stage without a decision leaves null.
+OF_DECISIONS = ["threshold", "decisions", "union", "margin", "margin_bound", "log2_failure", "log2_failure_bound"]
+
+
+def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: int) -> dict[str, NDArray | list]:
+    if stage.decision is None:
+        return {name: [None] * count for name in OF_DECISIONS}
+    if stage.bound is None:
+        raise ValueError(f"stage {stage.name} decides, so it must say how large its error is for any data")
+    threshold = _numbers(stage.decision.threshold, count)
+    bound = np.sqrt(_numbers(stage.bound.variance, count))
+    decisions = np.cumsum(classes.counts, axis=1)[:, -1]
+    largest = np.sqrt(np.max(np.where(classes.counts > 0, classes.variances, 0.0), axis=1))
+    each = log2_gaussian_tail(threshold[:, None], np.sqrt(classes.variances))
+    return {
+        "threshold": threshold,
+        "decisions": decisions.astype(np.int64),
+        "union": [[{"over": name, "count": int(n[i])} for name, n in union.items()] for i in range(count)],
+        "margin": _margin(threshold, largest),
+        "margin_bound": _margin(threshold, bound),
+        "log2_failure": _finite(log2_union(each, classes.counts)),
+        "log2_failure_bound": _finite(log2_union(log2_subgaussian_tail(threshold, bound)[:, None], decisions[:, None])),
+    }
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """Variances over random data and how many decisions have each, shapes (descriptions, classes)."""
+
+    variances: Array
+    counts: Array
+
+
+def _classes(stage: Stage, count: int) -> tuple[_Classes, dict[str, Array]]:
+    variances = np.asarray(stage.noise.variance, dtype=float)
+    variances = variances if variances.ndim == 2 else _numbers(variances, count)[:, None]
+    union = {name: _numbers(n, count) for name, n in (stage.decision.union if stage.decision else {}).items()}
+    total = np.prod([np.ones(count), *union.values()], axis=0)
+    given = stage.decision.counts if stage.decision else None
+    counts = total[:, None] if given is None else np.asarray(given, dtype=float)
+    if counts.shape != variances.shape:
+        raise ValueError(f"stage {stage.name}: variances {variances.shape} need counts alike, not {counts.shape}")
+    if not np.array_equal(counts.sum(axis=1), total):
+        raise ValueError(f"stage {stage.name}: the counts of its classes do not add up to its union")
+    return _Classes(variances, counts), union
+
+
+def by_class(rows: Sequence[Sequence[float]]) -> Array:
+    """Rows of different lengths as one array (descriptions, classes), filled up with zeros."""
+    filled = np.zeros((len(rows), max(map(len, rows), default=0)))
+    for row, values in zip(filled, rows):
+        row[: len(values)] = values
+    return filled
+
+
+def _numbers(values: ArrayLike, count: int) -> Array:
+    return np.broadcast_to(np.asarray(values, dtype=float), (count,))
+
+
+def _texts(texts: str | Sequence[str] | None, count: int) -> list:
+    return [texts] * count if texts is None or isinstance(texts, str) else list(texts)
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+#: Stands for "cannot fail" (stddev 0), since JSON has no infinity; and what a margin is then.
 NEVER = -1e9
+LARGEST_MARGIN = 1e9
 
 
-def _finite(log2_probability: float) -> float:
-    return float(max(log2_probability, NEVER))
+def _finite(log2_probability: Array) -> Array:
+    return np.maximum(log2_probability, NEVER)
 
 
-def combine_stages(stages: Sequence[dict], failure_target: float) -> dict:
+def _margin(threshold: Array, stddev: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.minimum(threshold / stddev, LARGEST_MARGIN)
+
+
+def record_noise(stages: Sequence[dict], failure_target: float) -> dict:
     """The `noise` part of a prediction: a record is right if every decision of every stage is (union bound)."""
-    bound = log2_union(np.array([s["log2_failure_bound"] for s in stages]))
-    random = log2_union(np.array([s["log2_failure"] for s in stages]))
+    decided = [s for s in stages if s["decisions"] is not None]
+    if not decided:
+        raise ValueError(f"no stage of {', '.join(s['stage'] for s in stages)} takes a decision")
+    bound = _finite(log2_union(np.array([s["log2_failure_bound"] for s in decided])))
+    random = _finite(log2_union(np.array([s["log2_failure"] for s in decided])))
     return {
         "stages": list(stages),
-        "log2_failure": _finite(bound),
-        "log2_failure_random": _finite(random),
+        "log2_failure": float(bound),
+        "log2_failure_random": float(random),
         "failure_target": failure_target,
     }

@@ -38,11 +38,7 @@ def _deviations(threshold: ArrayLike, stddev: ArrayLike) -> Array:
 
 
 def log2_union(log2_probability: ArrayLike, count: ArrayLike = 1.0, axis: int = -1) -> Array:
-    """Union bound over the last axis: log2 min(1, sum count * 2^log2_probability)."""
-    terms = np.asarray(log2_probability, dtype=float) + np.log2(np.asarray(count, dtype=float))
+    """Union bound over the last axis: log2 min(1, sum count * 2^log2_probability); a count of 0 adds nothing."""
+    with np.errstate(divide="ignore"):
+        terms = np.asarray(log2_probability, dtype=float) + np.log2(np.asarray(count, dtype=float))
     return np.minimum(0.0, np.logaddexp2.reduce(terms, axis=axis))
-
-
-def log2_union_ragged(log2_probability: Array, count: Array, starts: NDArray[np.intp]) -> Array:
-    """The same over consecutive groups of a flat array; group i begins at starts[i] and none is empty."""
-    return np.minimum(0.0, np.logaddexp2.reduceat(log2_probability + np.log2(count), starts))

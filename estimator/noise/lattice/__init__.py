@@ -1,5 +1,6 @@
 """Noise of the operations on LWE, RLWE, RLWE' and RGSW ciphertexts, in closed form. docs/noise.md has the table."""
 
+from ..error import NOTHING, Noise
 from .basic import (
     fresh,
     monomial_product,
@@ -9,7 +10,7 @@ from .basic import (
     sum_of,
     uniform_square,
 )
-from .inputs import NOTHING, GadgetNoise, Noise, Secret
+from .inputs import GadgetNoise, Secret
 from .products import cmux, cmux_chain, external_product, gadget_product
 from .switching import (
     automorphism,

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .inputs import Noise
+from ..error import Noise, Numbers
 
 
-def fresh(stddev: ArrayLike) -> Noise:
+def fresh(stddev: Numbers) -> Noise:
     """stddev^2: a discrete Gaussian's variance (to 2^-40 for stddev >= 1.3), LWE and RLWE, seeded or not."""
     return Noise(np.square(stddev))
 
 
-def sum_of(noise: Noise, terms: ArrayLike) -> Noise:
+def sum_of(noise: Noise, terms: Numbers) -> Noise:
     """`terms` independent ciphertexts added or subtracted: variances add."""
     return noise.scaled(terms)
 
 
-def plaintext_product(n: ArrayLike, plain_square: ArrayLike, noise: Noise) -> Noise:
+def plaintext_product(n: Numbers, plain_square: Numbers, noise: Noise) -> Noise:
     """Product with a plaintext polynomial of independent coefficients: V = n E[p^2] V_in.
 
     E[p^2] about zero, so unsigned plaintexts pay for their mean. Pirouette A.1.1 prints ||p||_inf^2 / 4 for
@@ -27,7 +26,7 @@ def plaintext_product(n: ArrayLike, plain_square: ArrayLike, noise: Noise) -> No
     return noise.scaled(np.multiply(n, plain_square))
 
 
-def norm_product(norm_square: ArrayLike, noise: Noise) -> Noise:
+def norm_product(norm_square: Numbers, noise: Noise) -> Noise:
     """Product with one fixed polynomial p: V = ||p||_2^2 V_in, exactly where V_in is white."""
     return noise.scaled(norm_square)
 
@@ -42,7 +41,7 @@ def sample_extraction(noise: Noise) -> Noise:
     return noise
 
 
-def uniform_square(plain_modulus: ArrayLike, balanced: bool) -> ArrayLike:
+def uniform_square(plain_modulus: Numbers, balanced: bool) -> Numbers:
     """E[p^2] for p uniform in [0, m), or in [-floor(m/2), m - 1 - floor(m/2)] if balanced."""
     m = np.asarray(plain_modulus, dtype=float)
     if balanced:

@@ -1,52 +1,23 @@
-"""What the noise formulas take and give: secrets, gadgets, noise. All numbers may be arrays (a sweep is one call)."""
+"""What the noise formulas take beside noise: secrets and gadgets. All numbers may be arrays (a sweep is one call)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..digits import Gadget, gadget
-
-Kind = Literal["equality", "bound"]
-
-
-@dataclass(frozen=True)
-class Noise:
-    """E[e^2] of one coefficient of the error (mean over the coefficients and over keys), in units of the modulus.
-
-    kind: `equality` for uniformly random inputs, or `bound` for any.
-    """
-
-    variance: ArrayLike
-    kind: Kind = "equality"
-
-    def __add__(self, other: Noise) -> Noise:
-        """The noise of the sum of two independent errors."""
-        return Noise(np.add(self.variance, other.variance), join(self, other))
-
-    def scaled(self, factor: ArrayLike) -> Noise:
-        """The noise with its variance multiplied by `factor`."""
-        return Noise(np.multiply(self.variance, factor), self.kind)
-
-
-NOTHING = Noise(0.0)
-
-
-def join(*parts: Noise | GadgetNoise) -> Kind:
-    """An equality only if every part is one."""
-    return "equality" if all(part.kind == "equality" for part in parts) else "bound"
+from ..error import Integers, Kind, Numbers
 
 
 @dataclass(frozen=True)
 class Secret:
     """E[s^2] and E[s] of a coefficient of a secret key (or of any multiplier with independent coefficients)."""
 
-    square: ArrayLike
-    mean: ArrayLike = 0.0
+    square: Numbers
+    mean: Numbers = 0.0
 
     @staticmethod
     def binary() -> Secret:
@@ -57,11 +28,11 @@ class Secret:
         return Secret(2 / 3)
 
     @staticmethod
-    def gaussian(stddev: ArrayLike) -> Secret:
+    def gaussian(stddev: Numbers) -> Secret:
         return Secret(np.square(stddev))
 
     @staticmethod
-    def fixed_weight(weight: ArrayLike, n: ArrayLike) -> Secret:
+    def fixed_weight(weight: Numbers, n: Numbers) -> Secret:
         """`weight` of n coefficients are 1 or -1, as often the one as the other."""
         return Secret(np.divide(weight, n))
 
@@ -75,30 +46,32 @@ class GadgetNoise:
     kind: `equality` for uniform inputs; `bound` holds for every fixed input (see `worst_case`).
     """
 
-    square: ArrayLike
-    repeated: ArrayLike
-    mean: ArrayLike
-    error_square: ArrayLike
-    error_mean: ArrayLike
+    square: Numbers
+    repeated: Numbers
+    mean: Numbers
+    error_square: Numbers
+    error_mean: Numbers
     kind: Kind = "equality"
 
     @staticmethod
-    def of(family: ArrayLike, modulus: ArrayLike, base: ArrayLike, dropped: ArrayLike = 0) -> GadgetNoise:
+    def of(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> GadgetNoise:
         """The gadgets of all combinations that the arguments broadcast to, for uniform inputs."""
         return GadgetNoise._build(_uniform_input, "equality", family, modulus, base, dropped)
 
     @staticmethod
-    def worst_case(family: ArrayLike, modulus: ArrayLike, base: ArrayLike, dropped: ArrayLike = 0) -> GadgetNoise:
+    def worst_case(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> GadgetNoise:
         """The same for the worst input, over the coins alone: no heuristic about what is decomposed."""
         return GadgetNoise._build(_any_input, "bound", family, modulus, base, dropped)
 
     @staticmethod
-    def _build(pick: Callable, kind: Kind, family, modulus, base, dropped) -> GadgetNoise:
-        names = np.asarray(family, dtype=object), np.asarray(modulus, dtype=object)
-        columns = np.frompyfunc(lambda f, q, b, low: pick(gadget(str(f), int(q), int(b), int(low))), 4, len(_FIELDS))(
-            *names, np.asarray(base, dtype=object), np.asarray(dropped, dtype=object)
-        )
-        return GadgetNoise(*(np.asarray(column, dtype=float)[()] for column in columns), kind=kind)
+    def _build(
+        pick: Callable[[Gadget], tuple[float, ...]], kind: Kind, family: ArrayLike, *numbers: Integers
+    ) -> GadgetNoise:
+        """numbers: modulus, base, dropped."""
+        one = np.frompyfunc(lambda f, q, b, low: pick(gadget(str(f), int(q), int(b), int(low))), 4, len(_FIELDS))
+        columns = one(*(np.asarray(argument, dtype=object) for argument in (family, *numbers)))
+        fields = {name: np.asarray(column, dtype=float)[()] for name, column in zip(_FIELDS, columns)}
+        return GadgetNoise(**fields, kind=kind)
 
 
 _FIELDS = ("square", "repeated", "mean", "error_square", "error_mean")

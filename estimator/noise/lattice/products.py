@@ -11,25 +11,25 @@ of one product share part of their error, so a measurement must average over key
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .inputs import NOTHING, GadgetNoise, Kind, Noise, Secret, join, negacyclic_signs
+from ..error import NOTHING, Kind, Noise, Numbers, join
+from .inputs import GadgetNoise, Secret, negacyclic_signs
 
 
-def digit_noise(terms: ArrayLike, gadget: GadgetNoise, rows: Noise) -> Noise:
+def digit_noise(terms: Numbers, gadget: GadgetNoise, rows: Noise) -> Noise:
     """terms V_row sum_t E[x_t^2]: `terms` decomposed numbers times rows of independent errors."""
     return Noise(np.multiply(terms, np.multiply(rows.variance, gadget.square)), join(gadget, rows))
 
 
 def rounding_by_secret(
-    n: ArrayLike, square: ArrayLike, mean: ArrayLike, secret: Secret, exponent: int = 1, kind: Kind = "equality"
-) -> ArrayLike:
+    n: Numbers, square: Numbers, mean: Numbers, secret: Secret, exponent: int = 1, kind: Kind = "equality"
+) -> Numbers:
     """E[(eps s)^2] of a coefficient of a negacyclic product: n E[eps^2] E[s^2], and what two means add.
 
     exponent: the automorphism X -> X^exponent applied to s before. kind `bound`: eps with any signs.
     """
     both = np.square(np.multiply(mean, secret.mean))
-    common = 0.0
+    common: Numbers = 0.0
     if np.any(both):
         signs = np.frompyfunc(lambda size: negacyclic_signs(int(size), exponent), 1, 1)
         most = np.square(n) if kind == "bound" else np.asarray(signs(n), dtype=float)
@@ -37,7 +37,7 @@ def rounding_by_secret(
     return np.multiply(n, np.multiply(square, secret.square)) + common
 
 
-def approximation(n: ArrayLike, body: GadgetNoise, mask: GadgetNoise, secret: Secret) -> Noise:
+def approximation(n: Numbers, body: GadgetNoise, mask: GadgetNoise, secret: Secret) -> Noise:
     """E[(eps_b - eps_a s)^2]: what dropping digits of both components changes in the phase.
 
     (b^(2 dropped) / 12)(1 + n E[s^2]) for rounded digits; the exact discrete moments are used.
@@ -49,7 +49,7 @@ def approximation(n: ArrayLike, body: GadgetNoise, mask: GadgetNoise, secret: Se
     return Noise(np.asarray(body.error_square) + by_secret + cross, kind)
 
 
-def gadget_product(n: ArrayLike, gadget: GadgetNoise, rows: Noise, message_norm_square: ArrayLike = 0.0) -> Noise:
+def gadget_product(n: Numbers, gadget: GadgetNoise, rows: Noise, message_norm_square: Numbers = 0.0) -> Noise:
     """RLWE'(m) times u. message_norm_square: ||m||^2, for a random centred m its expectation n E[m^2].
 
     (Bound for a fixed m of several terms with dropped digits: ||m||_1^2.)
@@ -59,11 +59,11 @@ def gadget_product(n: ArrayLike, gadget: GadgetNoise, rows: Noise, message_norm_
 
 
 def external_product(
-    n: ArrayLike,
+    n: Numbers,
     gadget: GadgetNoise,
     rows: Noise,
     secret: Secret,
-    message_norm_square: ArrayLike = 1.0,
+    message_norm_square: Numbers = 1.0,
     noise: Noise = NOTHING,
     mask_gadget: GadgetNoise | None = None,
 ) -> Noise:
@@ -77,11 +77,11 @@ def external_product(
 
 
 def cmux(
-    n: ArrayLike,
+    n: Numbers,
     gadget: GadgetNoise,
     rows: Noise,
     secret: Secret,
-    bit: ArrayLike,
+    bit: Numbers,
     noise: Noise = NOTHING,
 ) -> Noise:
     """c_0 + RGSW(bit) (c_1 - c_0): the noise of the selected input, plus an external product.
@@ -92,8 +92,8 @@ def cmux(
 
 
 def cmux_chain(
-    length: ArrayLike,
-    n: ArrayLike,
+    length: Numbers,
+    n: Numbers,
     gadget: GadgetNoise,
     rows: Noise,
     secret: Secret,

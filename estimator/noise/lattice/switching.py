@@ -8,14 +8,14 @@ from __future__ import annotations
 from math import gcd
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .inputs import NOTHING, GadgetNoise, Noise, Secret
+from ..error import NOTHING, Integers, Noise, Numbers
+from .inputs import GadgetNoise, Secret
 from .products import digit_noise, rounding_by_secret
 
 
 def lwe_key_switch(
-    dimension: ArrayLike, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING
+    dimension: Numbers, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING
 ) -> Noise:
     """From `dimension` coefficients, one decomposition each: V_in + dimension (V_row sum E[x^2] + E[eps^2] E[s^2]).
 
@@ -28,7 +28,7 @@ def lwe_key_switch(
 
 
 def rlwe_key_switch(
-    n: ArrayLike, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING, exponent: int = 1
+    n: Numbers, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING, exponent: int = 1
 ) -> Noise:
     """V_in + n (V_row sum E[x^2] + E[eps^2] E[s^2]). secret: the old one; exponent: see `automorphism`."""
     dropped = rounding_by_secret(n, gadget.error_square, gadget.error_mean, secret, exponent, gadget.kind)
@@ -36,13 +36,13 @@ def rlwe_key_switch(
 
 
 def automorphism(
-    n: ArrayLike, gadget: GadgetNoise, rows: Noise, secret: Secret, exponent: int, noise: Noise = NOTHING
+    n: Numbers, gadget: GadgetNoise, rows: Noise, secret: Secret, exponent: int, noise: Noise = NOTHING
 ) -> Noise:
     """X -> X^exponent and the key switch back: it permutes the input noise, and s before the switch."""
     return rlwe_key_switch(n, gadget, rows, secret, noise, exponent)
 
 
-def ring_switch(n: ArrayLike, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING) -> Noise:
+def ring_switch(n: Numbers, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING) -> Noise:
     """Key switch to s'(X^f) in the ring of n, then every f-th coefficient: as much noise as the key switch.
 
     The dimension in the formula is the large n, though the result lives in n / f.
@@ -50,7 +50,7 @@ def ring_switch(n: ArrayLike, gadget: GadgetNoise, rows: Noise, secret: Secret, 
     return rlwe_key_switch(n, gadget, rows, secret, noise)
 
 
-def rounding(modulus: ArrayLike, to_modulus: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
+def rounding(modulus: Integers, to_modulus: Integers) -> tuple[Numbers, Numbers]:
     """(E[d^2], E[d]) of d = round(q'/q x) - q'/q x, x uniform modulo q, ties rounded up.
 
     d takes the multiples of 1/r in (-1/2, 1/2], r = q / gcd(q, q'): (1 - 1/r^2)/12 for odd r, else (1 + 2/r^2)/12 and
@@ -66,7 +66,7 @@ def rounding(modulus: ArrayLike, to_modulus: ArrayLike) -> tuple[ArrayLike, Arra
 
 
 def modulus_switch(
-    n: ArrayLike, modulus: ArrayLike, to_modulus: ArrayLike, secret: Secret, noise: Noise = NOTHING
+    n: Numbers, modulus: Integers, to_modulus: Integers, secret: Secret, noise: Noise = NOTHING
 ) -> Noise:
     """Both components to q': (q'/q)^2 V_in + (1 + n E[s^2]) / 12, in units of q'.
 
@@ -76,10 +76,10 @@ def modulus_switch(
 
 
 def split_modulus_switch(
-    n: ArrayLike,
-    modulus: ArrayLike,
-    to_modulus_a: ArrayLike,
-    to_modulus_b: ArrayLike,
+    n: Numbers,
+    modulus: Integers,
+    to_modulus_a: Integers,
+    to_modulus_b: Integers,
     secret: Secret,
     noise: Noise = NOTHING,
 ) -> Noise:
@@ -97,7 +97,7 @@ def split_modulus_switch(
     return noise.scaled(shrink) + Noise(square_b + by_secret - cross)
 
 
-def _ratio(numerator: ArrayLike, denominator: ArrayLike) -> ArrayLike:
+def _ratio(numerator: Integers, denominator: Integers) -> Numbers:
     """The quotient of integers of any size."""
     divide = np.frompyfunc(lambda x, y: int(x) / int(y), 2, 1)
     return np.asarray(divide(np.asarray(numerator, dtype=object), np.asarray(denominator, dtype=object)), dtype=float)[

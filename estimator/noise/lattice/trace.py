@@ -18,9 +18,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .inputs import NOTHING, GadgetNoise, Noise, Secret, join
+from ..error import NOTHING, Noise, Numbers, join
+from .inputs import GadgetNoise, Secret
 from .products import digit_noise, rounding_by_secret
 
 
@@ -31,7 +32,7 @@ class TraceNoise(NamedTuple):
     kept: Noise
 
 
-def trace(levels: ArrayLike, switch: Noise, noise: Noise = NOTHING, scaled: bool = True) -> TraceNoise:
+def trace(levels: Numbers, switch: Noise, noise: Noise = NOTHING, scaled: bool = True) -> TraceNoise:
     """`levels` steps c + tau_j(c); all log2 n of them leave the constant coefficient.
 
     switch: the noise that one key switch adds (`automorphism` without input noise). scaled: whether the input was
@@ -45,7 +46,7 @@ def trace(levels: ArrayLike, switch: Noise, noise: Noise = NOTHING, scaled: bool
     )
 
 
-def expansion(levels: ArrayLike, switch: Noise, noise: Noise = NOTHING, scaled: bool = True) -> TraceNoise:
+def expansion(levels: Numbers, switch: Noise, noise: Noise = NOTHING, scaled: bool = True) -> TraceNoise:
     """2^levels outputs: c_j -> c_j + tau(c_j) and X^(-2^i) (c_j - tau(c_j)), i = 0 .. levels-1, X -> X^(n/2^i + 1).
 
     Output j is the trace of X^-j times the input: the automorphisms of earlier levels fix X^(2^i), so shifts commute
@@ -61,7 +62,7 @@ def switch_noise_by_valuation(levels: int, switch_variance: float) -> NDArray[np
 
 
 def rlwe_to_rgsw_row(
-    n: ArrayLike, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise, components: int = 2
+    n: Numbers, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise, components: int = 2
 ) -> Noise:
     """RLWE(-s m) of RLWE(m) = (a, b), as -s b + s^2 a: n E[s^2] V_in + components n V_row sum E[x^2].
 

@@ -1,0 +1,49 @@
+"""The error of a ciphertext: its variance, and whether that is an equality or a bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: A number, or an array of them: one for each description.
+Numbers = float | NDArray[np.float64]
+#: The same of integers of any size, such as moduli.
+Integers = int | NDArray[np.object_]
+Kind = Literal["equality", "bound"]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """E[e^2] of one coefficient of the error (mean over the coefficients and over keys), in units of the modulus.
+
+    kind: `equality` for uniformly random inputs, or `bound` for any.
+    """
+
+    variance: Numbers
+    kind: Kind = "equality"
+
+    def __add__(self, other: Noise) -> Noise:
+        """The noise of the sum of two independent errors."""
+        return Noise(np.add(self.variance, other.variance), join(self, other))
+
+    def scaled(self, factor: Numbers) -> Noise:
+        """The noise with its variance multiplied by `factor`."""
+        return Noise(np.multiply(self.variance, factor), self.kind)
+
+
+NOTHING = Noise(0.0)
+
+
+class HasKind(Protocol):
+    """Anything that is an equality or a bound."""
+
+    @property
+    def kind(self) -> Kind: ...
+
+
+def join(*parts: HasKind) -> Kind:
+    """An equality only if every part is one."""
+    return "equality" if all(part.kind == "equality" for part in parts) else "bound"
