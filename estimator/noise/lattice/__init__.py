@@ -11,7 +11,7 @@ from .basic import (
     uniform_square,
 )
 from .inputs import GadgetNoise, Secret
-from .products import cmux, cmux_chain, external_product, gadget_product
+from .products import cmux, cmux_chain, digit_noise, external_product, gadget_product
 from .switching import (
     automorphism,
     lwe_key_switch,
@@ -31,6 +31,7 @@ __all__ = [
     "automorphism",
     "cmux",
     "cmux_chain",
+    "digit_noise",
     "expansion",
     "external_product",
     "fresh",
