@@ -1,4 +1,4 @@
-"""The command line: `python -m pirlab_figures figure4|gadget-figure1|gadget-noise|table|accuracy`.
+"""The command line: `python -m pirlab_figures figure4|gadget-figure1|gadget-noise|security-curves|table|accuracy`.
 
 Exit codes: 0 written, 2 input that cannot be used (one paragraph naming file, key and remedy).
 """
@@ -14,6 +14,9 @@ import pandas as pd
 
 from . import (
     accuracy,
+    audit_limits,
+    audit_plot,
+    audit_sets,
     comparison,
     figure4,
     figure4_table,
@@ -28,11 +31,14 @@ from . import (
     primitives,
     security,
 )
+from .audit import load_audit, load_references
 from .errors import InputError
 from .output import rst_escape, write_text
 from .table import Table
 
 PROTOCOL_TABLES = ("figure4", "comparison", "security")
+AUDIT_TABLES = ("security-sets", "security-limits")
+AUDIT_FIGURE = "security-curves"
 PRIMITIVE_FIGURES = {"gadget-figure1": gadget_figure1.write, "gadget-noise": gadget_noise_plot.write}
 PRIMITIVE_TABLES = (
     "primitives",
@@ -57,14 +63,16 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--expected", type=Path, metavar="DIR", help="the papers' numbers, experiments/expected")
     shared.add_argument("--stale", type=Path, metavar="FILE", help="records whose sources changed, results/stale.json")
     shared.add_argument("--experiment", metavar="NAME", help="only records of this experiment, e.g. pirouette/figure4")
+    shared.add_argument("--audit", type=Path, metavar="FILE", help="the audit of security, `pirlab-security audit`")
     shared.add_argument(
         "--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.pdf, PREFIX.csv, ..."
     )
     commands.add_parser("figure4", parents=[shared], help="Pirouette's Figure 4: .pdf .svg .png .csv .caption.rst")
     commands.add_parser("gadget-figure1", parents=[shared], help="the gadget paper's Figure 1: norms of digits")
     commands.add_parser("gadget-noise", parents=[shared], help="noise of products and chains under each decomposition")
+    commands.add_parser(AUDIT_FIGURE, parents=[shared], help="security against log2 q, with the papers' sets")
     table = commands.add_parser("table", parents=[shared], help="a table: .csv .md .tex .html .caption.rst")
-    table.add_argument("which", choices=(*PROTOCOL_TABLES, *PRIMITIVE_TABLES))
+    table.add_argument("which", choices=(*PROTOCOL_TABLES, *PRIMITIVE_TABLES, *AUDIT_TABLES))
     commands.add_parser(
         "accuracy",
         parents=[shared],
@@ -94,6 +102,8 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
     which = getattr(arguments, "which", arguments.command)
     if which in PRIMITIVE_TABLES or which in PRIMITIVE_FIGURES:
         return _run_primitives(arguments, which)
+    if which in (*AUDIT_TABLES, AUDIT_FIGURE):
+        return _run_audit(arguments, which)
     preferred = {"figure4": figure4.EXPERIMENT, "comparison": comparison.EXPERIMENT}.get(which)
     records = _records(arguments, preferred)
     foretold = [loader.load_predictions(path) for path in arguments.predictions or [None]]
@@ -112,6 +122,16 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")
         return security.build(predictions, joined).write(arguments.out)
     return _accuracy(joined, arguments.out)
+
+
+def _run_audit(arguments: argparse.Namespace, which: str) -> list[Path]:
+    """Tables and the figure of the audit, which show no record."""
+    found = load_audit(arguments.audit)
+    if which == AUDIT_FIGURE:
+        return audit_plot.write(found, arguments.out)
+    if which == "security-sets":
+        return audit_sets.build(found).write(arguments.out)
+    return audit_limits.build(found, load_references(arguments.expected)).write(arguments.out)
 
 
 def _run_primitives(arguments: argparse.Namespace, which: str) -> list[Path]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from . import series
 from .loader import dicts
-from .marks import footnotes, insecure, marks_of, provenance, symbols
-from .names import PROTOCOLS, protocol_name, series_name, words
+from .marks import footnotes, marks_of, provenance, symbols
+from .names import PROTOCOLS, protocol_name, words
 from .table import Cell, Column, Row, Table
 from .units import GIB, KIB, MIB, human_bytes, human_seconds, shape_text, significant
 
@@ -16,8 +17,7 @@ EXPERIMENT = "comparison/protocols"
 NOT_MEASURED = "not measured in this profile (predicted only)"
 COLUMNS = [
     Column("database", "Database", text=True),
-    Column("series", "Protocol and set", text=True),
-    Column("security", "Security", "bit"),
+    *series.COLUMNS,
     Column("failure", "Failure bound", "log2"),
     Column("offline", "Offline comm.", "MiB"),
     Column("upload", "Upload", "KiB"),
@@ -101,11 +101,6 @@ def _cells(row: dict[str, Any], printed: dict[str, tuple[float, str]]) -> dict[s
         return Cell(significant(value / factor, digits), sort=float(value)) if _has(value) else Cell()
 
     keys = marks_of(row)
-    security = Cell("unknown", symbols(["unknown"]))
-    if _has(row["security_bits"]):
-        security = Cell(
-            f"{row['security_bits']:.1f}", symbols(["insecure"] if insecure(row) else []), row["security_bits"]
-        )
     failure = Cell("not predicted")
     if _has(row["failure_log2"]):
         failing = symbols([k for k in keys if k == "failing"])
@@ -121,8 +116,7 @@ def _cells(row: dict[str, Any], printed: dict[str, tuple[float, str]]) -> dict[s
         "database": Cell(
             shape_text(row["records"], row["record_bits"]), sort=float(row["records"] * row["record_bits"])
         ),
-        "series": Cell(series_name(row["protocol"], row["set"]) + batch, symbols(keys)),
-        "security": security,
+        **series.cells(row, batch),
         "failure": failure,
         "offline": number(row["offline_bytes"], MIB, 4),
         "upload": number(row["upload_bytes"], KIB, 4),

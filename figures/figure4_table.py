@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import series
 from .comparison import status_text
 from .figure4 import METRICS, Figure4
-from .marks import footnotes, marks_of, provenance, symbols
-from .names import paper_name, series_name
+from .marks import footnotes, provenance
+from .names import paper_name
 from .table import Cell, Column, Row, Table
 from .units import count_text, record_text, significant
 
 COLUMNS = [
     Column("size", "Record size", text=True),
     Column("count", "Records"),
-    Column("series", "Series", text=True),
+    *series.COLUMNS,
     Column("source", "Source", text=True),
     *(Column(metric.key, metric.title, metric.unit) for metric in METRICS),
 ]
 
 
-def _row(bits: int, count: int, series: Cell, source: str, values: dict[str, float], **options: Any) -> Row:
+def _row(bits: int, count: int, shown: dict[str, Cell], source: str, values: dict[str, float], **options: Any) -> Row:
     cells = {
         "size": Cell(record_text(bits), sort=float(bits)),
         "count": Cell(count_text(count), sort=float(count)),
-        "series": series,
+        **shown,
         "source": Cell(source),
     }
     for key, value in values.items():
@@ -40,11 +41,10 @@ def build(data: Figure4) -> Table:
     for record in data.records:
         points = measured[measured["record_id"] == record["id"]]
         values = dict(zip(points["metric"], points["value"], strict=True))
-        series = Cell(series_name(record["protocol"], record["set"]), symbols(marks_of(record)))
         row = _row(
             record["record_bits"],
             record["records"],
-            series,
+            series.cells(record),
             "measured",
             values,
             record_id=record["id"],
@@ -56,7 +56,7 @@ def build(data: Figure4) -> Table:
         values = dict(zip(points["metric"], points["value"], strict=True))
         references = sorted({str(r).split(":")[0] for r in points["reference"]})
         source = "paper, " + " and ".join(references)
-        entries.append(((bits, count, 1, name), _row(bits, count, Cell(paper_name(name)), source, values)))
+        entries.append(((bits, count, 1, name), _row(bits, count, {"series": Cell(paper_name(name))}, source, values)))
     entries.sort(key=lambda entry: (entry[0][:3], str(entry[0][3])))
     notes = [
         provenance(data.records),

@@ -33,6 +33,7 @@ class Mark:
 MARKS = (
     Mark("insecure", "†", r"\dagger", "security below the target"),
     Mark("unknown", "?", "?", "security unknown: no estimate for this parameter file"),
+    Mark("unconfirmed", "°", r"\circ", "security by the fast model only; `make confirm` asks the lattice estimator"),
     Mark("failing", "‡", r"\ddagger", "failure probability above the target"),
     Mark("stale", "§", r"\S", "stale: sources, parameters or row changed since this was measured"),
     Mark("streamed", "¶", r"\P", "streamed: the database was built block by block outside the clock"),
@@ -60,6 +61,11 @@ def unknown(row: dict[str, Any]) -> bool:
     return row.get("kind") != "primitive" and not _has(row.get("security_bits"))
 
 
+def unconfirmed(row: dict[str, Any]) -> bool:
+    """True if a figure that the set's security rests on is the fast model's alone."""
+    return any(entry.get("source") == "fast_only" for entry in row.get("security") or [])
+
+
 def failing(row: dict[str, Any]) -> bool:
     """True if the failure bound (any database) is known and above its target."""
     target = row.get("failure_target")
@@ -73,6 +79,8 @@ def marks_of(row: dict[str, Any]) -> list[str]:
         found.append("insecure")
     if unknown(row):
         found.append("unknown")
+    if unconfirmed(row):
+        found.append("unconfirmed")
     if failing(row):
         found.append("failing")
     if row.get("stale"):
@@ -101,7 +109,7 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
             name = series_name(row["protocol"], row["set"])
             worst[name] = min(worst.get(name, float("inf")), row["security_bits"])
         return "; ".join(f"{name} {bits:.1f} bit" for name, bits in worst.items())
-    if key == "unknown":
+    if key in ("unknown", "unconfirmed"):
         return "; ".join(dict.fromkeys(series_name(row["protocol"], row["set"]) for row in rows))
     if key == "failing":
         per_set: dict[str, float] = {}
@@ -148,8 +156,29 @@ def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
     return notes
 
 
+def instances(rows: list[dict[str, Any]]) -> str:
+    """One sentence: security of each key and ciphertext of the sets shown; empty where nothing is predicted."""
+    sets: dict[str, str] = {}
+    for row in rows:
+        parts = []
+        for entry in row.get("security") or []:
+            name = str(entry["instance"]).replace("_", " ")
+            if entry.get("bits") is None:
+                parts.append(f"{name} unknown")
+            else:
+                attack, source = (str(entry[key]).replace("_", " ") for key in ("attack", "source"))
+                parts.append(f"{name} {entry['bits']:.1f} ({attack}, {source})")
+        if parts:
+            sets.setdefault(series_name(row["protocol"], row["set"]), ", ".join(parts))
+    if not sets:
+        return ""
+    listed = "; ".join(f"{name}: {text}" for name, text in sorted(sets.items()))
+    return f"Security in bits of every key and ciphertext an attacker sees, least over attacks: {listed}."
+
+
 def provenance(rows: list[dict[str, Any]]) -> str:
-    """One sentence: where the measured rows come from; a caution when they do not belong together."""
+    """Where the measured rows come from, with a caution when they do not belong together, and the security of each
+    instance of their sets; every table and figure of records carries it."""
     rows = [row for row in rows if row["status"] == "ok"]
     if not rows:
         return "No measured record."
@@ -172,4 +201,4 @@ def provenance(rows: list[dict[str, Any]]) -> str:
         text += " CAUTION: times of different machines stand side by side."
     if len(commits) > 1:
         text += " CAUTION: the rows were built from different commits."
-    return text
+    return " ".join(filter(None, (text, instances(rows))))

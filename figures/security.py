@@ -10,8 +10,20 @@ from .marks import DEFAULT_SECURITY_TARGET, MARKS
 from .names import protocol_name, series_name, words
 from .table import Cell, Column, Row, Table
 
-ATTACKS = {"usvp": "usvp", "bdd": "bdd", "bdd_hybrid": "bdd hyb.", "dual": "dual", "dual_hybrid": "dual hyb."}
-COMMON = 5
+MODEL = "MATZOV"
+"""The cost model whose figures tables show."""
+ATTACKS = {
+    "usvp": "usvp",
+    "bdd": "bdd",
+    "bdd_hybrid": "bdd hyb.",
+    "bdd_mitm_hybrid": "mitm hyb.",
+    "dual": "dual",
+    "dual_hybrid": "dual hyb.",
+}
+SOURCES_NOTE = (
+    "Source: live = computed by the estimator in this run, recorded = the same estimator's figure kept with "
+    "the repository, fast only = the fast model, not confirmed; none = no figure. Core-SVP: ADPS16."
+)
 DATA_COLUMNS = words(
     "protocol set instance bits target below_target attack core_svp_bits model shape source estimator_commit "
     "failed_attacks dimension log2_modulus secret error_stddev samples shapes call sha256 record_id"
@@ -52,11 +64,39 @@ def _failed(entry: dict[str, Any]) -> str:
     return "; ".join(f"{f['attack']}: {f['reason']}" if isinstance(f, dict) else str(f) for f in failed)
 
 
+def attack_columns(attacks: list[str]) -> list[Column]:
+    """A column an attack."""
+    return [Column(name, ATTACKS.get(name, name.replace("_", " ")), "bit") for name in attacks]
+
+
+def attack_cells(
+    attacks: list[str], figures: dict[str, float], failed: list[dict[str, str]] | None = None
+) -> dict[str, Cell]:
+    """Bits attack by attack. Without a figure: how the attack failed, a dash where it was not asked for."""
+    reasons = {f["attack"]: f["reason"] for f in reversed(failed or []) if f.get("model", MODEL) == MODEL}
+    cells = {}
+    for name in attacks:
+        bits = figures.get(name)
+        cells[name] = Cell(_failure(reasons.get(name))) if bits is None else Cell(f"{bits:.1f}", sort=bits)
+    return cells
+
+
+def _failure(reason: str | None) -> str:
+    """A failed attack in one word; the note below the table has the reason."""
+    if reason is None:
+        return "–"
+    words_of = reason.removeprefix("live: ").removeprefix("recorded: ")
+    if words_of.startswith("infinity"):
+        return "∞"
+    if words_of.startswith("timeout"):
+        return "timeout"
+    return "refused" if words_of.startswith("outside the domain") else "error"
+
+
 def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
     """The table from predictions; records, where there are any, tell the instances' parameters."""
     entries = _entries(predictions)
     instances = _instances(joined)
-    attacks = list(ATTACKS)
     seen = {name for entry in entries for name in entry.get("attacks") or {}}
     attacks = [name for name in ATTACKS if name in seen] + sorted(seen - set(ATTACKS))
     columns = [
@@ -66,7 +106,7 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
         Column("q", "log2 q"),
         Column("secret", "Secret", text=True),
         Column("stddev", "Error", "stddev"),
-        *(Column(name, ATTACKS.get(name, name.replace("_", " ")), "bit") for name in attacks),
+        *attack_columns(attacks),
         Column("bits", "Least", "bit"),
         Column("core", "Core-SVP", "bit"),
         Column("source", "Source", text=True),
@@ -89,9 +129,9 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
             "core": Cell(f"{entry['core_svp_bits']:.1f}") if entry.get("core_svp_bits") is not None else Cell(),
             "source": Cell(str(entry.get("source") or "none").replace("_", " ")),
         }
-        for name in attacks:
-            cells[name] = Cell(f"{values[name]:.1f}") if values.get(name) is not None else Cell("–")
-        rows.append(Row(cells, str(lwe.get("record_id", ""))))
+        rows.append(
+            Row(cells | attack_cells(attacks, values, entry.get("failed_attacks")), str(lwe.get("record_id", "")))
+        )
         data.append(
             {key: entry.get(key) for key in DATA_COLUMNS}
             | {key: lwe.get(key) for key in ("dimension", "log2_modulus", "error_stddev", "samples", "record_id")}
@@ -116,8 +156,7 @@ def _notes(entries: list[dict[str, Any]]) -> list[str]:
     notes = [
         "Bits: log2 of the cheapest attack's cost in ring operations by the lattice estimator"
         + (f" (commit {', '.join(commits)}; {'; '.join(models)})" if commits else "")
-        + ". Source: live = computed by the estimator in this run, recorded = the same estimator's figure kept with "
-        "the repository, fast only = the fast model, not confirmed; none = no figure. Core-SVP: ADPS16."
+        + f". {SOURCES_NOTE}"
     ]
     failed = sorted(
         {f"{series_name(e['protocol'], e['set'])} {e['instance']}: {_failed(e)}" for e in entries if _failed(e)}

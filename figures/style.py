@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import matplotlib
 
@@ -75,13 +76,17 @@ SETTINGS = {
 }
 
 
+Line = Literal["-"] | tuple[float, tuple[float, ...]]
+"""A line's style: solid, or an offset and lengths of dashes and gaps."""
+
+
 @dataclass(frozen=True)
 class Look:
     """How a series is drawn."""
 
     colour: str
     marker: str
-    line: str
+    line: Line
 
 
 SAMPLERS = {

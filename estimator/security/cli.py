@@ -3,15 +3,19 @@
 pirlab-security check params/simplepir/usenix23.toml
 pirlab-security record params/*/*.toml        (needs the real lattice estimator)
 pirlab-security confirm params/*/*.toml       (the same, only for what the fast model alone knows)
+pirlab-security audit experiments/security/audit.toml --descriptions FILE --out FILE
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import tomllib
 from pathlib import Path
 
 from ..describe import DescribeError, describe, read_descriptions
+from ..paths import ROOT
 from . import live, recorded
 from .assess import SOURCES, best, fast_estimate, predict_security, verdict, weakest
 from .attacks import (
@@ -45,12 +49,20 @@ def main(arguments: list[str] | None = None) -> int:
         command.add_argument("--record-bits", type=int, default=2048, help="bits of a record (2048)")
         command.add_argument("--descriptions", type=Path, help="descriptions (JSON) instead of parameter files")
         command.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
+    table = commands.add_parser("audit", help="published sets, sets of params/, curves and largest moduli as JSON")
+    table.add_argument("experiment", type=Path, help="experiment of kind `security` (TOML)")
+    table.add_argument("--descriptions", type=Path, required=True, help="descriptions (JSON) of the sets of params/")
+    table.add_argument("--security", choices=SOURCES, default="auto", help="where figures come from (auto)")
+    table.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
+    table.add_argument("--out", type=Path, required=True, help="the document (JSON)")
     options = parser.parse_args(arguments)
     try:
+        if options.command == "audit":
+            return _audit(options)
         descriptions = _descriptions(options, parser)
         run = {"check": _check, "record": _record, "confirm": _confirm}[options.command]
         return run(descriptions, options)
-    except (DescribeError, live.EstimatorMissing, ValueError) as error:
+    except (DescribeError, live.EstimatorMissing, OSError, ValueError) as error:
         print(f"pirlab-security: {error}", file=sys.stderr)
         return 2
 
@@ -65,6 +77,21 @@ def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) 
         for path in options.parameters
     ]
     return describe(rows)
+
+
+def _audit(options: argparse.Namespace) -> int:
+    """Writes the document of the audit; the table of published sets is named relative to the repository."""
+    from .audit import audit
+
+    experiment = tomllib.loads(options.experiment.read_text(encoding="utf-8"))
+    descriptions = read_descriptions(options.descriptions)
+    document = audit(experiment, ROOT / experiment["published"], descriptions, options.security, options.timeout)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    for row in document["sets"]:
+        bits = "unknown" if row["bits"] is None else f"{row['bits']:.1f} bits"
+        print(f"{row['id']}: {bits}, {row['source']} ({row['estimator_commit'] or 'no estimator'})")
+    return 0
 
 
 def _check(descriptions: list[dict], options: argparse.Namespace) -> int:
@@ -161,12 +188,16 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
     if not uses:
         print("every instance of these sets is recorded; nothing to confirm")
         return 0
-    with live.Worker() as worker:
-        if worker.commit != recorded.commit():
-            raise ValueError(
-                f"the lattice estimator here is of commit {worker.commit}; recorded.json holds results of "
-                f"{recorded.commit()} only. Check that commit out"
-            )
+    try:
+        with live.Worker() as worker:
+            if worker.commit != recorded.commit():
+                raise ValueError(
+                    f"the lattice estimator here is of commit {worker.commit}; recorded.json holds results of "
+                    f"{recorded.commit()} only. Check that commit out"
+                )
+    except live.EstimatorMissing as error:
+        waiting = "; ".join(use["name"] for use in uses.values())
+        raise live.EstimatorMissing(f"{error}. Known by the fast model only: {waiting}") from error
     failures = 0
     for instance, answer in live.estimate(uses, options.timeout).items():
         failures += _add(instance, answer, uses[instance])

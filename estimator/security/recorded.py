@@ -33,7 +33,10 @@ def commit(path: Path = RECORDED) -> str:
 
 
 def find(instance: Instance, path: Path = RECORDED) -> dict | None:
-    """{"commit", "sage", "results"} as live.estimate gives it, or None. A recorded timeout is a failed attack."""
+    """{"commit", "sage", "results"} as live.estimate gives it, or None. A recorded timeout is a failed attack.
+
+    `remarks` holds what was found wrong with a figure, such as a minimum that the estimator's own search missed.
+    """
     entry = entries(path).get(instance)
     if entry is None:
         return None
@@ -42,7 +45,8 @@ def find(instance: Instance, path: Path = RECORDED) -> dict | None:
         for model, content in entry["models"].items()
         for attack, mapping in content["attacks"].items()
     ]
-    return {"commit": entry["commit"], "sage": entry["sage"], "results": results}
+    remarks = list(entry.get("warnings", []))
+    return {"commit": entry["commit"], "sage": entry["sage"], "results": results, "remarks": remarks}
 
 
 def add(instance: Instance, answer: dict, use: dict | None = None, path: Path = RECORDED) -> None:

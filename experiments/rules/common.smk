@@ -52,6 +52,15 @@ def markers_of(wildcards):
     return [str(SWEEP.marker(group)) for group in SWEEP.measured() if group.experiment in shown]
 
 
+def audit_of(wildcards):
+    """The audit that an experiment of kind security draws; of other experiments none."""
+    return [str(path) for name, path in SWEEP.audits().items() if name == wildcards.experiment]
+
+
+def audit_words(wildcards):
+    return " ".join(f"--audit {path}" for path in audit_of(wildcards))
+
+
 def record_folders(wildcards):
     return [f"{RESULTS}/records/{name}" for name in SWEEP.shown(wildcards.experiment)]
 
@@ -92,7 +101,7 @@ def presented_files():
         stem = f"{FIGURES}/{name}"
         files += [f"{stem}/{figure}.{end}" for figure in experiment.get("figures", []) for end in ("pdf", "svg", "png")]
         files += [f"{stem}/table-{table}.{end}" for table in experiment.get("tables", []) for end in ("csv", "md", "tex")]
-        if experiment.get("kind") == "primitive":
+        if experiment.get("kind") in ("primitive", "security"):
             continue
         files += [f"{stem}/accuracy.{end}" for end in ("csv", "md", "tex", "pdf", "svg", "png")]
     return files

@@ -36,6 +36,23 @@ rule predict:
         " && python experiments/rules/steps.py sources --out {output}) > {log} 2>&1"
 
 
+# Security of the published sets beside that of the sets in params/, and of whole ranges of moduli.
+rule audit:
+    input:
+        experiment="experiments/{experiment}.toml",
+        descriptions=f"{RESULTS}/descriptions/{PROFILE}/{{experiment}}.jsonl",
+        published=lambda wildcards: SWEEP.experiments[wildcards.experiment]["published"],
+        estimator=f"{RESULTS}/requests/estimator.txt",
+    output:
+        f"{RESULTS}/audit/{PROFILE}/{{experiment}}.json",
+    log:
+        f"{LOGS}/audit/{PROFILE}/{{experiment}}.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "pirlab-security audit {input.experiment} --descriptions {input.descriptions} --out {output} > {log} 2>&1"
+
+
 # Unit costs of this machine, once; `make calibrate` takes them again.
 rule calibrate:
     input:

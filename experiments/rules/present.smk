@@ -8,6 +8,7 @@ rule figure:
         code=FIGURE_CODE,
         measured=markers_of,
         prediction=predictions_of,
+        audit=audit_of,
         stale=f"{RESULTS}/stale.json",
         papers=PAPERS,
     output:
@@ -24,12 +25,13 @@ rule figure:
         f"{LOGS}/figure/{{experiment}}/{{name}}.log",
     params:
         records=record_folders,
+        audit=audit_words,
         prefix=f"{FIGURES}/{{experiment}}/{{name}}",
     conda:
         ENVIRONMENT
     shell:
         "python -m pirlab_figures {wildcards.name} --records {params.records} --predictions {input.prediction}"
-        " --stale {input.stale} --expected experiments/expected --out {params.prefix} > {log} 2>&1"
+        " --stale {input.stale} --expected experiments/expected {params.audit} --out {params.prefix} > {log} 2>&1"
 
 
 rule table:
@@ -37,6 +39,7 @@ rule table:
         code=FIGURE_CODE,
         measured=markers_of,
         prediction=predictions_of,
+        audit=audit_of,
         stale=f"{RESULTS}/stale.json",
         papers=PAPERS,
     output:
@@ -53,12 +56,13 @@ rule table:
         f"{LOGS}/table/{{experiment}}/{{name}}.log",
     params:
         records=record_folders,
+        audit=audit_words,
         prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
     conda:
         ENVIRONMENT
     shell:
         "python -m pirlab_figures table {wildcards.name} --records {params.records} --predictions {input.prediction}"
-        " --stale {input.stale} --expected experiments/expected --out {params.prefix} > {log} 2>&1"
+        " --stale {input.stale} --expected experiments/expected {params.audit} --out {params.prefix} > {log} 2>&1"
 
 
 # Every predicted quantity beside its measured twin.

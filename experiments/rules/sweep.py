@@ -2,6 +2,7 @@
 
 An experiment file names parameter sets and database shapes. A *row* is one set at one shape, a *group* all rows of
 one shape: one interleaved job. Experiments of primitives have settings instead (primitives.py); all else is the same.
+An experiment of kind security has all sets of params/ as rows, which are predicted and never measured.
 Nothing here measures, predicts or draws.
 """
 
@@ -119,6 +120,14 @@ def load_experiment(name: str, params_root: Path = ROOT / "params") -> dict:
                 known = ", ".join(all_experiments())
                 raise PlanError(f'{short(path)}: key "also" has "{other}". Experiments here: {known}.')
         return experiment
+    if experiment.get("kind") == "security":
+        check(experiment, ROOT / "experiments/security.schema.json", path)
+        if not (ROOT / experiment["published"]).is_file():
+            raise PlanError(
+                f'{short(path)}: key "published" is "{experiment["published"]}", but there is no such file. '
+                "Name a table in experiments/expected/."
+            )
+        return experiment
     check(experiment, ROOT / "experiments/experiment.schema.json", path)
     seen = set()
     for series in experiment["series"]:
@@ -158,6 +167,8 @@ def expand(name: str, profile: dict) -> list[Group]:
         options = primitives.options(experiment, profile)
         combinations = primitives.combinations(experiment, f"experiments/{name}.toml")
         return [Group(name, id, rows, options, "primitive") for id, rows in combinations]
+    if experiment.get("kind") == "security":
+        return [audited(name, experiment)]
     options = {"queries": 1, "updates": 0, "threads": 1, "kernel": "auto"} | experiment["row"]
     options["database"] = f"seeded:{options.pop('seed')}"
     options["repetitions"] = profile["repetitions"]
@@ -181,6 +192,16 @@ def expand(name: str, profile: dict) -> list[Group]:
             )
         groups.append(group)
     return groups
+
+
+def audited(name: str, experiment: dict) -> Group:
+    """All sets of params/ at one shape, to be described and predicted."""
+    shape = (number(experiment["shape"]["records"]), number(experiment["shape"]["record_bits"]))
+    files = sorted((ROOT / "params").rglob("*.toml"))
+    names = [str(path.relative_to(ROOT / "params").with_suffix("")) for path in files]
+    rows = [Row(name.replace("/", "-"), f"params/{name}.toml", *shape) for name in names]
+    options = {"queries": 1, "updates": 0, "repetitions": 0}
+    return Group(name, "sets", rows, options, "security", False, ["security only: nothing to measure"])
 
 
 class Sweep:
@@ -210,7 +231,7 @@ class Sweep:
 
     def parameters(self, experiment: str) -> list[str]:
         """The parameter files of an experiment; primitives have none."""
-        groups = [group for group in self.of(experiment) if group.kind == "protocol"]
+        groups = [group for group in self.of(experiment) if group.kind != "primitive"]
         return sorted({row.parameters for group in groups for row in group.rows})
 
     def describe(self, experiment: str) -> str:
@@ -229,6 +250,11 @@ class Sweep:
     def prediction(self, experiment: str) -> Path:
         """The predictions of all rows of an experiment."""
         return self.results / "predictions" / self.profile["profile"] / f"{experiment}.json"
+
+    def audits(self) -> dict[str, Path]:
+        """The document of each experiment of kind security."""
+        names = [name for name, experiment in self.experiments.items() if experiment.get("kind") == "security"]
+        return {name: self.results / "audit" / self.profile["profile"] / f"{name}.json" for name in names}
 
     def record(self, group: Group, row: Row) -> Path:
         """The record of a row."""

@@ -1,0 +1,133 @@
+"""The audit's first table: every published parameter set and every set of params/, claimed and found security."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from .audit import Audit, bits_text, claim_text, secret_text, verdict
+from .marks import MARKS
+from .names import words
+from .security import ATTACKS, SOURCES_NOTE, attack_cells, attack_columns
+from .table import Cell, Column, Row, Table
+
+KINDS = {
+    "printed": "printed",
+    "code": "code",
+    "reading": "a reading",
+    "assumed": "assumed",
+    "published": "params",
+    "repaired": "repaired",
+    "searched": "searched",
+}
+"""Where the numbers of a row are from, by `kind`."""
+DATA_COLUMNS = words(
+    "id paper location instance kind set dimension modulus log2_modulus secret error_stddev samples claimed_bits bits "
+    "attack core_svp_bits verdict claim source estimator_commit failed_attacks call note"
+)
+
+
+def build(audit: Audit) -> Table:
+    """A row an instance, papers in the order of their table, our own sets last."""
+    order = {paper: place for place, paper in enumerate(dict.fromkeys(row["paper"] for row in audit.sets))}
+    entries = sorted(audit.sets, key=lambda row: order[row["paper"]])
+    attacks = [name for name in ATTACKS if any(name in row["attacks"] for row in entries)]
+    columns = [
+        Column("paper", "Paper", text=True),
+        Column("location", "Where", text=True),
+        Column("instance", "Instance", text=True),
+        Column("kind", "Numbers", text=True),
+        Column("n", "n"),
+        Column("q", "log2 q"),
+        Column("secret", "Secret", text=True),
+        Column("stddev", "Error", "stddev"),
+        Column("samples", "Samples"),
+        *attack_columns(attacks),
+        Column("bits", "Least", "bit"),
+        Column("core", "Core-SVP", "bit"),
+        Column("source", "Source", text=True),
+        Column("verdict", f"{audit.target:g} bit", text=True),
+        Column("claim", "Claimed", "bit", text=True),
+        Column("note", "Note", text=True),
+    ]
+    rows = [Row(_cells(row, attacks, audit.target)) for row in entries]
+    data = pd.DataFrame(
+        [_data(row, audit.target) | {f"{a}_bits": row["attacks"].get(a) for a in attacks} for row in entries],
+        columns=[*DATA_COLUMNS, *(f"{a}_bits" for a in attacks)],
+    )
+    return Table(
+        "Security audit: published parameter sets and ours", columns, rows, data, _footnotes(audit), _notes(audit)
+    )
+
+
+def _mark(row: dict[str, Any], target: float) -> str:
+    symbols = {mark.key: mark.symbol for mark in MARKS}
+    if row["bits"] is None:
+        return symbols["unknown"]
+    return (symbols["insecure"] if row["bits"] < target else "") + (
+        symbols["unconfirmed"] if row["source"] == "fast_only" else ""
+    )
+
+
+def _cells(row: dict[str, Any], attacks: list[str], target: float) -> dict[str, Cell]:
+    bits = row["bits"]
+    cells = {
+        "paper": Cell(row["paper"]),
+        "location": Cell(row["location"]),
+        "instance": Cell(row["instance"]),
+        "kind": Cell(KINDS.get(row["kind"], row["kind"])),
+        "n": Cell(str(row["dimension"]), sort=float(row["dimension"])),
+        "q": Cell(f"{row['log2_modulus']:.5g}", sort=row["log2_modulus"]),
+        "secret": Cell(secret_text(row["secret"])),
+        "stddev": Cell(f"{row['error_stddev']:.4g}", sort=row["error_stddev"]),
+        "samples": Cell("any" if row["samples"] is None else str(row["samples"])),
+        "bits": Cell(bits_text(bits, target), _mark(row, target), bits),
+        "core": Cell("" if row["core_svp_bits"] is None else f"{row['core_svp_bits']:.1f}"),
+        "source": Cell(row["source"].replace("_", " ")),
+        "verdict": Cell(verdict(bits, target)),
+        "claim": Cell(claim_text(row)),
+        "note": Cell(row["note"]),
+    }
+    return cells | attack_cells(attacks, row["attacks"], row["failed_attacks"])
+
+
+def _data(row: dict[str, Any], target: float) -> dict[str, Any]:
+    failed = "; ".join(f"{f['attack']} under {f['model']}: {f['reason']}" for f in row["failed_attacks"])
+    extra = {"secret": secret_text(row["secret"]), "failed_attacks": failed}
+    extra |= {"verdict": verdict(row["bits"], target), "claim": claim_text(row)}
+    return {key: row.get(key) for key in DATA_COLUMNS} | extra
+
+
+def _footnotes(audit: Audit) -> list[tuple[Any, str]]:
+    found = []
+    for mark in MARKS:
+        count = sum(mark.symbol in _mark(row, audit.target) for row in audit.sets)
+        meaning = f"below {audit.target:g} bits" if mark.key == "insecure" else mark.meaning
+        if count:
+            found.append((mark, f"{meaning} ({count} of {len(audit.sets)} rows)"))
+    return found
+
+
+def _notes(audit: Audit) -> list[str]:
+    commits = sorted({str(r["estimator_commit"])[:10] for r in audit.sets if r["estimator_commit"]})
+    claimed = [r for r in audit.sets if r["claimed_bits"] is not None and r["set"] is None and r["bits"] is not None]
+    distinct = {r["call"]: r for r in claimed if r["kind"] in ("printed", "code")}.values()
+    missed = sum(r["bits"] < r["claimed_bits"] for r in distinct)
+    notes = [
+        f"Bits: log2 of ring operations, {audit.model}, {audit.shape}; lattice estimator commit "
+        f"{', '.join(commits) or 'none'}. {SOURCES_NOTE}",
+        "Numbers: printed = in the paper, code = from the authors' implementation, a reading = the paper leaves open "
+        "which, assumed = partly not published, repaired = our repair of a published set, params = a file of params/. "
+        "Samples: any = the attacker may take as many as he likes, as all figures assume.",
+        f"Of {len(distinct)} printed or implemented instances that claim a level, {missed} are found below it.",
+    ]
+    failed = [
+        f"{row['id']}: {_data(row, audit.target)['failed_attacks']}" for row in audit.sets if row["failed_attacks"]
+    ]
+    remarks = [f"{row['id']}: {remark}" for row in audit.sets for remark in row.get("remarks", [])]
+    if remarks:
+        notes.append("Remarks: " + "; ".join(remarks) + ".")
+    if failed:
+        notes.append("Attacks that gave no figure: " + "; ".join(failed) + ".")
+    return notes
