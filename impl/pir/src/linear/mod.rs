@@ -4,8 +4,10 @@
 mod code;
 mod database;
 mod layout;
+mod negacyclic;
 mod radix;
 
 pub use code::RecordCode;
 pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred};
 pub use layout::{Layout, Tiling};
+pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};

@@ -16,7 +16,7 @@ pub use block::RowBlockMut;
 pub(crate) use order::Order;
 
 use crate::bits::{for_width, load128, unpack8};
-use crate::kernel::{self, Checked};
+use crate::kernel::{self, Checked, Kernel, KernelError};
 use crate::region::Region;
 
 /// Entries in a chunk: the columns one 512-bit register holds as 16-bit lanes.
@@ -273,11 +273,35 @@ impl PackedMatrix {
     /// # Panics
     /// If the tile is outside the matrix or not made of whole chunks.
     pub fn unpack_group(&self, group: usize, first_col: usize, out: &mut [i16]) {
-        let cols = out.len() / GROUP_ROWS;
-        assert!(first_col.is_multiple_of(CHUNK) && out.len().is_multiple_of(GROUP_ROWS * CHUNK), "not whole chunks");
+        self.check_group(group, first_col, out.len());
+        self.unpack_group_with(Checked::SCALAR, group, first_col, out);
+    }
+
+    /// [`Self::unpack_group`] on the given kernel's path.
+    ///
+    /// # Errors
+    /// A kernel the processor lacks.
+    ///
+    /// # Panics
+    /// As [`Self::unpack_group`].
+    pub fn unpack_group_on(
+        &self,
+        kernel: Kernel,
+        group: usize,
+        first_col: usize,
+        out: &mut [i16],
+    ) -> Result<(), KernelError> {
+        let kernel = Checked::new(kernel)?;
+        self.check_group(group, first_col, out.len());
+        self.unpack_group_with(kernel, group, first_col, out);
+        Ok(())
+    }
+
+    fn check_group(&self, group: usize, first_col: usize, len: usize) {
+        let cols = len / GROUP_ROWS;
+        assert!(first_col.is_multiple_of(CHUNK) && len.is_multiple_of(GROUP_ROWS * CHUNK), "not whole chunks");
         assert!(group < self.rows.div_ceil(GROUP_ROWS), "group {group} outside the matrix");
         assert!(first_col + cols <= self.chunks() * CHUNK, "columns outside the matrix");
-        self.unpack_group_with(Checked::SCALAR, group, first_col, out);
     }
 
     /// [`Self::unpack_group`] with the given kernel, a strip at a time.
