@@ -1,4 +1,4 @@
-"""The command line: `python -m pirlab_figures figure4|gadget-figure1|gadget-noise|security-curves|table|accuracy`.
+"""The command line: `python -m pirlab_figures table|accuracy|<name of a figure>`.
 
 Exit codes: 0 written, 2 input that cannot be used (one paragraph naming file, key and remedy).
 """
@@ -27,6 +27,7 @@ from . import (
     gadget_operations,
     gadget_scalar,
     gadget_vector,
+    inspire,
     loader,
     primitives,
     security,
@@ -36,7 +37,7 @@ from .errors import InputError
 from .output import rst_escape, write_text
 from .table import Table
 
-PROTOCOL_TABLES = ("figure4", "comparison", "security")
+PROTOCOL_TABLES = ("figure4", "comparison", "security", *inspire.TABLES)
 AUDIT_TABLES = ("security-sets", "security-limits")
 AUDIT_FIGURE = "security-curves"
 PRIMITIVE_FIGURES = {"gadget-figure1": gadget_figure1.write, "gadget-noise": gadget_noise_plot.write}
@@ -71,6 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("gadget-figure1", parents=[shared], help="the gadget paper's Figure 1: norms of digits")
     commands.add_parser("gadget-noise", parents=[shared], help="noise of products and chains under each decomposition")
     commands.add_parser(AUDIT_FIGURE, parents=[shared], help="security against log2 q, with the papers' sets")
+    for name, number in zip(inspire.FIGURES, "123"):
+        commands.add_parser(name, parents=[shared], help=f"the InsPIRe paper's Figure {number}: its points and ours")
     table = commands.add_parser("table", parents=[shared], help="a table: .csv .md .tex .html .caption.rst")
     table.add_argument("which", choices=(*PROTOCOL_TABLES, *PRIMITIVE_TABLES, *AUDIT_TABLES))
     commands.add_parser(
@@ -108,6 +111,7 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
     records = _records(arguments, preferred)
     foretold = [loader.load_predictions(path) for path in arguments.predictions or [None]]
     predictions = foretold[0] if len(foretold) == 1 else pd.concat(foretold, ignore_index=True)
+    predictions = predictions.drop_duplicates(loader.SHAPE_KEYS, keep="last").reset_index(drop=True)
     expected = loader.load_expected(arguments.expected)
     joined = loader.join(records, predictions, loader.load_stale(arguments.stale))
     if which == "figure4":
@@ -117,6 +121,10 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
         return figure4_table.build(data).write(arguments.out)
     if which == "comparison":
         return comparison.build(joined, expected, predictions).write(arguments.out)
+    if which in inspire.FIGURES:
+        return inspire.figure(which, joined, predictions, arguments.expected, arguments.out)
+    if which in inspire.TABLES:
+        return inspire.table(which, joined, predictions, arguments.expected).write(arguments.out)
     if which == "security":
         if arguments.predictions is None:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")

@@ -12,10 +12,11 @@ from typing import Any
 
 import pandas as pd
 
-from .names import series_name
+from .names import protocol_name, series_name
 from .units import shape_text
 
 SPREAD_LIMIT = 0.10
+NAMED = 3
 DEFAULT_SECURITY_TARGET = 128
 DEFAULT_FAILURE_TARGET = -40
 
@@ -41,7 +42,14 @@ MARKS = (
     Mark("dirty", "ᵘ", "u", "built from a working tree with uncommitted changes"),
     Mark("spread", "ᵛ", "v", "answer times vary: interquartile range above 10 % of the median"),
 )
-SYMBOLS = {mark.key: mark.symbol for mark in MARKS}
+CELL_MARKS = (
+    Mark("paper_only", "ᵖ", "p", "the paper's own number, from its machine: this is not implemented here yet"),
+    Mark("contradicted", "ˣ", "x", "the paper contradicts itself here: see the notes that begin with an X"),
+    Mark("unequal", "≠", r"\neq", "bytes that differ from the printed ones by more than their rounding"),
+    Mark("entry", "ᵉ", "e", "same layout, measured with records of another size than the row's"),
+)
+"""Marks that stand at single cells and are not told from a record alone."""
+SYMBOLS = {mark.key: mark.symbol for mark in (*MARKS, *CELL_MARKS)}
 
 
 def _has(value: Any) -> bool:
@@ -104,19 +112,19 @@ def symbols(keys: Iterable[str]) -> str:
 def _figures(key: str, rows: list[dict[str, Any]]) -> str:
     """The figures a footnote carries, one entry a parameter set (or record, for stale ones), in order of appearance."""
     if key == "insecure":
-        worst: dict[str, float] = {}
+        worst: dict[tuple[str, str], float] = {}
         for row in rows:
-            name = series_name(row["protocol"], row["set"])
+            name = (row["protocol"], row["set"])
             worst[name] = min(worst.get(name, float("inf")), row["security_bits"])
-        return "; ".join(f"{name} {bits:.1f} bit" for name, bits in worst.items())
+        return _per_set({name: f"{bits:.1f} bit" for name, bits in worst.items()})
     if key in ("unknown", "unconfirmed"):
-        return "; ".join(dict.fromkeys(series_name(row["protocol"], row["set"]) for row in rows))
+        return _per_set({(row["protocol"], row["set"]): "" for row in rows})
     if key == "failing":
-        per_set: dict[str, float] = {}
+        highest: dict[tuple[str, str], float] = {}
         for row in rows:
-            name = series_name(row["protocol"], row["set"])
-            per_set[name] = max(per_set.get(name, float("-inf")), row["failure_log2"])
-        return "; ".join(f"{name} up to 2^{value:.1f}" for name, value in per_set.items())
+            name = (row["protocol"], row["set"])
+            highest[name] = max(highest.get(name, float("-inf")), row["failure_log2"])
+        return _per_set({name: f"up to 2^{value:.1f}" for name, value in highest.items()})
     if key == "stale":
         dates: dict[str, int] = {}
         for row in rows:
@@ -129,6 +137,20 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
             items.append(f"{series_name(row['protocol'], row['set'])} at {shape_text(*_shape(row))}: {share:.0f} %")
         return "; ".join(items)
     return ""
+
+
+def _per_set(figures: dict[tuple[str, str], str]) -> str:
+    """Figures by (protocol, set); where more than NAMED sets of a protocol have the same one, only their number."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (protocol, name), figure in figures.items():
+        alike.setdefault((protocol, figure), []).append(name)
+    parts = []
+    for (protocol, figure), names in alike.items():
+        if len(names) > NAMED:
+            parts.append(f"{len(names)} sets of {protocol_name(protocol)} {figure}".rstrip())
+        else:
+            parts += [f"{series_name(protocol, name)} {figure}".rstrip() for name in names]
+    return "; ".join(parts)
 
 
 def _shape(row: dict[str, Any]) -> tuple[int, int]:

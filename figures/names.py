@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 PROTOCOLS = {
     "simplepir": "SimplePIR",
     "doublepir": "DoublePIR",
@@ -9,7 +11,11 @@ PROTOCOLS = {
     "respire": "Respire",
     "spiral": "Spiral",
     "ypir": "YPIR",
+    "simpleypir": "SimpleYPIR",
+    "inspire0": "InsPIRe_0",
+    "inspire2": "InsPIRe^(2)",
     "inspire": "InsPIRe",
+    "kspir": "KSPIR",
     "hintlesspir": "HintlessPIR",
 }
 PAPER_PROTOCOLS = {"PirouetteH": "Pirouette^H"}
@@ -36,9 +42,9 @@ def series_name(protocol: str, name: str) -> str:
 
 
 def mathtext(text: str) -> str:
-    """Superscripts of series names for matplotlib: `Pirouette^H` -> `Pirouette$^H$`."""
-    head, caret, tail = text.partition("^")
-    return f"{head}$^{{{tail}}}$" if caret else text
+    """Super- and subscripts of series names for matplotlib: `Pirouette^H` -> `Pirouette$^H$`."""
+    head, script, tail = re.match(r"([^^_]*)([\^_]?)(.*)", text).groups()
+    return f"{head}${script}{{{tail}}}$" if script else text
 
 
 def words(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .marks import MARKS, Mark
+from .marks import CELL_MARKS, MARKS, Mark
 from .output import rst_escape, write_text
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -37,14 +37,28 @@ TEX_SPECIAL = {
     "·": r"$\cdot$",
     "ℓ": r"$\ell$",
     "∞": r"$\infty$",
+    "γ": r"$\gamma$",
     "²": "$^2$",
     "₁": "$_1$",
     "₂": "$_2$",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
-TEX_SYMBOL = {mark.symbol: mark.tex for mark in MARKS}
-TEX_MACROS = ("SimplePIR", "DoublePIR", "Pirouette", "Respire", "Spiral", "YPIR", "InsPIRe", "HintlessPIR")
+TEX_SYMBOL = {mark.symbol: mark.tex for mark in (*MARKS, *CELL_MARKS)}
+TEX_MACROS = (
+    "SimplePIR",
+    "DoublePIR",
+    "Pirouette",
+    "Respire",
+    "Spiral",
+    "YPIR",
+    "SimpleYPIR",
+    "InsPIRe",
+    "InspiRING",
+    "KSPIR",
+    "HintlessPIR",
+)
+TEX_SCRIPTS = {r"InsPIRe\_0": "InsPIRe$_0$", r"InsPIRe\textasciicircum{}(2)": "InsPIRe$^{(2)}$"}
 SORT_SCRIPT = """
 document.querySelectorAll('th').forEach((th, i) => th.onclick = () => {
   const body = th.closest('table').tBodies[0], dir = th.dir = th.dir === 1 ? -1 : 1;
@@ -109,11 +123,14 @@ class Cell:
     def html(self) -> str:
         """For HTML."""
         marks = f"<sup>{html.escape(self.marks)}</sup>" if self.marks else ""
-        return re.sub(r"\b2\^(-?[\d.]*\d)", r"2<sup>\1</sup>", html.escape(self.text)) + marks
+        text = re.sub(r"\b2\^(-?[\d.]*\d)", r"2<sup>\1</sup>", html.escape(self.text))
+        return text.replace("InsPIRe_0", "InsPIRe<sub>0</sub>").replace("InsPIRe^(2)", "InsPIRe<sup>(2)</sup>") + marks
 
 
 def _macros(tex: str) -> str:
     tex = re.sub(r"(\$2\^\{\d+\}\$|\b\d+) x (?=\d)", r"\1 $\\times$ ", tex)
+    for plain, script in TEX_SCRIPTS.items():
+        tex = tex.replace(plain, script)
     for name in TEX_MACROS:
         tex = re.sub(rf"\b{name}\b", lambda _, n=name: rf"\{n}{{}}", tex)
     return tex

@@ -1,0 +1,44 @@
+"""The InsPIRe paper's tables and figures by name: what the command line asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from . import inspire_applications, inspire_breakdown, inspire_figure1, inspire_notes, inspire_tables, loader
+from .errors import InputError
+from .table import Table
+
+TABLES = tuple(f"inspire-table{number}" for number in (2, 3, 4, 6, 7, 8, 9))
+FIGURES = ("inspire-figure1", *inspire_breakdown.FIGURES)
+SOURCE_TABLES = {"inspire-figure1": ("2", "4"), "inspire-figure2": ("8",), "inspire-figure3": ("9",)}
+"""The tables whose numbers a figure draws, and with them their contradictions."""
+
+
+def _folder(folder: Path | None) -> Path:
+    if folder is None:
+        raise InputError("--expected", None, "the InsPIRe paper's tables need its numbers", "Give --expected DIR")
+    return folder
+
+
+def table(which: str, joined: pd.DataFrame, predictions: pd.DataFrame, folder: Path | None) -> Table:
+    """One of TABLES from joined records (`loader.join`), predictions and the folder of the papers' numbers."""
+    expected = loader.load_expected(_folder(folder))
+    contradictions, number = inspire_notes.load(folder), which.removeprefix("inspire-table")
+    make = inspire_applications.build if number in inspire_applications.TITLES else inspire_tables.build
+    return make(joined, expected, predictions, contradictions, number)
+
+
+def figure(
+    which: str, joined: pd.DataFrame, predictions: pd.DataFrame, folder: Path | None, prefix: Path
+) -> list[Path]:
+    """Writes one of FIGURES."""
+    expected = loader.load_expected(_folder(folder))
+    contradictions = inspire_notes.load(folder)
+    notes = [note for number in SOURCE_TABLES[which] for note in inspire_notes.notes(contradictions, number)]
+    notes = list(dict.fromkeys(notes))
+    if which == "inspire-figure1":
+        return inspire_figure1.write(inspire_figure1.build(joined, expected, predictions), joined, notes, prefix)
+    data = inspire_breakdown.build(joined, expected, predictions, which)
+    return inspire_breakdown.write(data, joined, which, notes, prefix)

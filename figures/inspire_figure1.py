@@ -1,0 +1,184 @@
+"""The InsPIRe paper's Figure 1: communication against the server's time for one query to a database of 1 GB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from . import style
+from .inspire_paper import PAPER_ONLY, PROTOCOLS, matches, measured, printed
+from .inspire_tables import absent
+from .marks import MARKS, Mark, footnotes, marks_of, provenance, symbols
+from .names import mathtext, protocol_name, words
+from .output import rst_escape, write_text
+from .units import KIB
+
+DATABASE = "1GB"
+ENTRIES = {"2": ("1-bit entries", "#D55E00"), "4": ("32 KB entries", "#0072B2")}
+"""The paper's tables whose 1 GB parts the figure is, with their colours (the paper's are red and blue)."""
+MARKERS = {
+    "ypir": "s",
+    "simpleypir": "D",
+    "kspir": "X",
+    "hintlesspir": "P",
+    "inspire0": "^",
+    "inspire2": "v",
+    "inspire": "o",
+}
+COLUMNS = words("entries source protocol layout set total_comm_bytes server_s status reason marks record_id")
+
+
+def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
+    """One line a point, the paper's and ours; a configuration without a number of ours says why."""
+    found, lines = measured(joined), []
+    for table in ENTRIES:
+        for column in printed(expected, table):
+            if column.database != DATABASE:
+                continue
+            base = {"entries": table, "protocol": column.protocol, "layout": column.layout.text()}
+            lines.append(base | {"source": "paper", "status": "printed"} | _point(column.values))
+            if column.protocol in PAPER_ONLY:
+                continue
+            hits = matches(column, found)
+            for ours in hits:
+                told = {"set": ours.row["set"], "status": ours.row["status"], "reason": ours.row["reason"]}
+                told |= {"marks": " ".join(marks_of(ours.row)), "record_id": ours.row["id"]}
+                lines.append(base | {"source": "here"} | told | _point(ours.values))
+            if not hits:
+                lines.append(base | {"source": "here", "status": "not measured", "reason": absent(column, predictions)})
+    frame = pd.DataFrame(lines, columns=COLUMNS)
+    for name in ("total_comm_bytes", "server_s"):
+        frame[name] = pd.to_numeric(frame[name])
+    return frame
+
+
+def _point(values: dict[str, float]) -> dict[str, float | None]:
+    return {"total_comm_bytes": values.get("total_comm"), "server_s": values.get("server_time")}
+
+
+def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+    """Both axes logarithmic; the paper's points hollow, ours solid, configurations of a protocol joined by a line."""
+    style.apply()
+    figure, axes = pyplot.subplots(figsize=(style.WIDTHS[width], 3.6))
+    numbers = data[data["total_comm_bytes"].notna() & data["server_s"].notna()]
+    for (table, source, protocol), points in numbers.groupby(["entries", "source", "protocol"], sort=False):
+        colour, ours = ENTRIES[table][1], source == "here"
+        points = points.sort_values("total_comm_bytes")
+        axes.plot(
+            points["total_comm_bytes"] / KIB,
+            points["server_s"] * 1e3,
+            color=colour,
+            marker=MARKERS[protocol],
+            linestyle="-" if ours else (0, (1, 1.6)),
+            linewidth=1.0 if ours else 0.8,
+            markerfacecolor=colour if ours else "white",
+            markeredgecolor="white" if ours else colour,
+            markeredgewidth=0.4 if ours else 0.9,
+            markersize=5.6 if ours else 5.0,
+            zorder=5 if ours else 3,
+        )
+        stale = points["marks"].fillna("").str.contains("stale")
+        old = points[stale]
+        axes.plot(old["total_comm_bytes"] / KIB, old["server_s"] * 1e3, "+", color=style.INK, zorder=7)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+    axes.tick_params(which="minor", length=0)
+    axes.set_xlabel("Total communication of one query (KiB)")
+    axes.set_ylabel("Server's time (ms)")
+    _legends(figure, set(numbers["protocol"]), here_label(numbers, "measured here"))
+    figure.tight_layout(rect=(0, 0, 0.79, 1), pad=0.4)
+    return figure
+
+
+def here_label(data: pd.DataFrame, text: str) -> str | None:
+    """What the legend says of our numbers, with the symbols of all their marks; None if there is none."""
+    ours = data[data["source"] == "here"]
+    used = {key for marks in ours["marks"].dropna() for key in marks.split()}
+    return None if ours.empty else text + symbols(mark.key for mark in MARKS if mark.key in used)
+
+
+def _legends(figure: Figure, protocols: set[str], here: str | None) -> None:
+    """Three short legends to the right: protocol, entries, whose number."""
+    shapes: list[tuple[Line2D, str]] = []
+    for protocol in PROTOCOLS.values():
+        if protocol in protocols:
+            handle = Line2D([], [], color=style.GREY, marker=MARKERS[protocol], linestyle="none")
+            shapes.append((handle, mathtext(protocol_name(protocol))))
+    colours = [(Line2D([], [], color=colour, marker="o", linestyle="none"), text) for text, colour in ENTRIES.values()]
+    hollow = {"markerfacecolor": "white", "linestyle": (0, (1, 1.6))}
+    whose: list[tuple[Line2D, str]] = [(Line2D([], [], color=style.INK, marker="o", **hollow), "paper")]
+    if here:
+        whose.append((Line2D([], [], color=style.INK, marker="o"), here))
+    top = 0.97
+    for heading, entries in (("Protocol", shapes), ("Records", colours), ("Source", whose)):
+        legend = figure.legend(
+            [handle for handle, _ in entries],
+            [label for _, label in entries],
+            title=heading,
+            alignment="left",
+            loc="upper left",
+            bbox_to_anchor=(0.80, top),
+            borderaxespad=0,
+            labelspacing=0.35,
+        )
+        legend.get_title().set_fontweight("bold")
+        top -= 0.047 * (len(entries) + 1) + 0.035
+
+
+def missing_text(data: pd.DataFrame) -> str:
+    """Which configurations have no point of ours, by reason."""
+    absent_here = data[(data["source"] == "here") & data["server_s"].isna()]
+    if absent_here.empty:
+        return ""
+    parts = []
+    for reason, rows in absent_here.groupby(absent_here["reason"].fillna("no reason given"), sort=False):
+        names = [f"{protocol_name(p)}" + (f" ({layout})" if layout else "") for p, layout in _pairs(rows)]
+        parts.append(f"{reason}: {', '.join(dict.fromkeys(names))}")
+    return "Without a number of ours: " + "; ".join(parts) + "."
+
+
+def _pairs(rows: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(rows["protocol"], rows["layout"]))
+
+
+def crossed(mark: Mark) -> str:
+    """What a figure adds to a mark's footnote."""
+    return " Their points are crossed with a plus." if mark.key == "stale" else ""
+
+
+def caption(data: pd.DataFrame, joined: pd.DataFrame, notes: list[str]) -> str:
+    """What is drawn, where it is from, and what is missing."""
+    shown = set(data["record_id"].dropna())
+    rows: list[dict[str, Any]] = [row for row in joined.to_dict("records") if row["id"] in shown]
+    paragraphs = [
+        "**Figure 1 of InsPIRe, with our measurements.** "
+        + rst_escape(
+            "Total communication of one query against the server's time, database of 1 GB, one thread; both axes "
+            "logarithmic. Hollow: the numbers that Tables 2 and 4 of the paper print (its figure is an image of them), "
+            "on its machine. Solid: measured here. SimpleYPIR, KSPIR and HintlessPIR have the same numbers for both "
+            "kinds of entry in the paper; KSPIR and HintlessPIR are the paper's only, since they are not implemented "
+            "here yet."
+        ),
+        rst_escape(provenance(rows)),
+        *(rst_escape(f"{mark.symbol} {text}.{crossed(mark)}") for mark, text in footnotes(rows)),
+        rst_escape(missing_text(data)),
+        *map(rst_escape, notes),
+    ]
+    return "\n\n".join(part for part in paragraphs if part) + "\n"
+
+
+def write(data: pd.DataFrame, joined: pd.DataFrame, notes: list[str], prefix: Path) -> list[Path]:
+    """Writes `prefix` .pdf .svg .png .csv .caption.rst."""
+    written = style.save(draw(data), prefix)
+    written.append(write_text(prefix, ".csv", data.to_csv(index=False, lineterminator="\n")))
+    return [*written, write_text(prefix, ".caption.rst", caption(data, joined, notes))]

@@ -1,0 +1,250 @@
+"""The rows of the InsPIRe paper's tables, and the records that measure the same configuration.
+
+A record is matched by protocol, size of the database, layout (N/t, t, answer ciphertexts, gammas) and size of the
+records, never by a file's name. The paper's Tables 2 to 4 are Pareto fronts over runs with entries of several sizes: a
+record with the layout but with other records still matches, and is marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from .loader import dicts
+from .units import KIB
+
+PAPER = "inspire"
+PROTOCOLS = {
+    "YPIR": "ypir",
+    "SimpleYPIR": "simpleypir",
+    "KSPIR": "kspir",
+    "HintlessPIR": "hintlesspir",
+    "InsPIRe_0": "inspire0",
+    "InsPIRe^(2)": "inspire2",
+    "InsPIRe": "inspire",
+}
+"""The paper's names and ours, in the order of its columns."""
+PAPER_ONLY = ("kspir", "hintlesspir")
+"""Protocols of its tables that are not implemented here: the paper's own numbers stand for them."""
+FAMILY = tuple(name for name in PROTOCOLS.values() if name not in PAPER_ONLY)
+DATABASES = {"1GB": 2**33, "8GB": 2**36, "32GB": 2**38}
+"""Bits of the paper's databases."""
+ANSWER_BYTES = 12 * KIB
+"""A full answer ciphertext, 28 bits a coefficient of a and 20 of b."""
+QUERY_BYTES = 7
+"""A coefficient of a query modulo the 56-bit q."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a database is laid out. None: the protocol has no such number.
+
+    first: length of the query vector, N/t (rows of SimpleYPIR). degree: the interpolation degree, or the number of
+    columns t of InsPIRe^(2). answers: answer ciphertexts. gammas: LWE ciphertexts in one packed ciphertext, by stage.
+    """
+
+    first: int | None = None
+    degree: int | None = None
+    answers: int | None = None
+    gammas: tuple[int, ...] | None = None
+
+    def text(self) -> str:
+        """As the tables print it."""
+        parts = []
+        if self.gammas:
+            parts.append(f"γ = {'/'.join(map(str, self.gammas))}")
+        if self.first:
+            parts.append(f"N/t = {self.first}")
+        if self.degree:
+            parts.append(f"t = {self.degree}")
+        if self.answers and not self.gammas:
+            parts.append(f"{self.answers} answer{'s' if self.answers > 1 else ''}")
+        return ", ".join(parts)
+
+
+@dataclass
+class Printed:
+    """A column of one of the paper's tables: `values` in bytes, seconds or bytes a second, by metric."""
+
+    table: str
+    protocol: str
+    database: str
+    records: int
+    record_bits: int
+    config: dict[str, str]
+    layout: Layout
+    values: dict[str, float]
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def database_bits(self) -> int:
+        return DATABASES.get(self.database, self.records * self.record_bits)
+
+    @property
+    def entry_bits(self) -> int:
+        """Size of the records the paper ran: not the table's, where the column is of a run with larger ones."""
+        return entry_bits(self.config["entry"]) if "entry" in self.config else self.record_bits
+
+
+@dataclass
+class Measured:
+    """A record of ours: its joined row (`loader.join`), layout, and values by the paper's metrics, none if not `ok`."""
+
+    row: dict[str, Any]
+    layout: Layout
+    values: dict[str, float]
+
+    @property
+    def ok(self) -> bool:
+        return self.row["status"] == "ok"
+
+    @property
+    def database_bits(self) -> int:
+        return int(self.row["records"]) * int(self.row["record_bits"])
+
+
+def entry_bits(text: str) -> int:
+    """`1bit`, `64B` and `32KB` in bits."""
+    for suffix, factor in (("bit", 1), ("KB", 8 * KIB), ("B", 8)):
+        if text.endswith(suffix):
+            return int(text.removesuffix(suffix)) * factor
+    raise ValueError(f"{text!r} is no size of an entry")
+
+
+def _config(text: Any) -> dict[str, str]:
+    return dict(part.split("=", 1) for part in str(text).split(";") if "=" in part)
+
+
+def _printed_layout(protocol: str, config: dict[str, str], values: dict[str, float]) -> Layout:
+    """The layout that a column names; SimpleYPIR's follows from its bytes."""
+    if protocol == "simpleypir" and {"upload_query", "download"} <= set(values):
+        rows, answers = values["upload_query"] / QUERY_BYTES, values["download"] / ANSWER_BYTES
+        return Layout(first=round(rows), answers=round(answers))
+    number = {key: int(config[key]) for key in ("N/t", "t", "interp_degree", "response_cts") if key in config}
+    gammas = tuple(int(config[key]) for key in ("gamma0", "gamma1", "gamma2") if key in config)
+    degree = number.get("interp_degree", number.get("t"))
+    return Layout(number.get("N/t"), degree, number.get("response_cts"), gammas or None)
+
+
+def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
+    """The columns of a table of the paper, in its order. Columns that the paper leaves blank are none."""
+    frame = expected[(expected["paper"] == PAPER) & (expected["table"] == table)]
+    keys = ["protocol", "database", "num_records", "record_bits", "config"]
+    found = []
+    for (name, database, records, bits, config), rows in frame.groupby(keys, sort=False, dropna=False):
+        values = {}
+        for row in rows.to_dict("records"):
+            value = next((row[unit] for unit in ("bytes", "seconds") if pd.notna(row[unit])), row["value"])
+            values[row["metric"]] = float(value)
+        parts = _config(config)
+        protocol = PROTOCOLS.get(name, name)
+        whole = [0 if pd.isna(number) else int(number) for number in (records, bits)]
+        layout = _printed_layout(protocol, parts, values)
+        notes = sorted({str(note) for note in rows["note"] if note})
+        found.append(Printed(table, protocol, database, *whole, parts, layout, values, notes))
+    return found
+
+
+def measured(joined: pd.DataFrame) -> list[Measured]:
+    """The records of the paper's protocols that answer one query at a time with one thread."""
+    found = []
+    for row in dicts(joined):
+        if row["protocol"] in FAMILY and row["queries"] == 1 and row["threads"] == 1:
+            found.append(Measured(row, _layout(row), _values(row)))
+    return found
+
+
+LAYOUT_KEYS = {
+    "first": ("first_dimension", "rows"),
+    "degree": ("degree", "columns"),
+    "answers": ("answer_ciphertexts",),
+}
+"""Keys of a description's layout, the first that is there."""
+
+
+def _layout(row: dict[str, Any]) -> Layout:
+    """The layout of a record's description, with what tells configurations of its protocol apart."""
+    protocol, described = row["protocol"], (row["description"] or {}).get("layout", {})
+    parts = {name: next((described[k] for k in keys if k in described), None) for name, keys in LAYOUT_KEYS.items()}
+    if protocol == "inspire":
+        return Layout(**parts)
+    if protocol == "simpleypir":
+        return Layout(first=parts["first"], answers=parts["answers"])
+    if protocol == "inspire2":
+        return Layout(parts["first"], parts["degree"], None, tuple(described.get("gammas", ())) or None)
+    return Layout()
+
+
+def _values(row: dict[str, Any]) -> dict[str, float]:
+    """Values by the paper's metrics: keys apart from the rest of the upload, phases of the answer by their names."""
+    if row["status"] != "ok":
+        return {}
+    sent = [m for m in row["transcript"] if m["direction"] == "upload" and m["phase"] in ("query", "online", "offline")]
+    keys = sum(m["payload_bytes"] for m in sent if "key" in m["name"])
+    uploaded = sum(m["payload_bytes"] for m in sent)
+    values = {
+        "upload_keys": keys,
+        "upload_query": uploaded - keys,
+        "download": row["download_bytes"],
+        "total_comm": uploaded + row["download_bytes"],
+        "server_time": row["answer_s"],
+        "throughput": row["throughput_bytes_per_s"],
+        "offline_time": row["preprocess_s"],
+    }
+    for metric, names in PHASES.items():
+        samples = [p["seconds"] for p in row["phases"] if p["group"] == "online" and p["name"] in names]
+        if samples:
+            values[metric] = sum(float(pd.Series(s).median()) for s in samples)
+    return {metric: float(value) for metric, value in values.items() if value is not None and not pd.isna(value)}
+
+
+PHASES = {
+    "matmul": ("first_product",),
+    "packing": ("packing", "pack"),
+    "poly_eval": ("evaluation",),
+    "first_matmul": ("first_product",),
+    "first_pack": ("first_packing",),
+    "second_matmul": ("second_product",),
+    "second_pack": ("second_packing",),
+    "third_pack": ("third_packing",),
+}
+"""The parts of an answer in Tables 8 and 9, and the phases of a record that they are."""
+
+
+def fits(column: Printed, ours: Measured) -> bool:
+    """Whether a record has a column's protocol, database and layout."""
+    if ours.row["protocol"] != column.protocol or ours.database_bits != column.database_bits:
+        return False
+    pairs = zip(vars(column.layout).values(), vars(ours.layout).values())
+    return all(theirs is None or theirs == mine for theirs, mine in pairs)
+
+
+def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
+    """The records of a column's configuration, one a parameter set: records of the column's own size before others,
+    published sets before found ones, measured ones before those that were skipped."""
+
+    def rank(ours: Measured) -> tuple[Any, ...]:
+        bits = int(ours.row["record_bits"])
+        other = (bits != column.record_bits) + (bits not in (column.record_bits, column.entry_bits))
+        return (ours.row["source_kind"] != "published", other, not ours.ok, ours.row["set"])
+
+    best: dict[str, Measured] = {}
+    for ours in sorted((m for m in found if fits(column, m)), key=rank):
+        best.setdefault(ours.row["set"], ours)
+    sizes = {int(ours.row["record_bits"]) for ours in best.values()}
+    if column.record_bits in sizes:
+        return [m for m in best.values() if m.row["record_bits"] == column.record_bits]
+    # Of several other sizes one record tells it all.
+    return list(best.values())[:1]
+
+
+def unmatched(columns: Iterable[Printed], found: Sequence[Measured]) -> list[Measured]:
+    """Records of the columns' protocols that measure none of their configurations, small databases first."""
+    columns = list(columns)
+    protocols = {column.protocol for column in columns}
+    rest = [m for m in found if m.row["protocol"] in protocols and not any(fits(c, m) for c in columns)]
+    order = list(PROTOCOLS.values())
+    return sorted(rest, key=lambda m: (m.database_bits, order.index(m.row["protocol"]), m.row["set"]))

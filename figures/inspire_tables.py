@@ -1,0 +1,279 @@
+"""The InsPIRe paper's Tables 2, 3, 4, 8 and 9: each printed column a line, and below it what was measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from . import inspire_notes
+from .comparison import status_text
+from .inspire_paper import (
+    PAPER_ONLY,
+    Measured,
+    Printed,
+    matches,
+    measured,
+    printed,
+    unmatched,
+)
+from .marks import CELL_MARKS, Mark, failing, footnotes, insecure, marks_of, provenance, symbols
+from .names import protocol_name, set_short, words
+from .table import Cell, Column, Row, Table
+from .units import KIB, MIB, record_text, shape_text, significant
+
+NOT_MEASURED = "not measured in this profile (predicted only)"
+NOT_PLANNED = "no experiment of this run has this configuration"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of numbers: the paper's metric, header, unit and its size in base units."""
+
+    key: str
+    header: str
+    unit: str
+    factor: float
+    digits: int = 4
+
+
+BYTES = (
+    Metric("upload_keys", "Keys", "KiB", KIB),
+    Metric("upload_query", "Query", "KiB", KIB),
+    Metric("download", "Download", "KiB", KIB),
+    Metric("total_comm", "Total", "KiB", KIB),
+)
+OFFLINE = Metric("offline_time", "Offline", "s", 1.0, 3)
+TIME = Metric("server_time", "Server time", "ms", 1e-3, 3)
+THROUGHPUT = Metric("throughput", "Throughput", "MiB/s", MIB, 3)
+METRICS = {
+    "2": (OFFLINE, *BYTES, TIME, THROUGHPUT),
+    "3": (OFFLINE, *BYTES, TIME, THROUGHPUT),
+    "4": (OFFLINE, *BYTES, TIME, THROUGHPUT),
+    "8": (
+        *BYTES,
+        Metric("first_matmul", "1st product", "ms", 1e-3, 3),
+        Metric("first_pack", "1st packing", "ms", 1e-3, 3),
+        Metric("second_matmul", "2nd product", "ms", 1e-3, 2),
+        Metric("second_pack", "2nd packing", "ms", 1e-3, 2),
+        Metric("third_pack", "3rd packing", "ms", 1e-3, 2),
+        TIME,
+    ),
+    "9": (
+        OFFLINE,
+        *BYTES,
+        Metric("matmul", "Product", "ms", 1e-3, 3),
+        Metric("packing", "Packing", "ms", 1e-3, 3),
+        Metric("poly_eval", "Evaluation", "ms", 1e-3, 2),
+        TIME,
+    ),
+}
+"""The paper's rows, table by table."""
+TITLES = {
+    "2": "1-bit entries",
+    "3": "64-byte entries",
+    "4": "32-KB entries",
+    "8": "configurations of InsPIRe^(2)",
+    "9": "configurations of InsPIRe by interpolation degree",
+}
+SIZES = words("upload_keys upload_query download total_comm")
+ROUNDING = 0.5 * KIB
+"""What a printed number of KB leaves open."""
+DATA_COLUMNS = words(
+    "table database protocol layout record_bits metric paper here ratio unit size_equal set measured_record_bits "
+    "status reason marks security_bits failure_log2 record_id"
+)
+
+
+def _number(value: float | None, metric: Metric, marks: str = "", as_printed: bool = False) -> Cell:
+    if value is None:
+        return Cell()
+    scaled = value / metric.factor
+    return Cell(f"{scaled:.10g}" if as_printed else significant(scaled, metric.digits), marks, value)
+
+
+def unequal(column: Printed, ours: Measured, metric: str) -> bool:
+    """Whether a size differs from the printed one by more than its rounding."""
+    if metric not in SIZES or metric not in column.values or metric not in ours.values:
+        return False
+    return abs(column.values[metric] - ours.values[metric]) > ROUNDING
+
+
+def _place(column: Printed) -> dict[str, Cell]:
+    size = f"{column.database[:-2]} GB" + (f", {record_text(column.record_bits)}" if column.table in ("8", "9") else "")
+    marks = SYMBOL["contradicted"] if inspire_notes.contradicted(column, inspire_notes.CONFIGURATION) else ""
+    return {
+        "database": Cell(size, sort=float(column.database_bits)),
+        "protocol": Cell(protocol_name(column.protocol)),
+        "layout": Cell(column.layout.text() if column.protocol != "simpleypir" else "", marks),
+    }
+
+
+SYMBOL = {mark.key: mark.symbol for mark in CELL_MARKS}
+
+
+def _paper_row(column: Printed, metrics: Sequence[Metric]) -> Row:
+    cells = _place(column) | {"source": Cell(f"paper, Table {column.table}")}
+    for metric in metrics:
+        value = column.values.get(metric.key)
+        marks = SYMBOL["contradicted"] if inspire_notes.contradicted(column, metric.key) else ""
+        marks += SYMBOL["paper_only"] if column.protocol in PAPER_ONLY and value is not None else ""
+        cells[metric.key] = _number(value, metric, marks, as_printed=True)
+    return Row(cells)
+
+
+def predicted_cells(row: dict[str, Any]) -> dict[str, Cell]:
+    """Security and failure bound of a joined row, each with its mark where it misses its target."""
+    security = Cell("unknown", symbols(["unknown"]))
+    if pd.notna(row["security_bits"]):
+        below = symbols(["insecure"] if insecure(row) else [])
+        security = Cell(f"{row['security_bits']:.1f}", below, row["security_bits"])
+    failure = Cell("not predicted")
+    if pd.notna(row["failure_log2"]):
+        above = symbols(["failing"] if failing(row) else [])
+        failure = Cell(f"{row['failure_log2']:.0f}", above, row["failure_log2"])
+    return {"security": security, "failure": failure}
+
+
+def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], metrics: Sequence[Metric]) -> Row:
+    marks = symbols(marks_of(ours.row))
+    other = column is not None and int(ours.row["record_bits"]) != column.record_bits
+    marks += SYMBOL["entry"] if other else ""
+    size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
+    cells = place | {"source": Cell(f"here, {set_short(ours.row['set'])}{size}", marks)} | predicted_cells(ours.row)
+    for metric in metrics:
+        differs = column is not None and unequal(column, ours, metric.key)
+        cells[metric.key] = _number(ours.values.get(metric.key), metric, SYMBOL["unequal"] if differs else "")
+    if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
+        ratio = ours.values["server_time"] / column.values["server_time"]
+        cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)
+    return Row(cells, ours.row["id"] or "", status_text(ours.row))
+
+
+def absent(column: Printed, predictions: pd.DataFrame) -> str:
+    """Why a configuration has no record: it was planned, or it was not."""
+    size = predictions["records"] * predictions["record_bits"]
+    planned = (predictions["protocol"] == column.protocol) & (size == column.database_bits)
+    return NOT_MEASURED if planned.any() else NOT_PLANNED
+
+
+def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metric], table: str) -> list[dict[str, Any]]:
+    """One line a metric, base units."""
+    row = ours.row if ours else {}
+    shared = {
+        "table": table,
+        "database": column.database if column else shape_text(int(row["records"]), int(row["record_bits"])),
+        "protocol": column.protocol if column else row["protocol"],
+        "layout": (column.layout if column else ours.layout).text(),
+        "record_bits": column.record_bits if column else row["record_bits"],
+        "set": row.get("set"),
+        "measured_record_bits": row.get("record_bits"),
+        "status": row.get("status", "not measured"),
+        "reason": row.get("reason"),
+        "marks": " ".join(marks_of(row)) if ours else "",
+        "security_bits": row.get("security_bits"),
+        "failure_log2": row.get("failure_log2"),
+        "record_id": row.get("id"),
+    }
+    found = []
+    for metric in metrics:
+        paper = column.values.get(metric.key) if column else None
+        here = ours.values.get(metric.key) if ours else None
+        unit = "B/s" if metric.key == "throughput" else "B" if metric.key in SIZES else "s"
+        equal = None
+        if column and ours and metric.key in SIZES and paper is not None and here is not None:
+            equal = not unequal(column, ours, metric.key)
+        ratio = here / paper if here is not None and paper else None
+        line = {"metric": metric.key, "paper": paper, "here": here, "ratio": ratio, "unit": unit, "size_equal": equal}
+        found.append(shared | line)
+    return found
+
+
+def size_note(data: pd.DataFrame) -> str:
+    """How many of the measured sizes equal the printed ones."""
+    compared = data[data["size_equal"].notna()]
+    if compared.empty:
+        return "No size could be compared with the paper's: nothing of this table was measured."
+    equal = int((compared["size_equal"] == True).sum())  # noqa: E712
+    return f"{equal} of {len(compared)} measured sizes equal the printed ones after rounding to a KB."
+
+
+def cell_footnotes(rows: Sequence[Row]) -> list[tuple[Mark, str]]:
+    """Footnotes of the marks that stand at cells."""
+    used = {symbol for row in rows for cell in row.cells.values() for symbol in cell.marks}
+    return [(mark, mark.meaning) for mark in CELL_MARKS if mark.symbol in used]
+
+
+def build(
+    joined: pd.DataFrame,
+    expected: pd.DataFrame,
+    predictions: pd.DataFrame,
+    contradictions: pd.DataFrame,
+    table: str,
+) -> Table:
+    """Table 2, 3, 4, 8 or 9 from joined records, the papers' numbers, predictions and the paper's contradictions."""
+    metrics, columns = METRICS[table], printed(expected, table)
+    found = measured(joined)
+    rows, data, shown = [], [], []
+    for column in columns:
+        rows.append(_paper_row(column, metrics))
+        if column.protocol in PAPER_ONLY:
+            data += _data(column, None, metrics, table)
+            continue
+        hits = matches(column, found)
+        place = {key: Cell(cell.text, "", cell.sort) for key, cell in _place(column).items()}
+        for ours in hits:
+            rows.append(_our_row(column, ours, place, metrics))
+            data += _data(column, ours, metrics, table)
+            shown.append(ours.row)
+        if not hits:
+            rows.append(Row(place | {"source": Cell("here")}, "", absent(column, predictions)))
+            data += _data(column, None, metrics, table)
+    for ours in unmatched(columns, found) if table in ("8", "9") else []:
+        place = {
+            "database": Cell(shape_text(int(ours.row["records"]), int(ours.row["record_bits"]))),
+            "protocol": Cell(protocol_name(ours.row["protocol"])),
+            "layout": Cell(ours.layout.text()),
+        }
+        rows.append(_our_row(None, ours, place, metrics))
+        data += _data(None, ours, metrics, table)
+        shown.append(ours.row)
+    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
+    title = f"InsPIRe, Table {table}: {TITLES[table]}, the paper's numbers and ours"
+    notes = [provenance(shown), _explanation(table), size_note(frame), *inspire_notes.notes(contradictions, table)]
+    marked = footnotes(shown) + cell_footnotes(rows)
+    return Table(title, _columns(metrics), rows, frame, marked, notes, f"inspire-table{table}", "security")
+
+
+def _columns(metrics: Sequence[Metric]) -> list[Column]:
+    return [
+        Column("database", "Database", text=True),
+        Column("protocol", "Protocol", text=True),
+        Column("layout", "Layout", text=True),
+        Column("source", "Source", text=True),
+        Column("security", "Security", "bit"),
+        Column("failure", "Failure bound", "log2"),
+        *(Column(m.key, m.header, m.unit) for m in metrics),
+        Column("ratio", "Time", "here/paper"),
+    ]
+
+
+def _explanation(table: str) -> str:
+    text = (
+        "Lines 'paper' are its printed numbers, from its machine (Xeon at 2.6 GHz, one thread); lines 'here' measure "
+        "the same layout of a database of the same size, medians of one thread. KB and MB of the paper are binary. "
+        "Sizes are payloads of messages; offline time is the server's whole preprocessing, encoding included (the "
+        "paper counts encoding for InsPIRe only). Throughput is the database's information over the median answer "
+        "time. "
+    )
+    if table in ("2", "3", "4"):
+        text += (
+            "The paper's columns are the Pareto front of all its runs whose records are a multiple of the table's, so "
+            "that some have larger records than the title says; SimpleYPIR, KSPIR and HintlessPIR were run once a "
+            "database."
+        )
+    else:
+        text += "Lines without a paper's line above are measured here only."
+    return text
