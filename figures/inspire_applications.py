@@ -46,9 +46,9 @@ COLUMNS = {
 }
 FACTORS = {"total_comm": KIB, "server_time": 1e-3, "offline_time": 1.0, "db_size": GIB}
 NOTES = {
-    "6": "The paper's 'current' solutions are lower bounds (it prints >), and what we save is against them. It does not "
-    "say how large the records of content discovery are, and its 128 KB follow from none of its parameters: keys and "
-    "RGSW bodies of InsPIRe alone are 168 KB.",
+    "6": "The paper's 'current' solutions are lower bounds (it prints >), and what we save is against them. It does "
+    "not say how large the records of content discovery are, and its 128 KB follow from none of its parameters: keys "
+    "and RGSW bodies of InsPIRe alone are 168 KB.",
     "7": "Records of 64 bytes. The paper's database sizes are GiB.",
 }
 DATA_COLUMNS = words("table place source metric value unit set status reason marks record_id records record_bits")

@@ -32,6 +32,8 @@ PAPER_ONLY = ("kspir", "hintlesspir")
 FAMILY = tuple(name for name in PROTOCOLS.values() if name not in PAPER_ONLY)
 DATABASES = {"1GB": 2**33, "8GB": 2**36, "32GB": 2**38}
 """Bits of the paper's databases."""
+EXACT_TABLES = ("8", "9")
+"""Tables whose columns differ in the size of the records."""
 ANSWER_BYTES = 12 * KIB
 """A full answer ciphertext, 28 bits a coefficient of a and 20 of b."""
 QUERY_BYTES = 7
@@ -215,8 +217,10 @@ PHASES = {
 
 
 def fits(column: Printed, ours: Measured) -> bool:
-    """Whether a record has a column's protocol, database and layout."""
+    """Whether a record has a column's protocol, database and layout, and its records where the table asks for them."""
     if ours.row["protocol"] != column.protocol or ours.database_bits != column.database_bits:
+        return False
+    if column.table in EXACT_TABLES and int(ours.row["record_bits"]) != column.record_bits:
         return False
     pairs = zip(vars(column.layout).values(), vars(ours.layout).values())
     return all(theirs is None or theirs == mine for theirs, mine in pairs)

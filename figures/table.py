@@ -86,6 +86,12 @@ def tex_escape(text: str) -> str:
     return "".join(out)
 
 
+def html_text(text: str) -> str:
+    """Plain text as HTML, powers and scripts of protocols' names raised or lowered."""
+    text = re.sub(r"\b2\^(-?[\d.]*\d)", r"2<sup>\1</sup>", html.escape(text))
+    return text.replace("InsPIRe_0", "InsPIRe<sub>0</sub>").replace("InsPIRe^(2)", "InsPIRe<sup>(2)</sup>")
+
+
 def _symbol(character: str) -> str:
     """A footnote symbol inside running text, any other character (also `?`, a mark and a plain one) as it is."""
     tex = None if character.isascii() else TEX_SYMBOL.get(character)
@@ -123,8 +129,7 @@ class Cell:
     def html(self) -> str:
         """For HTML."""
         marks = f"<sup>{html.escape(self.marks)}</sup>" if self.marks else ""
-        text = re.sub(r"\b2\^(-?[\d.]*\d)", r"2<sup>\1</sup>", html.escape(self.text))
-        return text.replace("InsPIRe_0", "InsPIRe<sub>0</sub>").replace("InsPIRe^(2)", "InsPIRe<sup>(2)</sup>") + marks
+        return html_text(self.text) + marks
 
 
 def _macros(tex: str) -> str:
@@ -237,11 +242,11 @@ class Table:
         notes = [f"{mark.symbol} {text}." for mark, text in self.footnotes] + self.notes
         return (
             f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>{html.escape(self.title)}</title>\n'
-            f"<style>{STYLE_SHEET}</style>\n<h1>{html.escape(self.title)}</h1>\n"
+            f"<style>{STYLE_SHEET}</style>\n<h1>{html_text(self.title)}</h1>\n"
             f"<table><thead><tr>{heads}</tr></thead><tbody>\n"
             + "\n".join(body)
             + "\n</tbody></table>\n"
-            + "\n".join(f"<p class=note>{html.escape(note)}</p>" for note in notes)
+            + "\n".join(f"<p class=note>{html_text(note)}</p>" for note in notes)
             + f"\n<script>{SORT_SCRIPT}</script></html>\n"
         )
 

@@ -94,6 +94,34 @@ def test_figure4_has_the_papers_shapes():
         assert ("doublepir-usenix23" in ids) == (not wide)
 
 
+def test_a_series_with_shapes_of_its_own_runs_at_these_only(tmp_path, monkeypatch):
+    text = """
+    title = "t"
+    shapes = [{ records = 8, record_bits = 16 }]
+    [row]
+    seed = "00"
+    [[series]]
+    id = "everywhere"
+    parameters = "simplepir/usenix23"
+    [[series]]
+    id = "own"
+    parameters = "simplepir/usenix23"
+    shapes = [{ records = 4, record_bits = 32 }, { records = "2^10", record_bits = 1 }]
+    """
+    monkeypatch.setattr(sweep, "load_experiment", lambda name: tomllib.loads(text))
+    groups = sweep.expand("x/y", sweep.read_profile("tiny"))
+    rows = {group.id: [row.id for row in group.rows] for group in groups}
+    assert rows == {"8x16": ["everywhere"], "4x32": ["own"], "2^10x1": ["own"]}
+    sweep.check(tomllib.loads(text), sweep.ROOT / "experiments/experiment.schema.json", "x")
+    alone = tomllib.loads(text) | {"series": tomllib.loads(text)["series"][1:]}
+    del alone["shapes"]
+    sweep.check(alone, sweep.ROOT / "experiments/experiment.schema.json", "x")
+    with pytest.raises(sweep.PlanError):
+        neither = tomllib.loads(text)
+        del neither["shapes"]
+        sweep.check(neither, sweep.ROOT / "experiments/experiment.schema.json", "x")
+
+
 def test_group_file_follows_the_contract():
     plan = sweep.Sweep(sweep.read_profile("quick"))
     group = plan.group("pirouette/figure4", "2^18x16")

@@ -20,6 +20,8 @@ from checking import ROOT, PlanError, check, short
 # A row with a record of these is done; any other record is replaced by the next run.
 DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
 FAILED = ("wrong", "failed")
+#: Kinds of experiments beside protocols; each has a schema of that name.
+OTHER_KINDS = ("primitive", "security")
 
 
 @dataclass(frozen=True)
@@ -112,23 +114,22 @@ def load_experiment(name: str, params_root: Path = ROOT / "params") -> dict:
         experiment = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{short(path)} is not TOML: {error}.") from error
-    if experiment.get("kind") == "primitive":
-        check(experiment, ROOT / "experiments/primitive.schema.json", path)
+    kind = experiment.get("kind")
+    check(experiment, ROOT / f"experiments/{kind if kind in OTHER_KINDS else 'experiment'}.schema.json", path)
+    for other in experiment.get("also", []):
+        if other not in all_experiments():
+            known = ", ".join(all_experiments())
+            raise PlanError(f'{short(path)}: key "also" has "{other}". Experiments here: {known}.')
+    if kind == "primitive":
         primitives.combinations(experiment, short(path))
-        for other in experiment.get("also", []):
-            if other not in all_experiments():
-                known = ", ".join(all_experiments())
-                raise PlanError(f'{short(path)}: key "also" has "{other}". Experiments here: {known}.')
         return experiment
-    if experiment.get("kind") == "security":
-        check(experiment, ROOT / "experiments/security.schema.json", path)
+    if kind == "security":
         if not (ROOT / experiment["published"]).is_file():
             raise PlanError(
                 f'{short(path)}: key "published" is "{experiment["published"]}", but there is no such file. '
                 "Name a table in experiments/expected/."
             )
         return experiment
-    check(experiment, ROOT / "experiments/experiment.schema.json", path)
     seen = set()
     for series in experiment["series"]:
         if series["id"] in seen:
@@ -152,12 +153,29 @@ def all_experiments() -> list[str]:
     return sorted(str(path.relative_to(root).with_suffix("")) for path in root.glob("*/*.toml"))
 
 
-def shapes(experiment: dict) -> list[tuple[int, int]]:
-    """The experiment's shapes (records, record bits), without repeats, in order."""
+def listed(shapes: list[dict]) -> list[tuple[int, int]]:
+    """Shapes as written, as (records, record bits)."""
+    return [(number(shape["records"]), number(shape["record_bits"])) for shape in shapes]
+
+
+def common_shapes(experiment: dict) -> list[tuple[int, int]]:
+    """The shapes of every series that has none of its own, without repeats, in order."""
     grid = experiment.get("grid", {"records": [], "record_bits": []})
     cross = [(number(n), number(w)) for n in grid["records"] for w in grid["record_bits"]]
-    single = [(number(s["records"]), number(s["record_bits"])) for s in experiment.get("shapes", [])]
-    return list(dict.fromkeys(cross + single))
+    return list(dict.fromkeys(cross + listed(experiment.get("shapes", []))))
+
+
+def shapes(experiment: dict) -> list[tuple[int, int]]:
+    """All shapes of an experiment, those that only one series has last."""
+    own = [shape for series in experiment["series"] for shape in listed(series.get("shapes", []))]
+    return list(dict.fromkeys(common_shapes(experiment) + own))
+
+
+def runs(series: dict, shape: tuple[int, int], common: list[tuple[int, int]]) -> bool:
+    """Whether a series runs at a shape."""
+    bits = shape[1]
+    fits = number(series.get("min_record_bits", 1)) <= bits <= number(series.get("max_record_bits", bits))
+    return fits and shape in (listed(series["shapes"]) if "shapes" in series else common)
 
 
 def expand(name: str, profile: dict) -> list[Group]:
@@ -173,12 +191,12 @@ def expand(name: str, profile: dict) -> list[Group]:
     options["database"] = f"seeded:{options.pop('seed')}"
     options["repetitions"] = profile["repetitions"]
     options["time_limit_seconds"] = profile["time_limit_seconds"]
-    groups = []
+    groups, common = [], common_shapes(experiment)
     for records, bits in shapes(experiment):
         rows = [
             Row(series["id"], f"params/{series['parameters']}.toml", records, bits)
             for series in experiment["series"]
-            if number(series.get("min_record_bits", 1)) <= bits <= number(series.get("max_record_bits", bits))
+            if runs(series, (records, bits), common)
         ]
         if not rows:
             continue

@@ -1,0 +1,323 @@
+"""The InsPIRe paper's tables and figures, from synthetic records whose right numbers are known."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+import pytest
+from pirlab_figures import (
+    inspire,
+    inspire_applications,
+    inspire_breakdown,
+    inspire_figure1,
+    inspire_notes,
+    inspire_paper,
+    inspire_tables,
+    loader,
+)
+from pirlab_figures.cli import main
+from pirlab_figures.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+EXPECTED = ROOT / "experiments" / "expected"
+KIB = 1024
+
+
+def _fixture(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / "fixtures" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+synthetic = _fixture("synthetic_inspire")
+
+
+def load(folder: Path, documents: list[dict], stale: dict | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Joined records and predictions of written documents."""
+    records, predictions = synthetic.write(folder, documents)
+    foretold = loader.load_predictions(predictions)
+    return loader.join(loader.load_records(records), foretold, stale or {}), foretold
+
+
+@pytest.fixture(scope="module")
+def expected() -> pd.DataFrame:
+    return loader.load_expected(EXPECTED)
+
+
+@pytest.fixture(scope="module")
+def contradictions() -> pd.DataFrame:
+    return inspire_notes.load(EXPECTED)
+
+
+def skipped() -> dict:
+    return synthetic.inspire(8, 512, 8192, 32, 8, status="skipped_memory", reason="needs 31 GiB; 23 free")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("inspire")
+    documents = synthetic.all_of_table9() + synthetic.all_of_table8() + synthetic.baselines(1) + [skipped()]
+    synthetic.write(path, documents)
+    return path
+
+
+@pytest.fixture(scope="module")
+def predictions(folder: Path) -> pd.DataFrame:
+    return loader.load_predictions(folder / "predictions.json")
+
+
+@pytest.fixture(scope="module")
+def joined(folder: Path, predictions: pd.DataFrame) -> pd.DataFrame:
+    return loader.join(loader.load_records(folder / "records"), predictions, {})
+
+
+def build(joined, predictions, expected, contradictions, number: str) -> Table:
+    make = inspire_applications if number in "67" else inspire_tables
+    return make.build(joined, expected, predictions, contradictions, number)
+
+
+@pytest.mark.parametrize(("number", "columns", "metrics"), [("2", 41, 7), ("3", 39, 7), ("4", 28, 7), ("8", 35, 10)])
+def test_every_printed_number_is_in_the_tables(expected, number, columns, metrics):
+    """The CSV's own values, each once; columns that the paper leaves blank are none."""
+    found = inspire_paper.printed(expected, number)
+    own = expected[(expected["paper"] == "inspire") & (expected["table"] == number)]
+    assert len(found) == columns and all(len(column.values) == metrics for column in found)
+    assert sum(len(column.values) for column in found) == len(own)
+
+
+def test_table9_has_48_columns_with_their_layouts(expected):
+    found = inspire_paper.printed(expected, "9")
+    assert len(found) == 48
+    for column in found:
+        places = column.layout.first * column.layout.degree * column.layout.answers
+        assert places * 4096 * 8 == column.database_bits, "N/t x degree x answers x 4 KB are the database (X12)"
+
+
+def test_simpleypirs_layout_follows_from_its_bytes(expected):
+    layouts = [c.layout for c in inspire_paper.printed(expected, "4") if c.protocol == "simpleypir"]
+    assert [(layout.first, layout.answers) for layout in layouts] == [(2**14, 19), (2**16, 37), (2**17, 74)]
+
+
+def test_records_are_matched_by_layout_and_not_by_name(tmp_path, expected):
+    right = synthetic.inspire(1, 512, 8192, 32, 1)
+    other = synthetic.inspire(1, 512, 8192, 16, 2)
+    other["parameters"]["name"] = "inspire/1gb-512b-n8192-t32"
+    other["id"] = other["row"] = "other"
+    joined, _ = load(tmp_path, [right, other])
+    found = inspire_paper.measured(joined)
+    column = next(c for c in inspire_paper.printed(expected, "9") if (c.record_bits, c.layout.first) == (512, 8192))
+    assert [m.row["set"] for m in inspire_paper.matches(column, found)] == ["inspire/1gb-512b-n8192"]
+    rest = inspire_paper.unmatched(inspire_paper.printed(expected, "9"), found)
+    assert [m.row["set"] for m in rest] == ["inspire/1gb-512b-n8192-t32"]
+
+
+def test_batches_and_several_threads_are_not_the_papers(tmp_path):
+    joined, _ = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, queries=4)])
+    assert inspire_paper.measured(joined) == []
+    joined, _ = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, threads=2)])
+    assert inspire_paper.measured(joined) == []
+
+
+def test_table9_compares_sizes_and_times(joined, predictions, expected, contradictions):
+    data = build(joined, predictions, expected, contradictions, "9").data
+    own = data[(data["database"] == "1GB") & data["here"].notna()]
+    assert len(own) == 16 * 9
+    sizes = own[own["unit"] == "B"]
+    assert sizes["size_equal"].eq(True).all(), "formula sizes equal the printed KB after rounding"
+    row = own[(own["record_bits"] == 512) & (own["metric"] == "packing")].set_index("layout")
+    cell = row.loc["N/t = 32768, t = 8, 1 answer"]
+    assert cell["here"] == pytest.approx(0.008 * 8 * 1.005)
+    assert cell["paper"] == pytest.approx(0.18) and cell["ratio"] == pytest.approx(0.064 * 1.005 / 0.18)
+
+
+def test_a_size_that_differs_is_marked(tmp_path, expected, contradictions):
+    record = synthetic.inspire(1, 512, 8192, 32, 1)
+    record["transcript"][0]["payload_bytes"] -= 28 * KIB
+    joined, foretold = load(tmp_path, [record])
+    table = build(joined, foretold, expected, contradictions, "9")
+    line = next(line for line in table.markdown().splitlines() if "here, 1gb-512b-n8192" in line)
+    assert "| 56.00≠ | 140.0 | 12.00 | 208.0≠ |" in line
+    assert "2 of 4 measured sizes equal the printed ones" in table.markdown()
+    assert r"\neq" in table.tex() and r"$\gamma$" not in table.tex()
+
+
+def test_tables_2_to_4_take_records_of_the_same_layout(joined, predictions, expected, contradictions):
+    """Pareto fronts: 1-bit columns of InsPIRe^(2) were run with 64 or 128 B records; the line says so."""
+    table = build(joined, predictions, expected, contradictions, "2")
+    data = table.data[(table.data["metric"] == "server_time") & (table.data["database"] == "1GB")]
+    assert data[~data["protocol"].isin(["kspir", "hintlesspir"])]["here"].notna().all()
+    bits = data.groupby("protocol")["measured_record_bits"].unique()
+    assert set(bits["inspire2"]) == {512, 1024} and set(bits["inspire"]) == {1} and set(bits["simpleypir"]) == {2**19}
+    text = table.markdown()
+    assert "1024 bit records†ᵉ |" in text and "ᵉ same layout, measured with records of another size" in text
+    exact = build(joined, predictions, expected, contradictions, "3").data
+    own = exact[(exact["protocol"] == "inspire") & (exact["database"] == "1GB")]
+    assert set(own["measured_record_bits"]) == {512}
+
+
+def test_cells_that_cannot_be_filled_say_why(joined, predictions, expected, contradictions):
+    text = build(joined, predictions, expected, contradictions, "9").markdown()
+    assert "*skipped, memory: needs 31 GiB; 23 free*" in text
+    lines = [line for line in text.splitlines() if line.startswith("| 8 GB, 512 bit") and "| here" in line]
+    assert len(lines) == 7 and sum(inspire_tables.NOT_MEASURED in line for line in lines) == 6
+    assert sum(inspire_tables.NOT_PLANNED in line for line in text.splitlines()) == 16
+    baselines = build(joined, predictions, expected, contradictions, "2").markdown()
+    assert "| 1 GB | KSPIR |  | paper, Table 2 |  |  | 14ᵖ | 2352ᵖ |" in baselines
+    assert "| KSPIR |  | here" not in baselines and "ᵖ the paper's own number" in baselines
+
+
+def test_marks_stand_at_our_lines(tmp_path, expected, contradictions):
+    record = synthetic.inspire(1, 512, 8192, 32, 1, streamed=True)
+    joined, foretold = load(tmp_path, [record], {f"{'synthetic-inspire-1gb-512b-n8192'}-{2**24}x512": "2026-11-01"})
+    foretold["failure_log2"] = -35.0
+    joined["failure_log2"] = -35.0
+    table = build(joined, foretold, expected, contradictions, "9")
+    text = table.markdown()
+    assert "here, 1gb-512b-n8192†‡§¶ | 121.3† | -35‡ |" in text
+    for words in ("† below 128-bit security", "‡ failure bound above 2^-40", "§ stale", "¶ streamed"):
+        assert words in text
+
+
+def test_many_sets_with_one_figure_are_counted(joined, predictions, expected, contradictions):
+    text = build(joined, predictions, expected, contradictions, "9").markdown()
+    assert "† below 128-bit security (17 sets of InsPIRe 121.3 bit)" in text
+
+
+def test_records_of_other_databases_are_lines_of_their_own(tmp_path, expected, contradictions):
+    small = synthetic.record(
+        "inspire", "small", 2**16, 512, {"first_dimension": 2048, "degree": 1, "answer_ciphertexts": 1}
+    )
+    joined, foretold = load(tmp_path, [small])
+    table = build(joined, foretold, expected, contradictions, "9")
+    assert "| 2^16 x 512 bit | InsPIRe | N/t = 2048, t = 1, 1 answer | here, small† |" in table.markdown()
+    assert "2^16" not in build(joined, foretold, expected, contradictions, "3").markdown()
+
+
+def test_contradictions_are_footnotes(joined, predictions, expected, contradictions):
+    """Each of the paper's contradictions that names a table stands below that table."""
+    named = {entry["id"]: inspire_notes.tables_of(entry) for entry in contradictions.to_dict("records")}
+    assert [key for key, tables in named.items() if not tables] == ["X31"], "headings of the appendix only"
+    assert named["X28"] == {"2", "3", "4"} and named["X29"] == {"3", "4"} and named["X13"] == {"8"}
+    for number in "2346789":
+        text = build(joined, predictions, expected, contradictions, number).markdown()
+        for key, tables in named.items():
+            assert (f"{key}, " in text) == (number in tables), (key, number)
+        has_cells = any(number in places for places in inspire_notes.CELLS.values())
+        assert ("ˣ" in text) == has_cells
+
+
+def test_contradicted_cells(expected):
+    def cells(number: str, key: str) -> set[tuple]:
+        places = inspire_notes.CELLS[key][number]
+        columns = inspire_paper.printed(expected, number)
+        return {(c.database, c.record_bits, c.layout.first, metric) for c in columns for metric in places(c)}
+
+    assert cells("9", "X12") == {("32GB", 1, 2**20, inspire_notes.CONFIGURATION)}
+    assert len(cells("9", "X25")) == 18, "as the list says"
+    assert len(cells("8", "X13")) == 3
+    assert len(cells("3", "X29")) + len(cells("4", "X29")) == 5
+    assert cells("4", "X27") == {("1GB", 262144, 1024, m) for m in ("offline_time", "server_time")}
+
+
+def test_applications_are_matched_by_database(tmp_path, expected, contradictions):
+    layout = {"first_dimension": 16384, "degree": 1, "answer_ciphertexts": 64}
+    retrieval = synthetic.record("inspire", "ipfs", 2**14, 2**21, layout)
+    discovery = synthetic.record(
+        "inspire", "ipfs", 200_000, 800, {"first_dimension": 4096, "degree": 2, "answer_ciphertexts": 1}
+    )
+    joined, foretold = load(tmp_path, [retrieval, discovery])
+    table = build(joined, foretold, expected, contradictions, "6")
+    own = table.data[table.data["source"] == "here"].set_index(["place", "metric"])["value"]
+    bytes_sent = 86016 + 7 * 16384 + 6 * 2048 * 7 + 64 * 12288
+    place = inspire_applications.STEPS["content_retrieval"]
+    assert own[place, "total_comm"] == bytes_sent
+    assert own[place, "total_comm_improvement"] == pytest.approx(100 * (1 - bytes_sent / (2.1 * 2**20)))
+    text = table.markdown()
+    assert "here, InsPIRe ipfs, 200000 x 800 bit" in text and inspire_tables.NOT_PLANNED in text
+    assert "| 46ˣ |" in text
+    enrolment = build(joined, foretold, expected, contradictions, "7").markdown()
+    assert (
+        enrolment.count(inspire_tables.NOT_PLANNED) == 3 and "| 20 M | paper, InsPIRe |  |  | 1.19 | 78 |" in enrolment
+    )
+
+
+def test_figure1_has_the_papers_points_and_ours(joined, expected, predictions):
+    data = inspire_figure1.build(joined, expected, predictions)
+    paper = data[data["source"] == "paper"]
+    assert len(paper[paper["entries"] == "2"]) == 14 and len(paper[paper["entries"] == "4"]) == 9
+    ours = data[(data["source"] == "here") & data["server_s"].notna()]
+    assert len(ours) == 12 + 7
+    assert inspire_figure1.missing_text(data) == ""
+    [axes] = inspire_figure1.draw(data).axes
+    lines = [line for line in axes.lines if len(line.get_xdata())]
+    assert len(lines) == 7 + 4 + 5 + 2, "one a protocol, kind of entries and source"
+
+
+def test_figures_without_records_are_the_papers_alone(tmp_path, expected):
+    joined, foretold = load(tmp_path, [])
+    data = inspire_figure1.build(joined, expected, foretold)
+    assert data[data["source"] == "here"]["server_s"].isna().all()
+    assert inspire_tables.NOT_PLANNED in inspire_figure1.missing_text(data)
+    for which in inspire_breakdown.FIGURES:
+        data = inspire_breakdown.build(joined, expected, foretold, which)
+        assert set(data[data["value"].notna()]["source"]) == {"paper"}
+        inspire_breakdown.draw(data, which)
+
+
+@pytest.mark.parametrize(("which", "bars"), [("inspire-figure2", 12), ("inspire-figure3", 16)])
+def test_parts_add_up_to_the_total(joined, expected, predictions, which, bars):
+    data = inspire_breakdown.build(joined, expected, predictions, which)
+    assert data[["source", "record_bits", "first"]].drop_duplicates().shape[0] == 2 * bars
+    for source, own in data[data["unit"] == "s"].groupby("source"):
+        sums = own.groupby(["record_bits", "first"])["value"].sum()
+        totals = own.groupby(["record_bits", "first"])["server_s"].first()
+        if source == "here":
+            assert sums.to_list() == pytest.approx(totals.to_list())
+        else:
+            # X25: some of the paper's parts exceed their total.
+            assert (sums >= totals * 0.999).all()
+    paper = data[(data["source"] == "paper") & (data["unit"] == "B")]
+    assert paper["value"].min() >= 12 * KIB
+
+
+@pytest.mark.parametrize("which", [name for name in inspire.TABLES])
+def test_tables_from_the_command_line(folder, tmp_path, which, capsys):
+    arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json")]
+    arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "t")]
+    assert main(["table", which, *arguments]) == 0, capsys.readouterr().err
+    for end in ("csv", "md", "tex", "html", "caption.rst"):
+        assert (tmp_path / f"t.{end}").stat().st_size > 100
+    assert "InsPIRe_0" not in (tmp_path / "t.html").read_text() + (tmp_path / "t.tex").read_text()
+
+
+@pytest.mark.parametrize("which", inspire.FIGURES)
+def test_figures_from_the_command_line(folder, tmp_path, which):
+    arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json")]
+    arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "f")]
+    assert main([which, *arguments]) == 0
+    for end in ("pdf", "svg", "png", "csv", "caption.rst"):
+        assert (tmp_path / f"f.{end}").stat().st_size > 100
+    first = (tmp_path / "f.pdf").read_bytes()
+    assert main([which, *arguments]) == 0
+    assert (tmp_path / "f.pdf").read_bytes() == first, "equal data give equal bytes"
+
+
+def test_the_papers_numbers_are_needed(folder, tmp_path, capsys):
+    arguments = ["--records", str(folder / "records"), "--out", str(tmp_path / "t")]
+    assert main(["table", "inspire-table9", *arguments]) == 2
+    assert "--expected" in capsys.readouterr().err
+
+
+def test_predictions_of_one_row_in_two_files_do_not_double_it(folder, tmp_path):
+    twice = tmp_path / "again.json"
+    twice.write_text(json.dumps(json.loads((folder / "predictions.json").read_text())))
+    arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json"), str(twice)]
+    assert main(["table", "inspire-table9", *arguments, "--expected", str(EXPECTED), "--out", str(tmp_path / "t")]) == 0
+    frame = pd.read_csv(tmp_path / "t.csv")
+    assert not frame[frame["record_id"].notna()].duplicated(["record_id", "metric"]).any()
