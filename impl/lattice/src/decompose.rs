@@ -36,6 +36,11 @@ impl Scale {
     pub(crate) fn length(&self) -> usize {
         self.length
     }
+
+    /// Base, dropped digits, digits.
+    pub(crate) fn parts(&self) -> (u64, usize, usize) {
+        (self.base, self.dropped, self.length)
+    }
 }
 
 #[derive(Clone, Debug)]

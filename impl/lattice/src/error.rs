@@ -27,6 +27,9 @@ pub enum LatticeError {
     /// A secret or an error distribution cannot be sampled.
     #[error(transparent)]
     Lwe(#[from] LweError),
+    /// No room for the table of a packing.
+    #[error(transparent)]
+    Table(#[from] ring::DiagonalError),
     /// Bytes that are not a ciphertext.
     #[error(transparent)]
     Wire(#[from] WireError),

@@ -111,6 +111,28 @@ impl<W: Word> RingGadget<W> {
         Ok(())
     }
 
+    /// The digits of a polynomial of the ring in the NTT domain, one polynomial each.
+    ///
+    /// # Panics
+    /// If there are not as many outputs as digits, or one is of another ring.
+    pub(crate) fn transformed_digits(
+        &self,
+        input: &Poly<W, Coefficient>,
+        workspace: &mut Workspace<W>,
+        out: &mut [Poly<W, Ntt>],
+    ) {
+        let (ring, n) = (self.ring(), self.ring().n());
+        assert!(out.len() == self.length() && out.iter().all(|poly| ring.owns(poly)));
+        workspace.digits.resize(self.length() * n, 0);
+        let Workspace { integers, digits, coins, .. } = workspace;
+        self.digits(input, integers, digits, coins);
+        for (digits, out) in digits.chunks_exact(n).zip(out) {
+            for ((_, plan), limb) in ring.limbs().iter().zip(out.limbs_mut()) {
+                plan.forward_signed(digits, limb);
+            }
+        }
+    }
+
     /// Refuses a key of another ring or made with another gadget.
     pub(crate) fn check_key(&self, key: &RlwePrime<W>) -> Result<(), LatticeError> {
         if key.scale != self.scale() || key.rows.len() != self.length() {

@@ -8,6 +8,7 @@
 pub mod bandwidth;
 pub mod bits;
 pub mod dense;
+pub mod diagonal;
 pub mod gaussian;
 pub mod kernel;
 pub mod matmul;
@@ -27,6 +28,7 @@ pub mod vector;
 pub mod word;
 pub mod words;
 
+pub use diagonal::{BlockDiagonal, DiagonalError};
 pub use gaussian::DiscreteGaussian;
 pub use kernel::{Kernel, KernelError};
 pub use matrix::{MatrixError, PackedMatrix, RowBlockMut};

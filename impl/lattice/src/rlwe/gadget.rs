@@ -36,6 +36,11 @@ impl<W: Word> SeededRlwePrime<W> {
         expand_rows(ring, self.scale, &self.rows)
     }
 
+    /// The bodies, by digit.
+    pub(crate) fn into_bodies(self) -> Vec<Poly<W, Ntt>> {
+        self.rows.into_iter().map(|row| row.b).collect()
+    }
+
     /// Refuses a ring that is not the key's.
     pub(crate) fn check(&self, ring: &Ring<W>) -> Result<(), LatticeError> {
         self.rows.iter().try_for_each(|row| check(ring, &row.b))

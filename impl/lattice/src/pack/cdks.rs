@@ -1,0 +1,153 @@
+//! CDKS packing (Chen, Dai, Kim, Song, ACNS 2021).
+//!
+//! Node v of level k joins nodes v and v + h of the level below, h = gamma / 2^k, with Y = X^(N / 2^k) and tau: X -> X^(2^k + 1):
+//! c = c_v + Y c_(v+h) + tau(c_v - Y c_(v+h)). Since tau(Y) = -Y, coefficients that are multiples of N / 2^k double and the others of
+//! the level vanish. From level log2 gamma + 1 on there is one node and no second argument: the trace. So the phase of the root is
+//! N times the sum over j of the constant coefficients times X^(j N / gamma); ring masks and bodies are multiplied by 1/N first,
+//! which leaves the bodies as they are and amplifies no noise of the inputs. (YPIR scales the query on the client instead.)
+//!
+//! **The dense form.** Let T_(v,i) be the digits at node v of level k, so that its key switch adds the sum over i of T_(v,i) y_i to the
+//! body. Above it, that sum is added to its images under all compositions of the taus of higher levels, the group of the sigma = 1
+//! modulo 2^(k+1), and multiplied by X^(p_v), p_v = v N / gamma, which those leave fixed. The body of the root so contains, slot by
+//! slot, the sum over i and sigma of sigma(y_i) [sum_v X^(p_v) sigma(T_(v,i))]: the bracket is what [`evaluate`] computes.
+
+use super::evaluate;
+use super::table::PackingTable;
+use super::{Packing, PackingKeys, PackingMasks};
+use crate::error::LatticeError;
+use crate::product::Workspace;
+use ring::{Automorphism, Ntt, Poly, Ring};
+
+/// The ring masks over N, as many as gamma.
+fn leaves(packing: &Packing, ring_masks: &[Poly<u32, Ntt>]) -> Vec<Poly<u32, Ntt>> {
+    let ring = packing.ring();
+    let factors = evaluate::inverses(ring, ring.n());
+    let mut leaves = ring_masks.to_vec();
+    for leaf in &mut leaves {
+        for ((modulus, _), (limb, &factor)) in ring.limbs().iter().zip(leaf.limbs_mut().zip(&factors)) {
+            ring.vectors().mul_scalar(modulus, limb, factor);
+        }
+    }
+    leaves.resize_with(packing.gamma, || ring.zero());
+    leaves
+}
+
+/// One level of the tree.
+struct Level {
+    /// Y in the NTT domain.
+    y: Poly<u32, Ntt>,
+    map: Automorphism,
+    /// Nodes of this level.
+    nodes: usize,
+}
+
+fn levels(packing: &Packing) -> Result<Vec<Level>, LatticeError> {
+    let (ring, n) = (packing.ring(), packing.ring().n());
+    let level = |(k, exponent): (u32, u64)| {
+        Ok(Level {
+            y: ring.monomial_ntt(n >> k),
+            map: Automorphism::new(n, exponent)?,
+            nodes: (packing.gamma >> k).max(1),
+        })
+    };
+    (1..).zip(packing.exponents()).map(level).collect()
+}
+
+/// The sum c + Y d and the image of c - Y d; for one argument, c and its image.
+fn butterfly(
+    ring: &Ring<u32>,
+    level: &Level,
+    mut c: Poly<u32, Ntt>,
+    d: Option<Poly<u32, Ntt>>,
+) -> (Poly<u32, Ntt>, Poly<u32, Ntt>) {
+    let mut difference = c.clone();
+    if let Some(mut d) = d {
+        ring.mul_assign(&mut d, &level.y);
+        ring.add_assign(&mut c, &d);
+        ring.sub_assign(&mut difference, &d);
+    }
+    (c, ring.automorphism_ntt(&difference, &level.map))
+}
+
+/// Splits the nodes of the level below into first and second arguments.
+fn arguments<T>(mut below: Vec<T>, level: &Level) -> impl Iterator<Item = (T, Option<T>)> {
+    let mut second = below.split_off(level.nodes).into_iter();
+    below.into_iter().map(move |first| (first, second.next()))
+}
+
+/// Packed mask and, for a body of zero, packed body.
+pub(super) fn pack(
+    packing: &Packing,
+    masks: &PackingMasks,
+    keys: &PackingKeys,
+    ring_masks: &[Poly<u32, Ntt>],
+    workspace: &mut Workspace<u32>,
+) -> Result<(Poly<u32, Ntt>, Poly<u32, Ntt>), LatticeError> {
+    let ring = packing.ring();
+    let mut digits: Vec<Poly<u32, Ntt>> = (0..packing.gadget.length()).map(|_| ring.zero()).collect();
+    // The bodies of the leaves are constants, whose packing is exact: they are added at the end.
+    let mut nodes: Vec<_> = leaves(packing, ring_masks).into_iter().map(|a| (a, None::<Poly<u32, Ntt>>)).collect();
+    for (role, level) in levels(packing)?.iter().enumerate() {
+        let mut next = Vec::with_capacity(level.nodes);
+        for ((first_a, first_b), second) in arguments(nodes, level) {
+            let (second_a, second_b) = second.unzip();
+            let (mut a, mapped) = butterfly(ring, level, first_a, second_a);
+            let mut b = match first_b {
+                Some(first_b) => {
+                    let (mut b, mapped) = butterfly(ring, level, first_b, second_b.flatten());
+                    ring.add_assign(&mut b, &mapped);
+                    b
+                }
+                None => ring.zero(),
+            };
+            packing.gadget.transformed_digits(&ring.inverse(mapped), workspace, &mut digits);
+            for (row, digit) in digits.iter().enumerate() {
+                ring.mul_add_assign(&mut a, digit, masks.row(role, row));
+                ring.mul_add_assign(&mut b, digit, keys.row(role, row));
+            }
+            next.push((a, Some(b)));
+        }
+        nodes = next;
+    }
+    let (a, b) = nodes.pop().unzip();
+    Ok((a.unwrap_or_else(|| ring.zero()), b.flatten().unwrap_or_else(|| ring.zero())))
+}
+
+/// The table of one output.
+pub(super) fn preprocess(
+    packing: &Packing,
+    masks: &PackingMasks,
+    ring_masks: &[Poly<u32, Ntt>],
+    workspace: &mut Workspace<u32>,
+) -> Result<PackingTable, LatticeError> {
+    let (ring, length) = (packing.ring(), packing.gadget.length());
+    let n = ring.n();
+    // The automorphisms above level k: as many as there are residues 1 modulo 2^(k + 1).
+    let orders: Vec<usize> = (1..=n.ilog2()).map(|k| n >> k).collect();
+    let sides: Vec<usize> = orders.iter().flat_map(|&order| vec![evaluate::side(order); length]).collect();
+    let mut matrices = evaluate::zero_matrices(ring, &sides)?;
+    let ones = vec![1; ring.primes().len()];
+    let mut nodes = leaves(packing, ring_masks);
+    for (role, level) in levels(packing)?.iter().enumerate() {
+        let mut next = Vec::with_capacity(level.nodes);
+        // By row, then by node.
+        let mut digits: Vec<Vec<Poly<u32, Ntt>>> = vec![Vec::with_capacity(level.nodes); length];
+        for (first, second) in arguments(nodes, level) {
+            let (mut a, mapped) = butterfly(ring, level, first, second);
+            let mut fresh: Vec<Poly<u32, Ntt>> = (0..length).map(|_| ring.zero()).collect();
+            packing.gadget.transformed_digits(&ring.inverse(mapped), workspace, &mut fresh);
+            for (row, digit) in fresh.into_iter().enumerate() {
+                ring.mul_add_assign(&mut a, &digit, masks.row(role, row));
+                digits[row].push(digit);
+            }
+            next.push(a);
+        }
+        for (row, digits) in digits.iter().enumerate() {
+            let terms: Vec<_> = digits.iter().enumerate().map(|(v, digit)| (packing.position(v), digit)).collect();
+            evaluate::fill(ring, &terms, orders[role], &ones, &mut matrices, role * length + row);
+        }
+        nodes = next;
+    }
+    let mask = nodes.pop().unwrap_or_else(|| ring.zero());
+    Ok(PackingTable::new(packing, matrices, Vec::new(), ring.inverse(mask)))
+}

@@ -1,0 +1,206 @@
+//! Ring packing: up to gamma LWE ciphertexts under the coefficients of an RLWE key become one RLWE ciphertext under that key.
+//!
+//! LWE ciphertext j, mask vector a_j and body b_j, enters as its *ring mask* ã_j = sum_i a_j[i] X^(-i), of whose product with s the
+//! constant coefficient is <a_j, s> ([`ring_mask`]). What depends on ring masks and on the public masks of the packing keys alone is
+//! done by [`Packing::preprocess`]; [`PackingTable::pack`] then takes a client's keys and the bodies.
+//!
+//! Two methods. **CDKS** (Chen, Dai, Kim, Song, ACNS 2021, as YPIR uses it) joins ciphertexts in a tree of automorphisms
+//! X -> X^(2^k + 1), one key a level. **InspiRING** (InsPIRe, Algorithms 1 and 2) writes every phase as a trace,
+//! b_j - 1/gamma sum over sigma of sigma(ã_j) sigma(s), sums over j first, and then switches the keys sigma(s) one into the next with
+//! the images of one key.
+//!
+//! **Online both are one matrix-vector product.** Every image of a key under an automorphism is a permutation of its NTT slots, and
+//! the products with digits happen slot by slot: so each slot of the packed body is a fixed linear form in the slots of the key
+//! bodies. [`PackingTable`] holds these forms ([`BlockDiagonal`]), gamma ell residues a slot and prime, and reads them once.
+
+mod cdks;
+mod evaluate;
+mod inspiring;
+mod keys;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use keys::{PackingKeys, PackingMasks};
+pub use table::PackingTable;
+
+use crate::decompose::RingGadget;
+use crate::error::LatticeError;
+use crate::product::Workspace;
+use crate::rlwe::{Rlwe, check};
+use ring::{Coefficient, Ntt, Poly, Ring};
+
+/// How ciphertexts are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// InsPIRe's Algorithm 1 (gamma = N: keys for X -> X^5 and X -> X^-1) and 2 (gamma <= N / 2: one key, X -> X^(2 N / gamma + 1)).
+    /// Body j lands in coefficient j; at gamma < N the coefficients from gamma on are arbitrary.
+    Inspiring,
+    /// The tree of CDKS, with log2 N keys. Body j lands in coefficient j N / gamma, the others become zero up to noise.
+    Cdks,
+}
+
+impl std::fmt::Display for Method {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Inspiring => "inspiring",
+            Self::Cdks => "cdks",
+        })
+    }
+}
+
+/// A way to pack gamma ciphertexts: method, gamma and gadget. Rings are of 32-bit words.
+#[derive(Clone, Debug)]
+pub struct Packing {
+    method: Method,
+    gadget: RingGadget<u32>,
+    gamma: usize,
+}
+
+impl Packing {
+    /// Packing of up to `gamma` ciphertexts modulo the gadget's modulus.
+    ///
+    /// # Errors
+    /// A gamma that is no power of two up to N.
+    pub fn new(method: Method, gadget: &RingGadget<u32>, gamma: usize) -> Result<Self, LatticeError> {
+        let n = gadget.ring().n();
+        if !gamma.is_power_of_two() || gamma > n {
+            return Err(LatticeError::Parameter(format!(
+                "packings hold a power of two up to {n} ciphertexts, not {gamma}"
+            )));
+        }
+        Ok(Self { method, gadget: gadget.clone(), gamma })
+    }
+
+    /// The method.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Ciphertexts that one output holds.
+    pub fn gamma(&self) -> usize {
+        self.gamma
+    }
+
+    /// The gadget.
+    pub fn gadget(&self) -> &RingGadget<u32> {
+        &self.gadget
+    }
+
+    /// The ring.
+    pub fn ring(&self) -> &Ring<u32> {
+        self.gadget.ring()
+    }
+
+    /// The coefficient of an output that holds ciphertext j.
+    pub fn position(&self, j: usize) -> usize {
+        match self.method {
+            Method::Inspiring => j,
+            Method::Cdks => j * (self.ring().n() / self.gamma),
+        }
+    }
+
+    /// The automorphism X -> X^k of each key, by role: InspiRING generates the group with the first and, at gamma = N, joins its two
+    /// halves with the second; CDKS has level 1 first.
+    pub fn exponents(&self) -> Vec<u64> {
+        let n = self.ring().n() as u64;
+        match self.method {
+            Method::Inspiring if self.gamma as u64 == n => vec![5, 2 * n - 1],
+            // At gamma = 1 the group is trivial: nothing is switched but from X -> X^(2 N + 1), the identity.
+            Method::Inspiring if self.gamma == 1 => Vec::new(),
+            Method::Inspiring => vec![2 * n / self.gamma as u64 + 1],
+            Method::Cdks => (1..=n.ilog2()).map(|level| (1 << level) + 1).collect(),
+        }
+    }
+
+    /// Packs with nothing prepared: for ring masks that depend on the query. `ring_masks`: up to gamma, NTT domain; coefficient j of
+    /// `bodies` is b_j, its coefficients from gamma on do not matter.
+    ///
+    /// # Errors
+    /// Too many ring masks, operands of another ring or packing.
+    pub fn pack(
+        &self,
+        masks: &PackingMasks,
+        keys: &PackingKeys,
+        ring_masks: &[Poly<u32, Ntt>],
+        bodies: &Poly<u32, Coefficient>,
+        workspace: &mut Workspace<u32>,
+    ) -> Result<Rlwe<u32, Coefficient>, LatticeError> {
+        self.check_masks(masks, ring_masks)?;
+        self.check_keys(keys)?;
+        check(self.ring(), bodies)?;
+        let (a, b) = match self.method {
+            Method::Inspiring => {
+                let mut sum = inspiring::Summed::new(self, keys);
+                (inspiring::collapse(self, masks, ring_masks, workspace, &mut sum)?, sum.into_sum())
+            }
+            Method::Cdks => cdks::pack(self, masks, keys, ring_masks, workspace)?,
+        };
+        let mut b = self.ring().inverse(b);
+        self.add_bodies(&mut b, bodies);
+        Ok(Rlwe { a: self.ring().inverse(a), b })
+    }
+
+    /// Does what depends on ring masks and key masks only. `ring_masks`: up to gamma, NTT domain; missing ones count as zero.
+    ///
+    /// # Errors
+    /// Too many ring masks, operands of another ring or packing, memory that the system refuses.
+    pub fn preprocess(
+        &self,
+        masks: &PackingMasks,
+        ring_masks: &[Poly<u32, Ntt>],
+        workspace: &mut Workspace<u32>,
+    ) -> Result<PackingTable, LatticeError> {
+        self.check_masks(masks, ring_masks)?;
+        match self.method {
+            Method::Inspiring => inspiring::preprocess(self, masks, ring_masks, workspace),
+            Method::Cdks => cdks::preprocess(self, masks, ring_masks, workspace),
+        }
+    }
+
+    /// Adds the bodies where the output holds them.
+    fn add_bodies(&self, b: &mut Poly<u32, Coefficient>, bodies: &Poly<u32, Coefficient>) {
+        let ring = self.ring();
+        for (i, (modulus, _)) in ring.limbs().iter().enumerate() {
+            let limb = b.limb_mut(i);
+            for (j, &body) in bodies.limb(i)[..self.gamma].iter().enumerate() {
+                let position = self.position(j);
+                limb[position] = modulus.add(limb[position], body);
+            }
+        }
+    }
+
+    fn check_masks(&self, masks: &PackingMasks, ring_masks: &[Poly<u32, Ntt>]) -> Result<(), LatticeError> {
+        if ring_masks.len() > self.gamma {
+            return Err(LatticeError::Parameter(format!(
+                "{} ciphertexts for a packing of {}",
+                ring_masks.len(),
+                self.gamma
+            )));
+        }
+        masks.check(self)?;
+        ring_masks.iter().try_for_each(|mask| check(self.ring(), mask))
+    }
+
+    fn check_keys(&self, keys: &PackingKeys) -> Result<(), LatticeError> {
+        keys.check(self)
+    }
+}
+
+/// sum_i a[i] X^(-i) modulo q for a vector of N residues modulo q: the ring mask of an LWE ciphertext with that mask vector.
+///
+/// # Errors
+/// Another number of elements than N.
+pub fn ring_mask(ring: &Ring<u32>, a: &[u64]) -> Result<Poly<u32, Ntt>, LatticeError> {
+    let n = ring.n();
+    if a.len() != n {
+        return Err(LatticeError::Mismatch("a mask vector and a ring of different dimensions"));
+    }
+    // X^(-i) = -X^(n - i).
+    let reversed: Vec<u64> = (0..n).map(|j| a[(n - j) % n]).collect();
+    let mut mask: Poly<u32, Coefficient> = ring.from_u64(&reversed);
+    for (i, (modulus, _)) in ring.limbs().iter().enumerate() {
+        mask.limb_mut(i)[1..].iter_mut().for_each(|x| *x = modulus.neg(*x));
+    }
+    Ok(ring.forward(mask))
+}

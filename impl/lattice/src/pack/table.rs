@@ -1,0 +1,91 @@
+//! What a server keeps for one packed output, and packing with it.
+
+use super::{Packing, PackingKeys};
+use crate::error::LatticeError;
+use crate::rlwe::{Rlwe, check};
+use ring::{BlockDiagonal, Coefficient, Ntt, Poly};
+
+/// A row of keys that meets its digits slot by slot.
+#[derive(Debug)]
+pub(super) struct Pointwise {
+    pub(super) role: usize,
+    pub(super) row: usize,
+    pub(super) factor: Poly<u32, Ntt>,
+}
+
+/// All of one output that does not depend on the client: the packed mask, and the linear forms of the slots of the packed body in
+/// the slots of the keys.
+#[derive(Debug)]
+pub struct PackingTable {
+    packing: Packing,
+    /// For each prime; a band for each role and row, in this order, as far as they are not pointwise.
+    matrices: Vec<BlockDiagonal>,
+    last: Vec<Pointwise>,
+    mask: Poly<u32, Coefficient>,
+}
+
+impl PackingTable {
+    pub(super) fn new(
+        packing: &Packing,
+        matrices: Vec<BlockDiagonal>,
+        last: Vec<Pointwise>,
+        mask: Poly<u32, Coefficient>,
+    ) -> Self {
+        Self { packing: packing.clone(), matrices, last, mask }
+    }
+
+    /// The packing.
+    pub fn packing(&self) -> &Packing {
+        &self.packing
+    }
+
+    /// Bytes that packing reads: gamma ell N words of 4 bytes a prime (InspiRING; 96 MiB for gamma = N = 2048, ell = 3 and two primes).
+    pub fn bytes(&self) -> usize {
+        self.matrices.iter().map(BlockDiagonal::bytes).sum()
+    }
+
+    /// Packs with a client's keys. Coefficient j of `bodies` is b_j; its coefficients from gamma on do not matter.
+    ///
+    /// # Errors
+    /// Keys of another packing, bodies of another ring.
+    pub fn pack(
+        &self,
+        keys: &PackingKeys,
+        bodies: &Poly<u32, Coefficient>,
+    ) -> Result<Rlwe<u32, Coefficient>, LatticeError> {
+        let mut packed = self.pack_batch(&[(keys, bodies)])?;
+        packed.pop().ok_or(LatticeError::Mismatch("a batch and its outputs"))
+    }
+
+    /// Packs for several clients, or several vectors of bodies, while the table is read once for up to eight of them.
+    ///
+    /// # Errors
+    /// Keys of another packing, bodies of another ring.
+    pub fn pack_batch(
+        &self,
+        batch: &[(&PackingKeys, &Poly<u32, Coefficient>)],
+    ) -> Result<Vec<Rlwe<u32, Coefficient>>, LatticeError> {
+        let ring = self.packing.ring();
+        for (keys, bodies) in batch {
+            self.packing.check_keys(keys)?;
+            check(ring, bodies)?;
+        }
+        let bands = self.matrices.first().map_or(0, BlockDiagonal::bands);
+        let mut sums: Vec<Poly<u32, Ntt>> = batch.iter().map(|_| ring.zero()).collect();
+        for (i, matrix) in self.matrices.iter().enumerate() {
+            let inputs: Vec<Vec<&[u32]>> =
+                batch.iter().map(|(keys, _)| keys.bodies().take(bands).map(|body| body.limb(i)).collect()).collect();
+            let mut out: Vec<&mut [u32]> = sums.iter_mut().map(|sum| sum.limb_mut(i)).collect();
+            matrix.multiply(ring.vectors(), &inputs, &mut out);
+        }
+        let finish = |((keys, bodies), mut sum): (&(&PackingKeys, &Poly<u32, Coefficient>), Poly<u32, Ntt>)| {
+            for Pointwise { role, row, factor } in &self.last {
+                ring.mul_add_assign(&mut sum, factor, keys.row(*role, *row));
+            }
+            let mut b = ring.inverse(sum);
+            self.packing.add_bodies(&mut b, bodies);
+            Rlwe { a: self.mask.clone(), b }
+        };
+        Ok(batch.iter().zip(sums).map(finish).collect())
+    }
+}
