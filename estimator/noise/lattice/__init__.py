@@ -11,6 +11,7 @@ from .basic import (
     uniform_square,
 )
 from .inputs import GadgetNoise, Secret
+from .packing import cdks, inspiring, mean_in_common, packing_theorem
 from .products import cmux, cmux_chain, digit_noise, external_product, gadget_product
 from .switching import (
     automorphism,
@@ -29,6 +30,7 @@ __all__ = [
     "Secret",
     "TraceNoise",
     "automorphism",
+    "cdks",
     "cmux",
     "cmux_chain",
     "digit_noise",
@@ -36,10 +38,13 @@ __all__ = [
     "external_product",
     "fresh",
     "gadget_product",
+    "inspiring",
     "lwe_key_switch",
+    "mean_in_common",
     "modulus_switch",
     "monomial_product",
     "norm_product",
+    "packing_theorem",
     "plaintext_product",
     "ring_switch",
     "rlwe_key_switch",
