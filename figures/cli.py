@@ -61,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="predictions, JSON files or folders of them; of primitives, one for each of the first folders",
     )
+    shared.add_argument(
+        "--descriptions", type=Path, nargs="+", default=[], metavar="FILE", help="what the binary says of each row"
+    )
     shared.add_argument("--expected", type=Path, metavar="DIR", help="the papers' numbers, experiments/expected")
     shared.add_argument("--stale", type=Path, metavar="FILE", help="records whose sources changed, results/stale.json")
     shared.add_argument("--experiment", metavar="NAME", help="only records of this experiment, e.g. pirouette/figure4")
@@ -121,10 +124,11 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
         return figure4_table.build(data).write(arguments.out)
     if which == "comparison":
         return comparison.build(joined, expected, predictions).write(arguments.out)
+    described = loader.load_descriptions(arguments.descriptions)
     if which in inspire.FIGURES:
-        return inspire.figure(which, joined, predictions, arguments.expected, arguments.out)
+        return inspire.figure(which, joined, predictions, described, arguments.expected, arguments.out)
     if which in inspire.TABLES:
-        return inspire.table(which, joined, predictions, arguments.expected).write(arguments.out)
+        return inspire.table(which, joined, predictions, described, arguments.expected).write(arguments.out)
     if which == "security":
         if arguments.predictions is None:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")

@@ -6,8 +6,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from . import inspire_applications, inspire_breakdown, inspire_figure1, inspire_notes, inspire_tables, loader
+from . import (
+    inspire_applications,
+    inspire_breakdown,
+    inspire_figure1,
+    inspire_notes,
+    inspire_paper,
+    inspire_tables,
+    loader,
+)
 from .errors import InputError
+from .inspire_paper import Described
 from .table import Table
 
 TABLES = tuple(f"inspire-table{number}" for number in (2, 3, 4, 6, 7, 8, 9))
@@ -22,23 +31,36 @@ def _folder(folder: Path | None) -> Path:
     return folder
 
 
-def table(which: str, joined: pd.DataFrame, predictions: pd.DataFrame, folder: Path | None) -> Table:
-    """One of TABLES from joined records (`loader.join`), predictions and the folder of the papers' numbers."""
+def table(
+    which: str,
+    joined: pd.DataFrame,
+    predictions: pd.DataFrame,
+    described: Described,
+    folder: Path | None,
+) -> Table:
+    """One of TABLES from joined records (`loader.join`), predictions, descriptions (`loader.load_descriptions`) and the
+    folder of the papers' numbers."""
     expected = loader.load_expected(_folder(folder))
     contradictions, number = inspire_notes.load(folder), which.removeprefix("inspire-table")
+    rows = inspire_paper.rows(joined, predictions, described)
     make = inspire_applications.build if number in inspire_applications.TITLES else inspire_tables.build
-    return make(joined, expected, predictions, contradictions, number)
+    return make(rows, expected, contradictions, number)
 
 
 def figure(
-    which: str, joined: pd.DataFrame, predictions: pd.DataFrame, folder: Path | None, prefix: Path
+    which: str,
+    joined: pd.DataFrame,
+    predictions: pd.DataFrame,
+    described: Described,
+    folder: Path | None,
+    prefix: Path,
 ) -> list[Path]:
     """Writes one of FIGURES."""
     expected = loader.load_expected(_folder(folder))
     contradictions = inspire_notes.load(folder)
     notes = [note for number in SOURCE_TABLES[which] for note in inspire_notes.notes(contradictions, number)]
     notes = list(dict.fromkeys(notes))
+    rows = inspire_paper.rows(joined, predictions, described)
     if which == "inspire-figure1":
-        return inspire_figure1.write(inspire_figure1.build(joined, expected, predictions), joined, notes, prefix)
-    data = inspire_breakdown.build(joined, expected, predictions, which)
-    return inspire_breakdown.write(data, joined, which, notes, prefix)
+        return inspire_figure1.write(inspire_figure1.build(rows, expected), rows, notes, prefix)
+    return inspire_breakdown.write(inspire_breakdown.build(rows, expected, which), rows, which, notes, prefix)

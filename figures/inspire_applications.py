@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from . import inspire_notes
-from .comparison import status_text
-from .inspire_paper import Measured, Printed, measured, printed
-from .inspire_tables import NOT_MEASURED, NOT_PLANNED, SYMBOL, cell_footnotes, predicted_cells
+from .inspire_paper import Measured, Printed, printed
+from .inspire_tables import NOT_PLANNED, SYMBOL, cell_footnotes, predicted_cells, why
 from .marks import footnotes, marks_of, provenance, symbols
 from .names import series_name, words
 from .table import Cell, Column, Row, Table
@@ -93,18 +92,9 @@ def _source(column: Printed) -> str:
     return "paper, current solution" if column.protocol == CURRENT else "paper, InsPIRe"
 
 
-def _why(column: Printed, predictions: pd.DataFrame) -> str:
-    planned = predictions["records"] == column.records
-    if column.record_bits:
-        planned &= predictions["record_bits"] == column.record_bits
-    return NOT_MEASURED if planned.any() else NOT_PLANNED
-
-
-def build(
-    joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame, contradictions: pd.DataFrame, table: str
-) -> Table:
+def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
     """Table 6 or 7: what the paper prints, and below each database what was measured of it here, by any protocol."""
-    found, columns = measured(joined), printed(expected, table)
+    columns = printed(expected, table)
     rows, data, shown = [], [], []
     for place in dict.fromkeys(_place(column) for column in columns):
         here = [column for column in columns if _place(column) == place]
@@ -121,7 +111,7 @@ def build(
             data += _data(table, place, "here", values, ours.row)
             shown.append(ours.row)
         if not hits:
-            rows.append(Row({"place": Cell(place), "source": Cell("here")}, "", _why(column, predictions)))
+            rows.append(Row({"place": Cell(place), "source": Cell("here")}, "", NOT_PLANNED))
     notes = [provenance(shown), NOTES[table], *inspire_notes.notes(contradictions, table)]
     marked = footnotes(shown) + cell_footnotes(rows)
     frame = pd.DataFrame(data, columns=DATA_COLUMNS)
@@ -140,7 +130,7 @@ def _our_row(place: str, ours: Measured, values: dict[str, float], size_known: b
     size = "" if size_known else f", {shape_text(int(ours.row['records']), int(ours.row['record_bits']))}"
     cells = {"place": Cell(place), "source": Cell(f"here, {name}{size}", symbols(marks_of(ours.row)))}
     cells |= predicted_cells(ours.row) | _numbers(values, None)
-    return Row(cells, ours.row["id"] or "", status_text(ours.row))
+    return Row(cells, ours.row["id"] or "", why(ours.row))
 
 
 def _data(table: str, place: str, source: str, values: dict[str, float], row: dict[str, Any]) -> list[dict[str, Any]]:

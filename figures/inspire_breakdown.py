@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from . import style
-from .inspire_figure1 import DATABASE, here_label, missing_text
-from .inspire_paper import Measured, Printed, matches, measured, printed
-from .inspire_tables import absent
+from .inspire_figure1 import DATABASE, here_label, missing_text, shown
+from .inspire_paper import Measured, Printed, matches, printed
+from .inspire_tables import NOT_PLANNED
 from .marks import footnotes, marks_of, provenance
 from .names import protocol_name, words
 from .output import rst_escape, write_text
@@ -61,9 +62,9 @@ REST_LOOK = ("not itemised", "#CFCFCF")
 COLUMNS = words("source protocol layout record_bits first part value unit set status reason marks record_id server_s")
 
 
-def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame, which: str) -> pd.DataFrame:
+def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.DataFrame:
     """One line a part of a bar, in bytes or seconds; a configuration without a number of ours says why."""
-    chosen, found, lines = FIGURES[which], measured(joined), []
+    chosen, lines = FIGURES[which], []
     for column in printed(expected, chosen.table):
         if column.database != DATABASE:
             continue
@@ -76,7 +77,7 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
             told |= {"reason": ours.row["reason"], "marks": " ".join(marks_of(ours.row)), "record_id": ours.row["id"]}
             lines += _parts(base | told, ours.values, chosen) or [base | told]
         if not hits:
-            lines.append(base | {"source": "here", "status": "not measured", "reason": absent(column, predictions)})
+            lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
     frame = pd.DataFrame(lines, columns=COLUMNS)
     for name in ("value", "server_s", "first"):
         frame[name] = pd.to_numeric(frame[name])
@@ -182,11 +183,9 @@ def _panel(axes: Axes, own: pd.DataFrame, looks: dict[str, tuple[str, str]], fac
             floor += values
 
 
-def caption(data: pd.DataFrame, joined: pd.DataFrame, which: str, notes: list[str]) -> str:
+def caption(data: pd.DataFrame, rows: list[dict[str, Any]], which: str, notes: list[str]) -> str:
     """What is drawn, where it is from, and what is missing."""
     chosen = FIGURES[which]
-    shown = set(data["record_id"].dropna())
-    rows: list[dict[str, Any]] = [row for row in joined.to_dict("records") if row["id"] in shown]
     name = protocol_name(chosen.protocol)
     paragraphs = [
         f"**Figure {which[-1]} of InsPIRe, with our measurements.** "
@@ -204,8 +203,8 @@ def caption(data: pd.DataFrame, joined: pd.DataFrame, which: str, notes: list[st
     return "\n\n".join(part for part in paragraphs if part) + "\n"
 
 
-def write(data: pd.DataFrame, joined: pd.DataFrame, which: str, notes: list[str], prefix: Path) -> list[Path]:
+def write(data: pd.DataFrame, found: Sequence[Measured], which: str, notes: list[str], prefix: Path) -> list[Path]:
     """Writes `prefix` .pdf .svg .png .csv .caption.rst."""
     written = style.save(draw(data, which), prefix)
     written.append(write_text(prefix, ".csv", data.to_csv(index=False, lineterminator="\n")))
-    return [*written, write_text(prefix, ".caption.rst", caption(data, joined, which, notes))]
+    return [*written, write_text(prefix, ".caption.rst", caption(data, shown(data, found), which, notes))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from . import style
-from .inspire_paper import PAPER_ONLY, PROTOCOLS, matches, measured, printed
-from .inspire_tables import absent
+from .inspire_paper import PAPER_ONLY, PROTOCOLS, Measured, matches, printed
+from .inspire_tables import NOT_PLANNED
 from .marks import MARKS, Mark, footnotes, marks_of, provenance, symbols
 from .names import mathtext, protocol_name, words
 from .output import rst_escape, write_text
@@ -34,9 +35,9 @@ MARKERS = {
 COLUMNS = words("entries source protocol layout set total_comm_bytes server_s status reason marks record_id")
 
 
-def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
+def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
     """One line a point, the paper's and ours; a configuration without a number of ours says why."""
-    found, lines = measured(joined), []
+    lines = []
     for table in ENTRIES:
         for column in printed(expected, table):
             if column.database != DATABASE:
@@ -51,7 +52,7 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
                 told |= {"marks": " ".join(marks_of(ours.row)), "record_id": ours.row["id"]}
                 lines.append(base | {"source": "here"} | told | _point(ours.values))
             if not hits:
-                lines.append(base | {"source": "here", "status": "not measured", "reason": absent(column, predictions)})
+                lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
     frame = pd.DataFrame(lines, columns=COLUMNS)
     for name in ("total_comm_bytes", "server_s"):
         frame[name] = pd.to_numeric(frame[name])
@@ -156,10 +157,14 @@ def crossed(mark: Mark) -> str:
     return " Their points are crossed with a plus." if mark.key == "stale" else ""
 
 
-def caption(data: pd.DataFrame, joined: pd.DataFrame, notes: list[str]) -> str:
+def shown(data: pd.DataFrame, found: Sequence[Measured]) -> list[dict[str, Any]]:
+    """The rows of ours that a figure draws."""
+    drawn = set(data["record_id"].dropna())
+    return [ours.row for ours in found if ours.row["id"] in drawn]
+
+
+def caption(data: pd.DataFrame, rows: list[dict[str, Any]], notes: list[str]) -> str:
     """What is drawn, where it is from, and what is missing."""
-    shown = set(data["record_id"].dropna())
-    rows: list[dict[str, Any]] = [row for row in joined.to_dict("records") if row["id"] in shown]
     paragraphs = [
         "**Figure 1 of InsPIRe, with our measurements.** "
         + rst_escape(
@@ -177,8 +182,8 @@ def caption(data: pd.DataFrame, joined: pd.DataFrame, notes: list[str]) -> str:
     return "\n\n".join(part for part in paragraphs if part) + "\n"
 
 
-def write(data: pd.DataFrame, joined: pd.DataFrame, notes: list[str], prefix: Path) -> list[Path]:
+def write(data: pd.DataFrame, found: Sequence[Measured], notes: list[str], prefix: Path) -> list[Path]:
     """Writes `prefix` .pdf .svg .png .csv .caption.rst."""
     written = style.save(draw(data), prefix)
     written.append(write_text(prefix, ".csv", data.to_csv(index=False, lineterminator="\n")))
-    return [*written, write_text(prefix, ".caption.rst", caption(data, joined, notes))]
+    return [*written, write_text(prefix, ".caption.rst", caption(data, shown(data, found), notes))]

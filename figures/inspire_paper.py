@@ -13,7 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from .loader import dicts
+from .comparison import unmeasured
+from .loader import dicts, quartiles
 from .units import KIB
 
 PAPER = "inspire"
@@ -93,11 +94,15 @@ class Printed:
 
 @dataclass
 class Measured:
-    """A record of ours: its joined row (`loader.join`), layout, and values by the paper's metrics, none if not `ok`."""
+    """A row of ours: joined (`loader.join`), with its layout, and values by the paper's metrics.
+
+    values: measured, none if the row's status is not `ok`. described: sizes that its description foretells.
+    """
 
     row: dict[str, Any]
     layout: Layout
     values: dict[str, float]
+    described: dict[str, float]
 
     @property
     def ok(self) -> bool:
@@ -106,6 +111,10 @@ class Measured:
     @property
     def database_bits(self) -> int:
         return int(self.row["records"]) * int(self.row["record_bits"])
+
+    def size(self, metric: str) -> float | None:
+        """A size, measured or else described."""
+        return self.values.get(metric, self.described.get(metric))
 
 
 def entry_bits(text: str) -> int:
@@ -150,12 +159,25 @@ def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
     return found
 
 
-def measured(joined: pd.DataFrame) -> list[Measured]:
-    """The records of the paper's protocols that answer one query at a time with one thread."""
+Described = dict[tuple[str, int, int], dict[str, Any]]
+"""Descriptions by (sha256, records, record bits), as `loader.load_descriptions` has them."""
+
+
+def rows(joined: pd.DataFrame, predictions: pd.DataFrame, described: Described) -> list[Measured]:
+    """The records of the paper's protocols that answer one query at a time with one thread, and the rows that were
+    predicted and not measured."""
+    nothing = dict.fromkeys(("id", "description", "stale", "source_kind"))
+    source = dicts(joined) + [row | nothing for row in dicts(unmeasured(joined, predictions))]
     found = []
-    for row in dicts(joined):
-        if row["protocol"] in FAMILY and row["queries"] == 1 and row["threads"] == 1:
-            found.append(Measured(row, _layout(row), _values(row)))
+    for row in source:
+        if row["protocol"] not in FAMILY or row["queries"] != 1 or row["threads"] != 1:
+            continue
+        key = (row["sha256"], int(row["records"]), int(row["record_bits"]))
+        row["description"] = row["description"] or described.get(key) or {}
+        told = row["description"].get("parameters", {}).get("source") or {}
+        row["source_kind"] = row["source_kind"] or told.get("kind")
+        sizes = _sizes(row["description"].get("messages", []))
+        found.append(Measured(row, _layout(row), _values(row), sizes))
     return found
 
 
@@ -169,7 +191,7 @@ LAYOUT_KEYS = {
 
 def _layout(row: dict[str, Any]) -> Layout:
     """The layout of a record's description, with what tells configurations of its protocol apart."""
-    protocol, described = row["protocol"], (row["description"] or {}).get("layout", {})
+    protocol, described = row["protocol"], row["description"].get("layout", {})
     parts = {name: next((described[k] for k in keys if k in described), None) for name, keys in LAYOUT_KEYS.items()}
     if protocol == "inspire":
         return Layout(**parts)
@@ -180,18 +202,31 @@ def _layout(row: dict[str, Any]) -> Layout:
     return Layout()
 
 
+def _sizes(messages: list[dict[str, Any]]) -> dict[str, float]:
+    """Keys, the rest of the upload, the answer and all of them, of one query."""
+    sent = [m for m in messages if m["phase"] in EXCHANGED]
+    if not sent:
+        return {}
+    keys = sum(m["payload_bytes"] for m in sent if m["direction"] == "upload" and "key" in m["name"])
+    uploaded = sum(m["payload_bytes"] for m in sent if m["direction"] == "upload")
+    downloaded = sum(m["payload_bytes"] for m in sent if m["direction"] == "download")
+    return {
+        "upload_keys": keys,
+        "upload_query": uploaded - keys,
+        "download": downloaded,
+        "total_comm": uploaded + downloaded,
+    }
+
+
+EXCHANGED = ("offline", "query", "online", "answer")
+"""Phases whose messages one query needs; updates are apart."""
+
+
 def _values(row: dict[str, Any]) -> dict[str, float]:
     """Values by the paper's metrics: keys apart from the rest of the upload, phases of the answer by their names."""
     if row["status"] != "ok":
         return {}
-    sent = [m for m in row["transcript"] if m["direction"] == "upload" and m["phase"] in ("query", "online", "offline")]
-    keys = sum(m["payload_bytes"] for m in sent if "key" in m["name"])
-    uploaded = sum(m["payload_bytes"] for m in sent)
-    values = {
-        "upload_keys": keys,
-        "upload_query": uploaded - keys,
-        "download": row["download_bytes"],
-        "total_comm": uploaded + row["download_bytes"],
+    times = {
         "server_time": row["answer_s"],
         "throughput": row["throughput_bytes_per_s"],
         "offline_time": row["preprocess_s"],
@@ -199,8 +234,8 @@ def _values(row: dict[str, Any]) -> dict[str, float]:
     for metric, names in PHASES.items():
         samples = [p["seconds"] for p in row["phases"] if p["group"] == "online" and p["name"] in names]
         if samples:
-            values[metric] = sum(float(pd.Series(s).median()) for s in samples)
-    return {metric: float(value) for metric, value in values.items() if value is not None and not pd.isna(value)}
+            times[metric] = sum(quartiles(each)[1] for each in samples)
+    return _sizes(row["transcript"]) | {k: float(v) for k, v in times.items() if v is not None and not pd.isna(v)}
 
 
 PHASES = {

@@ -15,7 +15,6 @@ from .inspire_paper import (
     Measured,
     Printed,
     matches,
-    measured,
     printed,
     unmatched,
 )
@@ -24,7 +23,6 @@ from .names import protocol_name, set_short, words
 from .table import Cell, Column, Row, Table
 from .units import KIB, MIB, record_text, shape_text, significant
 
-NOT_MEASURED = "not measured in this profile (predicted only)"
 NOT_PLANNED = "no experiment of this run has this configuration"
 
 
@@ -49,9 +47,9 @@ OFFLINE = Metric("offline_time", "Offline", "s", 1.0, 3)
 TIME = Metric("server_time", "Server time", "ms", 1e-3, 3)
 THROUGHPUT = Metric("throughput", "Throughput", "MiB/s", MIB, 3)
 METRICS = {
-    "2": (OFFLINE, *BYTES, TIME, THROUGHPUT),
-    "3": (OFFLINE, *BYTES, TIME, THROUGHPUT),
-    "4": (OFFLINE, *BYTES, TIME, THROUGHPUT),
+    "2": (*BYTES, OFFLINE, TIME, THROUGHPUT),
+    "3": (*BYTES, OFFLINE, TIME, THROUGHPUT),
+    "4": (*BYTES, OFFLINE, TIME, THROUGHPUT),
     "8": (
         *BYTES,
         Metric("first_matmul", "1st product", "ms", 1e-3, 3),
@@ -62,15 +60,15 @@ METRICS = {
         TIME,
     ),
     "9": (
-        OFFLINE,
         *BYTES,
+        OFFLINE,
         Metric("matmul", "Product", "ms", 1e-3, 3),
         Metric("packing", "Packing", "ms", 1e-3, 3),
         Metric("poly_eval", "Evaluation", "ms", 1e-3, 2),
         TIME,
     ),
 }
-"""The paper's rows, table by table."""
+"""The paper's rows, table by table: sizes, which are known of every row of ours, before times."""
 TITLES = {
     "2": "1-bit entries",
     "3": "64-byte entries",
@@ -82,8 +80,8 @@ SIZES = words("upload_keys upload_query download total_comm")
 ROUNDING = 0.5 * KIB
 """What a printed number of KB leaves open."""
 DATA_COLUMNS = words(
-    "table database protocol layout record_bits metric paper here ratio unit size_equal set measured_record_bits "
-    "status reason marks security_bits failure_log2 record_id"
+    "table database protocol layout record_bits metric paper here described ratio unit size_equal set "
+    "measured_record_bits status reason marks security_bits failure_log2 record_id"
 )
 
 
@@ -95,10 +93,11 @@ def _number(value: float | None, metric: Metric, marks: str = "", as_printed: bo
 
 
 def unequal(column: Printed, ours: Measured, metric: str) -> bool:
-    """Whether a size differs from the printed one by more than its rounding."""
-    if metric not in SIZES or metric not in column.values or metric not in ours.values:
+    """Whether a size, measured or described, differs from the printed one by more than its rounding."""
+    size = ours.size(metric)
+    if metric not in SIZES or metric not in column.values or size is None:
         return False
-    return abs(column.values[metric] - ours.values[metric]) > ROUNDING
+    return abs(column.values[metric] - size) > ROUNDING
 
 
 def _place(column: Printed) -> dict[str, Cell]:
@@ -144,19 +143,21 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
     size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
     cells = place | {"source": Cell(f"here, {set_short(ours.row['set'])}{size}", marks)} | predicted_cells(ours.row)
     for metric in metrics:
-        differs = column is not None and unequal(column, ours, metric.key)
-        cells[metric.key] = _number(ours.values.get(metric.key), metric, SYMBOL["unequal"] if differs else "")
+        value, marks = ours.values.get(metric.key), ""
+        if value is None and metric.key in SIZES:
+            value, marks = ours.size(metric.key), SYMBOL["described"]
+        if column is not None and unequal(column, ours, metric.key):
+            marks += SYMBOL["unequal"]
+        cells[metric.key] = _number(value, metric, marks)
     if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
         ratio = ours.values["server_time"] / column.values["server_time"]
         cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)
-    return Row(cells, ours.row["id"] or "", status_text(ours.row))
+    return Row(cells, ours.row["id"] or "", why(ours.row))
 
 
-def absent(column: Printed, predictions: pd.DataFrame) -> str:
-    """Why a configuration has no record: it was planned, or it was not."""
-    size = predictions["records"] * predictions["record_bits"]
-    planned = (predictions["protocol"] == column.protocol) & (size == column.database_bits)
-    return NOT_MEASURED if planned.any() else NOT_PLANNED
+def why(row: dict[str, Any]) -> str | None:
+    """Why a row has no numbers; None if it has."""
+    return row["reason"] if row["status"] == "not measured" else status_text(row)
 
 
 def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metric], table: str) -> list[dict[str, Any]]:
@@ -170,7 +171,7 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
         "record_bits": column.record_bits if column else row["record_bits"],
         "set": row.get("set"),
         "measured_record_bits": row.get("record_bits"),
-        "status": row.get("status", "not measured"),
+        "status": row.get("status", "not planned"),
         "reason": row.get("reason"),
         "marks": " ".join(marks_of(row)) if ours else "",
         "security_bits": row.get("security_bits"),
@@ -183,11 +184,12 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
         here = ours.values.get(metric.key) if ours else None
         unit = "B/s" if metric.key == "throughput" else "B" if metric.key in SIZES else "s"
         equal = None
-        if column and ours and metric.key in SIZES and paper is not None and here is not None:
+        foretold = ours.described.get(metric.key) if ours else None
+        if column and ours and metric.key in SIZES and paper is not None and ours.size(metric.key) is not None:
             equal = not unequal(column, ours, metric.key)
         ratio = here / paper if here is not None and paper else None
-        line = {"metric": metric.key, "paper": paper, "here": here, "ratio": ratio, "unit": unit, "size_equal": equal}
-        found.append(shared | line)
+        line = {"metric": metric.key, "paper": paper, "here": here, "described": foretold, "ratio": ratio}
+        found.append(shared | line | {"unit": unit, "size_equal": equal})
     return found
 
 
@@ -195,9 +197,15 @@ def size_note(data: pd.DataFrame) -> str:
     """How many of the measured sizes equal the printed ones."""
     compared = data[data["size_equal"].notna()]
     if compared.empty:
-        return "No size could be compared with the paper's: nothing of this table was measured."
-    equal = int((compared["size_equal"] == True).sum())  # noqa: E712
-    return f"{equal} of {len(compared)} measured sizes equal the printed ones after rounding to a KB."
+        return "No size could be compared with the paper's: no row of ours has a layout of this table."
+    parts = []
+    for name, own in (
+        ("measured", compared[compared["here"].notna()]),
+        ("described", compared[compared["here"].isna()]),
+    ):
+        if not own.empty:
+            parts.append(f"{int(own['size_equal'].astype(bool).sum())} of {len(own)} {name}")
+    return f"Sizes that equal the printed ones after rounding to a KB: {', '.join(parts)}."
 
 
 def cell_footnotes(rows: Sequence[Row]) -> list[tuple[Mark, str]]:
@@ -206,16 +214,9 @@ def cell_footnotes(rows: Sequence[Row]) -> list[tuple[Mark, str]]:
     return [(mark, mark.meaning) for mark in CELL_MARKS if mark.symbol in used]
 
 
-def build(
-    joined: pd.DataFrame,
-    expected: pd.DataFrame,
-    predictions: pd.DataFrame,
-    contradictions: pd.DataFrame,
-    table: str,
-) -> Table:
-    """Table 2, 3, 4, 8 or 9 from joined records, the papers' numbers, predictions and the paper's contradictions."""
+def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
+    """Table 2, 3, 4, 8 or 9 from our rows (`inspire_paper.rows`), the papers' numbers and its contradictions."""
     metrics, columns = METRICS[table], printed(expected, table)
-    found = measured(joined)
     rows, data, shown = [], [], []
     for column in columns:
         rows.append(_paper_row(column, metrics))
@@ -229,7 +230,7 @@ def build(
             data += _data(column, ours, metrics, table)
             shown.append(ours.row)
         if not hits:
-            rows.append(Row(place | {"source": Cell("here")}, "", absent(column, predictions)))
+            rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
             data += _data(column, None, metrics, table)
     for ours in unmatched(columns, found) if table in ("8", "9") else []:
         place = {
@@ -244,7 +245,12 @@ def build(
     title = f"InsPIRe, Table {table}: {TITLES[table]}, the paper's numbers and ours"
     notes = [provenance(shown), _explanation(table), size_note(frame), *inspire_notes.notes(contradictions, table)]
     marked = footnotes(shown) + cell_footnotes(rows)
-    return Table(title, _columns(metrics), rows, frame, marked, notes, f"inspire-table{table}", "security")
+    return Table(title, _columns(metrics), rows, frame, marked, notes, f"inspire-table{table}", _first_time(metrics))
+
+
+def _first_time(metrics: Sequence[Metric]) -> str:
+    """The column from which a line says why it has no numbers."""
+    return next(metric.key for metric in metrics if metric.key not in SIZES)
 
 
 def _columns(metrics: Sequence[Metric]) -> list[Column]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from .units import paper_bytes, paper_seconds
 STATUSES = ("ok", "wrong", "failed", "skipped_memory", "skipped_time", "timeout")
 RUN_SCHEMA = "pirlab/run/1"
 PREDICTION_SCHEMA = "pirlab/prediction/1"
+DESCRIPTION_SCHEMA = "pirlab/description/1"
 EXPECTED_COLUMNS = words("paper table protocol database num_records record_bits metric value unit config note")
 BORROWED = words("security_bits security_target failure_log2 failure_random_log2 failure_target")
 SHAPE_KEYS = ["set", "sha256", "records", "record_bits"]
@@ -255,6 +257,19 @@ def load_predictions(path: Path | None) -> pd.DataFrame:
     for column in ("security_bits", "failure_log2", "failure_random_log2"):
         frame[column] = pd.to_numeric(frame[column])
     return frame.drop_duplicates(SHAPE_KEYS, keep="last").reset_index(drop=True)
+
+
+def load_descriptions(files: Iterable[Path]) -> dict[tuple[str, int, int], dict[str, Any]]:
+    """What the binary says of each row, by (sha256 of the parameter file, records, record bits): JSON lines."""
+    found = {}
+    for path in files:
+        for line in _read(path).splitlines():
+            document = _json(path, line) if line.strip() else {}
+            if document.get("schema") == DESCRIPTION_SCHEMA:
+                shape = need(path, document, "shape")
+                key = (need(path, document, "parameters.sha256"), shape["records"], shape["record_bits"])
+                found[key] = document
+    return found
 
 
 def load_stale(path: Path | None) -> dict[str, str]:

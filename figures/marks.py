@@ -46,6 +46,7 @@ CELL_MARKS = (
     Mark("paper_only", "ᵖ", "p", "the paper's own number, from its machine: this is not implemented here yet"),
     Mark("contradicted", "ˣ", "x", "the paper contradicts itself here: see the notes that begin with an X"),
     Mark("unequal", "≠", r"\neq", "bytes that differ from the printed ones by more than their rounding"),
+    Mark("described", "ᵈ", "d", "size that the program foretells for this set and shape; nothing was sent"),
     Mark("entry", "ᵉ", "e", "same layout, measured with records of another size than the row's"),
 )
 """Marks that stand at single cells and are not told from a record alone."""

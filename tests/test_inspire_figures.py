@@ -38,11 +38,14 @@ def _fixture(name: str) -> ModuleType:
 synthetic = _fixture("synthetic_inspire")
 
 
-def load(folder: Path, documents: list[dict], stale: dict | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Joined records and predictions of written documents."""
+def load(folder: Path, documents: list[dict], stale: dict | None = None, measured: int | None = None) -> list:
+    """Our rows of written documents; of those from the `measured`-th on there is no record."""
     records, predictions = synthetic.write(folder, documents)
+    for document in documents[measured:] if measured is not None else []:
+        (records / document["experiment"] / f"{document['id']}.json").unlink()
     foretold = loader.load_predictions(predictions)
-    return loader.join(loader.load_records(records), foretold, stale or {}), foretold
+    joined = loader.join(loader.load_records(records), foretold, stale or {})
+    return inspire_paper.rows(joined, foretold, loader.load_descriptions([folder / "descriptions.jsonl"]))
 
 
 @pytest.fixture(scope="module")
@@ -59,27 +62,24 @@ def skipped() -> dict:
     return synthetic.inspire(8, 512, 8192, 32, 8, status="skipped_memory", reason="needs 31 GiB; 23 free")
 
 
+DOCUMENTS = synthetic.all_of_table9() + synthetic.all_of_table8() + synthetic.baselines(1) + [skipped()]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("inspire")
-    documents = synthetic.all_of_table9() + synthetic.all_of_table8() + synthetic.baselines(1) + [skipped()]
-    synthetic.write(path, documents)
+    synthetic.write(path, DOCUMENTS)
     return path
 
 
 @pytest.fixture(scope="module")
-def predictions(folder: Path) -> pd.DataFrame:
-    return loader.load_predictions(folder / "predictions.json")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list:
+    return load(tmp_path_factory.mktemp("rows"), DOCUMENTS)
 
 
-@pytest.fixture(scope="module")
-def joined(folder: Path, predictions: pd.DataFrame) -> pd.DataFrame:
-    return loader.join(loader.load_records(folder / "records"), predictions, {})
-
-
-def build(joined, predictions, expected, contradictions, number: str) -> Table:
+def build(found, expected, contradictions, number: str) -> Table:
     make = inspire_applications if number in "67" else inspire_tables
-    return make.build(joined, expected, predictions, contradictions, number)
+    return make.build(found, expected, contradictions, number)
 
 
 @pytest.mark.parametrize(("number", "columns", "metrics"), [("2", 41, 7), ("3", 39, 7), ("4", 28, 7), ("8", 35, 10)])
@@ -109,8 +109,7 @@ def test_records_are_matched_by_layout_and_not_by_name(tmp_path, expected):
     other = synthetic.inspire(1, 512, 8192, 16, 2)
     other["parameters"]["name"] = "inspire/1gb-512b-n8192-t32"
     other["id"] = other["row"] = "other"
-    joined, _ = load(tmp_path, [right, other])
-    found = inspire_paper.measured(joined)
+    found = load(tmp_path, [right, other])
     column = next(c for c in inspire_paper.printed(expected, "9") if (c.record_bits, c.layout.first) == (512, 8192))
     assert [m.row["set"] for m in inspire_paper.matches(column, found)] == ["inspire/1gb-512b-n8192"]
     rest = inspire_paper.unmatched(inspire_paper.printed(expected, "9"), found)
@@ -118,14 +117,14 @@ def test_records_are_matched_by_layout_and_not_by_name(tmp_path, expected):
 
 
 def test_batches_and_several_threads_are_not_the_papers(tmp_path):
-    joined, _ = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, queries=4)])
-    assert inspire_paper.measured(joined) == []
-    joined, _ = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, threads=2)])
-    assert inspire_paper.measured(joined) == []
+    found = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, queries=4)])
+    assert found == []
+    found = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, threads=2)])
+    assert found == []
 
 
-def test_table9_compares_sizes_and_times(joined, predictions, expected, contradictions):
-    data = build(joined, predictions, expected, contradictions, "9").data
+def test_table9_compares_sizes_and_times(found, expected, contradictions):
+    data = build(found, expected, contradictions, "9").data
     own = data[(data["database"] == "1GB") & data["here"].notna()]
     assert len(own) == 16 * 9
     sizes = own[own["unit"] == "B"]
@@ -139,53 +138,67 @@ def test_table9_compares_sizes_and_times(joined, predictions, expected, contradi
 def test_a_size_that_differs_is_marked(tmp_path, expected, contradictions):
     record = synthetic.inspire(1, 512, 8192, 32, 1)
     record["transcript"][0]["payload_bytes"] -= 28 * KIB
-    joined, foretold = load(tmp_path, [record])
-    table = build(joined, foretold, expected, contradictions, "9")
+    found = load(tmp_path, [record])
+    table = build(found, expected, contradictions, "9")
     line = next(line for line in table.markdown().splitlines() if "here, 1gb-512b-n8192" in line)
     assert "| 56.00≠ | 140.0 | 12.00 | 208.0≠ |" in line
-    assert "2 of 4 measured sizes equal the printed ones" in table.markdown()
+    assert "Sizes that equal the printed ones after rounding to a KB: 2 of 4 measured." in table.markdown()
     assert r"\neq" in table.tex() and r"$\gamma$" not in table.tex()
 
 
-def test_tables_2_to_4_take_records_of_the_same_layout(joined, predictions, expected, contradictions):
+def test_tables_2_to_4_take_records_of_the_same_layout(found, expected, contradictions):
     """Pareto fronts: 1-bit columns of InsPIRe^(2) were run with 64 or 128 B records; the line says so."""
-    table = build(joined, predictions, expected, contradictions, "2")
+    table = build(found, expected, contradictions, "2")
     data = table.data[(table.data["metric"] == "server_time") & (table.data["database"] == "1GB")]
     assert data[~data["protocol"].isin(["kspir", "hintlesspir"])]["here"].notna().all()
     bits = data.groupby("protocol")["measured_record_bits"].unique()
     assert set(bits["inspire2"]) == {512, 1024} and set(bits["inspire"]) == {1} and set(bits["simpleypir"]) == {2**19}
     text = table.markdown()
     assert "1024 bit records†ᵉ |" in text and "ᵉ same layout, measured with records of another size" in text
-    exact = build(joined, predictions, expected, contradictions, "3").data
+    exact = build(found, expected, contradictions, "3").data
     own = exact[(exact["protocol"] == "inspire") & (exact["database"] == "1GB")]
     assert set(own["measured_record_bits"]) == {512}
 
 
-def test_cells_that_cannot_be_filled_say_why(joined, predictions, expected, contradictions):
-    text = build(joined, predictions, expected, contradictions, "9").markdown()
-    assert "*skipped, memory: needs 31 GiB; 23 free*" in text
+def test_cells_that_cannot_be_filled_say_why(found, expected, contradictions):
+    text = build(found, expected, contradictions, "9").markdown()
+    assert "| 84.00ᵈ | 140.0ᵈ | 96.00ᵈ | 320.0ᵈ | *skipped, memory: needs 31 GiB; 23 free* |" in text
     lines = [line for line in text.splitlines() if line.startswith("| 8 GB, 512 bit") and "| here" in line]
-    assert len(lines) == 7 and sum(inspire_tables.NOT_MEASURED in line for line in lines) == 6
-    assert sum(inspire_tables.NOT_PLANNED in line for line in text.splitlines()) == 16
-    baselines = build(joined, predictions, expected, contradictions, "2").markdown()
-    assert "| 1 GB | KSPIR |  | paper, Table 2 |  |  | 14ᵖ | 2352ᵖ |" in baselines
+    assert len(lines) == 7 and sum(inspire_tables.NOT_PLANNED in line for line in lines) == 6
+    assert sum(inspire_tables.NOT_PLANNED in line for line in text.splitlines()) == 6 + 5 + 4 + 16
+    assert "64 of 64 measured, 4 of 4 described" in text and "ᵈ size that the program foretells" in text
+    baselines = build(found, expected, contradictions, "2").markdown()
+    assert "| 1 GB | KSPIR |  | paper, Table 2 |  |  | 2352ᵖ | 14ᵖ |" in baselines
     assert "| KSPIR |  | here" not in baselines and "ᵖ the paper's own number" in baselines
+
+
+def test_rows_that_a_profile_leaves_out_have_sizes_and_security(tmp_path, expected, contradictions):
+    """Predicted and described, without a record: matched by layout like any other."""
+    documents = [synthetic.inspire(1, 512, 8192, 32, 1), synthetic.inspire(8, 512, 65536, 32, 1)]
+    found = load(tmp_path, documents, measured=1)
+    table = build(found, expected, contradictions, "9")
+    line = next(line for line in table.markdown().splitlines() if "here, 8gb-512b-n65536" in line)
+    assert "| 121.3† | -82 | 84.00ᵈ | 532.0ᵈ | 12.00ᵈ | 628.0ᵈ | *not measured in this profile" in line
+    own = table.data[table.data["set"] == "inspire/8gb-512b-n65536"].set_index("metric")
+    assert own.loc["upload_query", "described"] == 7 * 65536 + 6 * 2048 * 7 and pd.isna(own.loc["upload_query", "here"])
+    assert own.loc["upload_query", "size_equal"] is True and pd.isna(own.loc["server_time", "described"])
+    points = inspire_figure1.build(load(tmp_path / "b", synthetic.baselines(1), measured=1), expected)
+    assert "not measured in this profile (predicted only): " in inspire_figure1.missing_text(points)
 
 
 def test_marks_stand_at_our_lines(tmp_path, expected, contradictions):
     record = synthetic.inspire(1, 512, 8192, 32, 1, streamed=True)
-    joined, foretold = load(tmp_path, [record], {f"{'synthetic-inspire-1gb-512b-n8192'}-{2**24}x512": "2026-11-01"})
-    foretold["failure_log2"] = -35.0
-    joined["failure_log2"] = -35.0
-    table = build(joined, foretold, expected, contradictions, "9")
+    found = load(tmp_path, [record], {f"{'synthetic-inspire-1gb-512b-n8192'}-{2**24}x512": "2026-11-01"})
+    found[0].row["failure_log2"] = -35.0
+    table = build(found, expected, contradictions, "9")
     text = table.markdown()
     assert "here, 1gb-512b-n8192†‡§¶ | 121.3† | -35‡ |" in text
     for words in ("† below 128-bit security", "‡ failure bound above 2^-40", "§ stale", "¶ streamed"):
         assert words in text
 
 
-def test_many_sets_with_one_figure_are_counted(joined, predictions, expected, contradictions):
-    text = build(joined, predictions, expected, contradictions, "9").markdown()
+def test_many_sets_with_one_figure_are_counted(found, expected, contradictions):
+    text = build(found, expected, contradictions, "9").markdown()
     assert "† below 128-bit security (17 sets of InsPIRe 121.3 bit)" in text
 
 
@@ -193,19 +206,19 @@ def test_records_of_other_databases_are_lines_of_their_own(tmp_path, expected, c
     small = synthetic.record(
         "inspire", "small", 2**16, 512, {"first_dimension": 2048, "degree": 1, "answer_ciphertexts": 1}
     )
-    joined, foretold = load(tmp_path, [small])
-    table = build(joined, foretold, expected, contradictions, "9")
+    found = load(tmp_path, [small])
+    table = build(found, expected, contradictions, "9")
     assert "| 2^16 x 512 bit | InsPIRe | N/t = 2048, t = 1, 1 answer | here, small† |" in table.markdown()
-    assert "2^16" not in build(joined, foretold, expected, contradictions, "3").markdown()
+    assert "2^16" not in build(found, expected, contradictions, "3").markdown()
 
 
-def test_contradictions_are_footnotes(joined, predictions, expected, contradictions):
+def test_contradictions_are_footnotes(found, expected, contradictions):
     """Each of the paper's contradictions that names a table stands below that table."""
     named = {entry["id"]: inspire_notes.tables_of(entry) for entry in contradictions.to_dict("records")}
     assert [key for key, tables in named.items() if not tables] == ["X31"], "headings of the appendix only"
     assert named["X28"] == {"2", "3", "4"} and named["X29"] == {"3", "4"} and named["X13"] == {"8"}
     for number in "2346789":
-        text = build(joined, predictions, expected, contradictions, number).markdown()
+        text = build(found, expected, contradictions, number).markdown()
         for key, tables in named.items():
             assert (f"{key}, " in text) == (number in tables), (key, number)
         has_cells = any(number in places for places in inspire_notes.CELLS.values())
@@ -231,8 +244,8 @@ def test_applications_are_matched_by_database(tmp_path, expected, contradictions
     discovery = synthetic.record(
         "inspire", "ipfs", 200_000, 800, {"first_dimension": 4096, "degree": 2, "answer_ciphertexts": 1}
     )
-    joined, foretold = load(tmp_path, [retrieval, discovery])
-    table = build(joined, foretold, expected, contradictions, "6")
+    found = load(tmp_path, [retrieval, discovery])
+    table = build(found, expected, contradictions, "6")
     own = table.data[table.data["source"] == "here"].set_index(["place", "metric"])["value"]
     bytes_sent = 86016 + 7 * 16384 + 6 * 2048 * 7 + 64 * 12288
     place = inspire_applications.STEPS["content_retrieval"]
@@ -241,14 +254,14 @@ def test_applications_are_matched_by_database(tmp_path, expected, contradictions
     text = table.markdown()
     assert "here, InsPIRe ipfs, 200000 x 800 bit" in text and inspire_tables.NOT_PLANNED in text
     assert "| 46ˣ |" in text
-    enrolment = build(joined, foretold, expected, contradictions, "7").markdown()
+    enrolment = build(found, expected, contradictions, "7").markdown()
     assert (
         enrolment.count(inspire_tables.NOT_PLANNED) == 3 and "| 20 M | paper, InsPIRe |  |  | 1.19 | 78 |" in enrolment
     )
 
 
-def test_figure1_has_the_papers_points_and_ours(joined, expected, predictions):
-    data = inspire_figure1.build(joined, expected, predictions)
+def test_figure1_has_the_papers_points_and_ours(found, expected):
+    data = inspire_figure1.build(found, expected)
     paper = data[data["source"] == "paper"]
     assert len(paper[paper["entries"] == "2"]) == 14 and len(paper[paper["entries"] == "4"]) == 9
     ours = data[(data["source"] == "here") & data["server_s"].notna()]
@@ -260,19 +273,19 @@ def test_figure1_has_the_papers_points_and_ours(joined, expected, predictions):
 
 
 def test_figures_without_records_are_the_papers_alone(tmp_path, expected):
-    joined, foretold = load(tmp_path, [])
-    data = inspire_figure1.build(joined, expected, foretold)
+    found = load(tmp_path, [])
+    data = inspire_figure1.build(found, expected)
     assert data[data["source"] == "here"]["server_s"].isna().all()
     assert inspire_tables.NOT_PLANNED in inspire_figure1.missing_text(data)
     for which in inspire_breakdown.FIGURES:
-        data = inspire_breakdown.build(joined, expected, foretold, which)
+        data = inspire_breakdown.build(found, expected, which)
         assert set(data[data["value"].notna()]["source"]) == {"paper"}
         inspire_breakdown.draw(data, which)
 
 
 @pytest.mark.parametrize(("which", "bars"), [("inspire-figure2", 12), ("inspire-figure3", 16)])
-def test_parts_add_up_to_the_total(joined, expected, predictions, which, bars):
-    data = inspire_breakdown.build(joined, expected, predictions, which)
+def test_parts_add_up_to_the_total(found, expected, which, bars):
+    data = inspire_breakdown.build(found, expected, which)
     assert data[["source", "record_bits", "first"]].drop_duplicates().shape[0] == 2 * bars
     for source, own in data[data["unit"] == "s"].groupby("source"):
         sums = own.groupby(["record_bits", "first"])["value"].sum()

@@ -70,6 +70,12 @@ def predictions_of(wildcards):
     return [str(SWEEP.prediction(name)) for name in SWEEP.shown(wildcards.experiment) if name in SWEEP.experiments]
 
 
+def descriptions_of(wildcards):
+    """What the binary says of the rows of these experiments."""
+    shown = [name for name in SWEEP.shown(wildcards.experiment) if name in SWEEP.experiments]
+    return [f"{RESULTS}/descriptions/{PROFILE}/{name}.jsonl" for name in shown]
+
+
 def all_markers():
     return [str(SWEEP.marker(group)) for group in SWEEP.measured()]
 
