@@ -16,6 +16,7 @@ use super::table::PackingTable;
 use super::{Packing, PackingKeys, PackingMasks};
 use crate::error::LatticeError;
 use crate::product::Workspace;
+use crate::rlwe::Rlwe;
 use ring::{Automorphism, Ntt, Poly, Ring};
 
 /// The ring masks over N, as many as gamma.
@@ -75,14 +76,14 @@ fn arguments<T>(mut below: Vec<T>, level: &Level) -> impl Iterator<Item = (T, Op
     below.into_iter().map(move |first| (first, second.next()))
 }
 
-/// Packed mask and, for a body of zero, packed body.
+/// The packed ciphertext for bodies of zero.
 pub(super) fn pack(
     packing: &Packing,
     masks: &PackingMasks,
     keys: &PackingKeys,
     ring_masks: &[Poly<u32, Ntt>],
     workspace: &mut Workspace<u32>,
-) -> Result<(Poly<u32, Ntt>, Poly<u32, Ntt>), LatticeError> {
+) -> Result<Rlwe<u32, Ntt>, LatticeError> {
     let ring = packing.ring();
     let mut digits: Vec<Poly<u32, Ntt>> = (0..packing.gadget.length()).map(|_| ring.zero()).collect();
     // The bodies of the leaves are constants, whose packing is exact: they are added at the end.
@@ -110,7 +111,7 @@ pub(super) fn pack(
         nodes = next;
     }
     let (a, b) = nodes.pop().unzip();
-    Ok((a.unwrap_or_else(|| ring.zero()), b.flatten().unwrap_or_else(|| ring.zero())))
+    Ok(Rlwe { a: a.unwrap_or_else(|| ring.zero()), b: b.flatten().unwrap_or_else(|| ring.zero()) })
 }
 
 /// The table of one output.

@@ -44,8 +44,8 @@ pub(super) fn fill(
                 plan.forward(values);
                 // Of the slots in the block around u only those whose exponents agree with that of u modulo 2 N / order.
                 let start = u - u % order;
-                for slot in start..start + order {
-                    matrix.columns_mut(slot / LINE, band)[u % side][slot % LINE] = values[slot];
+                for (slot, value) in (start..).zip(&values[start..start + order]) {
+                    matrix.columns_mut(slot / LINE, band)[u % side][slot % LINE] = *value;
                 }
             }
         }

@@ -129,16 +129,17 @@ impl Packing {
         self.check_masks(masks, ring_masks)?;
         self.check_keys(keys)?;
         check(self.ring(), bodies)?;
-        let (a, b) = match self.method {
+        let packed = match self.method {
             Method::Inspiring => {
                 let mut sum = inspiring::Summed::new(self, keys);
-                (inspiring::collapse(self, masks, ring_masks, workspace, &mut sum)?, sum.into_sum())
+                let a = inspiring::collapse(self, masks, ring_masks, workspace, &mut sum)?;
+                Rlwe { a, b: sum.into_sum() }
             }
             Method::Cdks => cdks::pack(self, masks, keys, ring_masks, workspace)?,
         };
-        let mut b = self.ring().inverse(b);
-        self.add_bodies(&mut b, bodies);
-        Ok(Rlwe { a: self.ring().inverse(a), b })
+        let mut packed = packed.inverse(self.ring());
+        self.add_bodies(&mut packed.b, bodies);
+        Ok(packed)
     }
 
     /// Does what depends on ring masks and key masks only. `ring_masks`: up to gamma, NTT domain; missing ones count as zero.

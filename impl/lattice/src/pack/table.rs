@@ -78,14 +78,15 @@ impl PackingTable {
             let mut out: Vec<&mut [u32]> = sums.iter_mut().map(|sum| sum.limb_mut(i)).collect();
             matrix.multiply(ring.vectors(), &inputs, &mut out);
         }
-        let finish = |((keys, bodies), mut sum): (&(&PackingKeys, &Poly<u32, Coefficient>), Poly<u32, Ntt>)| {
+        let mut packed = Vec::with_capacity(batch.len());
+        for ((keys, bodies), mut sum) in batch.iter().zip(sums) {
             for Pointwise { role, row, factor } in &self.last {
                 ring.mul_add_assign(&mut sum, factor, keys.row(*role, *row));
             }
             let mut b = ring.inverse(sum);
             self.packing.add_bodies(&mut b, bodies);
-            Rlwe { a: self.mask.clone(), b }
-        };
-        Ok(batch.iter().zip(sums).map(finish).collect())
+            packed.push(Rlwe { a: self.mask.clone(), b });
+        }
+        Ok(packed)
     }
 }

@@ -47,15 +47,14 @@ fn pair<const C: usize>(plan: Plan, lines: &[Line], inputs: [&[u32]; C], sums: [
         }
         let mask = _mm256_set1_epi64x(u32::MAX.into());
         for c in 0..C {
-            for part in 0..4 {
+            for (part, low) in low[c].into_iter().enumerate() {
                 // SAFETY: as above.
                 unsafe {
                     let (to_low, to_high) =
                         (sums[c].low.as_mut_ptr().add(4 * part), sums[c].high.as_mut_ptr().add(4 * part));
-                    let high =
-                        _mm256_add_epi64(_mm256_load_si256(to_high.cast()), _mm256_srli_epi64::<32>(low[c][part]));
+                    let high = _mm256_add_epi64(_mm256_load_si256(to_high.cast()), _mm256_srli_epi64::<32>(low));
                     _mm256_store_si256(to_high.cast(), high);
-                    _mm256_store_si256(to_low.cast(), _mm256_and_si256(low[c][part], mask));
+                    _mm256_store_si256(to_low.cast(), _mm256_and_si256(low, mask));
                 }
             }
         }

@@ -34,15 +34,14 @@ pub(super) fn add_products<const C: usize>(plan: Plan, lines: &[Line], inputs: [
         }
         let mask = _mm512_set1_epi64(u32::MAX.into());
         for c in 0..C {
-            for half in 0..2 {
+            for (half, low) in low[c].into_iter().enumerate() {
                 // SAFETY: as above.
                 unsafe {
                     let (to_low, to_high) =
                         (sums[c].low.as_mut_ptr().add(8 * half), sums[c].high.as_mut_ptr().add(8 * half));
-                    let high =
-                        _mm512_add_epi64(_mm512_load_si512(to_high.cast()), _mm512_srli_epi64::<32>(low[c][half]));
+                    let high = _mm512_add_epi64(_mm512_load_si512(to_high.cast()), _mm512_srli_epi64::<32>(low));
                     _mm512_store_si512(to_high.cast(), high);
-                    _mm512_store_si512(to_low.cast(), _mm512_and_si512(low[c][half], mask));
+                    _mm512_store_si512(to_low.cast(), _mm512_and_si512(low, mask));
                 }
             }
         }
