@@ -3,7 +3,10 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ring::bandwidth::Probe;
-use ring::{DiscreteGaussian, Kernel, PackedMatrix, Prg, StdDev, Vector32, dense, matmul, matvec};
+use ring::{
+    ColumnMatrix, DiscreteGaussian, Kernel, PackedMatrix, Prg, ResidueVector, Ring, StdDev, Vector32, column_matrix,
+    dense, matmul, matvec,
+};
 use std::error::Error;
 use std::hint::black_box;
 
@@ -50,6 +53,52 @@ fn products(c: &mut Criterion) -> Outcome {
                     matvec::matvec(kernel, &matrix, &queries, &mut parts, 1)
                 });
             });
+        }
+    }
+    Ok(())
+}
+
+/// Columns of 16-bit entries times residues modulo two primes of 28 bits, N = 2048; and the hint's products with ring elements.
+fn columns(c: &mut Criterion) -> Outcome {
+    const N: usize = 2048;
+    const PRIMES: [u64; 2] = [268_369_921, 249_561_089];
+    let prg = Prg::new([5; 16]);
+    let mut group = c.benchmark_group("columns");
+    for mebibytes in [Some(64), large().then_some(1024)].into_iter().flatten() {
+        let rows = 1 << 14;
+        let mut matrix = ColumnMatrix::new(rows, (mebibytes << 20) / (2 * rows), N)?;
+        let mut entries = vec![0u16; 32 * matrix.cols()];
+        let mut bytes = vec![0; 2 * entries.len()];
+        prg.fill_at(0, &mut bytes);
+        entries.iter_mut().zip(bytes.chunks_exact(2)).for_each(|(x, b)| *x = u16::from_le_bytes([b[0], b[1]]));
+        let entries: Vec<i16> = entries.iter().map(|x| *x as i16).collect();
+        for first_row in (0..rows).step_by(32) {
+            matrix.set_rows((first_row, 32), (0, matrix.cols()), &entries, matrix.cols())?;
+        }
+        for (kernel, k) in Kernel::available().into_iter().flat_map(|kernel| [(kernel, 1), (kernel, 4)]) {
+            if kernel == Kernel::Scalar && (k > 1 || mebibytes > 64) {
+                continue;
+            }
+            let ring = Ring::<u32>::new(N, &PRIMES, kernel)?;
+            let moduli = ring.rns().moduli();
+            let residues = |k: u64| {
+                let residues =
+                    moduli.iter().flat_map(|q| words(&prg, k << 32, rows).into_iter().map(|x| x % q.value()));
+                ResidueVector::new(moduli, &residues.collect::<Vec<_>>())
+            };
+            let queries: Vec<_> = (0..k).map(residues).collect::<Result<_, _>>()?;
+            group.throughput(Throughput::Bytes(matrix.stored_bytes()));
+            group.bench_function(BenchmarkId::new(format!("{kernel}, {k} queries"), format!("{mebibytes} MiB")), |b| {
+                b.iter(|| column_matrix::product(kernel, &matrix, &queries, 1));
+            });
+            if k == 1 && mebibytes == 64 {
+                let factors: Vec<_> = (0..matrix.blocks()).map(|i| ring.expand(&prg, i as u64)).collect();
+                let mut out: Vec<_> = (0..64).map(|_| ring.zero()).collect();
+                group.throughput(Throughput::Bytes((2 * rows * out.len()) as u64));
+                group.bench_function(BenchmarkId::new("hint", kernel), |b| {
+                    b.iter(|| column_matrix::ring_products(&matrix, &ring, &factors, 0, &mut out));
+                });
+            }
         }
     }
     Ok(())
@@ -126,8 +175,8 @@ fn bandwidth(c: &mut Criterion) -> Outcome {
 fn main() {
     let mut c = Criterion::default().sample_size(10).configure_from_args();
     dense_products(&mut c);
-    let fallible: [(&str, Bench); 4] =
-        [("matvec", products), ("matmul", hint), ("prg", randomness), ("bandwidth", bandwidth)];
+    let fallible: [(&str, Bench); 5] =
+        [("matvec", products), ("columns", columns), ("matmul", hint), ("prg", randomness), ("bandwidth", bandwidth)];
     for (name, run) in fallible {
         if let Err(error) = run(&mut c) {
             eprintln!("{name} not measured: {error}");

@@ -7,6 +7,7 @@
 
 pub mod bandwidth;
 pub mod bits;
+pub mod column_matrix;
 pub mod dense;
 pub mod diagonal;
 pub mod gaussian;
@@ -29,6 +30,7 @@ pub mod word;
 pub mod words;
 
 pub use diagonal::{BlockDiagonal, DiagonalError};
+pub use column_matrix::{ColumnMatrix, ResidueVector};
 pub use gaussian::DiscreteGaussian;
 pub use kernel::{Kernel, KernelError};
 pub use matrix::{MatrixError, PackedMatrix, RowBlockMut};

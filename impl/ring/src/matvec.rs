@@ -23,6 +23,9 @@ pub enum ProductError {
     /// A column range that starts or ends where a chunk does not.
     #[error("columns from {0}: not a multiple of 32")]
     Alignment(usize),
+    /// Vectors of one product modulo different numbers.
+    #[error("vectors of one product must be modulo the same primes")]
+    Moduli,
 }
 
 /// `Ok` if an operand has the length it needs.

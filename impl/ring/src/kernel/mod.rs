@@ -119,6 +119,11 @@ impl Checked {
     pub(crate) fn new(kernel: Kernel) -> Result<Self, KernelError> {
         kernel.check().map(Self)
     }
+
+    /// Which kernel it is.
+    pub(crate) fn kernel(self) -> Kernel {
+        self.0
+    }
 }
 
 /// Calls the function of that name on the path of `$kernel`.

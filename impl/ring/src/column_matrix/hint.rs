@@ -1,0 +1,55 @@
+//! Columns times ring elements: what of the first product does not depend on the query.
+
+use super::ColumnMatrix;
+use crate::matvec::{ProductError, check_length};
+use crate::poly::{Ntt, Poly, Ring};
+
+/// Polynomials transformed before their products are summed: few, so that they stay in the second-level cache.
+const BATCH: usize = 8;
+
+/// For each column from `first_col` on, as many as `out` has: the sum over the blocks of the block's polynomial in that column
+/// times `factors[block]`, modulo X^N + 1 and the primes.
+///
+/// With `factors[block]` = a_block(X^-1), where query rows are the coefficients of a_block(X) s(X) + e, the automorphism
+/// X -> X^-1 of a result is sum over i of D[i][col] X^-i a(X), which is what packing takes for that column's LWE sample.
+///
+/// # Errors
+/// Factors that are not as many as the blocks, a degree other than the ring's, columns outside the matrix.
+pub fn ring_products(
+    matrix: &ColumnMatrix,
+    ring: &Ring<u32>,
+    factors: &[Poly<u32, Ntt>],
+    first_col: usize,
+    out: &mut [Poly<u32, Ntt>],
+) -> Result<(), ProductError> {
+    check_length("factors of the blocks", factors.len(), matrix.blocks())?;
+    check_length("rows of a block", matrix.degree(), ring.n())?;
+    if first_col + out.len() > matrix.cols() {
+        check_length("columns", first_col + out.len(), matrix.cols())?;
+    }
+    let mut wide = vec![0i32; ring.n()];
+    let mut transformed: Vec<Poly<u32, Ntt>> = (0..BATCH.min(matrix.blocks())).map(|_| ring.zero()).collect();
+    let mut sum = ring.zero();
+    for (i, out) in out.iter_mut().enumerate() {
+        for first in (0..matrix.blocks()).step_by(BATCH) {
+            let blocks = BATCH.min(matrix.blocks() - first);
+            for (block, transformed) in (first..first + blocks).zip(&mut transformed) {
+                let entries = matrix.polynomial(block, first_col + i);
+                wide.iter_mut().zip(entries).for_each(|(wide, entry)| *wide = i32::from(*entry));
+                wide[entries.len()..].fill(0);
+                for ((_, plan), limb) in ring.limbs().iter().zip(transformed.limbs_mut()) {
+                    plan.forward_signed(&wide, limb);
+                }
+            }
+            let left: Vec<_> = transformed[..blocks].iter().collect();
+            let right: Vec<_> = factors[first..first + blocks].iter().collect();
+            if first == 0 {
+                ring.sum_products(&left, &right, &mut [&mut *out]);
+            } else {
+                ring.sum_products(&left, &right, &mut [&mut sum]);
+                ring.add_assign(out, &sum);
+            }
+        }
+    }
+    Ok(())
+}
