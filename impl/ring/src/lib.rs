@@ -29,8 +29,8 @@ pub mod vector;
 pub mod word;
 pub mod words;
 
-pub use diagonal::{BlockDiagonal, DiagonalError};
 pub use column_matrix::{ColumnMatrix, ResidueVector};
+pub use diagonal::{BlockDiagonal, DiagonalError};
 pub use gaussian::DiscreteGaussian;
 pub use kernel::{Kernel, KernelError};
 pub use matrix::{MatrixError, PackedMatrix, RowBlockMut};
