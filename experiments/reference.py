@@ -5,7 +5,9 @@ import os
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
 from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_profile
@@ -24,12 +26,12 @@ of them. Times hold for this machine; bytes, noise and correctness for any.
 """
 
 
-def distinct(values) -> str:
+def distinct(values: Iterable[Any]) -> str:
     """The different values there are, most frequent first."""
     return ", ".join(str(value) for value, _ in Counter(values).most_common())
 
 
-def facts(profile: str, records: list[dict]) -> str:
+def facts(profile: str, records: list[dict[str, Any]]) -> str:
     """The labels of the run, as rows of a Markdown table."""
     machines = [record["machine"] for record in records]
     builds = [record["build"] for record in records]

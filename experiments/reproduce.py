@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any, TextIO
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
 from pirlab_estimator.cost.plan import free_memory_bytes
@@ -36,7 +37,7 @@ PROBES_SECONDS = 12.0
 CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 
 
-def lock(results: Path, seconds: int = 10):
+def lock(results: Path, seconds: int = 10) -> TextIO:
     """Hold the results folder; children inherit the lock, so that it lasts as long as any of them runs."""
     results.mkdir(parents=True, exist_ok=True)
     handle = (results / ".lock").open("a+")
@@ -64,7 +65,7 @@ def lock(results: Path, seconds: int = 10):
 class Workflow:
     """Snakemake with this profile's settings; everything it says goes to results/logs/snakemake.log."""
 
-    def __init__(self, sweep: Sweep, profile: str, overrides: dict, handle, cores: str):
+    def __init__(self, sweep: Sweep, profile: str, overrides: dict[str, Any], handle: TextIO, cores: str):
         self.log = sweep.results / "logs" / "snakemake.log"
         self.handle = handle
         self.options = ["--workflow-profile", "config/profiles/local", "--cores", cores]
@@ -72,7 +73,7 @@ class Workflow:
         if overrides:
             self.options += ["--config", *(f"{key}={json.dumps(value)}" for key, value in overrides.items())]
 
-    def start(self, *arguments: str) -> subprocess.Popen:
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start Snakemake; it dies with this process."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
@@ -98,7 +99,7 @@ class Workflow:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
 
-def wait(process: subprocess.Popen) -> int:
+def wait(process: subprocess.Popen[bytes]) -> int:
     """Wait for the process; on Ctrl-C let it end its jobs first."""
     try:
         return process.wait()
@@ -127,13 +128,13 @@ class Plan:
             own = {row.id: predicted[(*group.key, row.id)] for row in group.rows}
             [self.groups[group.key]] = cost_plan(own, [sweep.group_file(group)], free_memory=self.free)
 
-    def seconds(self, key) -> float:
+    def seconds(self, key: tuple[str, str]) -> float:
         """Predicted seconds of what is left of a group, with the start of its rows and the bandwidth probes."""
         todo = {row.id for row in self.todo.get(key, [])}
         rows = [row for row in self.groups[key].rows if row.id in todo and row.action == "run"]
         group = self.sweep.groups[key]
         probes = PROBES_SECONDS if rows and group.probed(self.sweep.profile) else 0.0
-        return probes + sum(row.seconds + START_SECONDS[group.kind] for row in rows)
+        return probes + float(sum(row.seconds + START_SECONDS[group.kind] for row in rows))
 
     def print(self) -> None:
         """The plan as a table, and its totals."""
@@ -176,7 +177,7 @@ class Plan:
             CONSOLE.print(f"Security of {count} instances: {words.get(source, source)}.")
 
 
-def follow(process: subprocess.Popen, plan: Plan) -> int:
+def follow(process: subprocess.Popen[bytes], plan: Plan) -> int:
     """Show progress, weighted by predicted seconds, until Snakemake ends."""
     sweep, left = plan.sweep, dict(plan.todo)
     total = sum(plan.seconds(key) for key in left) or 1
@@ -263,7 +264,7 @@ def failures(sweep: Sweep) -> list[str]:
     return lines
 
 
-def reproduce(arguments) -> int:
+def reproduce(arguments: argparse.Namespace) -> int:
     overrides = {key: value for key in ("results", "figures", "binary") if (value := getattr(arguments, key))}
     if arguments.only:
         overrides["experiments"] = arguments.only.split(",")
@@ -286,7 +287,7 @@ def reproduce(arguments) -> int:
             sweep.fresh().unlink() if asked is None else write_if_changed(sweep.fresh(), asked)
 
 
-def perform(arguments, sweep: Sweep, workflow: Workflow) -> int:
+def perform(arguments: argparse.Namespace, sweep: Sweep, workflow: Workflow) -> int:
     """Predict, set out the plan, run it and say what came of it."""
     sweep.prepare()
     CONSOLE.print("Describing and predicting every row ...")

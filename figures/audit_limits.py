@@ -78,6 +78,6 @@ def _notes(audit: Audit) -> list[str]:
         f"2^{audit.target:g} ring operations ({audit.model}, {audit.shape}, any number of samples), by the fast model; "
         "a Gaussian secret has the error's stddev, n/8+n/8 is that many ones and minus-ones.",
         "Guidelines 2024: Security Guidelines for Implementing Homomorphic Encryption (ePrint 2024/463), from the "
-        "tables of HomomorphicEncryption/SparseLWEkit; uSVP and dual hybrid only, so one bit more where BDD decides. "
+        "tables of HomomorphicEncryption/SparseLWEkit, by an earlier version of the lattice estimator. "
         "Standard 2018: HomomorphicEncryption.org, as in SEAL's hestdparms.h; older cost models.",
     ]

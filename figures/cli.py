@@ -92,7 +92,7 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     for folder in arguments.records:
         if not folder.exists():
             print(f"warning: {folder}: no such folder of records; nothing was measured", file=sys.stderr)
-    return arguments.records
+    return list(arguments.records)
 
 
 def _records(arguments: argparse.Namespace, preferred: str | None) -> pd.DataFrame:

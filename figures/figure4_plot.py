@@ -128,9 +128,16 @@ def _bandwidth(axes: Axes, data: Figure4, labelled: bool) -> None:
         return
     axes.axhline(probed / GIB, color=style.GREY, linewidth=0.7, linestyle=(0, (6, 2)), zorder=2)
     if labelled:
-        place = {"xy": (0.02, probed / GIB), "xycoords": ("axes fraction", "data")}
-        offset = {"xytext": (0, 2), "textcoords": "offset points"}
-        axes.annotate("read bandwidth, one core", **place, **offset, fontsize=6.5, color=style.GREY, va="bottom")
+        axes.annotate(
+            "read bandwidth, one core",
+            xy=(0.02, probed / GIB),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 2),
+            textcoords="offset points",
+            fontsize=6.5,
+            color=style.GREY,
+            va="bottom",
+        )
 
 
 def _limits(axes: Axes, data: Figure4, metric: Metric) -> None:

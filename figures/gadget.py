@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -125,6 +126,6 @@ def find(records: Sequence[Primitive], primitive: str, **settings: object) -> Pr
     return next((r for r in reversed(hits) if r.ok), hits[-1] if hits else None)
 
 
-def values_of(records: Sequence[Primitive], key: str) -> list:
+def values_of(records: Sequence[Primitive], key: str) -> list[Any]:
     """The different values of a setting, in order."""
     return sorted({r.settings[key] for r in records if key in r.settings})

@@ -170,7 +170,7 @@ def sources(records: Sequence[Primitive]) -> list[Source]:
     return found
 
 
-def part_sums(expected: pd.DataFrame) -> list[tuple[str, float | None]]:
+def part_sums(expected: pd.DataFrame) -> list[tuple[str, float]]:
     """Largest difference, in µs, of a sampler's printed sub-algorithms from its printed whole (Tables 2 and 3)."""
     printed = Printed.of(expected)
     found = []

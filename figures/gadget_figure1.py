@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Literal
 
 import pandas as pd
 from matplotlib import pyplot
@@ -26,7 +27,7 @@ KINDS = {
 }
 MAIN_KIND = "random"
 SIZES = {"unsigned": 10.0, "balanced": 6.5}
-FILL = {"largest": "full", "random": "none", "smallest": "bottom"}
+FILL: dict[str, Literal["full", "none", "bottom"]] = {"largest": "full", "random": "none", "smallest": "bottom"}
 COLUMNS = words(
     "family modulus_kind modulus_bits base length runs norm_mean norm_expected norm_max norm_bound record_id"
 )
@@ -104,8 +105,8 @@ def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
         handletextpad=0.4,
     )
     kinds = [k for k in KINDS if k in set(data["modulus_kind"])]
-    marks = [Line2D([], [], color=style.INK, marker="o", fillstyle=FILL[k], linestyle="none") for k in kinds]
-    right.legend(marks, [f"{KINDS[k][0]}: {_power(KINDS[k][1])}" for k in kinds], loc="lower left", fontsize=7)
+    circles = [Line2D([], [], color=style.INK, marker="o", fillstyle=FILL[k], linestyle="none") for k in kinds]
+    right.legend(circles, [f"{KINDS[k][0]}: {_power(KINDS[k][1])}" for k in kinds], loc="lower left", fontsize=7)
     figure.tight_layout(rect=(0, 0, 1, 0.92), pad=0.4, w_pad=1.5)
     return figure
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log2
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -70,7 +71,7 @@ def table(records: Sequence[Primitive], expected: Path) -> Table:
     return Table(title, columns, rows, frame, marks, [READING, origin], "gadget-table1", "formula_value")
 
 
-def _entry(record: Primitive, family: str, part: str, formula: str) -> dict:
+def _entry(record: Primitive, family: str, part: str, formula: str) -> dict[str, Any]:
     settings = record.settings
     counts = {kind: record.count(f"{part}.{kind}") for kind in KINDS}
     value = evaluate(formula, settings["length"], log2(settings["base"])) if formula else None
@@ -105,7 +106,7 @@ def _pretty(formula: str) -> str:
     return formula
 
 
-def _cells(entry: dict, record: Primitive) -> dict[str, Cell]:
+def _cells(entry: dict[str, Any], record: Primitive) -> dict[str, Cell]:
     cells = {
         "family": Cell(FAMILIES[entry["family"]], record.marks()),
         "part": Cell(part_name(entry["part"])),

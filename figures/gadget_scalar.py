@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -41,7 +42,7 @@ BY_PART = {
 }
 
 
-def _entry(record: Primitive | None, family: str, part: str, printed: float | None) -> dict | None:
+def _entry(record: Primitive | None, family: str, part: str, printed: float | None) -> dict[str, Any] | None:
     time = record.time(part) if record else None
     if record is None or (time is None and printed is None):
         return None
@@ -152,7 +153,7 @@ def _table(
     title: str,
     columns: list[Column],
     rows: list[Row],
-    data: list[dict | None],
+    data: list[dict[str, Any] | None],
     own: list[Primitive],
     varying: bool,
     printing: Printing,

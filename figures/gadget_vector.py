@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import pandas as pd
 
@@ -129,7 +130,7 @@ def build(records: Sequence[Primitive]) -> list[Vector]:
     return sorted(found, key=_order)
 
 
-def _order(vector: Vector) -> tuple:
+def _order(vector: Vector) -> tuple[Any, ...]:
     s = vector.record.settings
     method = 0 if s.get("method", "vectorised") == "vectorised" else 1
     return s["base"], method, -s["digit_bits"], FAMILY_ORDER.index(s["family"]), str(s.get("coins"))
@@ -196,7 +197,7 @@ def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.1f}" if abs(value) < 1 else f"{100 * value:.0f}"
 
 
-def _entry(vector: Vector, printed: Printed) -> dict:
+def _entry(vector: Vector, printed: Printed) -> dict[str, Any]:
     record, settings = vector.record, vector.record.settings
     family, base = settings["family"], settings["base"]
     time = record.time("decompose")

@@ -134,7 +134,12 @@ def _our_row(place: str, ours: Measured, values: dict[str, float], size_known: b
 
 
 def _data(table: str, place: str, source: str, values: dict[str, float], row: dict[str, Any]) -> list[dict[str, Any]]:
-    shared = {"table": table, "place": place, "source": source, "marks": " ".join(marks_of(row)) if row else ""}
+    shared: dict[str, Any] = {
+        "table": table,
+        "place": place,
+        "source": source,
+        "marks": " ".join(marks_of(row)) if row else "",
+    }
     shared |= {key: row.get(key) for key in ("set", "status", "reason", "records", "record_bits")}
     shared["record_id"] = row.get("id")
     units = {"total_comm": "B", "db_size": "B", "server_time": "s", "offline_time": "s"}

@@ -139,8 +139,8 @@ def draw(data: pd.DataFrame, which: str, width: str = "acm-wide") -> Figure:
     if here := here_label(data[data["value"].notna()], "here"):
         whose.append((Patch(facecolor="#9a9a9a"), here))
     patches, names = zip(*whose)
-    place = {"loc": "upper right", "bbox_to_anchor": (0.995, 0.995), "handlelength": 1.4, **TIGHT}
-    figure.legend(patches, names, ncols=len(whose), **place)
+    corner: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (0.995, 0.995), "handlelength": 1.4, **TIGHT}
+    figure.legend(patches, names, ncols=len(whose), **corner)
     figure.tight_layout(rect=(0, 0.02, 1, 0.915), pad=0.4, h_pad=0.8, w_pad=0.8)
     return figure
 
@@ -178,7 +178,7 @@ def _panel(axes: Axes, own: pd.DataFrame, looks: dict[str, tuple[str, str]], fac
             values = np.zeros(len(firsts))
             for first, value in zip(bars["first"][bars["part"] == key], bars["value"][bars["part"] == key]):
                 values[where[first]] = value / factor
-            hatch = {"hatch": "/////", "edgecolor": "white"} if source == "paper" else {}
+            hatch: dict[str, Any] = {"hatch": "/////", "edgecolor": "white"} if source == "paper" else {}
             axes.bar(np.arange(len(firsts)) + shift, values, 0.36, floor, color=colour, linewidth=0, zorder=3, **hatch)
             floor += values
 

@@ -37,7 +37,7 @@ COLUMNS = words("entries source protocol layout set total_comm_bytes server_s st
 
 def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
     """One line a point, the paper's and ours; a configuration without a number of ours says why."""
-    lines = []
+    lines: list[dict[str, Any]] = []
     for table in ENTRIES:
         for column in printed(expected, table):
             if column.database != DATABASE:
@@ -116,8 +116,8 @@ def _legends(figure: Figure, protocols: set[str], here: str | None) -> None:
             handle = Line2D([], [], color=style.GREY, marker=MARKERS[protocol], linestyle="none")
             shapes.append((handle, mathtext(protocol_name(protocol))))
     colours = [(Line2D([], [], color=colour, marker="o", linestyle="none"), text) for text, colour in ENTRIES.values()]
-    hollow = {"markerfacecolor": "white", "linestyle": (0, (1, 1.6))}
-    whose: list[tuple[Line2D, str]] = [(Line2D([], [], color=style.INK, marker="o", **hollow), "paper")]
+    hollow = Line2D([], [], color=style.INK, marker="o", markerfacecolor="white", linestyle=(0, (1, 1.6)))
+    whose: list[tuple[Line2D, str]] = [(hollow, "paper")]
     if here:
         whose.append((Line2D([], [], color=style.INK, marker="o"), here))
     top = 0.97

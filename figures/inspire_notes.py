@@ -34,9 +34,10 @@ def _is(column: Printed, protocol: str, database: str, first: int | None = None,
 def _off(column: Printed) -> bool:
     """Whether a total is off the sum of its parts."""
     parts = [column.values.get(name) for name in PHASE_SUMS[column.table]]
-    if None in parts or "server_time" not in column.values:
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or "server_time" not in column.values:
         return False
-    return abs(column.values["server_time"] / sum(parts) - 1) > TOTAL_TOLERANCE
+    return abs(column.values["server_time"] / sum(known) - 1) > TOTAL_TOLERANCE
 
 
 def _derived(column: Printed) -> bool:
@@ -75,7 +76,8 @@ def _smallest(column: Printed) -> int:
 
 def contradicted(column: Printed, metric: str) -> bool:
     """Whether a contradiction concerns a cell."""
-    return any(metric in places.get(column.table, lambda _: [])(column) for places in CELLS.values())
+    concerned = [places[column.table](column) for places in CELLS.values() if column.table in places]
+    return any(metric in cells for cells in concerned)
 
 
 def load(folder: Path | None) -> pd.DataFrame:

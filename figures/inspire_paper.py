@@ -106,7 +106,7 @@ class Measured:
 
     @property
     def ok(self) -> bool:
-        return self.row["status"] == "ok"
+        return bool(self.row["status"] == "ok")
 
     @property
     def database_bits(self) -> int:
@@ -152,10 +152,10 @@ def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
             values[row["metric"]] = float(value)
         parts = _config(config)
         protocol = PROTOCOLS.get(name, name)
-        whole = [0 if pd.isna(number) else int(number) for number in (records, bits)]
+        count, size = (0 if pd.isna(number) else int(number) for number in (records, bits))
         layout = _printed_layout(protocol, parts, values)
         notes = sorted({str(note) for note in rows["note"] if note})
-        found.append(Printed(table, protocol, database, *whole, parts, layout, values, notes))
+        found.append(Printed(table, protocol, database, count, size, parts, layout, values, notes))
     return found
 
 

@@ -167,7 +167,7 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
         "table": table,
         "database": column.database if column else shape_text(int(row["records"]), int(row["record_bits"])),
         "protocol": column.protocol if column else row["protocol"],
-        "layout": (column.layout if column else ours.layout).text(),
+        "layout": shown.layout.text() if (shown := column or ours) else "",
         "record_bits": column.record_bits if column else row["record_bits"],
         "set": row.get("set"),
         "measured_record_bits": row.get("record_bits"),

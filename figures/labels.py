@@ -74,7 +74,7 @@ def _choices(
     label: Label, labels: list[Label], lines: npt.NDArray[np.float64], inside: Bbox, half: float, pixels: float
 ) -> list[Choice]:
     """All places for a label, the best first, if there were no other labels, only their points."""
-    found = []
+    found: list[Choice] = []
     for radius in RADII:
         for angle in range(ANGLES):
             box = _box(label, radius * pixels + half, angle)
@@ -127,7 +127,7 @@ def _box(label: Label, distance: float, angle: int) -> Bbox:
 
 def overlap(a: Bbox, b: Bbox) -> bool:
     """Whether two boxes share an area."""
-    return min(a.x1, b.x1) > max(a.x0, b.x0) and min(a.y1, b.y1) > max(a.y0, b.y0)
+    return bool(min(a.x1, b.x1) > max(a.x0, b.x0) and min(a.y1, b.y1) > max(a.y0, b.y0))
 
 
 def anchor(label: Label, box: Bbox) -> tuple[float, float]:
@@ -165,7 +165,15 @@ def draw(axes: Axes, labels: list[Label], size: float, colour: str, line: str) -
         centre = to_data.transform(((label.box.x0 + label.box.x1) / 2, (label.box.y0 + label.box.y1) / 2))
         halo = [patheffects.withStroke(linewidth=1.6, foreground="white")]
         axes.text(
-            *centre, label.text, fontsize=size, color=colour, ha="center", va="center", zorder=8, path_effects=halo
+            float(centre[0]),
+            float(centre[1]),
+            label.text,
+            fontsize=size,
+            color=colour,
+            ha="center",
+            va="center",
+            zorder=8,
+            path_effects=halo,
         )
         end = anchor(label, label.box)
         if math.hypot(end[0] - label.x, end[1] - label.y) > LEADER * pixels:

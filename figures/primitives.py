@@ -46,15 +46,15 @@ class Primitive:
 
     @property
     def ok(self) -> bool:
-        return self.document["status"] == "ok"
+        return bool(self.document["status"] == "ok")
 
     @property
     def id(self) -> str:
-        return self.document["id"]
+        return str(self.document["id"])
 
     @property
     def name(self) -> str:
-        return self.document["primitive"]
+        return str(self.document["primitive"])
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -80,12 +80,14 @@ class Primitive:
 
     def count(self, name: str) -> float | None:
         """A count, measured or described."""
-        found = self._measured("counts", name)
-        return self.document["described"]["counts"].get(name) if found is None else found
+        found: float | None = self._measured("counts", name)
+        described: dict[str, float] = self.document["described"]["counts"]
+        return described.get(name) if found is None else found
 
     def noise(self, stage: str) -> dict[str, float] | None:
         """The errors of a stage."""
-        return self._measured("noise", stage)
+        found: dict[str, float] | None = self._measured("noise", stage)
+        return found
 
     def predicted_noise(self, stage: str) -> dict[str, Any] | None:
         """The prediction of a stage."""
@@ -131,7 +133,7 @@ def load(
     predictions: of the rows of the first folders, one file each. Where several records measure the same row, the one
     finished last stays. A folder that does not exist holds none.
     """
-    rows: dict[tuple, Primitive] = {}
+    rows: dict[tuple[Any, ...], Primitive] = {}
     for folder, file in zip_longest(folders, predictions[: len(folders)]):
         foretold = {document["id"]: document for _, document in prediction_documents(file)} if file else {}
         for path in sorted(folder.rglob("*.json")):
@@ -148,7 +150,9 @@ def load(
     return list(rows.values())
 
 
-def _checked(path: Path, document: dict[str, Any], stale: dict[str, str], foretold: dict[str, dict]) -> Primitive:
+def _checked(
+    path: Path, document: dict[str, Any], stale: dict[str, str], foretold: dict[str, dict[str, Any]]
+) -> Primitive:
     for key in ("id", "primitive", "settings", "described.settings", "described.counts", "machine", "build"):
         need(path, document, key)
     for key in ("times", "values", "counts", "noise", "correct"):

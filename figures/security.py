@@ -10,6 +10,7 @@ from .marks import DEFAULT_SECURITY_TARGET, MARKS
 from .names import protocol_name, series_name, words
 from .table import Cell, Column, Row, Table
 
+SET_KEYS = ("set", "sha256", "protocol")
 MODEL = "MATZOV"
 """The cost model whose figures tables show."""
 ATTACKS = {
@@ -52,9 +53,7 @@ def _entries(predictions: pd.DataFrame) -> list[dict[str, Any]]:
             count = known["shapes"] + 1 if known else 1
             better = known is None or (bits is not None and (known["bits"] is None or bits < known["bits"]))
             target = row["security_target"] if pd.notna(row["security_target"]) else DEFAULT_SECURITY_TARGET
-            chosen = (
-                entry | {k: row[k] for k in ("set", "sha256", "protocol")} | {"target": target} if better else known
-            )
+            chosen = known if known and not better else entry | {k: row[k] for k in SET_KEYS} | {"target": target}
             best[key] = chosen | {"bits": chosen.get("bits"), "shapes": count}
     return [best[key] for key in sorted(best)]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib
 
@@ -40,7 +40,7 @@ FAMILIES = {
 MARKERS = {"simplepir": ("o", "s", "D", "8"), "doublepir": ("^", "v", ">", "<"), "other": ("P", "X", "p", "h")}
 PAPER_MARKERS = {"Pirouette": "s", "PirouetteH": "D", "SimplePIR": "o", "Spiral": "^"}
 
-SETTINGS = {
+SETTINGS: Any = {
     "font.family": "STIXGeneral",
     "mathtext.fontset": "stix",
     "font.size": 8,

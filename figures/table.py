@@ -137,7 +137,7 @@ def _macros(tex: str) -> str:
     for plain, script in TEX_SCRIPTS.items():
         tex = tex.replace(plain, script)
     for name in TEX_MACROS:
-        tex = re.sub(rf"\b{name}\b", lambda _, n=name: rf"\{n}{{}}", tex)
+        tex = re.sub(rf"\b{name}\b", rf"\\{name}{{}}", tex)
     return tex
 
 

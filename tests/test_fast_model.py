@@ -32,6 +32,16 @@ MISSED_RANDOM = {
 }
 
 
+def test_the_promised_tolerances():
+    """What the tests below hold the model to, with the exceptions above and no others."""
+    assert {attack: TOLERANCE[attack] for attack in ("usvp", "dual_hybrid", "bdd")} == {
+        "usvp": 0.01,
+        "dual_hybrid": 0.01,
+        "bdd": 0.1,
+    }
+    assert FAST_TOLERANCE == 0.05
+
+
 def lwe(dimension=1024, modulus=1 << 32, secret=None, error_stddev=6.4):
     secret = secret or {"kind": "uniform"}
     return Instance.of({"dimension": dimension, "modulus": modulus, "secret": secret, "error_stddev": error_stddev})

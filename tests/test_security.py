@@ -208,6 +208,13 @@ def test_a_look_up_knows_no_tolerance(changed):
     assert entry["call"] in entry["reason"]
 
 
+def test_what_was_found_wrong_with_a_recorded_figure_is_remarked():
+    binary = lwe(600, "2^12", {"kind": "binary"}, 3.19)
+    (entry,) = assess.predict_security([description(binary)], "recorded")[0]
+    assert "missed its own minimum (reported 209.7784, exact search 162.2474)" in entry["remarks"][0]
+    assert entry["bits"] == 150.7965
+
+
 def test_samples_and_spelling_of_the_modulus_do_not_matter():
     assert Instance.of(lwe(modulus="4294967296")) == Instance.of(lwe() | {"samples": 7})
     assert recorded.find(Instance.of(lwe(modulus="2^16*2^16"))) is not None
@@ -375,6 +382,38 @@ def test_confirm_records_what_only_the_fast_model_knew(clean_checkout, tmp_path,
     assert found["usvp"].log2_rop == pytest.approx(121.9531)
     assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 0
     assert "nothing to confirm" in capsys.readouterr().out
+
+
+def test_confirm_shows_attacks_that_raise_hang_or_return_infinity(clean_checkout, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(live.estimate, "__defaults__", (live.ATTACK_LIMIT_SECONDS, ATTACKS, None, 1))
+    descriptions = tmp_path / "descriptions.jsonl"
+    hanging = lwe(1024, "2^31")  # of the stand-in, the dual hybrid hangs in dimension 1024
+    descriptions.write_text(json.dumps(description(hanging)))
+    assert cli.main(["confirm", "--timeout", "2", "--descriptions", str(descriptions)]) == 1
+    text = capsys.readouterr().out
+    shown = (
+        "bdd under MATZOV: TypeError: object not hashable",
+        "dual under MATZOV: infinity: the attack does not succeed",
+        "dual_hybrid under MATZOV: timeout after 2 s",
+    )
+    assert all(reason in text for reason in shown) and "2 figures recorded, 5 failed" in text
+    assert cli.main(["check", "--security", "recorded", "--descriptions", str(descriptions)]) == 1
+    text = capsys.readouterr().out
+    assert all("    failed    " + reason in text for reason in shown), "the recorded failures stay listed"
+    assert "    source    recorded, lattice estimator" in text and "minimum   121.0 (usvp)" in text
+
+
+def test_confirm_without_the_estimator_says_what_waits(clean_checkout, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH")
+    descriptions = tmp_path / "descriptions.jsonl"
+    descriptions.write_text(json.dumps(description(lwe(), lwe(2000, name="key"))))
+    before = clean_checkout.read_bytes()
+    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 2
+    error = capsys.readouterr().err
+    assert "LATTICE_ESTIMATOR_PYTHON" in error and error.rstrip().endswith(
+        "Known by the fast model only: simplepir/x key"
+    )
+    assert clean_checkout.read_bytes() == before
 
 
 def test_confirm_takes_the_recorded_commit_only(stand_in, tmp_path, capsys):

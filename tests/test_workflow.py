@@ -110,6 +110,24 @@ def test_second_run_does_nothing(finished):
     assert finished.records() == before
 
 
+def test_the_audit_is_made_and_not_made_again(finished):
+    output = finished.reproduce("--only=security/audit")
+    assert "security only: nothing to" in output and "0 rows in 0 groups to measure" in output
+    folder = finished.figures / "security/audit"
+    names = [f"security-curves.{end}" for end in ("pdf", "svg", "png", "csv")]
+    names += [f"table-security-{what}.{end}" for what in ("sets", "limits") for end in ("csv", "md", "tex", "html")]
+    for name in names:
+        assert (folder / name).stat().st_size > 0, name
+    text = (folder / "table-security-sets.md").read_text()
+    sets = [
+        str(path.relative_to(sweep.ROOT / "params").with_suffix("")) for path in (sweep.ROOT / "params").rglob("*.toml")
+    ]
+    assert sets and all(name in text for name in sets), "every set of params/ is in it"
+    finished.reproduce("--only=security/audit")
+    log = (finished.results / "logs/snakemake.log").read_text()
+    assert "rule audit:" not in log and "rule figure:" not in log
+
+
 def test_records_fit_their_schema(finished, schemas):
     seen = set()
     for path in finished.results.glob("records/*/*/*/*.json"):

@@ -66,7 +66,8 @@ def minima(family: Family, dimension: int, moduli: Sequence[int]) -> tuple[npt.N
 
     instances = [family.instance(dimension, j) for j in moduli]
     secret = secret_stddev(instances[0])
-    figures = evaluate(dimension, np.array(moduli) * log(2.0), secret, family.stddev, MODEL)
+    n, sigma_s, sigma_e = (np.array([float(value)]) for value in (dimension, secret, family.stddev))
+    figures = evaluate(n, np.array(moduli) * log(2.0), sigma_s, sigma_e, MODEL)
     bits = figures[:, :, 0].min(axis=1)
     names = [ATTACKS[MODEL][at] for at in figures[:, :, 0].argmin(axis=1)]
     for at, instance in enumerate(instances):
@@ -93,7 +94,7 @@ def limit(family: Family, dimension: int, target: float = SECURITY_TARGET) -> di
     if not family.exists(dimension):
         return cell | {"reason": f"the secret's weight exceeds the dimension {dimension}"}
     low, high = _range(family, dimension)
-    least, reason = (part[0] for part in minima(family, dimension, [low]))
+    (least,), (reason,) = minima(family, dimension, [low])
     if np.isnan(least) and reason != "too secure to be counted":
         return cell | {"reason": reason}
     if least < target:

@@ -3,6 +3,7 @@
 import difflib
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 
@@ -13,13 +14,13 @@ class PlanError(Exception):
     """A file that cannot be used as it is: one paragraph with file, key, value and remedy."""
 
 
-def short(path) -> str:
+def short(path: Path | str) -> str:
     """The path as a user in the repository would write it."""
     path = Path(path)
     return str(path.relative_to(ROOT)) if path.is_absolute() and path.is_relative_to(ROOT) else str(path)
 
 
-def check(document, schema_path: Path, source) -> None:
+def check(document: Any, schema_path: Path, source: Path | str) -> None:
     """Hold a document against a JSON schema; the first error names file, key, value and remedy."""
     schema = json.loads(schema_path.read_text())
     validator = jsonschema.validators.validator_for(schema)(schema)

@@ -6,6 +6,7 @@ Every combination of [grid] is a group; every combination of [series], or of eac
 import itertools
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from checking import PlanError
 
@@ -19,18 +20,18 @@ class Row:
 
     id: str
     primitive: str
-    settings: dict
+    settings: dict[str, Any]
 
-    def request(self, options: dict) -> dict:
+    def request(self, options: dict[str, Any]) -> dict[str, Any]:
         """What `pirlab primitive describe --batch` is asked."""
         return self.asked()
 
-    def asked(self) -> dict:
+    def asked(self) -> dict[str, Any]:
         """What tells this row from others in a group file."""
         return {"primitive": self.primitive, "settings": self.settings}
 
 
-def options(experiment: dict, profile: dict) -> dict:
+def options(experiment: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
     """How every row of the experiment is run."""
     row = experiment["row"]
     return {
@@ -40,19 +41,19 @@ def options(experiment: dict, profile: dict) -> dict:
     } | ({"seed": row["seed"]} if "seed" in row else {})
 
 
-def product(table: dict) -> list[dict]:
+def product(table: dict[str, Any]) -> list[dict[str, Any]]:
     """Every combination of a table whose values may be lists."""
     lists = [value if isinstance(value, list) else [value] for value in table.values()]
     return [dict(zip(table, values, strict=True)) for values in itertools.product(*lists)]
 
 
-def text(value) -> str:
+def text(value: Any) -> str:
     """A setting's value in a file name."""
     plain = value if isinstance(value, str) else json.dumps(value)
     return "".join(c if c.isalnum() or c in ".^-" else "-" for c in plain).strip("-").lower()
 
 
-def left_out(settings: dict, tables: list[dict]) -> bool:
+def left_out(settings: dict[str, Any], tables: list[dict[str, Any]]) -> bool:
     """Whether a table of [[except]] has all its keys in these settings, each with that value or one of these values."""
     return any(
         all(key in settings and settings[key] in (v if isinstance(v, list) else [v]) for key, v in table.items())
@@ -60,7 +61,7 @@ def left_out(settings: dict, tables: list[dict]) -> bool:
     )
 
 
-def combinations(experiment: dict, source: str) -> list[tuple[str, list[Row]]]:
+def combinations(experiment: dict[str, Any], source: str) -> list[tuple[str, list[Row]]]:
     """Groups by name, each with its rows; PlanError where two rows of a group have one name."""
     common = {key: value for key, value in experiment["row"].items() if key not in RUN_KEYS}
     series = experiment.get("series", [{}])

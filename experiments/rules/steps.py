@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from pirlab_estimator.cost.plan import row_seconds
 from sweep import DONE, FAILED, Group, PlanError, Sweep, all_experiments, expand, read_json, write_if_changed
@@ -70,7 +71,7 @@ def predicted_seconds(sweep: Sweep, group: Group) -> dict[str, float]:
     return found
 
 
-def stale_records(sweep: Sweep) -> list[dict]:
+def stale_records(sweep: Sweep) -> list[dict[str, Any]]:
     """Records that are not what the present binary would write (reason `changed`: sources, parameters or row), and
     those whose row is in no experiment file (reason `orphan`)."""
     found, known = [], set()
@@ -96,7 +97,7 @@ def stale_records(sweep: Sweep) -> list[dict]:
     return found + [stale_entry(path, "orphan") for path in orphans]
 
 
-def stale_entry(path: Path, reason: str) -> dict:
+def stale_entry(path: Path, reason: str) -> dict[str, Any]:
     """A line of the list of stale records."""
     record = read_json(path)
     record = record if isinstance(record, dict) else {}
@@ -109,7 +110,7 @@ def stale_entry(path: Path, reason: str) -> dict:
     }
 
 
-def stale_text(found: list[dict]) -> str:
+def stale_text(found: list[dict[str, Any]]) -> str:
     """What a user does about stale records; nothing where there are none."""
     changed = sum(entry["reason"] == "changed" for entry in found)
     orphans = [entry["record"] for entry in found if entry["reason"] == "orphan"]

@@ -10,12 +10,16 @@ import hashlib
 import json
 import os
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import primitives
 import yaml
-from checking import ROOT, PlanError, check, short
+from checking import ROOT as ROOT
+from checking import PlanError as PlanError
+from checking import check, short
 
 # A row with a record of these is done; any other record is replaced by the next run.
 DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
@@ -37,13 +41,16 @@ class Row:
     def database_bytes(self) -> int:
         return -(-self.records * self.record_bits // 8)
 
-    def request(self, options: dict) -> dict:
+    def request(self, options: dict[str, Any]) -> dict[str, Any]:
         """What `pirlab describe --batch` is asked."""
         return self.asked() | {"queries": options["queries"], "updates": options["updates"]}
 
-    def asked(self) -> dict:
+    def asked(self) -> dict[str, Any]:
         """What tells this row from others in a group file."""
         return {"parameters": self.parameters, "records": self.records, "record_bits": self.record_bits}
+
+
+AnyRow = Row | primitives.Row
 
 
 @dataclass
@@ -52,8 +59,8 @@ class Group:
 
     experiment: str
     id: str
-    rows: list[Row] | list[primitives.Row]
-    options: dict
+    rows: Sequence[AnyRow]
+    options: dict[str, Any]
     kind: str = "protocol"
     measured: bool = True
     notes: list[str] = field(default_factory=list)
@@ -62,7 +69,7 @@ class Group:
     def key(self) -> tuple[str, str]:
         return self.experiment, self.id
 
-    def probed(self, profile: dict) -> bool:
+    def probed(self, profile: dict[str, Any]) -> bool:
         """Whether the memory's read bandwidth is probed before and after; primitives work in caches."""
         return profile["probe_bandwidth"] and self.kind == "protocol"
 
@@ -71,7 +78,7 @@ class Group:
         return ["primitive", verb] if self.kind == "primitive" else [verb]
 
 
-def number(value) -> int:
+def number(value: int | str) -> int:
     """A count as written: 5 or "2^22"."""
     return 1 << int(value[2:]) if isinstance(value, str) else int(value)
 
@@ -81,7 +88,7 @@ def power(value: int) -> str:
     return f"2^{value.bit_length() - 1}" if value >= 1024 and value & (value - 1) == 0 else str(value)
 
 
-def load_profile(config: dict, source="the profile") -> dict:
+def load_profile(config: dict[str, Any], source: Path | str = "the profile") -> dict[str, Any]:
     """The profile with the schema's defaults filled in; PlanError where it breaks the schema."""
     schema_path = ROOT / "config/profile.schema.json"
     check(config, schema_path, source)
@@ -89,7 +96,7 @@ def load_profile(config: dict, source="the profile") -> dict:
     return {key: value["default"] for key, value in properties.items() if "default" in value} | config
 
 
-def read_profile(name: str, **overrides) -> dict:
+def read_profile(name: str, **overrides: Any) -> dict[str, Any]:
     """The profile config/<name>.yaml."""
     path = ROOT / f"config/{name}.yaml"
     if not path.is_file():
@@ -104,7 +111,7 @@ def read_profile(name: str, **overrides) -> dict:
     return load_profile(config | overrides, path)
 
 
-def load_experiment(name: str, params_root: Path = ROOT / "params") -> dict:
+def load_experiment(name: str, params_root: Path = ROOT / "params") -> dict[str, Any]:
     """The experiment file experiments/<name>.toml, checked; PlanError where it is wrong."""
     path = ROOT / f"experiments/{name}.toml"
     if not path.is_file():
@@ -153,32 +160,32 @@ def all_experiments() -> list[str]:
     return sorted(str(path.relative_to(root).with_suffix("")) for path in root.glob("*/*.toml"))
 
 
-def listed(shapes: list[dict]) -> list[tuple[int, int]]:
+def listed(shapes: list[dict[str, Any]]) -> list[tuple[int, int]]:
     """Shapes as written, as (records, record bits)."""
     return [(number(shape["records"]), number(shape["record_bits"])) for shape in shapes]
 
 
-def common_shapes(experiment: dict) -> list[tuple[int, int]]:
+def common_shapes(experiment: dict[str, Any]) -> list[tuple[int, int]]:
     """The shapes of every series that has none of its own, without repeats, in order."""
     grid = experiment.get("grid", {"records": [], "record_bits": []})
     cross = [(number(n), number(w)) for n in grid["records"] for w in grid["record_bits"]]
     return list(dict.fromkeys(cross + listed(experiment.get("shapes", []))))
 
 
-def shapes(experiment: dict) -> list[tuple[int, int]]:
+def shapes(experiment: dict[str, Any]) -> list[tuple[int, int]]:
     """All shapes of an experiment, those that only one series has last."""
     own = [shape for series in experiment["series"] for shape in listed(series.get("shapes", []))]
     return list(dict.fromkeys(common_shapes(experiment) + own))
 
 
-def runs(series: dict, shape: tuple[int, int], common: list[tuple[int, int]]) -> bool:
+def runs(series: dict[str, Any], shape: tuple[int, int], common: list[tuple[int, int]]) -> bool:
     """Whether a series runs at a shape."""
     bits = shape[1]
     fits = number(series.get("min_record_bits", 1)) <= bits <= number(series.get("max_record_bits", bits))
     return fits and shape in (listed(series["shapes"]) if "shapes" in series else common)
 
 
-def expand(name: str, profile: dict) -> list[Group]:
+def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     """All groups of an experiment; those beyond the profile's cap are marked as not measured, with the reason."""
     experiment = load_experiment(name)
     if experiment.get("kind") == "primitive":
@@ -212,7 +219,7 @@ def expand(name: str, profile: dict) -> list[Group]:
     return groups
 
 
-def audited(name: str, experiment: dict) -> Group:
+def audited(name: str, experiment: dict[str, Any]) -> Group:
     """All sets of params/ at one shape, to be described and predicted."""
     shape = (number(experiment["shape"]["records"]), number(experiment["shape"]["record_bits"]))
     files = sorted((ROOT / "params").rglob("*.toml"))
@@ -225,9 +232,9 @@ def audited(name: str, experiment: dict) -> Group:
 class Sweep:
     """The groups of a profile and where their files lie."""
 
-    def __init__(self, profile: dict):
+    def __init__(self, profile: dict[str, Any]):
         self.profile = profile
-        self.results = Path(profile["results"])
+        self.results: Path = Path(profile["results"])
         self.figures = Path(profile["figures"])
         self.experiments = {name: load_experiment(name) for name in profile["experiments"]}
         self.groups = {group.key: group for name in self.experiments for group in expand(name, profile)}
@@ -249,8 +256,8 @@ class Sweep:
 
     def parameters(self, experiment: str) -> list[str]:
         """The parameter files of an experiment; primitives have none."""
-        groups = [group for group in self.of(experiment) if group.kind != "primitive"]
-        return sorted({row.parameters for group in groups for row in group.rows})
+        rows = [row for group in self.of(experiment) for row in group.rows]
+        return sorted({row.parameters for row in rows if isinstance(row, Row)})
 
     def describe(self, experiment: str) -> str:
         """The words of the binary that describe an experiment's rows."""
@@ -263,18 +270,18 @@ class Sweep:
 
     def requests(self, experiment: str) -> Path:
         """What `pirlab describe --batch` is asked."""
-        return self.results / "requests" / self.profile["profile"] / f"{experiment}.jsonl"
+        return self.results / "requests" / str(self.profile["profile"]) / f"{experiment}.jsonl"
 
     def prediction(self, experiment: str) -> Path:
         """The predictions of all rows of an experiment."""
-        return self.results / "predictions" / self.profile["profile"] / f"{experiment}.json"
+        return self.results / "predictions" / str(self.profile["profile"]) / f"{experiment}.json"
 
     def audits(self) -> dict[str, Path]:
         """The document of each experiment of kind security."""
         names = [name for name, experiment in self.experiments.items() if experiment.get("kind") == "security"]
         return {name: self.results / "audit" / self.profile["profile"] / f"{name}.json" for name in names}
 
-    def record(self, group: Group, row: Row) -> Path:
+    def record(self, group: Group, row: AnyRow) -> Path:
         """The record of a row."""
         return self.results / "records" / group.experiment / group.id / f"{row.id}.json"
 
@@ -286,7 +293,9 @@ class Sweep:
         """Records to be measured again although they are there: their paths and ids."""
         return self.results / "fresh.json"
 
-    def group_file(self, group: Group, rows=None, seconds: dict[str, float] | None = None) -> dict:
+    def group_file(
+        self, group: Group, rows: Sequence[AnyRow] | None = None, seconds: dict[str, float] | None = None
+    ) -> dict[str, Any]:
         """A group as `pirlab run --group` and `pirlab key --group` read it.
 
         seconds: predicted seconds by row id, from which a run knows what its time limit skips.
@@ -306,12 +315,12 @@ class Sweep:
             ],
         }
 
-    def status(self, group: Group, row: Row) -> str | None:
+    def status(self, group: Group, row: AnyRow) -> str | None:
         """Status of a row's record; None where there is none that can be read."""
         record = read_json(self.record(group, row))
         return record.get("status") if isinstance(record, dict) else None
 
-    def missing(self, group: Group) -> list[Row]:
+    def missing(self, group: Group) -> list[AnyRow]:
         """Rows that a run measures: those without a record, with a failed one, or with one to be replaced."""
         asked = read_json(self.fresh()) or {}
         return [
@@ -320,7 +329,7 @@ class Sweep:
             if self.status(group, row) not in DONE or self.still(asked, self.record(group, row))
         ]
 
-    def still(self, asked: dict, path: Path) -> bool:
+    def still(self, asked: dict[str, Any], path: Path) -> bool:
         """Whether a record is to be measured again and still the one of which that was said."""
         return str(path) in asked and (read_json(path) or {}).get("id") == asked[str(path)]
 
@@ -352,7 +361,7 @@ def write_if_changed(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def read_json(path: Path):
+def read_json(path: Path) -> Any:
     """The JSON in a file; None where there is no file or no JSON."""
     try:
         return json.loads(path.read_text())
