@@ -7,7 +7,7 @@ use crate::description::Description;
 use crate::error::{Error, Result};
 use crate::params::{ParameterFile, ParameterSet};
 use crate::progress::Progress;
-use crate::protocol::{doublepir::DoublePir, simplepir::SimplePir};
+use crate::protocol::{doublepir::DoublePir, inspire0::Inspire0, simplepir::SimplePir, ypir::Ypir};
 use crate::runner::{Options, Run, Session};
 use crate::scheme::Scheme;
 use crate::workload::Workload;
@@ -64,8 +64,12 @@ fn open<'a, S: Scheme + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 2] =
-    [entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")), entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR"))];
+static PROTOCOLS: [Protocol; 4] = [
+    entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
+    entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
+    entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
+    entry::<Inspire0>(env!("PIRLAB_SOURCE_INSPIRE0")),
+];
 
 /// All protocols.
 pub fn all() -> &'static [Protocol] {

@@ -19,7 +19,12 @@ struct Belongs {
 
 impl Belongs {
     fn to(packing: &Packing) -> Self {
-        Self { method: packing.method, gamma: packing.gamma, scale: packing.gadget.scale() }
+        // The keys of CDKS are those of the trace, whatever the number of leaves: they serve packings of every width.
+        let gamma = match packing.method {
+            Method::Inspiring => packing.gamma,
+            Method::Cdks => packing.ring().n(),
+        };
+        Self { method: packing.method, gamma, scale: packing.gadget.scale() }
     }
 }
 

@@ -148,6 +148,11 @@ impl LinearDatabase {
         &self.layout
     }
 
+    /// The stored entries.
+    pub fn matrix(&self) -> &PackedMatrix {
+        &self.matrix
+    }
+
     /// D' q for each query, modulo 2^32; one pass over the database serves all.
     ///
     /// # Errors

@@ -7,7 +7,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use ring::matrix::GROUP_ROWS;
 use ring::{Automorphism, DiscreteGaussian, Kernel, Ntt, PackedMatrix, Poly, Prg, Ring, Seed};
 
@@ -153,7 +152,7 @@ impl NegacyclicHint {
     }
 
     /// Hands (M - offset) A modulo 2^32 to `visit(first_row, rows)`, group after group of eight rows of M, for the groups of
-    /// `groups`; `rows` is row-major, n words a row, and ends with the matrix. Several threads each take a part.
+    /// `groups`; `rows` is row-major, n words a row, and ends with the matrix.
     ///
     /// # Errors
     /// Entries of more than 8 bits, a kernel the processor lacks; the first error of `visit`.
@@ -162,28 +161,19 @@ impl NegacyclicHint {
         matrix: &PackedMatrix,
         offset: u16,
         groups: std::ops::Range<usize>,
-        threads: usize,
-        visit: impl Fn(usize, &[u32]) -> Result<()> + Sync,
+        mut visit: impl FnMut(usize, &[u32]) -> Result<()>,
     ) -> Result<()> {
         if matrix.width() > MAX_WIDTH || u32::from(offset) >> MAX_WIDTH != 0 {
             return Err(internal(format!("entries and their offset have at most {MAX_WIDTH} bits")));
         }
-        let run = |groups: std::ops::Range<usize>| -> Result<()> {
-            let mut scratch = self.scratch();
-            let mut out = vec![0; GROUP_ROWS * self.ring.n()];
-            for group in groups {
-                self.group(matrix, offset, group, &mut scratch, &mut out)?;
-                let rows = (matrix.rows() - group * GROUP_ROWS).min(GROUP_ROWS);
-                visit(group * GROUP_ROWS, &out[..rows * self.ring.n()])?;
-            }
-            Ok(())
-        };
-        if threads <= 1 {
-            return run(groups);
+        let mut scratch = self.scratch();
+        let mut out = vec![0; GROUP_ROWS * self.ring.n()];
+        for group in groups {
+            self.group(matrix, offset, group, &mut scratch, &mut out)?;
+            let rows = (matrix.rows() - group * GROUP_ROWS).min(GROUP_ROWS);
+            visit(group * GROUP_ROWS, &out[..rows * self.ring.n()])?;
         }
-        let each = groups.len().div_ceil(threads).max(1);
-        let parts: Vec<_> = groups.clone().step_by(each).map(|first| first..(first + each).min(groups.end)).collect();
-        parts.into_par_iter().try_for_each(run)
+        Ok(())
     }
 
     /// One group of rows. Sums of blocks stay within half the primes' product, beyond which they are reduced modulo 2^32.
@@ -281,8 +271,8 @@ mod tests {
     #[test]
     fn hints_are_products_with_the_rows_of_the_matrix() {
         for kernel in Kernel::available() {
-            for (rows, columns, width, dimension, threads) in
-                [(9, 64, 8, 64, 1), (20, 1000, 8, 64, 2), (8, 1, 7, 128, 1), (3, 9000, 3, 64, 1)]
+            for (rows, columns, width, dimension) in
+                [(9, 64, 8, 64), (20, 1000, 8, 64), (8, 1, 7, 128), (3, 9000, 3, 64)]
             {
                 let public = NegacyclicMatrix::new(Seed([3; 16]), dimension, kernel).unwrap();
                 let mut matrix = PackedMatrix::new(rows, columns, width).unwrap();
@@ -309,16 +299,16 @@ mod tests {
                     sums
                 };
                 let hint = public.hint(columns);
-                let seen = std::sync::Mutex::new(0);
-                hint.for_groups(&matrix, offset, 0..rows.div_ceil(GROUP_ROWS), threads, |first, words| {
+                let mut seen = 0;
+                hint.for_groups(&matrix, offset, 0..rows.div_ceil(GROUP_ROWS), |first, words| {
                     for (i, words) in words.chunks_exact(dimension).enumerate() {
                         assert_eq!(words, expected(first + i), "row {} of {rows} x {columns}, {kernel}", first + i);
-                        *seen.lock().unwrap() += 1;
+                        seen += 1;
                     }
                     Ok(())
                 })
                 .unwrap();
-                assert_eq!(*seen.lock().unwrap(), rows);
+                assert_eq!(seen, rows);
             }
         }
     }

@@ -1,0 +1,220 @@
+//! The client of the two layers: no state between queries but the public seed, fresh secrets for every index.
+
+use std::collections::VecDeque;
+
+use lattice::{RlweKey, SplitKey, SplitRlwe};
+use ring::{DiscreteGaussian, Kernel, Seed};
+
+use super::layout::Layers;
+use super::params::{Body, Params};
+use super::second::values_of;
+use super::{Public, SEED_BYTES, internal};
+use crate::database::Record;
+use crate::error::{Error, Result};
+use crate::noise::NoiseLog;
+use crate::scheme::{Context, Request, Response};
+use crate::wire::{Frame, FrameBuilder};
+use crate::workload::Shape;
+
+/// One index asked for, with the secrets of its query.
+struct Pending {
+    index: u64,
+    first_key: Vec<i32>,
+    second_key: RlweKey<u32>,
+}
+
+/// The public seed's expansions and the queries under way.
+pub struct Client {
+    protocol: &'static str,
+    params: Params,
+    layers: Layers,
+    first_error: DiscreteGaussian,
+    second_error: DiscreteGaussian,
+    public: Option<Public>,
+    pending: VecDeque<Vec<Pending>>,
+    /// The request extracted last.
+    extracted: Vec<Pending>,
+}
+
+impl Client {
+    /// A client that has not yet seen the seed.
+    ///
+    /// # Errors
+    /// The set does not serve this shape.
+    pub fn new(protocol: &'static str, params: &Params, shape: Shape) -> Result<Self> {
+        let sampler = |key: &str, error| DiscreteGaussian::new(error).map_err(|e| Error::value(key, e.to_string()));
+        Ok(Self {
+            protocol,
+            params: params.clone(),
+            layers: Layers::choose(params, shape)?,
+            first_error: sampler("lwe.error", params.lwe.error)?,
+            second_error: sampler("rlwe.error", params.rlwe.error)?,
+            public: None,
+            pending: VecDeque::new(),
+            extracted: Vec::new(),
+        })
+    }
+
+    /// Takes the message with the public seed.
+    ///
+    /// # Errors
+    /// Another message.
+    pub fn receive_seed(&mut self, message: Frame, kernel: Kernel) -> Result<()> {
+        let message = message.check(self.protocol, "seed", SEED_BYTES as u64)?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        seed.0.copy_from_slice(message.payload());
+        self.public = Some(Public::new(&self.params, &self.layers, seed, kernel)?);
+        Ok(())
+    }
+
+    /// For each index: the row under the first layer's A, the group under the second layer's masks, packing keys.
+    ///
+    /// # Errors
+    /// An index out of range, no seed yet.
+    pub fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+        let Self { params, layers, .. } = self;
+        indices.iter().try_for_each(|&index| layers.first.shape.check_index(index))?;
+        let public =
+            self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
+        let rng = &mut context.rng;
+        let (secret, dimension) = (params.lwe.secret.distribution(), params.lwe.dimension);
+        let first_keys: Vec<Vec<i32>> = (0..indices.len())
+            .map(|_| secret.sample_small(dimension, rng).map_err(|e| Error::value("lwe", e.to_string())))
+            .collect::<Result<_>>()?;
+        let firsts = public.first.encrypt_zero(layers.first.columns, &first_keys, &self.first_error, rng)?;
+        let key_bytes = public.packing.key_bytes();
+        let mut keys = FrameBuilder::new(key_bytes * indices.len());
+        let mut query = FrameBuilder::new(layers.query_bytes() * indices.len());
+        let parts = query.payload_mut().chunks_exact_mut(layers.query_bytes());
+        let parts = parts.zip(keys.payload_mut().chunks_exact_mut(key_bytes));
+        let mut pending = Vec::with_capacity(indices.len());
+        for (((&index, first_key), mut first), (query, keys)) in indices.iter().zip(first_keys).zip(firsts).zip(parts) {
+            let (row, column, _) = layers.first.place(index);
+            first[column] = first[column].wrapping_add(params.first_scale());
+            let (first_part, second_part) = query.split_at_mut(layers.first_bytes);
+            for (bytes, word) in first_part.chunks_exact_mut(4).zip(&first) {
+                bytes.copy_from_slice(&word.to_le_bytes());
+            }
+            let second_key =
+                RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+            let (group, _) = layers.locate(row);
+            let message = (group, params.second_scale());
+            public.second.body(&second_key, message, &self.second_error, params.query_bytes, rng, second_part);
+            let packing = &public.packing;
+            let packing_keys = packing.keys(&second_key, &public.masks, &self.second_error, rng).map_err(internal)?;
+            keys.copy_from_slice(&packing_keys.to_bytes(packing));
+            pending.push(Pending { index, first_key, second_key });
+        }
+        self.pending.push_back(pending);
+        let messages =
+            vec![("keys", keys.finish(self.protocol, "keys")), ("query", query.finish(self.protocol, "query"))];
+        Ok(Request { messages, queries: indices.len() as u64 })
+    }
+
+    /// The records of the oldest open request.
+    ///
+    /// # Errors
+    /// A response that does not fit it.
+    pub fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let entries = self.decrypt(pending, response, None)?;
+        let code = self.layers.first.code;
+        let record = |(query, entries): (&Pending, Vec<u16>)| {
+            let (_, _, slot) = self.layers.first.place(query.index);
+            if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
+        };
+        let records = pending.iter().zip(entries).map(record).collect();
+        self.extracted = self.pending.pop_front().unwrap_or_default();
+        Ok(records)
+    }
+
+    /// Logs the errors of the response extracted last.
+    ///
+    /// # Errors
+    /// As [`Self::extract`].
+    pub fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        self.decrypt(&self.extracted, response, Some(noise)).map(|_| ())
+    }
+
+    /// The entries of every record of a request.
+    fn decrypt(
+        &self,
+        pending: &[Pending],
+        response: &Response,
+        mut noise: Option<&mut NoiseLog>,
+    ) -> Result<Vec<Vec<u16>>> {
+        let [("answer", message)] = &response.messages[..] else {
+            return Err(Error::message("answer", "a response is one message `answer`."));
+        };
+        let bytes = self.params.answer_bytes(&self.layers);
+        let message = message.clone().check(self.protocol, "answer", (bytes * pending.len()) as u64)?;
+        let answers = pending.iter().zip(message.payload().chunks_exact(bytes));
+        answers.map(|(query, answer)| self.decrypt_one(query, answer, noise.as_deref_mut())).collect()
+    }
+
+    fn decrypt_one(&self, query: &Pending, answer: &[u8], mut noise: Option<&mut NoiseLog>) -> Result<Vec<u16>> {
+        let (params, layers) = (&self.params, &self.layers);
+        let opener = SplitKey::new(&query.second_key).map_err(internal)?;
+        let (degree, switch, p) = (layers.degree, params.switch, 1u64 << params.digit_bits);
+        let mut residues = Vec::new();
+        let each = switch.bytes(degree, degree) as usize;
+        for (i, bytes) in answer.chunks_exact(each).enumerate() {
+            let ciphertext = SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
+                .map_err(|e| Error::message("answer", e.to_string()))?;
+            residues.push(opener.decode(&ciphertext, p).map_err(internal)?);
+            if let Some(noise) = noise.as_deref_mut() {
+                let phases = opener.phase(&ciphertext).map_err(internal)?;
+                // An unpacked sample has its message in the constant coefficient, and a mask's products in the others.
+                let kept = if i >= layers.copies && params.body == Body::Unpacked { 1 } else { degree };
+                // In units of the masks' modulus, of which rounding to integers is fine enough.
+                let unit = switch.mask as f64 / switch.body as f64;
+                let (scale, threshold) = (switch.mask as f64 / p as f64, switch.mask as f64 / (2 * p) as f64);
+                let error = |phase: &f64| {
+                    let phase = phase * unit;
+                    (phase - (phase / scale).round() * scale).round() as i32
+                };
+                noise.add("second_layer", threshold, phases[..kept].iter().map(error).collect::<Vec<_>>());
+            }
+        }
+        let mut entries = Vec::with_capacity(layers.copies);
+        let mut errors = Vec::with_capacity(layers.copies);
+        for copy in 0..layers.copies {
+            let masks = values_of(params, &residues[copy][..layers.hint_digits], params.lwe.dimension);
+            let digits: Vec<u64> =
+                (0..layers.answer_digits).map(|digit| self.answer_digit(&residues, copy, digit)).collect();
+            let body = values_of(params, &digits, 1)[0];
+            let (entry, error) = self.first_layer(query, &masks, body);
+            entries.push(entry);
+            errors.push(error);
+        }
+        if let Some(noise) = noise {
+            let threshold = f64::from(params.switched_modulus) / 2f64.powi(params.entry_bits as i32 + 1);
+            noise.add("first_layer", threshold, errors);
+        }
+        Ok(entries)
+    }
+
+    /// Digit `digit` of the first layer's answer in copy `copy`.
+    fn answer_digit(&self, residues: &[Vec<u64>], copy: usize, digit: usize) -> u64 {
+        let layers = &self.layers;
+        let sample = copy * layers.answer_digits + digit;
+        match self.params.body {
+            Body::Traced => residues[copy][layers.hint_digits + digit],
+            Body::Unpacked => residues[layers.copies + sample][0],
+            Body::Packed => residues[layers.copies][sample],
+        }
+    }
+
+    /// Decrypts one sample of the first layer, modulo q1: the entry and the error.
+    fn first_layer(&self, query: &Pending, masks: &[u32], body: u32) -> (u16, i32) {
+        let (q1, bits) = (i64::from(self.params.switched_modulus), self.params.entry_bits);
+        let products = masks.iter().zip(&query.first_key);
+        let mask: i64 = products.map(|(&mask, &s)| i64::from(mask) * i64::from(s)).sum();
+        let phase = (i64::from(body) - mask).rem_euclid(q1);
+        // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
+        let message = ((phase << bits) + q1 / 2).div_euclid(q1);
+        let error = phase - ((message * q1) >> bits);
+        let entry = (message + i64::from(self.layers.first.code.offset())).rem_euclid(1 << bits);
+        (entry as u16, error as i32)
+    }
+}

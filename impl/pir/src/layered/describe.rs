@@ -1,0 +1,196 @@
+//! Layout, bytes, memory, operations and instances of the two layers.
+
+use serde_json::json;
+
+use super::layout::Layers;
+use super::params::{Body, Params};
+use super::{SEED_BYTES, method_name};
+use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::error::Result;
+use crate::linear::NegacyclicHint;
+use crate::runner::PROCESS_BYTES;
+use crate::scheme::{Sizes, count, operations};
+use crate::workload::Workload;
+use lattice::pack::Method;
+
+/// The description of a set at a workload.
+///
+/// # Errors
+/// The set does not serve it.
+pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    let layers = Layers::choose(params, workload.shape)?;
+    let mut sizes = Sizes { layout: layers.describe(), ..Sizes::default() };
+    sizes.layout.extend(operations(json!({
+        "packing": method_name(params.method),
+        "packing_gadget": params.packed.describe(),
+        "answer_ciphertexts": params.ciphertexts(&layers),
+        "digit_bits": params.digit_bits,
+        "switched_modulus": params.switched_modulus,
+        "mask_modulus": params.switch.mask,
+        "body_modulus": params.switch.body,
+        "ring_degree": params.rlwe.degree,
+        "ring_modulus": params.rlwe.modulus(),
+    })));
+    messages(params, &layers, workload, &mut sizes);
+    sizes.memory = memory(params, &layers, workload);
+    sizes.operations = operation_counts(params, &layers, workload);
+    sizes.instances = instances(params, &layers);
+    Ok(sizes)
+}
+
+/// Bytes of the packing keys of one query.
+fn key_bytes(params: &Params) -> u64 {
+    let Params { rlwe, packed, .. } = params;
+    let bits: u32 = rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum();
+    (roles(params) * packed.length() as u64 * rlwe.degree as u64 * u64::from(bits)).div_ceil(8)
+}
+
+/// Automorphisms with a key.
+fn roles(params: &Params) -> u64 {
+    match params.method {
+        Method::Cdks => u64::from(params.rlwe.degree.ilog2()),
+        Method::Inspiring => 2,
+    }
+}
+
+/// Bytes of the packing table of one output: a linear form of a slot for each role and digit, of as many slots as the images of
+/// the role's key come from (for level k of CDKS d / 2^k, in whole lines).
+fn table_bytes(params: &Params) -> u64 {
+    let degree = params.rlwe.degree;
+    let slots: usize = match params.method {
+        Method::Cdks => (1..=degree.ilog2()).map(|level| (degree >> level).max(ring::diagonal::LINE)).sum(),
+        Method::Inspiring => degree,
+    };
+    count(&[slots as u64, params.packed.length() as u64, params.rlwe.poly_bytes()])
+}
+
+fn messages(params: &Params, layers: &Layers, workload: &Workload, sizes: &mut Sizes) {
+    let queries = workload.queries;
+    let served = Some(queries);
+    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
+    let keys = count(&[key_bytes(params), queries]);
+    sizes.message("keys", Direction::Upload, "query", keys, "automorphisms l d log2(q) k / 8", served);
+    let query = count(&[layers.query_bytes() as u64, queries]);
+    sizes.message("query", Direction::Upload, "query", query, "(4 N1 + w G) k", served);
+    let formula = match params.body {
+        Body::Traced => "ne d (28 + 20) k / 8",
+        Body::Unpacked => "(1 + J) ne d (28 + 20) k / 8",
+        Body::Packed => "(ne + 1) d (28 + 20) k / 8",
+    };
+    let answer = count(&[params.answer_bytes(layers) as u64, queries]);
+    sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+}
+
+fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
+    let (poly, length, copies) = (params.rlwe.poly_bytes(), params.packed.length() as u64, layers.copies as u64);
+    let dimension = params.lwe.dimension;
+    let factors = layers.groups.div_ceil(layers.degree) as u64 * poly;
+    let hints = copies * layers.hint_digits as u64 * poly;
+    let tables = copies * table_bytes(params);
+    let key_masks = roles(params) * length * poly;
+    let first_masks = NegacyclicHint::bytes(layers.first.columns, dimension, 0);
+    let server = vec![
+        TableBytes::new("database", layers.first.stored_bytes()),
+        TableBytes::new("first layer's masks", first_masks),
+        TableBytes::new("hint digits", layers.second_stored_bytes()),
+        TableBytes::new("second layer's masks", factors),
+        TableBytes::new("second layer's hints", hints),
+        TableBytes::new("packing tables", tables),
+        TableBytes::new("packing key masks", key_masks),
+    ];
+    let kept: u64 = server.iter().map(|table| table.bytes).sum();
+    let threads_buffers = NegacyclicHint::bytes(0, dimension, 1) + 32 * 2 * layers.outputs() as u64;
+    // While a table is made: the ring masks of its hints, and the tree or the collapsed sums.
+    let packing = 3 * layers.hint_digits as u64 * poly;
+    // While a batch is answered: messages (sent and received), queries in both forms, both layers' answers.
+    let each = 2 * key_bytes(params)
+        + 3 * layers.query_bytes() as u64
+        + 3 * 4 * layers.first.rows as u64
+        + ring::ResidueVector::stored_bytes_for(layers.groups, 2)
+        + 8 * layers.outputs() as u64
+        + 2 * params.answer_bytes(layers) as u64
+        + roles(params) * length * poly;
+    let body = 2 * 2 * (layers.groups * layers.copies * layers.answer_digits) as u64;
+    let online = count(&[each, workload.queries]).saturating_add(body);
+    let working = threads_buffers.max(packing).max(online);
+    let client = key_masks + PROCESS_BYTES;
+    MemoryMap {
+        server,
+        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
+        peak_bytes: kept.saturating_add(working).saturating_add(client),
+    }
+}
+
+fn operation_counts(
+    params: &Params,
+    layers: &Layers,
+    workload: &Workload,
+) -> serde_json::Map<String, serde_json::Value> {
+    let (rows, columns) = (layers.first.rows as u64, layers.first.columns as u64);
+    let (groups, outputs, copies) = (layers.groups as u64, layers.outputs() as u64, layers.copies as u64);
+    let (n, degree, length) = (params.lwe.dimension as u64, layers.degree as u64, params.packed.length() as u64);
+    let (queries, updates) = (workload.queries, workload.updates);
+    let (first_blocks, blocks) = (columns.div_ceil(n), groups.div_ceil(degree));
+    let answer_columns = (layers.copies * layers.answer_digits) as u64;
+    let nodes = degree - 1;
+    let switches = match params.body {
+        Body::Traced => count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]),
+        Body::Unpacked => 0,
+        Body::Packed => nodes,
+    };
+    let tables = count(&[copies, table_bytes(params)]);
+    operations(json!({
+        "encode": { "bytes_written": layers.first.stored_bytes() },
+        "hint": {
+            "ntt_lwe": count(&[2, rows, first_blocks]),
+            "multiply_adds_u32": count(&[2, rows, first_blocks, n]),
+            "ntt_ring": count(&[2, copies, layers.hint_digits as u64, blocks]),
+            "digits": count(&[rows, layers.hint_digits as u64]),
+        },
+        "packing_tables": {
+            "ntt_ring": count(&[2, copies, nodes, length + 1]),
+            "ntt_slots": count(&[2, copies, degree, length]),
+            "bytes_written": tables,
+        },
+        "query": {
+            "ntt_lwe": count(&[6, first_blocks, queries]),
+            "ntt_ring": count(&[queries, 2 * blocks + 4 * roles(params) * length]),
+            "gaussian_samples": count(&[queries, columns + groups + roles(params) * length * degree]),
+        },
+        "answer": {
+            "multiply_adds_packed": count(&[rows, columns, queries]),
+            "bytes_read_first": layers.first.stored_bytes(),
+            "multiply_adds_residues": count(&[2, groups, outputs, queries]),
+            "bytes_read_second": layers.second_stored_bytes(),
+            "bytes_read_packing": tables,
+            "ntt_ring": count(&[queries, 2 * answer_columns * blocks + 2 * switches * (length + 2)]),
+        },
+        "extract": { "multiply_adds_u64": count(&[queries, copies, n]) },
+        "update_hint": { "ntt_lwe": count(&[updates, 2 * 8, first_blocks]) },
+        "update_second_layer": {
+            "ntt_ring": count(&[2, copies, layers.hint_digits as u64, blocks.min(updates.max(1))])
+                .saturating_add(count(&[2, copies, nodes, length + 1])),
+            "ntt_slots": count(&[2, copies, degree, length]),
+            "bytes_written": tables,
+        },
+    }))
+}
+
+fn instances(params: &Params, layers: &Layers) -> Vec<LweInstance> {
+    let lwe = &params.lwe;
+    let rlwe_samples = layers.groups as u64 + roles(params) * params.packed.length() as u64 * layers.degree as u64;
+    vec![
+        LweInstance {
+            name: "first_query".into(),
+            kind: "rlwe".into(),
+            dimension: lwe.dimension as u64,
+            modulus: "2^32".into(),
+            log2_modulus: 32.0,
+            secret: lwe.secret,
+            error_stddev: lwe.error.0,
+            samples: layers.first.columns as u64,
+            protects: "the row of the record asked for".into(),
+        },
+        params.rlwe.instance("second_query_and_keys", rlwe_samples, "the column of the record asked for"),
+    ]
+}

@@ -1,0 +1,88 @@
+//! Two layers over one database, as YPIR has them: an LWE product modulo 2^32 selects a row, and the hint and the answer of
+//! that layer, in digits, are the database of a second layer over a ring, which selects a column. Packing turns the second
+//! layer's answers into ring ciphertexts, so that no hint travels. YPIR packs by CDKS, InsPIRe_0 by InspiRING.
+//!
+//! Letters (docs/ypir.md): N1 rows and G columns of records, ne entries a record, n the LWE dimension, d the ring degree, q the
+//! ring's modulus, p = 2^b the plaintext modulus of digits, q1 the modulus to which values of the first layer are switched.
+
+mod client;
+mod describe;
+mod layout;
+mod params;
+mod second;
+mod server;
+
+pub use client::Client;
+pub use describe::describe;
+pub use layout::Layers;
+pub use params::{Body, LayersLiteral, Literals, Params};
+pub use server::Server;
+
+use lattice::pack::{Method, Packing, PackingMasks};
+use ring::{Kernel, Ring, Seed};
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::linear::NegacyclicMatrix;
+use crate::rlwe::RingQueries;
+
+/// Bytes of the public seed, from which every mask is expanded.
+pub const SEED_BYTES: usize = 16;
+
+/// What server and clients derive from the public seed.
+pub(crate) struct Public {
+    /// The ring of the second layer.
+    pub ring: Arc<Ring<u32>>,
+    /// The matrix A of the first layer.
+    pub first: NegacyclicMatrix,
+    /// The masks of the second query.
+    pub second: RingQueries,
+    /// How the second layer's answers are packed.
+    pub packing: Packing,
+    /// The masks of packing keys.
+    pub masks: PackingMasks,
+}
+
+impl Public {
+    /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
+    pub fn new(params: &Params, layers: &Layers, seed: Seed, kernel: Kernel) -> Result<Self> {
+        let ring = params.rlwe.ring(kernel)?;
+        let packing = Packing::new(params.method, &params.packed.gadget(&ring)?, ring.n()).map_err(internal)?;
+        Ok(Self {
+            first: NegacyclicMatrix::new(seed.derive("first layer"), params.lwe.dimension, kernel)?,
+            second: RingQueries::new(&ring, seed.derive("second layer"), layers.groups),
+            masks: packing.masks(seed.derive("packing")),
+            packing,
+            ring,
+        })
+    }
+
+    /// The packing of a single sample, with the keys of the whole: CDKS, whose keys serve trees of every width.
+    pub fn trace(&self) -> Result<Packing> {
+        Packing::new(Method::Cdks, self.packing.gadget(), 1).map_err(internal)
+    }
+}
+
+/// Clients hold nothing of the database: updates have no messages.
+///
+/// # Errors
+/// A message.
+pub fn no_update_messages(messages: &[(&'static str, crate::wire::Frame)]) -> Result<()> {
+    match messages {
+        [] => Ok(()),
+        [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
+    }
+}
+
+/// Name of a packing method in descriptions.
+pub(crate) fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Cdks => "cdks",
+        Method::Inspiring => "inspiring",
+    }
+}
+
+/// An error of the layers below that only a defect of this program causes.
+pub(crate) fn internal(error: impl std::fmt::Display) -> Error {
+    Error::Workload(format!("second layer: {error}"))
+}

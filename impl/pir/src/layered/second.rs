@@ -1,0 +1,304 @@
+//! The second layer: the first hint's digits as a database, its own hints, and the packing tables made of them.
+
+use std::sync::Arc;
+
+use gadget::Coins;
+use lattice::Workspace;
+use lattice::pack::PackingTable;
+use rayon::prelude::*;
+use ring::column_matrix::{LINE, ring_products};
+use ring::matrix::GROUP_ROWS;
+use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
+
+use super::layout::Layers;
+use super::params::Params;
+use super::{Public, internal};
+use crate::clock::Group;
+use crate::error::Result;
+use crate::linear::{LinearDatabase, NegacyclicHint};
+use crate::rlwe::inversion;
+use crate::scheme::Context;
+
+/// Writes the digits of `words`, switched to q1, to `out`, centred: the values one after the other are one string of bits,
+/// least significant first, which is cut into digits.
+pub(super) fn centred_digits(params: &Params, words: impl Iterator<Item = u32>, out: &mut [i16]) {
+    let (value_bits, digit_bits) = (params.value_bits(), params.digit_bits);
+    let (mask, half) = ((1u64 << digit_bits) - 1, 1i32 << (digit_bits - 1));
+    let (mut pending, mut filled, mut out) = (0u64, 0, out.iter_mut());
+    let mut emit = |pending: u64| {
+        if let Some(out) = out.next() {
+            *out = ((pending & mask) as i32 - half) as i16;
+        }
+    };
+    for word in words {
+        pending |= u64::from(params.switch_value(word)) << filled;
+        filled += value_bits;
+        while filled >= digit_bits {
+            emit(pending);
+            pending >>= digit_bits;
+            filled -= digit_bits;
+        }
+    }
+    if filled > 0 {
+        emit(pending);
+    }
+}
+
+/// The values whose centred digits these are, each below 2^value_bits.
+pub(super) fn values_of(params: &Params, digits: &[u64], count: usize) -> Vec<u32> {
+    let (value_bits, digit_bits) = (params.value_bits(), params.digit_bits);
+    let (mask, half) = ((1u64 << digit_bits) - 1, 1u64 << (digit_bits - 1));
+    let (mut pending, mut filled, mut digits) = (0u64, 0, digits.iter());
+    let value = |_| {
+        while filled < value_bits {
+            let digit = digits.next().map_or(0, |digit| (digit + half) & mask);
+            pending |= digit << filled;
+            filled += digit_bits;
+        }
+        let value = (pending & ((1 << value_bits) - 1)) as u32;
+        pending >>= value_bits;
+        filled -= value_bits;
+        value
+    };
+    (0..count).map(value).collect()
+}
+
+/// A database of digits and what is derived from it.
+pub(super) struct Second {
+    /// G rows, d columns a copy: digit j of copy x is column x d + j.
+    matrix: ColumnMatrix,
+    /// a_k(1/X).
+    factors: Vec<Poly<u32, Ntt>>,
+    /// For each copy, for each digit, the sum over k of the column's polynomials times a_k(1/X).
+    hints: Vec<Vec<Poly<u32, Ntt>>>,
+    tables: Vec<PackingTable>,
+}
+
+impl Second {
+    /// Computes the first hint, its digits, their hints and the packing tables (phases `hint` and `packing_tables`).
+    pub fn build(
+        params: &Params,
+        layers: &Layers,
+        public: &Public,
+        (first, hint): (&LinearDatabase, &NegacyclicHint),
+        context: &mut Context,
+    ) -> Result<Self> {
+        let clock = Arc::clone(&context.clock);
+        let factors = public.second.factors()?;
+        let (matrix, hints) = clock.time("hint", Group::Offline, || -> Result<_> {
+            let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree).map_err(internal)?;
+            fill(params, layers, (first, hint), &mut matrix, context)?;
+            let hints = (0..layers.copies)
+                .map(|copy| {
+                    let first_col = copy * layers.degree;
+                    products(&matrix, &public.ring, &factors, (first_col, layers.hint_digits), context.threads)
+                })
+                .collect::<Result<_>>()?;
+            Ok((matrix, hints))
+        })?;
+        let mut second = Self { matrix, factors, hints, tables: Vec::new() };
+        clock.time("packing_tables", Group::Offline, || {
+            (0..layers.copies).try_for_each(|copy| {
+                let table = second.table(public, copy)?;
+                second.tables.push(table);
+                Ok(())
+            })
+        })?;
+        Ok(second)
+    }
+
+    fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
+        let masks = ring_masks(&public.ring, &self.hints[copy])?;
+        public.packing.preprocess(&public.masks, &masks, &mut workspace()).map_err(internal)
+    }
+
+    pub fn matrix(&self) -> &ColumnMatrix {
+        &self.matrix
+    }
+
+    pub fn factors(&self) -> &[Poly<u32, Ntt>] {
+        &self.factors
+    }
+
+    pub fn tables(&self) -> &[PackingTable] {
+        &self.tables
+    }
+
+    /// Takes in new hints of some rows of the first layer: their digits replace the old ones, the differences are multiplied with
+    /// the masks of the blocks they are in, and the tables of the copies they are in are built anew.
+    pub fn update(
+        &mut self,
+        params: &Params,
+        layers: &Layers,
+        public: &Public,
+        rows: &[(usize, Vec<u32>)],
+        threads: usize,
+    ) -> Result<()> {
+        let mut changed: Vec<(usize, usize, &[u32])> = Vec::new();
+        for (row, words) in rows {
+            let (group, copy) = layers.locate(*row);
+            changed.push((copy, group, words));
+        }
+        changed.sort_unstable_by_key(|(copy, group, _)| (*copy, *group));
+        for changed in changed.chunk_by(|a, b| a.0 == b.0) {
+            self.update_copy(params, layers, public, changed, threads)?;
+        }
+        Ok(())
+    }
+
+    /// The changes of one copy, by group.
+    fn update_copy(
+        &mut self,
+        params: &Params,
+        layers: &Layers,
+        public: &Public,
+        changed: &[(usize, usize, &[u32])],
+        threads: usize,
+    ) -> Result<()> {
+        let (degree, digits) = (layers.degree, layers.hint_digits);
+        let copy = changed.first().map_or(0, |change| change.0);
+        let first_col = copy * degree;
+        let mut blocks: Vec<usize> = changed.iter().map(|change| change.1 / degree).collect();
+        blocks.dedup();
+        // Differences of digits, in the touched blocks only. Centred digits are at most 2^14 in magnitude: 16 bits hold them.
+        let mut difference = ColumnMatrix::new(blocks.len() * degree, digits, degree).map_err(internal)?;
+        let mut fresh = vec![0i16; digits];
+        for (_, group, words) in changed {
+            centred_digits(params, words.iter().copied(), &mut fresh);
+            let block = blocks.partition_point(|block| *block < group / degree);
+            for (j, &digit) in fresh.iter().enumerate() {
+                let old = self.matrix.get(*group, first_col + j);
+                difference.set(block * degree + group % degree, j, digit - old).map_err(internal)?;
+                self.matrix.set(*group, first_col + j, digit).map_err(internal)?;
+            }
+        }
+        if 2 * blocks.len() >= self.factors.len() {
+            self.hints[copy] = products(&self.matrix, &public.ring, &self.factors, (first_col, digits), threads)?;
+        } else {
+            let factors: Vec<_> = blocks.iter().map(|&block| self.factors[block].clone()).collect();
+            let sums = products(&difference, &public.ring, &factors, (0, digits), threads)?;
+            for (hint, sum) in self.hints[copy].iter_mut().zip(&sums) {
+                public.ring.add_assign(hint, sum);
+            }
+        }
+        self.tables[copy] = self.table(public, copy)?;
+        Ok(())
+    }
+}
+
+/// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
+pub(super) fn workspace() -> Workspace<u32> {
+    Workspace::new(Coins::from_seed(Seed([0; 16])))
+}
+
+/// The ring masks of the hints.
+pub(super) fn ring_masks(ring: &Ring<u32>, hints: &[Poly<u32, Ntt>]) -> Result<Vec<Poly<u32, Ntt>>> {
+    let inverted = inversion(ring.n())?;
+    Ok(hints.iter().map(|hint| ring.automorphism_ntt(hint, &inverted)).collect())
+}
+
+/// [`ring_products`] of `count` columns from `first` on, by several threads.
+pub(super) fn products(
+    matrix: &ColumnMatrix,
+    ring: &Ring<u32>,
+    factors: &[Poly<u32, Ntt>],
+    (first, count): (usize, usize),
+    threads: usize,
+) -> Result<Vec<Poly<u32, Ntt>>> {
+    let mut out: Vec<Poly<u32, Ntt>> = (0..count).map(|_| ring.zero()).collect();
+    let each = count.div_ceil(threads.max(1)).max(1);
+    let task = |(i, out): (usize, &mut [Poly<u32, Ntt>])| {
+        ring_products(matrix, ring, factors, first + i * each, out).map_err(internal)
+    };
+    if threads <= 1 {
+        out.chunks_mut(each).enumerate().try_for_each(task)?;
+    } else {
+        out.par_chunks_mut(each).enumerate().try_for_each(task)?;
+    }
+    Ok(out)
+}
+
+/// Computes the first hint and writes its digits, 32 groups at a time.
+fn fill(
+    params: &Params,
+    layers: &Layers,
+    (first, hint): (&LinearDatabase, &NegacyclicHint),
+    matrix: &mut ColumnMatrix,
+    context: &Context,
+) -> Result<()> {
+    let (outputs, degree, digits) = (layers.outputs(), layers.degree, layers.hint_digits);
+    let starts: Vec<usize> = (0..layers.groups).step_by(LINE).collect();
+    context.progress.begin("hint", starts.len() as u64);
+    // 32 groups of ne rows are whole groups of eight rows, the last ones up to the end of the matrix.
+    let digits_from = |&start: &usize| -> Result<Vec<i16>> {
+        let groups = LINE.min(layers.groups - start);
+        let mut entries = vec![0i16; groups * outputs];
+        let first_row = start * layers.copies;
+        let range = first_row / GROUP_ROWS..(first_row + groups * layers.copies).div_ceil(GROUP_ROWS);
+        hint.for_groups(first.matrix(), layers.first.code.offset(), range, |row, words| {
+            for (i, words) in words.chunks_exact(params.lwe.dimension).enumerate() {
+                let (group, copy) = layers.locate(row + i - first_row);
+                let out = &mut entries[group * outputs + copy * degree..][..digits];
+                centred_digits(params, words.iter().copied(), out);
+            }
+            Ok(())
+        })?;
+        Ok(entries)
+    };
+    for starts in starts.chunks(context.threads.max(1)) {
+        let parts: Vec<Result<Vec<i16>>> = match starts {
+            [one] => vec![digits_from(one)],
+            several => several.par_iter().map(digits_from).collect(),
+        };
+        for (&start, part) in starts.iter().zip(parts) {
+            let rows = LINE.min(layers.groups - start);
+            matrix.set_rows((start, rows), (0, outputs), &part?, outputs).map_err(internal)?;
+        }
+        context.progress.advance(starts.len() as u64);
+    }
+    context.progress.end();
+    Ok(())
+}
+
+/// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.
+pub(super) fn answer_digits(params: &Params, layers: &Layers, words: &[u32]) -> Result<ColumnMatrix> {
+    let columns = layers.copies * layers.answer_digits;
+    let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree).map_err(internal)?;
+    let mut entries = vec![0i16; LINE * columns];
+    for (start, words) in (0..).step_by(LINE).zip(words.chunks(LINE * layers.copies)) {
+        for (word, out) in words.iter().zip(entries.chunks_exact_mut(layers.answer_digits)) {
+            centred_digits(params, std::iter::once(*word), out);
+        }
+        let rows = words.len() / layers.copies;
+        matrix.set_rows((start, rows), (0, columns), &entries, columns).map_err(internal)?;
+    }
+    Ok(matrix)
+}
+
+/// The products of a matrix with a query, as residues modulo each prime.
+pub(super) fn bodies(
+    kernel: Kernel,
+    matrix: &ColumnMatrix,
+    queries: &[ResidueVector],
+    threads: usize,
+) -> Result<Vec<Vec<u32>>> {
+    ring::column_matrix::product(kernel, matrix, queries, threads).map_err(internal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_give_the_values_back() {
+        let params = crate::protocol::ypir::tests::toy();
+        let words = [0u32, u32::MAX, 1 << 31, 12_345_678, 0xdead_beef, 15, 16];
+        let count = (words.len() * params.value_bits() as usize).div_ceil(params.digit_bits as usize);
+        let mut digits = vec![0; count];
+        centred_digits(&params, words.into_iter(), &mut digits);
+        let p = 1i64 << params.digit_bits;
+        let residues: Vec<u64> = digits.iter().map(|&digit| i64::from(digit).rem_euclid(p) as u64).collect();
+        let expected: Vec<u32> = words.into_iter().map(|word| params.switch_value(word)).collect();
+        assert_eq!(values_of(&params, &residues, words.len()), expected);
+    }
+}

@@ -1,0 +1,261 @@
+//! The server of the two layers.
+
+use std::sync::Arc;
+
+use lattice::Rlwe;
+use lattice::pack::PackingKeys;
+use rand::RngCore;
+use ring::column_matrix::ring_products;
+use ring::{Coefficient, Ntt, Poly, ResidueVector, Ring, Seed};
+
+use super::layout::Layers;
+use super::params::{Body, Params};
+use super::second::{Second, answer_digits, bodies, ring_masks, workspace};
+use super::{Public, SEED_BYTES, internal};
+use crate::clock::Group;
+use crate::database::Database;
+use crate::error::{Error, Result};
+use crate::linear::{LinearDatabase, NegacyclicHint};
+use crate::rlwe::read_coefficients;
+use crate::scheme::{Change, Context, Request, Response, check_queries};
+use crate::wire::{Frame, FrameBuilder};
+
+/// Both databases, the hints and tables between them, and the public seed.
+pub struct Server {
+    protocol: &'static str,
+    params: Params,
+    layers: Layers,
+    public: Public,
+    seed: Seed,
+    first: LinearDatabase,
+    hint: NegacyclicHint,
+    second: Second,
+    /// Updates so far, modulo 2^16.
+    epoch: u16,
+}
+
+/// The queries of all requests, in order.
+#[derive(Default)]
+struct Queries {
+    first: Vec<Vec<u32>>,
+    second: Vec<ResidueVector>,
+    keys: Vec<PackingKeys>,
+}
+
+impl Server {
+    /// Encodes the database and precomputes all that depends on it and on the public seed (phases `encode`, `hint`,
+    /// `packing_tables`).
+    ///
+    /// # Errors
+    /// The set does not serve this database, or the database cannot be read.
+    pub fn preprocess(
+        protocol: &'static str,
+        params: &Params,
+        database: &Database,
+        context: &mut Context,
+    ) -> Result<Self> {
+        let layers = Layers::choose(params, database.shape())?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        context.rng.fill_bytes(&mut seed.0);
+        let public = Public::new(params, &layers, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
+        let hint = public.first.hint(layers.first.columns);
+        let second = Second::build(params, &layers, &public, (&first, &hint), context)?;
+        Ok(Self { protocol, params: params.clone(), layers, public, seed, first, hint, second, epoch: 0 })
+    }
+
+    /// The message with the public seed.
+    pub fn seed(&self) -> Frame {
+        let mut builder = FrameBuilder::new(SEED_BYTES);
+        builder.payload_mut().copy_from_slice(&self.seed.0);
+        builder.finish(self.protocol, "seed")
+    }
+
+    /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
+    ///
+    /// # Errors
+    /// A request that does not fit this server's parameters.
+    pub fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        let clock = Arc::clone(&context.clock);
+        let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let (kernel, threads) = (context.kernel, context.threads);
+        let first =
+            clock.time("answer_first_layer", Group::Online, || self.first.product(&queries.first, kernel, threads))?;
+        let second = clock.time("answer_second_layer", Group::Online, || {
+            bodies(kernel, self.second.matrix(), &queries.second, threads)
+        })?;
+        let packed = clock.time("answer_packing", Group::Online, || self.pack(&queries.keys, &second))?;
+        let mut answers = clock.time("answer_body", Group::Online, || -> Result<_> {
+            let mut answers = Vec::with_capacity(packed.len());
+            for (k, packed) in packed.into_iter().enumerate() {
+                answers.push(self.body(&queries, k, &first[k], packed, context)?);
+            }
+            Ok(answers)
+        })?;
+        let bytes = self.params.answer_bytes(&self.layers);
+        let mut answers = answers.drain(..);
+        let respond = |request: &Request| {
+            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
+            let parts = builder.payload_mut().chunks_exact_mut(bytes);
+            for (part, answer) in parts.zip(answers.by_ref()) {
+                part.copy_from_slice(&answer);
+            }
+            let answer = builder.at_epoch(self.epoch).finish(self.protocol, "answer");
+            Response { messages: vec![("answer", answer)], queries: request.queries }
+        };
+        Ok(requests.iter().map(respond).collect())
+    }
+
+    fn parse(&self, requests: &[Request]) -> Result<Queries> {
+        let (layers, key_bytes) = (&self.layers, self.public.packing.key_bytes());
+        let mut queries = Queries::default();
+        for request in requests {
+            let [("keys", keys), ("query", query)] = &request.messages[..] else {
+                return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
+            };
+            check_queries(request)?;
+            let keys = keys.clone().check(self.protocol, "keys", request.queries * key_bytes as u64)?;
+            let query = query.clone().check(self.protocol, "query", request.queries * layers.query_bytes() as u64)?;
+            for k in 0..request.queries as usize {
+                let start = k * layers.query_bytes();
+                // A second part may start at a byte: words are read from a copy that starts at one.
+                let payload = &query.payload()[start..start + layers.query_bytes()];
+                let (first, second) = payload.split_at(layers.first_bytes);
+                let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                queries.first.push(first.chunks_exact(4).map(word).collect());
+                queries.second.push(read_coefficients(&self.public.ring, self.params.query_bytes, second)?);
+                let keys = &keys.payload()[k * key_bytes..(k + 1) * key_bytes];
+                let keys = PackingKeys::from_bytes(&self.public.packing, keys);
+                queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
+            }
+        }
+        Ok(queries)
+    }
+
+    /// The packed hint digits: for each query, one ciphertext a copy.
+    fn pack(&self, keys: &[PackingKeys], bodies: &[Vec<u32>]) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+        let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::with_capacity(self.layers.copies)).collect();
+        for (copy, table) in self.second.tables().iter().enumerate() {
+            let first = copy * self.layers.degree;
+            let polys: Vec<_> = bodies.iter().map(|bodies| self.poly(bodies, first, self.layers.degree)).collect();
+            let batch: Vec<_> = keys.iter().zip(&polys).collect();
+            let outputs = table.pack_batch(&batch).map_err(internal)?;
+            packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
+        }
+        Ok(packed)
+    }
+
+    /// The polynomial with `count` consecutive products as its first coefficients.
+    fn poly(&self, products: &[u32], first: usize, count: usize) -> Poly<u32, Coefficient> {
+        let mut poly = self.public.ring.zero();
+        let columns = products.len() / self.public.ring.primes().len();
+        for (limb, products) in poly.limbs_mut().zip(products.chunks_exact(columns)) {
+            limb[..count].copy_from_slice(&products[first..first + count]);
+        }
+        poly
+    }
+
+    /// One query's answer: the digits of the first layer's answer go through the second layer and join the packed ciphertexts.
+    fn body(
+        &self,
+        queries: &Queries,
+        k: usize,
+        first: &[u32],
+        packed: Vec<Rlwe<u32, Coefficient>>,
+        context: &Context,
+    ) -> Result<Vec<u8>> {
+        let (ring, layers) = (&*self.public.ring, &self.layers);
+        let digits = answer_digits(&self.params, layers, first)?;
+        let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
+        let mut hints: Vec<Poly<u32, Ntt>> = (0..digits.cols()).map(|_| ring.zero()).collect();
+        ring_products(&digits, ring, self.second.factors(), 0, &mut hints).map_err(internal)?;
+        let masks = ring_masks(ring, &hints)?;
+        let mut packed = packed;
+        let more = match self.params.body {
+            Body::Traced => {
+                self.add_traced(&queries.keys[k], masks, &bodies[0], &mut packed)?;
+                Vec::new()
+            }
+            Body::Unpacked => {
+                let samples = masks.into_iter().enumerate();
+                samples.map(|(j, mask)| Rlwe { a: ring.inverse(mask), b: self.poly(&bodies[0], j, 1) }).collect()
+            }
+            Body::Packed => {
+                let body = self.poly(&bodies[0], 0, masks.len());
+                let keys = &queries.keys[k];
+                let pack = self.public.packing.pack(&self.public.masks, keys, &masks, &body, &mut workspace());
+                vec![pack.map_err(internal)?]
+            }
+        };
+        let mut answer = Vec::with_capacity(self.params.answer_bytes(layers));
+        for ciphertext in packed.iter().chain(&more) {
+            answer.extend(self.switched(ring, ciphertext)?);
+        }
+        Ok(answer)
+    }
+
+    /// Projects each sample to its constant coefficient by the homomorphic trace and moves it behind the hint digits of its copy.
+    fn add_traced(
+        &self,
+        keys: &PackingKeys,
+        masks: Vec<Poly<u32, Ntt>>,
+        bodies: &[u32],
+        packed: &mut [Rlwe<u32, Coefficient>],
+    ) -> Result<()> {
+        let (ring, layers) = (&*self.public.ring, &self.layers);
+        let trace = self.public.trace()?;
+        let mut buffers = workspace();
+        for (j, mask) in masks.into_iter().enumerate() {
+            let body = self.poly(bodies, j, 1);
+            let traced = trace.pack(&self.public.masks, keys, &[mask], &body, &mut buffers).map_err(internal)?;
+            let (copy, digit) = (j / layers.answer_digits, j % layers.answer_digits);
+            packed[copy].add_assign(ring, &traced.mul_monomial(ring, layers.hint_digits + digit));
+        }
+        Ok(())
+    }
+
+    fn switched(&self, ring: &Ring<u32>, ciphertext: &Rlwe<u32, Coefficient>) -> Result<Vec<u8>> {
+        let switch = self.params.switch;
+        Ok(ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?.to_bytes())
+    }
+
+    /// Changes records. Clients hold nothing of the database, so they need no message.
+    ///
+    /// # Errors
+    /// An index out of range, a record of another length.
+    pub fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
+        let clock = Arc::clone(&context.clock);
+        let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
+            let mut rows = std::collections::BTreeSet::new();
+            for change in self.first.change(changes)? {
+                let (first_row, _, _) = self.layers.first.place(change.index);
+                let moved = change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0);
+                rows.extend(moved.map(|(i, _)| first_row + i));
+            }
+            self.hint_rows(&rows)
+        })?;
+        clock.time("update_second_layer", Group::Update, || {
+            self.second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
+        })?;
+        self.epoch = self.epoch.wrapping_add(1);
+        Ok(Vec::new())
+    }
+
+    /// The first hint in those rows, computed from the database.
+    fn hint_rows(&self, rows: &std::collections::BTreeSet<usize>) -> Result<Vec<(usize, Vec<u32>)>> {
+        const ROWS: usize = ring::matrix::GROUP_ROWS;
+        let groups: std::collections::BTreeSet<usize> = rows.iter().map(|row| row / ROWS).collect();
+        let mut out = Vec::with_capacity(rows.len());
+        for group in groups {
+            let offset = self.layers.first.code.offset();
+            self.hint.for_groups(self.first.matrix(), offset, group..group + 1, |first_row, words| {
+                let fresh = words.chunks_exact(self.params.lwe.dimension).enumerate();
+                let fresh = fresh.filter(|(i, _)| rows.contains(&(first_row + i)));
+                out.extend(fresh.map(|(i, words)| (first_row + i, words.to_vec())));
+                Ok(())
+            })?;
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,36 @@
+use super::*;
+use crate::params::ParameterSet;
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere};
+use crate::protocol::ypir::tests::{GAUSSIAN, set_text};
+
+fn set(body: &str) -> Params {
+    let text = set_text("inspire0", &format!("body = \"{body}\"\n"), GAUSSIAN);
+    Params::try_new(toml::from_str(&text).unwrap()).unwrap()
+}
+
+#[test]
+fn retrieves_every_shape_of_record_from_every_kind_of_database() {
+    for body in ["unpacked", "packed"] {
+        let shapes = ALL_SHAPES.iter().filter(|shape| shape.1 <= 64).chain(&[(20, 100)]);
+        for &(records, bits) in shapes {
+            check_everywhere::<Inspire0>(&set(body), records, bits, 2, 3);
+        }
+    }
+}
+
+#[test]
+fn published_message_sizes() {
+    // Tables 2 and 8 of InsPIRe: 84 KB of keys, 384, 1024 and 2048 KB of queries, 36 KB of answer; 24 KB where it is packed.
+    for (body, answer) in [("unpacked", 36), ("packed", 24)] {
+        let text = set_text("inspire0", &format!("body = \"{body}\"\n"), GAUSSIAN);
+        let text = text.replace("dimension = 64", "dimension = 1024").replace("degree = 128", "degree = 2048");
+        let params = Params::try_new(toml::from_str(&text).unwrap()).unwrap();
+        for (log_bytes, query) in [(30, 384), (33, 1024), (35, 2048)] {
+            let workload = Workload::new(Shape::new(8 << log_bytes, 1).unwrap(), 1, 0).unwrap();
+            let sizes = Inspire0::describe(&params, &workload).unwrap();
+            assert_eq!(sizes.payload_bytes("keys"), 84 << 10);
+            assert_eq!(sizes.payload_bytes("query"), query << 10);
+            assert_eq!(sizes.payload_bytes("answer"), answer << 10);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Parameters of RLWE, of packing and of the answers' modulus switch: as written, then checked.
+
+use std::sync::Arc;
+
+use gadget::Family;
+use lattice::RingGadget;
+use ring::{Kernel, Ring, StdDev};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::description::LweInstance;
+use crate::error::{Error, Result};
+use crate::params::{ErrorSize, SecretKind};
+
+/// The `[rlwe]` table as written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RlweLiteral {
+    /// Ring degree d, a power of two.
+    pub degree: u32,
+    /// The two prime factors of the modulus q, below 2^28, `p1 * p2`.
+    pub modulus: String,
+    /// Distribution of the secret.
+    pub secret: SecretKind,
+    /// Size of the error.
+    pub error: ErrorSize,
+}
+
+/// Checked RLWE parameters over Z_q[X]/(X^d + 1), q a product of two primes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rlwe {
+    /// Ring degree d.
+    pub degree: usize,
+    /// The primes.
+    pub primes: [u64; 2],
+    /// Distribution of the secret.
+    pub secret: SecretKind,
+    /// Size of the error.
+    pub error: StdDev,
+}
+
+/// Largest standard deviation of a secret or an error.
+const MAX_STDDEV: f64 = 256.0;
+
+fn stddev_in_range(key: &str, stddev: f64) -> Result<()> {
+    if (0.3..=MAX_STDDEV).contains(&stddev) {
+        return Ok(());
+    }
+    Err(Error::value(key, format!("standard deviation {stddev} is not between 0.3 and {MAX_STDDEV}.")))
+}
+
+/// Refuses a secret that is not small, or whose weight exceeds the dimension.
+pub(crate) fn check_secret(table: &str, secret: SecretKind, dimension: usize) -> Result<()> {
+    match secret {
+        SecretKind::Uniform {} => Err(Error::value(
+            &format!("{table}.secret"),
+            "a uniform secret is too large for this protocol: write gaussian, ternary, binary or fixed_weight.",
+        )),
+        SecretKind::Gaussian { stddev } => stddev_in_range(&format!("{table}.secret.stddev"), stddev),
+        SecretKind::FixedWeight { plus, minus } => {
+            let weight = plus.saturating_add(minus);
+            if (1..=dimension as u64).contains(&u64::from(weight)) {
+                return Ok(());
+            }
+            Err(Error::value(
+                &format!("{table}.secret"),
+                format!("{plus} ones and {minus} minus ones in dimension {dimension}: from 1 to {dimension} in all."),
+            ))
+        }
+        SecretKind::Ternary {} | SecretKind::Binary {} => Ok(()),
+    }
+}
+
+impl TryFrom<&RlweLiteral> for Rlwe {
+    type Error = Error;
+
+    fn try_from(literal: &RlweLiteral) -> Result<Self> {
+        let RlweLiteral { degree, modulus, secret, error } = literal;
+        if !degree.is_power_of_two() || !(64..=4096).contains(degree) {
+            return Err(Error::value("rlwe.degree", format!("{degree} is no power of two from 64 to 4096.")));
+        }
+        let degree = *degree as usize;
+        let refuse = |why: &str| {
+            let text = format!(
+                "`{modulus}`: {why}; write two different primes below 2^28 that are 1 modulo 2 degree, \"p1 * p2\"."
+            );
+            Error::value("rlwe.modulus", text)
+        };
+        let factors: Option<Vec<u64>> = modulus.split('*').map(|factor| factor.trim().parse().ok()).collect();
+        let primes: [u64; 2] =
+            factors.and_then(|factors| factors.try_into().ok()).ok_or_else(|| refuse("not two numbers"))?;
+        if primes.iter().any(|prime| prime >> 28 != 0) {
+            return Err(refuse("a factor is 2^28 or more"));
+        }
+        Ring::<u32>::new(degree, &primes, Kernel::Scalar).map_err(|e| refuse(&e.to_string()))?;
+        let key = match error {
+            ErrorSize::Stddev(_) => "rlwe.error.stddev",
+            ErrorSize::Width(_) => "rlwe.error.width",
+        };
+        stddev_in_range(key, error.stddev().0)?;
+        check_secret("rlwe", *secret, degree)?;
+        Ok(Self { degree, primes, secret: *secret, error: error.stddev() })
+    }
+}
+
+impl Rlwe {
+    /// q, below 2^56.
+    pub fn modulus(&self) -> u64 {
+        self.primes[0] * self.primes[1]
+    }
+
+    /// The ring.
+    ///
+    /// # Errors
+    /// A kernel the processor lacks.
+    pub fn ring(&self, kernel: Kernel) -> Result<Arc<Ring<u32>>> {
+        Ring::new(self.degree, &self.primes, kernel).map_err(|e| Error::Kernel(e.to_string()))
+    }
+
+    /// Bytes of a polynomial in memory.
+    pub fn poly_bytes(&self) -> u64 {
+        2 * 4 * self.degree as u64
+    }
+
+    /// The instance of so many samples under one secret.
+    pub fn instance(&self, name: &str, samples: u64, protects: &str) -> LweInstance {
+        LweInstance {
+            name: name.into(),
+            kind: "rlwe".into(),
+            dimension: self.degree as u64,
+            modulus: format!("{} * {}", self.primes[0], self.primes[1]),
+            log2_modulus: (self.modulus() as f64).log2(),
+            secret: self.secret,
+            error_stddev: self.error.0,
+            samples,
+            protects: protects.into(),
+        }
+    }
+}
+
+/// The `[packing]` table as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PackingLiteral {
+    /// log2 of the gadget's base z.
+    pub base_log2: u32,
+    /// Low digits that are left out.
+    #[serde(default)]
+    pub dropped: u32,
+    /// Which digits.
+    pub digits: Digits,
+}
+
+/// Digits of packing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Digits {
+    /// From 0 to z - 1, as the reference implementations have them.
+    Unsigned,
+    /// From -z/2 to z/2 - 1, as the papers write them.
+    Balanced,
+}
+
+/// The checked gadget of packing keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packed {
+    base_log2: u32,
+    dropped: u32,
+    digits: Digits,
+    length: usize,
+}
+
+impl Packed {
+    /// The gadget for that ring.
+    ///
+    /// # Errors
+    /// A base out of range, no digit left.
+    pub fn try_new(literal: PackingLiteral, rlwe: &Rlwe) -> Result<Self> {
+        let PackingLiteral { base_log2, dropped, digits } = literal;
+        if !(1..=27).contains(&base_log2) {
+            return Err(Error::value("packing.base_log2", format!("{base_log2} is not between 1 and 27.")));
+        }
+        let mut packed = Self { base_log2, dropped, digits, length: 0 };
+        let ring = rlwe.ring(Kernel::Scalar)?;
+        packed.length = packed.gadget(&ring).map_err(|e| Error::value("packing", e.to_string()))?.length();
+        Ok(packed)
+    }
+
+    /// The decomposition.
+    ///
+    /// # Errors
+    /// A ring it does not serve.
+    pub fn gadget(&self, ring: &Arc<Ring<u32>>) -> Result<RingGadget<u32>> {
+        let family = match self.digits {
+            Digits::Unsigned => Family::Unsigned,
+            Digits::Balanced => Family::Balanced,
+        };
+        RingGadget::new(ring, family, 1 << self.base_log2, self.dropped as usize)
+            .map_err(|e| Error::value("packing", e.to_string()))
+    }
+
+    /// Number of digits l.
+    pub fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The gadget's numbers for a description.
+    pub fn describe(&self) -> serde_json::Value {
+        serde_json::json!({
+            "digits": self.length,
+            "base_log2": self.base_log2,
+            "dropped": self.dropped,
+            "signed": self.digits == Digits::Balanced,
+        })
+    }
+}
+
+/// The `[switch]` table as written: moduli of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchLiteral {
+    /// Modulus of the masks.
+    pub mask_modulus: u64,
+    /// Modulus of the bodies.
+    pub body_modulus: u64,
+}
+
+/// Checked moduli of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Switch {
+    /// Modulus of the masks.
+    pub mask: u64,
+    /// Modulus of the bodies.
+    pub body: u64,
+}
+
+impl Switch {
+    /// The switch of answers with messages modulo `plain_modulus`.
+    ///
+    /// # Errors
+    /// Moduli too small for the messages or above 2^32.
+    pub fn try_new(literal: SwitchLiteral, plain_modulus: u64) -> Result<Self> {
+        let SwitchLiteral { mask_modulus, body_modulus } = literal;
+        for (key, modulus) in [("switch.mask_modulus", mask_modulus), ("switch.body_modulus", body_modulus)] {
+            if !(2 * plain_modulus..=1 << 32).contains(&modulus) {
+                return Err(Error::value(
+                    key,
+                    format!("{modulus} is not between twice the plaintext modulus, {}, and 2^32.", 2 * plain_modulus),
+                ));
+            }
+        }
+        Ok(Self { mask: mask_modulus, body: body_modulus })
+    }
+
+    /// Bytes of one ciphertext of `degree` with so many coefficients of the body.
+    pub fn bytes(&self, degree: usize, kept: usize) -> u64 {
+        lattice::SplitRlwe::wire_bytes(degree, kept, self.mask, self.body) as u64
+    }
+}

@@ -1,0 +1,116 @@
+//! Encryptions of a unit vector under public masks: one ring element for every d entries, of which only the body travels.
+
+use std::sync::Arc;
+
+use lattice::RlweKey;
+use ring::{Automorphism, Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector, Ring, Seed};
+
+use crate::error::{Error, Result};
+
+/// Bytes of a coefficient of a query at most, and the width published for YPIR's second query.
+const WORD_BYTES: usize = 8;
+
+/// Checks a width of coefficients on the wire.
+///
+/// # Errors
+/// Fewer bytes than the modulus needs, more than eight.
+pub fn coefficient_bytes(key: &str, bytes: u32, modulus: u64) -> Result<usize> {
+    let least = (u64::BITS - modulus.leading_zeros()).div_ceil(8);
+    if (least..=WORD_BYTES as u32).contains(&bytes) {
+        return Ok(bytes as usize);
+    }
+    Err(Error::value(key, format!("{bytes}: residues modulo q = {modulus} take from {least} to {WORD_BYTES} bytes.")))
+}
+
+/// The public masks a_k of queries of one length, k = 0, 1, ...: the streams of one seed, sampled in the NTT domain.
+#[derive(Clone)]
+pub struct RingQueries {
+    ring: Arc<Ring<u32>>,
+    prg: Prg,
+    entries: usize,
+}
+
+impl RingQueries {
+    /// The masks of `seed` for vectors of `entries` entries. Give every use a seed of its own.
+    pub fn new(ring: &Arc<Ring<u32>>, seed: Seed, entries: usize) -> Self {
+        Self { ring: Arc::clone(ring), prg: seed.prg(), entries }
+    }
+
+    /// Ring elements of a query.
+    pub fn blocks(&self) -> usize {
+        self.entries.div_ceil(self.ring.n())
+    }
+
+    /// a_k in the NTT domain.
+    pub fn mask(&self, block: usize) -> Poly<u32, Ntt> {
+        self.ring.expand(&self.prg, block as u64)
+    }
+
+    /// a_k(1/X) for every k: what hints multiply the database's columns with.
+    ///
+    /// # Errors
+    /// None for the degrees of rings; the automorphism's.
+    pub fn factors(&self) -> Result<Vec<Poly<u32, Ntt>>> {
+        let inverted = inversion(self.ring.n())?;
+        Ok((0..self.blocks()).map(|k| self.ring.automorphism_ntt(&self.mask(k), &inverted)).collect())
+    }
+
+    /// The body of an encryption under `key` of `scale` at `index` and zeros elsewhere: for each entry its number modulo q, as so
+    /// many little-endian bytes.
+    pub fn body(
+        &self,
+        key: &RlweKey<u32>,
+        (index, scale): (usize, u64),
+        error: &DiscreteGaussian,
+        bytes_each: usize,
+        rng: &mut impl rand::RngCore,
+        out: &mut [u8],
+    ) {
+        let n = self.ring.n();
+        let (mut errors, mut words) = (vec![0i32; n], vec![0u64; n]);
+        for (block, out) in out.chunks_mut(n * bytes_each).enumerate() {
+            error.fill(rng, &mut errors);
+            let mut body: Poly<u32, Coefficient> = self.ring.from_signed_i32(&errors);
+            if index / n == block {
+                for (i, (modulus, _)) in self.ring.limbs().iter().enumerate() {
+                    let slot = &mut body.limb_mut(i)[index % n];
+                    *slot = modulus.add(*slot, modulus.reduce_u64(scale));
+                }
+            }
+            let mut product = self.mask(block);
+            self.ring.mul_assign(&mut product, key.ntt());
+            self.ring.add_assign(&mut body, &self.ring.inverse(product));
+            self.ring.compose_u64(&body, &mut words);
+            for (out, word) in out.chunks_exact_mut(bytes_each).zip(&words) {
+                out.copy_from_slice(&word.to_le_bytes()[..bytes_each]);
+            }
+        }
+    }
+}
+
+/// X -> 1/X.
+pub(crate) fn inversion(degree: usize) -> Result<Automorphism> {
+    Automorphism::new(degree, 2 * degree as u64 - 1).map_err(|e| Error::Workload(e.to_string()))
+}
+
+/// A query's body as the products take it.
+///
+/// # Errors
+/// A number that is not below q.
+pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<ResidueVector> {
+    let q = ring.modulus_u128().unwrap_or(u128::MAX);
+    let mut words = Vec::with_capacity(payload.len() / bytes_each);
+    for coefficient in payload.chunks_exact(bytes_each) {
+        let mut word = [0; WORD_BYTES];
+        word[..bytes_each].copy_from_slice(coefficient);
+        let word = u64::from_le_bytes(word);
+        if u128::from(word) >= q {
+            return Err(Error::message("query", format!("coefficient {word} is not below q = {q}.")));
+        }
+        words.push(word);
+    }
+    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
+    let mut residues = vec![0u32; words.len() * moduli.len()];
+    ring.rns().decompose_u64(ring.vectors(), &words, &mut residues);
+    ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
+}
