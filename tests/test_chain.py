@@ -56,6 +56,17 @@ def test_a_decision_is_the_union_of_its_classes():
     assert wide["union"] == [{"over": "entries", "count": 8}]
 
 
+def test_bounds_may_differ_between_classes():
+    decision = Decision(10.0, {"entries": [8]}, by_class([[3, 5]]))
+    stage = Stage(
+        "round", "f", "s", Noise(np.array([[1.0, 2.0]])), Noise(np.array([[1.0, 4.0]]), "bound"), decision=decision
+    )
+    (entry,) = evaluate([stage], 1)[0]
+    expected = 3 * 2.0 ** float(log2_subgaussian_tail(10, 1)) + 5 * 2.0 ** float(log2_subgaussian_tail(10, 2))
+    assert entry["log2_failure_bound"] == pytest.approx(log2(expected))
+    assert entry["stddev_bound"] == 2 and entry["margin_bound"] == 5
+
+
 def test_failures_far_below_the_smallest_double_are_numbers():
     for margin in (20.3, 83.2):
         stage = decided([[1.0]], [[4]], threshold=margin)

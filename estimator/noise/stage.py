@@ -41,7 +41,8 @@ class Stage:
     name: as the run record's measured noise has it. formula: the variance that `noise` is. source: theorem or paper.
     digits: the distribution of what the error is multiplied with here, where there is such a thing.
     noise: the error over random data, shape (descriptions,), or (descriptions, classes) for `Decision.counts`.
-    bound: the error for any data; a decision needs it, a stage may lack it.
+    bound: the error for any data, of the same shape or one number for all classes; a decision needs it, a stage may
+        lack it.
     present: which descriptions have this stage.
     fill: the variance averaged over what a run measures, by the above (not 1 where a run also sees padding).
     common_share: the share of the variance that all decisions of one key have in common (means of what the error is
@@ -95,7 +96,7 @@ def _entries(stage: Stage, count: int) -> list[dict]:
         "kind": [stage.noise.kind] * count,
         "variance": variance,
         "stddev": np.sqrt(variance),
-        "stddev_bound": [None] * count if stage.bound is None else np.sqrt(_numbers(stage.bound.variance, count)),
+        "stddev_bound": [None] * count if stage.bound is None else np.sqrt(_largest(_bounds(stage, classes), classes)),
         "common_share": _numbers(stage.common_share, count),
         "common_samples": [stage.common_samples] * count,
         "terms": [None] * count if stage.terms is None else _numbers(stage.terms, count),
@@ -115,18 +116,18 @@ def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: in
     if stage.bound is None:
         raise ValueError(f"stage {stage.name} decides, so it must say how large its error is for any data")
     threshold = _numbers(stage.decision.threshold, count)
-    bound = np.sqrt(_numbers(stage.bound.variance, count))
+    bounds = _bounds(stage, classes)
     decisions = np.cumsum(classes.counts, axis=1)[:, -1]
-    largest = np.sqrt(np.max(np.where(classes.counts > 0, classes.variances, 0.0), axis=1))
     each = log2_gaussian_tail(threshold[:, None], np.sqrt(classes.variances))
+    each_bound = log2_subgaussian_tail(threshold[:, None], np.sqrt(bounds))
     return {
         "threshold": threshold,
         "decisions": decisions.astype(np.int64),
         "union": [[{"over": name, "count": int(n[i])} for name, n in union.items()] for i in range(count)],
-        "margin": _margin(threshold, largest),
-        "margin_bound": _margin(threshold, bound),
+        "margin": _margin(threshold, np.sqrt(_largest(classes.variances, classes))),
+        "margin_bound": _margin(threshold, np.sqrt(_largest(bounds, classes))),
         "log2_failure": _finite(log2_union(each, classes.counts)),
-        "log2_failure_bound": _finite(log2_union(log2_subgaussian_tail(threshold, bound)[:, None], decisions[:, None])),
+        "log2_failure_bound": _finite(log2_union(each_bound, classes.counts)),
     }
 
 
@@ -150,6 +151,19 @@ def _classes(stage: Stage, count: int) -> tuple[_Classes, dict[str, Array]]:
     if not np.array_equal(counts.sum(axis=1), total):
         raise ValueError(f"stage {stage.name}: the counts of its classes do not add up to its union")
     return _Classes(variances, counts), union
+
+
+def _bounds(stage: Stage, classes: _Classes) -> Array:
+    """The variances for any data, shape (descriptions, classes)."""
+    assert stage.bound is not None
+    bounds = np.asarray(stage.bound.variance, dtype=float)
+    bounds = bounds[:, None] if bounds.ndim == 1 else bounds
+    return np.broadcast_to(bounds, classes.counts.shape)
+
+
+def _largest(variances: Array, classes: _Classes) -> Array:
+    """The largest variance of a class that has decisions."""
+    return np.asarray(np.max(np.where(classes.counts > 0, variances, 0.0), axis=1))
 
 
 def by_class(rows: Sequence[Sequence[float]]) -> Array:

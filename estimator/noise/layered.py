@@ -1,0 +1,158 @@
+"""Errors of YPIR (Menon, Wu, USENIX Security 2024) and of InsPIRe_0: two layers, the second one packed.
+
+The first layer is an LWE product modulo 2^32 whose hint and answer, switched to q1 and cut into digits, are the
+database of the second layer, an RLWE product that selects a row of digits. Its outputs are packed, by CDKS in YPIR
+and by InspiRING in InsPIRe_0, and switched to the moduli of answers. The digits of the answer depend on the query:
+YPIR brings them into the packed ciphertext by a homomorphic trace; InsPIRe_0 sends them unpacked, as published, or
+packed once more.
+
+YPIR's own analysis: delta = delta_simple + delta_double with tau_double = q_b/(2p) less rounding, and sigma^2 =
+(q_b/q_a)^2 d s^2/4 + (q_b/q)^2 (s^2/4)(l2 p^2 + (d^2 - 1) t d z^2 / 3), subgaussian parameters of width s = sigma
+sqrt(2 pi), for digits up to z. Here the variances themselves, with the digits' own moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+
+from . import lattice, simplepir
+from .error import Noise
+from .ring_setting import Answers, Floats, Keys, Rings, numbers, secret_of
+from .stage import Decision, Stage, by_class
+
+CENTRED = "digits of a uniform value modulo q1, less 2^(digit bits - 1)"
+SECOND_SOURCE = "YPIR, noise of DoublePIR's second layer; InsPIRe_0 likewise"
+PACKING_SOURCE = "CDKS (YPIR, section 4) or InspiRING (InsPIRe, Theorem 2)"
+FIRST_SOURCE = "YPIR, noise of the first layer: |e| < q1/(2 N)"
+TRACED, UNPACKED, PACKED = "traced", "unpacked", "packed"
+
+
+def body_of(layout: dict) -> str:
+    """How the query-dependent digits are sent: told by the number of ciphertexts."""
+    copies, samples = layout["copies"], layout["copies"] * layout["answer_digits"]
+    count = layout["answer_ciphertexts"]
+    if layout["packing"] == "cdks" and count == copies:
+        return TRACED
+    if count == copies + samples:
+        return UNPACKED
+    if count == copies + 1:
+        return PACKED
+    raise ValueError(f"layout.answer_ciphertexts is {count} for {copies} copies with {samples} further samples")
+
+
+def digit_squares(layout: dict, values: int) -> list[tuple[float, int]]:
+    """(E[x^2], how many) of the centred digits of so many values modulo q1: full digits, then the last one's."""
+    bits, value_bits = layout["digit_bits"], (layout["switched_modulus"] - 1).bit_length()
+    total, half = values * value_bits, float(1 << (bits - 1))
+    full = float(lattice.uniform_square(float(1 << bits), balanced=True))
+    rest = total % bits
+    last = (4.0**rest - 1) / 12 + ((2.0**rest - 1) / 2 - half) ** 2
+    count = ceil(total / bits)
+    return [(full, count - 1), (last if rest else full, 1)]
+
+
+def classes(description: dict) -> list[tuple[float, int, bool]]:
+    """(E[x^2] of a digit, how many of an entry's are such, whether it is one of the answer's)."""
+    layout, dimension = description["layout"], description["instances"][0]["dimension"]
+    hint = [(square, count, False) for square, count in digit_squares(layout, dimension)]
+    return hint + [(square, count, True) for square, count in digit_squares(layout, 1)]
+
+
+def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
+    """Product of the digits with the second query, packing, and the switch with the decision, in units of q_a."""
+    layouts = [d["layout"] for d in descriptions]
+    rings = Rings.of([d["instances"][1] for d in descriptions])
+    keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
+    groups, copies = numbers(layouts, "groups"), numbers(layouts, "copies")
+    each = [classes(d) for d in descriptions]
+    squares = by_class([[square for square, _, _ in row] for row in each])
+    half = np.exp2(numbers(layouts, "digit_bits") - 1)
+    scale = (groups * np.asarray(rings.fresh.variance))[:, None]
+    product, product_bound = Noise(scale * squares), Noise(scale * half[:, None] ** 2, "bound")
+
+    added, added_bound, words = _packing(layouts, rings, keys, by_class([[answer for _, _, answer in r] for r in each]))
+    packing, packing_bound = product + Noise(added), product_bound + Noise(added_bound, "bound")
+    answers = Answers.of(layouts)
+    units = np.array([int(a) / int(b) for a, b in zip(answers.mask, answers.body)]) ** 2
+    counts = by_class([[count for _, count, _ in row] for row in each]) * copies[:, None]
+    mean = [0.0 if o["packing_gadget"]["signed"] else 1.0 for o in layouts] * np.asarray(
+        lattice.mean_in_common(keys.gadget)
+    )
+    mean_square = np.sum(packing.variance * counts, axis=1) / np.sum(counts, axis=1)
+    largest = Noise(np.max(packing_bound.variance, axis=1), "bound")
+    return [
+        Stage(
+            "second_product",
+            "G sigma^2 E[x^2] (random data), G sigma^2 4^(digit bits - 1) (any data)",
+            SECOND_SOURCE,
+            Noise(np.sum(product.variance * counts, axis=1) / np.sum(counts, axis=1)),
+            Noise(scale[:, 0] * half**2, "bound"),
+            CENTRED,
+        ),
+        Stage("packing", words, PACKING_SOURCE, Noise(mean_square), largest, keys.words),
+        Stage(
+            "second_layer",
+            "(q_a/q)^2 V + (q_a/q_b)^2 / 12 + n E[s^2] / 12",
+            "Spiral; YPIR, modulus switching",
+            answers.switched(rings, packing).scaled(units[:, None]),
+            Noise(answers.switched(rings, packing_bound).scaled(units[:, None]).variance, "bound"),
+            decision=Decision(
+                threshold=[int(q) / 2 ** (o["digit_bits"] + 1) for q, o in zip(answers.mask, layouts)],
+                union={
+                    "entries of a record": copies,
+                    "digits of an entry": numbers(layouts, "hint_digits") + numbers(layouts, "answer_digits"),
+                },
+                counts=counts,
+            ),
+            common_share=mean,
+        ),
+    ]
+
+
+def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) -> tuple[Floats, Floats, str]:
+    """What packing adds to each class of digits, its bound, and its words. answer: 1 for the answer's digits."""
+    nothing = Noise(0.0)
+    packed = np.asarray(rings.inspiring(keys, rings.n, nothing).variance)
+    packed_bound = np.asarray(rings.inspiring_bound(keys, rings.n, nothing).variance)
+    tree = np.asarray(rings.cdks(keys, nothing).variance)
+    # A traced sample leaves n - 1 key switches' noise on the mean coefficient that is not its own.
+    switch = np.asarray(lattice.inspiring(rings.n, 2.0, keys.gadget, rings.fresh, rings.secret).variance)
+    by_cdks = np.array([o["packing"] == "cdks" for o in layouts])
+    body = np.array([body_of(o) for o in layouts])
+    samples = numbers(layouts, "answer_digits")
+    moved = np.where(body == TRACED, switch * (rings.n - 1), 0.0)
+
+    def added(inspiring: Floats) -> Floats:
+        hints = np.where(by_cdks, tree, inspiring) + samples * moved
+        bodies = np.where(body == UNPACKED, 0.0, np.where(by_cdks, 2 * tree + (samples - 1) * moved, inspiring))
+        return np.where(answer > 0, bodies[:, None], hints[:, None])
+
+    words = "V + (n^2 - 1)/3 n sigma^2 sum E[x^2] (CDKS), V + n (n - 1) sigma^2 sum E[x^2] (InspiRING)"
+    return added(packed), added(packed_bound), words
+
+
+def first_layer(descriptions: Sequence[dict]) -> Stage:
+    """The product of the database with the first query, and both of its parts switched to q1; in units of q1."""
+    layouts = [d["layout"] for d in descriptions]
+    stage = simplepir.first_layer("first_layer", FIRST_SOURCE, descriptions, simplepir.records_fill)
+    instances = [d["instances"][0] for d in descriptions]
+    switched = numbers(layouts, "switched_modulus")
+    shrink = (switched / 2.0**32) ** 2
+    rounding = (1 + numbers(instances, "dimension") * np.asarray(secret_of(instances).square)) / 12
+    assert stage.bound is not None and stage.decision is not None
+    return replace(
+        stage,
+        formula=f"(q1/2^32)^2 ({simplepir.FORMULA}) + (1 + n E[s^2])/12",
+        noise=stage.noise.scaled(shrink[:, None]) + Noise(rounding[:, None]),
+        bound=stage.bound.scaled(shrink) + Noise(rounding, "bound"),
+        decision=replace(stage.decision, threshold=numbers(layouts, "scale") * switched / 2.0**33),
+    )
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """`second_product`, `packing` and `second_layer`, which decides digits; `first_layer`, which decides entries."""
+    return [*second_layer(descriptions), first_layer(descriptions)]

@@ -1,0 +1,121 @@
+"""What descriptions of protocols over rings say of ring, secret, gadget and answers, as arrays over descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..modulus import parse_modulus
+from . import lattice
+from .error import Noise
+from .lattice import GadgetNoise, Secret
+
+Floats = NDArray[np.float64]
+Objects = NDArray[np.object_]
+
+
+def numbers(documents: Sequence[dict], key: str) -> Floats:
+    """One number of each."""
+    return np.array([d[key] for d in documents], dtype=float)
+
+
+def moduli(documents: Sequence[dict], key: str) -> Objects:
+    """One modulus of each, as integers of any size."""
+    return np.array([parse_modulus(d[key]) for d in documents], dtype=object)
+
+
+def secret_of(instances: Sequence[dict]) -> Secret:
+    """Moments of the secrets' coefficients, as the instances name their distributions."""
+    moments = [_secret(instance["secret"], instance["dimension"]) for instance in instances]
+    return Secret(np.array([square for square, _ in moments]), np.array([mean for _, mean in moments]))
+
+
+def _secret(secret: dict, dimension: int) -> tuple[float, float]:
+    kind = secret["kind"]
+    if kind == "gaussian":
+        return secret["stddev"] ** 2, 0.0
+    if kind == "fixed_weight":
+        plus, minus = secret["plus"], secret["minus"]
+        return (plus + minus) / dimension, (plus - minus) / dimension
+    moments = {"ternary": (2 / 3, 0.0), "binary": (1 / 2, 1 / 2)}
+    if kind not in moments:
+        raise ValueError(f"secret.kind {kind!r}: answers are switched, so the secret must be short; take gaussian")
+    return moments[kind]
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A gadget of keys: its digits' moments, what Theorems 2 and 4 take for them (ell and z), and their words."""
+
+    gadget: GadgetNoise
+    length: Floats
+    base: Floats
+    words: list[str]
+
+    @staticmethod
+    def of(gadgets: Sequence[dict], modulus: Objects) -> Keys:
+        """From descriptions `{digits, base_log2, dropped, signed}`."""
+        family = np.array(["balanced" if g["signed"] else "unsigned" for g in gadgets], dtype=object)
+        base = np.array([1 << g["base_log2"] for g in gadgets], dtype=object)
+        dropped = np.array([g["dropped"] for g in gadgets], dtype=object)
+        words = [
+            f"{f} base-2^{g['base_log2']} digits of uniform masks" + (f", {g['dropped']} dropped" * bool(g["dropped"]))
+            for f, g in zip(family, gadgets)
+        ]
+        moments = GadgetNoise.of(family, modulus, base, dropped)
+        return Keys(moments, numbers(gadgets, "digits"), base.astype(float), words)
+
+
+@dataclass(frozen=True)
+class Rings:
+    """A ring, its modulus, fresh errors and the secret."""
+
+    n: Floats
+    modulus: Objects
+    fresh: Noise
+    secret: Secret
+
+    @staticmethod
+    def of(instances: Sequence[dict]) -> Rings:
+        """From the instances that the ring's ciphertexts are."""
+        stddev = numbers(instances, "error_stddev")
+        return Rings(
+            numbers(instances, "dimension"), moduli(instances, "modulus"), lattice.fresh(stddev), secret_of(instances)
+        )
+
+    def inspiring(self, keys: Keys, gamma: Floats | float, noise: Noise) -> Noise:
+        """Noise after packing gamma ciphertexts by InspiRING."""
+        return lattice.inspiring(self.n, gamma, keys.gadget, self.fresh, self.secret, noise)
+
+    def inspiring_bound(self, keys: Keys, gamma: Floats | float, noise: Noise) -> Noise:
+        """The same by Theorems 2 and 4, or by the digits' own moments where these are larger (unsigned digits)."""
+        theorem = lattice.packing_theorem(self.n, gamma, keys.length, keys.base, self.fresh)
+        own = lattice.inspiring(self.n, gamma, keys.gadget, self.fresh, self.secret)
+        return noise + Noise(np.maximum(theorem.variance, own.variance), "bound")
+
+    def cdks(self, keys: Keys, noise: Noise) -> Noise:
+        """Noise after packing by CDKS."""
+        return lattice.cdks(self.n, keys.gadget, self.fresh, self.secret, noise)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Moduli to which answers are switched: `mask` for a, `body` for b."""
+
+    mask: Objects
+    body: Objects
+
+    @staticmethod
+    def of(layouts: Sequence[dict]) -> Answers:
+        return Answers(moduli(layouts, "mask_modulus"), moduli(layouts, "body_modulus"))
+
+    def switched(self, rings: Rings, noise: Noise) -> Noise:
+        """Noise after the switch, in units of the body's modulus."""
+        if np.ndim(noise.variance) < 2:
+            return lattice.split_modulus_switch(rings.n, rings.modulus, self.mask, self.body, rings.secret, noise)
+        secret = Secret(np.asarray(rings.secret.square)[:, None], np.asarray(rings.secret.mean)[:, None])
+        n, q = rings.n[:, None], rings.modulus[:, None]
+        return lattice.split_modulus_switch(n, q, self.mask[:, None], self.body[:, None], secret, noise)

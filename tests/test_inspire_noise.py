@@ -1,0 +1,114 @@
+"""Noise of YPIR, SimpleYPIR, InsPIRe_0, InsPIRe^(2) and InsPIRe with published parameters, against known figures."""
+
+from math import log2, pi
+
+import pytest
+from pirlab_estimator.noise import layered
+from pirlab_estimator.noise.stage import evaluate, record_noise
+from pirlab_estimator.noise.tails import log2_subgaussian_tail
+
+D, Q = 2048, "268369921 * 249561089"
+GADGET = {"digits": 3, "base_log2": 19, "dropped": 0, "signed": False}
+FIXED = {"kind": "fixed_weight", "plus": 256, "minus": 256}
+
+
+def second(samples=1 << 15):
+    return {"name": "second", "dimension": D, "modulus": Q, "error_stddev": 6.4, "secret": FIXED, "samples": samples}
+
+
+def two_layers(packing="cdks", answers=1, groups=1 << 15, columns=1 << 15, **changes):
+    """YPIR or InsPIRe_0 at 1 GB: 2^15 x 2^15 bytes."""
+    layout = {
+        "rows": groups,
+        "columns": columns,
+        "entries": groups * columns,
+        "entries_per_record": 1,
+        "records_per_entry": 8,
+        "plain_modulus": 256,
+        "scale": 1 << 24,
+        "entry_offset": 128,
+        "copies": 1,
+        "groups": groups,
+        "hint_digits": 1912,
+        "answer_digits": 2,
+        "answer_ciphertexts": answers,
+        "packing": packing,
+        "packing_gadget": GADGET | changes.pop("gadget", {}),
+        "digit_bits": 15,
+        "switched_modulus": 268369921,
+        "mask_modulus": 268369921,
+        "body_modulus": "2^20",
+    }
+    first = {"name": "first", "dimension": 1024, "modulus": "2^32", "error_stddev": 11.0}
+    first["secret"] = {"kind": "gaussian", "stddev": 11.0}
+    shape = {"records": 8 * groups * columns, "record_bits": 1}
+    return {"layout": layout | changes, "instances": [first, second()], "shape": shape}
+
+
+def stages(chain, *descriptions):
+    return [{s["stage"]: s for s in made} for made in evaluate(chain(descriptions), len(descriptions))]
+
+
+def test_ypir_is_below_its_own_bound():
+    """The authors' variance, of digits up to z and width s, is a bound of ours, and not far above."""
+    [made] = stages(layered.chain, two_layers())
+    width2 = 6.4**2 * 2 * pi
+    q, q_a, q_b, z, t = 268369921 * 249561089, 268369921, 1 << 20, 1 << 19, 3
+    published = (q_b / q_a) ** 2 * D * width2 / 4
+    published += (q_b / q) ** 2 * (width2 / 4) * ((1 << 15) * 4.0**15 + (D**2 - 1) * t * D * z**2 / 3)
+    own = made["second_layer"]["stddev"] ** 2 * (q_b / q_a) ** 2
+    assert own < published < 8 * own
+    assert made["second_layer"]["threshold"] == 268369921 / 2**16
+    assert made["second_layer"]["decisions"] == 1914 and made["first_layer"]["decisions"] == 1
+    # CDKS: 2^37.2, so 22 below q/(2p) = 2^40.9 in the ring, 2^9.3 in units of q_a.
+    assert log2(made["packing"]["stddev"]) == pytest.approx(37.17, abs=0.02)
+    assert made["second_product"]["stddev"] < made["packing"]["stddev"] / 1e3
+
+
+def test_the_first_layer_is_the_lwe_product_and_two_roundings():
+    [made] = stages(layered.chain, two_layers())
+    scale = 268369921 / 2**32
+    product = (1 << 15) * 121 * (256**2 - 1) / 12 + (1 << 15) * 121 / 4
+    rounding = (1 + 1024 * 121) / 12
+    assert made["first_layer"]["variance"] == pytest.approx(scale**2 * product + rounding)
+    assert made["first_layer"]["threshold"] == pytest.approx(268369921 / 512)
+
+
+def test_ways_to_send_the_answers_digits():
+    """Unpacked digits have no packing noise; all the others share one union of 1914 digits."""
+    ypir, published, packed = stages(
+        layered.chain, two_layers(), two_layers("inspiring", 3), two_layers("inspiring", 2)
+    )
+    assert published["packing"]["stddev"] < packed["packing"]["stddev"] < ypir["packing"]["stddev"] / 20
+    share = (packed["packing"]["variance"] - published["packing"]["variance"]) / packed["packing"]["variance"]
+    assert share == pytest.approx(2 / 1914, rel=0.01)
+    assert log2(packed["packing"]["stddev"]) == pytest.approx(32.46, abs=0.01)
+    failures = [record_noise(list(made.values()), -40)["log2_failure"] for made in (ypir, published, packed)]
+    assert failures[1:] == sorted(failures[1:]) and max(failures[1:]) < -40
+    with pytest.raises(ValueError, match="answer_ciphertexts"):
+        layered.chain([two_layers("inspiring", 7)])
+
+
+def test_ypir_as_published_misses_its_target():
+    """q/(2p) = 2^39.9 is 6.6 deviations of the tree's noise, and 4.7 of the traced digits', which have it twice."""
+    published, signed = stages(layered.chain, two_layers(), two_layers(gadget={"signed": True}))
+    entry = published["second_layer"]
+    hints, answer = 4095 / (entry["stddev"] * 1.0), entry["margin"]
+    assert hints == pytest.approx(6.56, abs=0.02) and answer == pytest.approx(hints / 2**0.5, rel=0.02)
+    assert entry["log2_failure"] == pytest.approx(-17.3, abs=0.1), "two digits decide it"
+    assert entry["log2_failure_bound"] == pytest.approx(float(log2_subgaussian_tail(4095, 4095 / answer)) + 1, abs=0.1)
+    assert signed["second_layer"]["log2_failure_bound"] < -40, "signed digits repair it"
+
+
+def test_more_of_everything_is_more_noise():
+    sizes = [two_layers(groups=1 << g, columns=1 << c) for g, c in ((12, 12), (15, 15), (17, 18))]
+    made = stages(layered.chain, *sizes)
+    for name in ("second_product", "second_layer", "first_layer"):
+        values = [m[name]["stddev"] for m in made]
+        assert values == sorted(values)
+    alone = [stages(layered.chain, d)[0] for d in sizes]
+    assert alone == made, "one call for many is many calls"
+    signed = stages(layered.chain, two_layers("inspiring", 2, gadget={"signed": True}))[0]
+    unsigned = stages(layered.chain, two_layers("inspiring", 2))[0]
+    assert log2(unsigned["packing"]["stddev"] / signed["packing"]["stddev"]) == pytest.approx(1, abs=0.05)
+    assert signed["second_layer"]["common_share"] == 0 and unsigned["second_layer"]["common_share"] > 0.7
