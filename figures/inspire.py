@@ -12,6 +12,7 @@ from . import (
     inspire_figure1,
     inspire_notes,
     inspire_paper,
+    inspire_table1,
     inspire_tables,
     loader,
 )
@@ -19,7 +20,7 @@ from .errors import InputError
 from .inspire_paper import Described
 from .table import Table
 
-TABLES = tuple(f"inspire-table{number}" for number in (2, 3, 4, 6, 7, 8, 9))
+TABLES = tuple(f"inspire-table{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9))
 FIGURES = ("inspire-figure1", *inspire_breakdown.FIGURES)
 SOURCE_TABLES = {"inspire-figure1": ("2", "4"), "inspire-figure2": ("8",), "inspire-figure3": ("9",)}
 """The tables whose numbers a figure draws, and with them their contradictions."""
@@ -43,6 +44,8 @@ def table(
     expected = loader.load_expected(_folder(folder))
     contradictions, number = inspire_notes.load(folder), which.removeprefix("inspire-table")
     rows = inspire_paper.rows(joined, predictions, described)
+    if number == "1":
+        return inspire_table1.build(rows, expected, contradictions)
     make = inspire_applications.build if number in inspire_applications.TITLES else inspire_tables.build
     return make(rows, expected, contradictions, number)
 

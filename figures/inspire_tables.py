@@ -18,7 +18,7 @@ from .inspire_paper import (
     printed,
     unmatched,
 )
-from .marks import CELL_MARKS, Mark, failing, footnotes, insecure, marks_of, provenance, symbols
+from .marks import CELL_MARKS, MARKS, Mark, failing, footnotes, insecure, marks_of, provenance, symbols
 from .names import protocol_name, set_short, words
 from .table import Cell, Column, Row, Table
 from .units import KIB, MIB, record_text, shape_text, significant
@@ -95,7 +95,7 @@ def _number(value: float | None, metric: Metric, marks: str = "", as_printed: bo
 def unequal(column: Printed, ours: Measured, metric: str) -> bool:
     """Whether a size, measured or described, differs from the printed one by more than its rounding."""
     size = ours.size(metric)
-    if metric not in SIZES or metric not in column.values or size is None:
+    if metric not in SIZES or metric not in column.values or size is None or not ours.published:
         return False
     return abs(column.values[metric] - size) > ROUNDING
 
@@ -185,7 +185,8 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
         unit = "B/s" if metric.key == "throughput" else "B" if metric.key in SIZES else "s"
         equal = None
         foretold = ours.described.get(metric.key) if ours else None
-        if column and ours and metric.key in SIZES and paper is not None and ours.size(metric.key) is not None:
+        compared = column and ours and ours.published and metric.key in SIZES
+        if compared and paper is not None and ours.size(metric.key) is not None:
             equal = not unequal(column, ours, metric.key)
         ratio = here / paper if here is not None and paper else None
         line = {"metric": metric.key, "paper": paper, "here": here, "described": foretold, "ratio": ratio}
@@ -197,7 +198,7 @@ def size_note(data: pd.DataFrame) -> str:
     """How many of the measured sizes equal the printed ones."""
     compared = data[data["size_equal"].notna()]
     if compared.empty:
-        return "No size could be compared with the paper's: no row of ours has a layout of this table."
+        return "No size could be compared with the paper's: no published set of ours has a layout of this table."
     parts = []
     for name, own in (
         ("measured", compared[compared["here"].notna()]),
@@ -205,13 +206,19 @@ def size_note(data: pd.DataFrame) -> str:
     ):
         if not own.empty:
             parts.append(f"{int(own['size_equal'].astype(bool).sum())} of {len(own)} {name}")
-    return f"Sizes that equal the printed ones after rounding to a KB: {', '.join(parts)}."
+    return f"Sizes of published sets that equal the printed ones after rounding to a KB: {', '.join(parts)}."
 
 
 def cell_footnotes(rows: Sequence[Row]) -> list[tuple[Mark, str]]:
     """Footnotes of the marks that stand at cells."""
     used = {symbol for row in rows for cell in row.cells.values() for symbol in cell.marks}
     return [(mark, mark.meaning) for mark in CELL_MARKS if mark.symbol in used]
+
+
+def mark_footnotes(rows: Sequence[Row]) -> list[tuple[Mark, str]]:
+    """The same of the marks that records have, where a table shows several records in a line."""
+    used = {symbol for row in rows for cell in row.cells.values() for symbol in cell.marks}
+    return [(mark, mark.meaning) for mark in MARKS if mark.symbol in used]
 
 
 def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
@@ -270,9 +277,9 @@ def _explanation(table: str) -> str:
     text = (
         "Lines 'paper' are its printed numbers, from its machine (Xeon at 2.6 GHz, one thread); lines 'here' measure "
         "the same layout of a database of the same size, medians of one thread. KB and MB of the paper are binary. "
-        "Sizes are payloads of messages; offline time is the server's whole preprocessing, encoding included (the "
-        "paper counts encoding for InsPIRe only). Throughput is the database's information over the median answer "
-        "time. "
+        "Sizes are payloads of one query's messages (a public seed of 16 bytes, fetched once, is not counted); offline "
+        "time is the server's whole preprocessing, encoding included (the paper counts encoding for InsPIRe only). "
+        "Throughput is the database's information over the median answer time. "
     )
     if table in ("2", "3", "4"):
         text += (

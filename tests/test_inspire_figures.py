@@ -16,6 +16,7 @@ from pirlab_figures import (
     inspire_figure1,
     inspire_notes,
     inspire_paper,
+    inspire_table1,
     inspire_tables,
     loader,
 )
@@ -78,6 +79,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list:
 
 
 def build(found, expected, contradictions, number: str) -> Table:
+    if number == "1":
+        return inspire_table1.build(found, expected, contradictions)
     make = inspire_applications if number in "67" else inspire_tables
     return make.build(found, expected, contradictions, number)
 
@@ -142,7 +145,10 @@ def test_a_size_that_differs_is_marked(tmp_path, expected, contradictions):
     table = build(found, expected, contradictions, "9")
     line = next(line for line in table.markdown().splitlines() if "here, 1gb-512b-n8192" in line)
     assert "| 56.00≠ | 140.0 | 12.00 | 208.0≠ |" in line
-    assert "Sizes that equal the printed ones after rounding to a KB: 2 of 4 measured." in table.markdown()
+    assert (
+        "Sizes of published sets that equal the printed ones after rounding to a KB: 2 of 4 measured."
+        in table.markdown()
+    )
     assert r"\neq" in table.tex() and r"$\gamma$" not in table.tex()
 
 
@@ -217,7 +223,7 @@ def test_contradictions_are_footnotes(found, expected, contradictions):
     named = {entry["id"]: inspire_notes.tables_of(entry) for entry in contradictions.to_dict("records")}
     assert [key for key, tables in named.items() if not tables] == ["X31"], "headings of the appendix only"
     assert named["X28"] == {"2", "3", "4"} and named["X29"] == {"3", "4"} and named["X13"] == {"8"}
-    for number in "2346789":
+    for number in "12346789":
         text = build(found, expected, contradictions, number).markdown()
         for key, tables in named.items():
             assert (f"{key}, " in text) == (number in tables), (key, number)
@@ -236,6 +242,28 @@ def test_contradicted_cells(expected):
     assert len(cells("8", "X13")) == 3
     assert len(cells("3", "X29")) + len(cells("4", "X29")) == 5
     assert cells("4", "X27") == {("1GB", 262144, 1024, m) for m in ("offline_time", "server_time")}
+
+
+def test_table1_has_the_papers_parameters_and_ours(found, expected, contradictions):
+    table = build(found, expected, contradictions, "1")
+    own = table.data[table.data["source"] == "here"].set_index(["protocol", "instance"])
+    assert own.loc[("inspire", "ring"), "z_gsw"] == 2**19 and pd.isna(own.loc[("inspire2", "ring"), "z_gsw"])
+    assert len(own.loc[("inspire", "ring"), "sets"].split()) == 17 and len(own) == 2 + 1 + 2 + 1 + 1
+    assert own["security_bits"].eq(121.3).all()
+    text = table.markdown()
+    assert "| InsPIRe |  | paper, Table 1 | 2^11 | 56 | 6.4 |  | 65535ˣ | 3 | 2^19 | 3 | 2^19 |" in text
+    assert "| InsPIRe | ring | here, 17 sets | 2^11 | 55.9 | 6.4 | 256 ones, 256 minus ones | 65535 |" in text
+    assert "| YPIR | first | here, published | 2^10 | 32.0 | 11 | Gaussian, sigma 11 | 256 |" in text
+    assert "† security below the target" in text and "X30, Table 1" in text
+    assert "| -82 |" in text
+
+
+def test_sets_of_our_own_are_not_held_against_the_printed_bytes(tmp_path, expected, contradictions):
+    record = synthetic.inspire(1, 512, 8192, 32, 1)
+    record["parameters"]["source"]["kind"] = "repaired"
+    record["transcript"][0]["payload_bytes"] -= 28 * KIB
+    table = build(load(tmp_path, [record]), expected, contradictions, "9")
+    assert "≠" not in table.markdown() and "no published set of ours has a layout" in table.markdown()
 
 
 def test_applications_are_matched_by_database(tmp_path, expected, contradictions):
