@@ -1,82 +1,73 @@
 """Seconds from the described operation counts and unit costs, array-valued over descriptions.
 
-A phase takes the longer of its arithmetic and of its memory traffic, which overlap, and then what does not overlap:
-the random generator, the error sampler and digit conversions. Unit costs come from results/calibration.json, which
-`pirlab calibrate` measures on this machine, else from the committed defaults.
+A phase is its steps one after the other (objects of counts within it; what it counts itself is a step too), after
+what any phase takes. A step takes the longer of its arithmetic and of its memory traffic, which overlap, and then what
+does not overlap: generators, samplers, digits, messages. `operations` says of each operation which it is. Unit costs
+come from results/calibration.json, which `pirlab calibrate` measures on this machine, else from the committed defaults.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..paths import RESULTS
+from .operations import OPERATIONS, operation
+from .units import CALIBRATION, DEFAULTS, Array, UnitCosts
 
-DEFAULTS = Path(__file__).with_name("unit_costs.json")
-CALIBRATION = RESULTS / "calibration.json"
-
-ARITHMETIC = ("multiply_adds_packed", "matrix_multiply_adds", "multiply_adds_u32")
-MEMORY = ("bytes_read", "matvec_bytes", "bytes_written")
-SERIAL = ("prg_bytes", "gaussian_samples", "digit_conversions")
-OPERATIONS = ARITHMETIC + MEMORY + SERIAL
+__all__ = ["CALIBRATION", "DEFAULTS", "OPERATIONS", "PHASES", "UnitCosts", "predict_seconds", "steps"]
 
 #: Phases of a prediction, named as the description counts them and as a run times them.
 PHASES = ("encode", "hint", "query", "answer", "extract")
 
-
-@dataclass(frozen=True)
-class UnitCosts:
-    """Seconds per operation, single thread, and the machine they hold for."""
-
-    seconds: dict[str, float]
-    machine: str
-
-    @classmethod
-    def load(cls, path: Path | None = None) -> UnitCosts:
-        """From `path`, else from this machine's calibration, else the defaults; what a file lacks is defaulted."""
-        defaults = json.loads(DEFAULTS.read_text())["unit_seconds"]
-        chosen = path or (CALIBRATION if CALIBRATION.is_file() else DEFAULTS)
-        try:
-            own = json.loads(chosen.read_text())
-        except ValueError as error:
-            raise ValueError(
-                f"{chosen} is not JSON ({error}); write it with `pirlab calibrate --out {chosen}`"
-            ) from None
-        if not isinstance(own, dict) or "unit_seconds" not in own:
-            raise ValueError(f"{chosen} has no `unit_seconds`; write it with `pirlab calibrate --out {chosen}`")
-        machine = own.get("machine", "unknown")
-        name = machine if isinstance(machine, str) else str(machine.get("cpu", "unknown"))
-        measured = {k: float(v) for k, v in own["unit_seconds"].items() if v is not None}
-        return cls({**defaults, **measured}, name)
+Counts = Mapping[str, float]
 
 
-def operation_counts(descriptions: Sequence[dict]) -> np.ndarray:
-    """Counts, shape (descriptions, phases, operations), in the order of PHASES and OPERATIONS."""
-    counts = np.zeros((len(descriptions), len(PHASES), len(OPERATIONS)))
-    for i, description in enumerate(descriptions):
-        for j, phase in enumerate(PHASES):
-            phase_operations = description["operations"].get(phase, {})
-            for name, value in phase_operations.items():
-                if name == "bytes_read" and "multiply_adds_packed" in phase_operations:
-                    name = "matvec_bytes"  # read by the matrix-vector kernel, which is slower than reading alone
-                if name not in OPERATIONS:
-                    raise ValueError(f"{description['protocol']}: no unit cost for operation {name!r} of phase {phase}")
-                counts[i, j, OPERATIONS.index(name)] = value
-    return counts
+def steps(phase: Mapping[str, float | Counts]) -> Iterator[tuple[str, Counts]]:
+    """(name, counts) of each step of a described phase; "" is what it counts itself."""
+    own = {name: count for name, count in phase.items() if not isinstance(count, Mapping)}
+    if own:
+        yield "", own
+    yield from ((name, counts) for name, counts in phase.items() if isinstance(counts, Mapping))
 
 
 def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None = None) -> list[dict[str, float]]:
     """Seconds of each phase and their total, for one run of all the description's queries on one thread."""
     if not descriptions:
         return []
-    units = (unit_costs or UnitCosts.load()).seconds
-    cost = operation_counts(descriptions) * np.array([units[name] for name in OPERATIONS])
-    memory_at, serial_at = len(ARITHMETIC), len(ARITHMETIC) + len(MEMORY)
-    arithmetic = cost[:, :, :memory_at].sum(axis=2)
-    traffic = cost[:, :, memory_at:serial_at].sum(axis=2)
-    seconds = np.maximum(arithmetic, traffic) + cost[:, :, serial_at:].sum(axis=2)
+    units = unit_costs or UnitCosts.load()
+    places, names = [], []  # of every step: (description, phase), and its counts
+    for i, description in enumerate(descriptions):
+        for j, phase in enumerate(PHASES):
+            for _, counts in steps(description["operations"].get(phase, {})):
+                places.append((i, j))
+                names.append(_named(counts, f"{description['protocol']}: phase {phase}"))
+    seconds = np.zeros((len(descriptions), len(PHASES)))
+    used = np.zeros_like(seconds, dtype=bool)
+    if places:
+        at = tuple(np.array(places).T)
+        np.add.at(seconds, at, _step_seconds(names, units))
+        used[at] = True
+    seconds += np.where(used, units.total("phases", np.ones(())), 0.0)
     return [{**dict(zip(PHASES, row.tolist())), "total": float(row.sum())} for row in seconds]
+
+
+def _named(counts: Counts, place: str) -> Counts:
+    """The counts by the operations they are charged as."""
+    for name in counts:
+        if operation(name) is None:
+            raise ValueError(f"{place}: no unit cost for operation {name!r}; add it to estimator/cost/operations.py")
+    if "multiply_adds_packed" in counts and "bytes_read" in counts:
+        # Read by the matrix-vector kernel, which is slower than reading alone.
+        return {"matvec_bytes" if name == "bytes_read" else name: count for name, count in counts.items()}
+    return counts
+
+
+def _step_seconds(steps: Sequence[Counts], units: UnitCosts) -> Array:
+    """max(arithmetic, traffic) + serial of each step."""
+    parts = {part: np.zeros(len(steps)) for part in ("arithmetic", "traffic", "serial")}
+    for name in sorted({name for counts in steps for name in counts}):
+        found = operation(name)
+        assert found is not None, name
+        parts[found.part] += units.total(name, np.array([counts.get(name, 0) for counts in steps], dtype=float))
+    return np.maximum(parts["arithmetic"], parts["traffic"]) + parts["serial"]

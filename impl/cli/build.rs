@@ -9,6 +9,7 @@ mod sources;
 
 fn main() {
     hash_primitives();
+    hash_calibration();
     let commit = output("git", &["rev-parse", "HEAD"]);
     // A source that git does not know yet is as much a difference as a changed one.
     let sources = ["--", "..", ":(exclude)../target"];
@@ -39,6 +40,15 @@ fn output(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_string())
+}
+
+/// Unit costs depend on the crates that are timed and on how they are.
+fn hash_calibration() {
+    let mut files = sources::ground_files();
+    for folder in ["../pir/src/linear", "src/command/calibrate"] {
+        sources::rust_files(Path::new(folder), Path::new(""), &mut files);
+    }
+    println!("cargo::rustc-env=PIRLAB_CALIBRATION={}", sources::digest(&files));
 }
 
 /// A primitive's numbers depend on its own file or folder below src/primitive/kind, on how all are timed, and on the crates

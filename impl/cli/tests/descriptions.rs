@@ -133,9 +133,25 @@ fn calibration_gives_every_unit_cost() {
     let lab = Lab::new();
     let said = lab.pirlab(&["calibrate", "--quick", "--out", "c.json"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    let costs = read_json(&lab.path("c.json"));
-    let costs = costs["unit_seconds"].as_object().unwrap();
-    assert!(costs.len() >= 8 && costs.values().all(|cost| cost.as_f64().unwrap() > 0.0), "{costs:?}");
+    let calibration = read_json(&lab.path("c.json"));
+    let costs = calibration["unit_seconds"].as_object().unwrap();
+    let positive = |cost: &Value| match cost.as_array() {
+        Some(sizes) => sizes.len() >= 3 && sizes.iter().all(|at| at["seconds"].as_f64().unwrap() > 0.0),
+        None => cost.as_f64().unwrap() >= 0.0,
+    };
+    assert!(costs.len() >= 25 && costs.values().all(positive), "{costs:?}");
+
+    // It is of this machine and build; one that says otherwise is not.
+    assert_eq!(lab.pirlab(&["calibrate", "--check", "--out", "c.json"]).code, 0);
+    for (key, value) in [("source_hash", json!("00")), ("kernel", json!("other")), ("schema", json!(7))] {
+        let mut other = calibration.clone();
+        other[key] = value;
+        std::fs::write(lab.path("other.json"), other.to_string()).unwrap();
+        let said = lab.pirlab(&["calibrate", "--check", "--out", "other.json"]);
+        assert_eq!(said.code, 1, "{}", said.err);
+        assert!(said.err.contains("other.json: it "), "{}", said.err);
+    }
+    assert_eq!(lab.pirlab(&["calibrate", "--check", "--out", "none.json"]).code, 1);
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub struct Description {
     pub messages: Vec<MessageSize>,
     /// Memory by table.
     pub memory: MemoryMap,
-    /// Operation counts by phase and kind.
+    /// Operation counts by phase and kind. A phase may have steps that follow one another: objects of counts of their own.
     pub operations: serde_json::Map<String, serde_json::Value>,
     /// Every LWE or RLWE instance an observer of the messages holds.
     pub instances: Vec<LweInstance>,

@@ -75,7 +75,11 @@ pub(crate) fn split(element: u32) -> (i16, i16) {
     (element as i16, (element.wrapping_add(0x8000) >> 16) as i16)
 }
 
-/// Products of a matrix with one or more vectors modulo 2^32, in one pass over the matrix: `out[k][row]` is set to the sum
+/// Queries of one pass over the matrix: their sums of a block (4 KiB a query) stay in the second-level cache. So many
+/// multiply-adds of each entry take longer than reading it again for the next ones.
+pub const QUERIES_TOGETHER: usize = 32;
+
+/// Products of a matrix with vectors modulo 2^32, in one pass over the matrix for every [`QUERIES_TOGETHER`] of them: `out[k][row]` is set to the sum
 /// over columns of `matrix[row][col] * queries[k][col]`. `queries[k]` has `cols` elements, `out[k]` has `rows`. With
 /// `threads` above 1 the blocks of rows are split into that many tasks on the current rayon pool.
 pub fn matvec(
@@ -134,15 +138,17 @@ fn multiply_blocks(
     out: &mut [&mut [u32]],
 ) {
     let rows = out.first().map_or(0, |out| out.len());
-    let halves: Vec<&[Lanes]> = queries.iter().map(|query| query.halves.as_slice()).collect();
-    let mut sums = vec![[0; BLOCK_ROWS]; queries.len()];
-    for block in 0..rows.div_ceil(BLOCK_ROWS) {
-        let index = first_block + block;
-        kernel::matvec(kernel, matrix.width(), matrix.tail(index), matrix.order(index), &halves, &mut sums);
-        let first_row = block * BLOCK_ROWS;
-        let valid = BLOCK_ROWS.min(rows - first_row);
-        for (out, sums) in out.iter_mut().zip(&sums) {
-            out[first_row..first_row + valid].copy_from_slice(&sums[..valid]);
+    for (queries, out) in queries.chunks(QUERIES_TOGETHER).zip(out.chunks_mut(QUERIES_TOGETHER)) {
+        let halves: Vec<&[Lanes]> = queries.iter().map(|query| query.halves.as_slice()).collect();
+        let mut sums = vec![[0; BLOCK_ROWS]; queries.len()];
+        for block in 0..rows.div_ceil(BLOCK_ROWS) {
+            let index = first_block + block;
+            kernel::matvec(kernel, matrix.width(), matrix.tail(index), matrix.order(index), &halves, &mut sums);
+            let first_row = block * BLOCK_ROWS;
+            let valid = BLOCK_ROWS.min(rows - first_row);
+            for (out, sums) in out.iter_mut().zip(&sums) {
+                out[first_row..first_row + valid].copy_from_slice(&sums[..valid]);
+            }
         }
     }
 }

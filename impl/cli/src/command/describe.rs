@@ -137,10 +137,17 @@ fn memory(d: &Description) -> String {
 }
 
 fn operations(phases: &Map<String, Value>) -> String {
-    let mut table = Table::new(&["phase", "operation", ">count"]);
+    let mut table = Table::new(&["phase", "step", "operation", ">count"]);
     for (phase, counts) in phases {
-        for (kind, count) in counts.as_object().into_iter().flatten().filter(|(_, count)| count.as_u64() != Some(0)) {
-            table.row([words(phase), words(kind), value("", count)]);
+        for (name, count) in counts.as_object().into_iter().flatten() {
+            let alone = [(name, count)];
+            let (step, counts) = match count.as_object() {
+                Some(step) => (words(name), step.iter().collect()),
+                None => (String::new(), alone.to_vec()),
+            };
+            for (kind, count) in counts.into_iter().filter(|(_, count): &(_, &Value)| count.as_u64() != Some(0)) {
+                table.row([words(phase), step.clone(), words(kind), value("", count)]);
+            }
         }
     }
     table.text()

@@ -1,5 +1,8 @@
 //! DoublePIR's layout, bytes, memory, operations and LWE instances.
 
+use lattice::lwe::QUERY_CHUNK_ROWS;
+use ring::matrix::CHUNK;
+use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
 
 use super::Params;
@@ -63,21 +66,42 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "encode": { "bytes_written": stored, "digit_conversions": if first.code.is_packed() { 0 } else { first.entries() } },
         "hint": {
             "matrix_multiply_adds": count(&[entries, n]).saturating_add(count(&[second_rows, groups, n])),
+            "matrix_words": n * (columns + groups),
             "prg_bytes": 4 * n * (columns + 2 * groups),
-            "digit_conversions": second_rows * groups,
+            "balanced_digits": second_rows * groups,
+            "allocated_bytes": 4 * rows * n + hint,
         },
         "query": {
             "prg_bytes": 4 * n * (columns + groups),
+            "allocated_bytes": 4 * n * columns.min(QUERY_CHUNK_ROWS as u64),
             "multiply_adds_u32": count(&[n, columns + seconds * groups, queries]),
             "gaussian_samples": count(&[columns + seconds * groups, queries]),
+            "words_written": up / 4,
         },
         "answer": {
-            "multiply_adds_packed": count(&[entries, queries]).saturating_add(count(&[seconds, second_rows, groups, queries])),
-            "multiply_adds_u32": count(&[digit_rows, groups, n + seconds, queries]),
-            "bytes_read": stored + second_stored + second_matrix,
-            "digit_conversions": count(&[digit_rows, groups, queries]),
+            "words_read": up / 4,
+            "first_product": {
+                "multiply_adds_packed": count(&[entries, queries]),
+                "bytes_read": stored * passes(queries),
+                "row_sums": count(&[rows, queries]),
+            },
+            "digits": { "balanced_digits": count(&[digit_rows, groups, queries]) },
+            "hint_product": {
+                "multiply_adds_u32": count(&[digit_rows, groups, n + seconds, queries]),
+                "bytes_read": second_matrix,
+            },
+            "second_product": {
+                "multiply_adds_packed": count(&[seconds, second_rows, groups.next_multiple_of(CHUNK as u64), queries]),
+                "bytes_read": count(&[second_stored, passes(count(&[seconds, queries]))]),
+                "row_sums": count(&[seconds, second_rows, queries]),
+            },
+            "words_written": down / 4,
         },
-        "extract": { "multiply_adds_u32": count(&[wide, n + 1, length, n, queries]) },
+        "extract": {
+            "multiply_adds_u32": count(&[wide, n + 1, length, n, queries]),
+            "bytes_read": count(&[hint, seconds, queries]),
+            "words_read": down / 4,
+        },
         "update_server": { "multiply_adds_u32": count(&[workload.updates, wide, n, n, length]) },
         "update_client": { "multiply_adds_u32": count(&[workload.updates, wide, n, n, length]) },
     }));
@@ -97,6 +121,11 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         instance("second_query", groups, "the row of the record asked for"),
     ];
     Ok(sizes)
+}
+
+/// How often a packed matrix is read for so many queries.
+fn passes(queries: u64) -> u64 {
+    queries.div_ceil(QUERIES_TOGETHER as u64)
 }
 
 /// Largest sum of everything else alive at one time.

@@ -1,5 +1,7 @@
 //! SimplePIR's layout, bytes, memory, operations and LWE instance.
 
+use lattice::lwe::QUERY_CHUNK_ROWS;
+use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
 
 use super::server::delta_bytes;
@@ -47,13 +49,30 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             + hint_buffers_bytes(layout.columns, dimension).max(online + if workload.updates > 0 { update } else { 0 }),
     };
 
-    let entries = rows * columns;
+    let (entries, hint_words) = (rows * columns, 4 * rows * n);
     sizes.operations = crate::scheme::operations(json!({
         "encode": { "bytes_written": stored, "digit_conversions": if layout.code.is_packed() { 0 } else { layout.entries() } },
-        "hint": { "matrix_multiply_adds": count(&[entries, n]), "prg_bytes": 4 * columns * n },
-        "query": { "prg_bytes": 4 * columns * n, "multiply_adds_u32": count(&[columns, n, queries]), "gaussian_samples": columns * queries },
-        "answer": { "multiply_adds_packed": count(&[entries, queries]), "bytes_read": stored },
-        "extract": { "multiply_adds_u32": count(&[wide, n, queries]) },
+        "hint": {
+            "matrix_multiply_adds": count(&[entries, n]),
+            "matrix_words": columns * n,
+            "prg_bytes": 4 * columns * n,
+            "allocated_bytes": hint_words,
+        },
+        "query": {
+            "prg_bytes": 4 * columns * n,
+            "allocated_bytes": 4 * n * columns.min(QUERY_CHUNK_ROWS as u64),
+            "multiply_adds_u32": count(&[columns, n, queries]),
+            "gaussian_samples": columns * queries,
+            "words_written": columns * queries,
+        },
+        "answer": {
+            "multiply_adds_packed": count(&[entries, queries]),
+            "bytes_read": stored * queries.div_ceil(QUERIES_TOGETHER as u64),
+            "row_sums": rows * queries,
+            "words_read": columns * queries,
+            "words_written": rows * queries,
+        },
+        "extract": { "multiply_adds_u32": count(&[wide, n, queries]), "words_read": rows * queries },
         "update_server": { "multiply_adds_u32": count(&[workload.updates, wide, n]) },
         "update_client": { "multiply_adds_u32": count(&[workload.updates, wide, n]) },
     }));

@@ -1,0 +1,64 @@
+"""Every operation that descriptions count, what it is, and which of a step's three times it adds to."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Part = Literal["arithmetic", "traffic", "serial"]
+
+
+class Operation(NamedTuple):
+    """arithmetic and traffic overlap; serial work does neither."""
+
+    part: Part
+    meaning: str
+
+
+OPERATIONS: dict[str, Operation] = {
+    "multiply_adds_packed": Operation("arithmetic", "an entry of a packed matrix times a 32-bit word, in cache"),
+    "matrix_multiply_adds": Operation("arithmetic", "a packed entry times a word of a dense matrix (the hint)"),
+    "multiply_adds_u32": Operation("arithmetic", "a 32-bit word times a 32-bit word, in cache"),
+    "residue_multiply_adds": Operation("arithmetic", "a 28-bit residue times a 28-bit residue, in cache"),
+    "bytes_read": Operation("traffic", "a byte read once from memory, at the probed bandwidth"),
+    "matvec_bytes": Operation(
+        "traffic", "a byte of a packed matrix times a vector, not in cache; `bytes_read` of a step that multiplies one"
+    ),
+    "table_bytes": Operation("traffic", "a byte of a table of residues read once, each multiplied by one in cache"),
+    "bytes_written": Operation("traffic", "a stored byte of a seeded database: generated, cut into entries, packed"),
+    "row_sums": Operation("serial", "a sum of a packed row with one vector, beside its multiply-adds"),
+    "matrix_words": Operation("serial", "a word of a dense matrix made ready for the product with a packed one"),
+    "prg_bytes": Operation("serial", "a byte of the pseudorandom generator"),
+    "gaussian_samples": Operation("serial", "a sample of the error distribution"),
+    "digit_conversions": Operation("serial", "a base-p digit of a record of 2048 bits"),
+    "balanced_digits": Operation("serial", "a balanced digit, in any base, of a 32-bit word"),
+    "digits": Operation("serial", "a gadget digit of a residue"),
+    "automorphism_slots": Operation("serial", "a residue moved by an automorphism"),
+    "words_read": Operation("serial", "a word of a message checked, copied and made ready for a product"),
+    "words_written": Operation("serial", "a word written into a message and sealed"),
+    "allocated_bytes": Operation("serial", "a byte of memory new to the process"),
+    "phases": Operation("serial", "what any phase takes, with nothing of it in cache; counted here, once a phase"),
+}
+
+_TRANSFORM = re.compile(r"^ntt_(\d+)_(\d+)$")
+
+
+class Transform(NamedTuple):
+    """A negacyclic transform of n points modulo a prime of so many bits: operation `ntt_<n>_<bits>`."""
+
+    n: int
+    bits: int
+
+
+def transform(name: str) -> Transform | None:
+    """What `ntt_<n>_<bits>` stands for; None for any other name."""
+    match = _TRANSFORM.match(name)
+    return Transform(int(match[1]), int(match[2])) if match else None
+
+
+def operation(name: str) -> Operation | None:
+    """The operation of a name; None where there is none."""
+    found = transform(name)
+    if found:
+        return Operation("arithmetic", f"a transform of {found.n} points modulo a prime of {found.bits} bits")
+    return OPERATIONS.get(name)

@@ -1,0 +1,92 @@
+"""Unit costs: the seconds that one of each operation takes, from `pirlab calibrate`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..paths import RESULTS
+from .operations import Transform, operation, transform
+
+DEFAULTS = Path(__file__).with_name("unit_costs.json")
+CALIBRATION = RESULTS / "calibration.json"
+
+#: The seconds of one, whatever the size; or (bytes of the table, seconds of one), by size.
+UnitCost = float | tuple[tuple[float, float], ...]
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class UnitCosts:
+    """Seconds per operation, single thread, and the machine they hold for."""
+
+    seconds: Mapping[str, UnitCost]
+    machine: str
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> UnitCosts:
+        """From `path`, else from this machine's calibration, else the defaults; what a file lacks is defaulted."""
+        defaults = _read(DEFAULTS)
+        chosen = path or (CALIBRATION if CALIBRATION.is_file() else DEFAULTS)
+        own = _read(chosen)
+        machine = own.get("machine", "unknown")
+        name = machine if isinstance(machine, str) else str(machine.get("cpu", "unknown"))
+        return cls({**_costs(defaults["unit_seconds"]), **_costs(own["unit_seconds"])}, name)
+
+    def total(self, name: str, counts: Array) -> Array:
+        """The seconds of so many `name` each; by size, a count is the table's size."""
+        cost = self.seconds.get(name)
+        if cost is None:
+            cost = self._transform(name)
+        if isinstance(cost, float):
+            return counts * cost
+        sizes, seconds = (np.array(column) for column in zip(*cost))
+        # Between sizes the cost of one goes with the logarithm of the size; outside them it stays.
+        return counts * np.interp(np.log2(np.maximum(counts, 1.0)), np.log2(sizes), seconds)
+
+    def _transform(self, name: str) -> float:
+        """An uncalibrated transform: the nearest calibrated size, by N log N, of the next wider (else widest) prime."""
+        wanted = transform(name)
+        if wanted is None:
+            raise KeyError(f"no unit cost for operation {name!r}")
+        known = {t: cost for n, cost in self.seconds.items() if isinstance(cost, float) and (t := transform(n))}
+        widths = sorted({t.bits for t in known})
+        if not widths:
+            raise KeyError(f"no transform is calibrated, so {name!r} has no unit cost")
+        bits = next((b for b in widths if b >= wanted.bits), widths[-1])
+        nearest = min((t for t in known if t.bits == bits), key=lambda t: abs(log2(t.n / wanted.n)))
+        return known[nearest] * _work(wanted) / _work(nearest)
+
+
+def _work(t: Transform) -> float:
+    return t.n * log2(t.n)
+
+
+def _costs(entries: Mapping[str, Any]) -> dict[str, UnitCost]:
+    costs: dict[str, UnitCost] = {}
+    for name, cost in entries.items():
+        if operation(name) is None:
+            raise ValueError(f"unit_seconds names {name!r}, which is no operation of estimator/cost/operations.py")
+        if isinstance(cost, Sequence):
+            costs[name] = tuple(sorted((float(at["bytes"]), float(at["seconds"])) for at in cost))
+        elif cost is not None:
+            costs[name] = float(cost)
+    return costs
+
+
+def _read(path: Path) -> dict[str, Any]:
+    remedy = f"write it with `pirlab calibrate --out {path}`"
+    try:
+        content = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path} is not JSON ({error}); {remedy}") from None
+    if not isinstance(content, dict) or "unit_seconds" not in content:
+        raise ValueError(f"{path} has no `unit_seconds`; {remedy}")
+    return content

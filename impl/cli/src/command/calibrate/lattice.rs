@@ -1,0 +1,102 @@
+//! Costs of ring arithmetic: transforms, sums of products, digits, automorphisms.
+
+use std::hint::black_box;
+
+use gadget::{Coins, Decomposer, Family};
+use ring::{Automorphism, Kernel, Modulus, NttPlan, Ring, Seed, Vectors, Word, primes};
+
+use super::timing::{Failed, Timer};
+use super::{Scale, UnitCosts};
+
+/// Transforms measured: sizes, and bits of the prime with the width of its words.
+const SIZES: [usize; 4] = [1024, 2048, 4096, 8192];
+const PRIME_BITS: [u32; 3] = [28, 50, 56];
+
+/// Ring degree of what is measured at one size only.
+const N: usize = 2048;
+
+fn prime(bits: u32) -> Result<u64, Failed> {
+    let two_n = 2 * *SIZES.last().unwrap_or(&N) as u64;
+    primes::primes_below(bits, two_n).next().ok_or_else(|| format!("no prime of {bits} bits").into())
+}
+
+fn residues<W: Word>(count: usize, below: u64) -> Vec<W> {
+    let mut words = vec![0u32; 2 * count];
+    Seed(*b"pirlab calibrate").prg().fill_u32_at(0, &mut words);
+    words.chunks_exact(2).map(|two| W::from_u64((u64::from(two[0]) << 32 | u64::from(two[1])) % below)).collect()
+}
+
+/// Forward transforms `ntt_<n>_<bits>`.
+pub(super) fn transforms(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    for bits in PRIME_BITS {
+        for n in SIZES {
+            let call = if bits <= 30 {
+                transform::<u32>(kernel, n, bits, timer)?
+            } else {
+                transform::<u64>(kernel, n, bits, timer)?
+            };
+            costs.one(&format!("ntt_{n}_{bits}"), call);
+        }
+    }
+    Ok(())
+}
+
+fn transform<W: Word>(kernel: Kernel, n: usize, bits: u32, timer: &Timer) -> Result<f64, Failed> {
+    const TOGETHER: usize = 16;
+    let prime = prime(bits)?;
+    let plan = NttPlan::<W>::new(n, W::from_u64(prime), kernel)?;
+    let mut data = residues::<W>(n, prime);
+    let call = timer.warm(|| -> Result<(), Failed> {
+        (0..TOGETHER).for_each(|_| plan.forward(black_box(&mut data)));
+        Ok(())
+    })?;
+    Ok(call / TOGETHER as f64)
+}
+
+/// Sums of products in the transformed domain, from cache and with one factor streamed from memory.
+pub(super) fn products(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let prime = prime(28)?;
+    let (vectors, modulus) = (Vectors::new(kernel)?, Modulus::<u32>::new(prime as u32)?);
+    let mut sum = vec![0u32; N];
+    let mut measure = |terms: usize, cold: bool| -> Result<f64, Failed> {
+        let (left, table) = (residues::<u32>(6 * N, prime), residues::<u32>(terms * N, prime));
+        let left: Vec<&[u32]> = left.chunks_exact(N).cycle().take(terms).collect();
+        let right: Vec<&[u32]> = table.chunks_exact(N).collect();
+        let call = || -> Result<(), Failed> {
+            vectors.sum_products(&modulus, &left, &right, &mut [&mut sum[..]]);
+            Ok(())
+        };
+        if cold { timer.cold(call) } else { timer.warm(call) }
+    };
+    let terms = 12;
+    costs.one("residue_multiply_adds", measure(terms, false)? / (terms * N) as f64);
+    let terms = scale.pick(1 << 13, 1 << 10);
+    costs.one("table_bytes", measure(terms, true)? / (4 * terms * N) as f64);
+    Ok(())
+}
+
+/// Gadget digits of residues modulo a product of two 28-bit primes, and slots that an automorphism moves.
+pub(super) fn digits(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let both: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(2).collect();
+    let modulus = both.iter().product();
+    let gadget = Decomposer::<u64>::new(Family::Balanced, modulus, 1 << 19, 0, kernel)?;
+    let input = residues::<u64>(N, modulus);
+    let length = gadget::Gadget::length(&gadget);
+    let mut out = vec![0i32; length * N];
+    let mut coins = Coins::from_seed(Seed([7; 16]));
+    let call = timer.warm(|| -> Result<(), Failed> {
+        gadget.decompose_fresh(&input, &mut out, &mut coins);
+        black_box(&out);
+        Ok(())
+    })?;
+    costs.one("digits", call / (length * N) as f64);
+
+    let ring = Ring::<u32>::new(N, &both, kernel)?;
+    let (table, a) = (Automorphism::new(N, 5)?, ring.expand(&Seed([8; 16]).prg(), 0));
+    let call = timer.warm(|| -> Result<(), Failed> {
+        black_box(ring.automorphism_ntt(&a, &table));
+        Ok(())
+    })?;
+    costs.one("automorphism_slots", call / (both.len() * N) as f64);
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! Costs of the linear schemes: packed and dense matrices modulo 2^32, generators, record codes, messages.
+
+use std::hint::black_box;
+
+use gadget::Balanced32;
+use pir::linear::RecordCode;
+use pir::wire::FrameBuilder;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use ring::{DiscreteGaussian, Kernel, PackedMatrix, Seed, StdDev, Vector32};
+
+use super::timing::{Failed, Timer};
+use super::{Scale, UnitCosts};
+
+/// Width of packed entries: that of the published sets at a gigabyte.
+const WIDTH: u32 = 10;
+/// Columns of the hint products: the LWE dimension of the published sets.
+const DIMENSION: usize = 1024;
+/// Columns of the packed matrices of the curve; rows from eight on.
+const COLUMNS: usize = 4096;
+/// Queries answered together where a batch is measured.
+const BATCH: usize = 29;
+
+fn generator() -> ring::Prg {
+    Seed(*b"pirlab calibrate").prg()
+}
+
+fn words(count: usize) -> Vec<u32> {
+    let mut words = vec![0u32; count];
+    generator().fill_u32_at(0, &mut words);
+    words
+}
+
+/// What a product costs of which nothing is left, with nothing of it in cache: part of `phases`, so not of the bytes.
+fn smallest_product(kernel: Kernel, timer: &Timer) -> Result<f64, Failed> {
+    let (matrix, query) = (matrix(8, 32)?, [Vector32::prepare(&words(32))]);
+    let mut out = [0u32; 8];
+    timer.cold(|| ring::matvec::matvec(kernel, &matrix, &query, &mut [&mut out[..]], 1))
+}
+
+/// Products with packed matrices.
+pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let query = [Vector32::prepare(&words(COLUMNS))];
+    let base = smallest_product(kernel, timer)?;
+    for rows in [8, 128, 2048, scale.pick(52_428, 4096)] {
+        let start = std::time::Instant::now();
+        let matrix = matrix(rows, COLUMNS)?;
+        let (encoding, bytes) = (start.elapsed().as_secs_f64(), matrix.stored_bytes());
+        let mut out = vec![0u32; rows];
+        let call = timer.cold(|| ring::matvec::matvec(kernel, &matrix, &query, &mut [&mut out[..]], 1))?;
+        costs.at("matvec_bytes", bytes, (call - base).max(0.1 * call) / bytes as f64);
+        // That of the largest stays, where nothing fixed counts.
+        costs.one("bytes_written", encoding / bytes as f64);
+    }
+
+    let (rows, columns) = (4096, 1024);
+    let matrix = matrix(rows, columns)?;
+    let queries: Vec<_> = (0..BATCH).map(|_| Vector32::prepare(&words(columns))).collect();
+    let together = timer.warm(|| ring::matvec::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
+    let (rows, narrow) = (4096, self::matrix(4096, 32)?);
+    let queries: Vec<_> = (0..BATCH).map(|_| Vector32::prepare(&words(32))).collect();
+    let sums = timer.warm(|| ring::matvec::matvec_new(kernel, &narrow, &queries, 1).map(drop))?;
+    let narrow_adds = (rows * 32 * BATCH) as f64;
+    let wide_adds = (rows * columns * BATCH) as f64;
+    let add = (together - sums) / (wide_adds - narrow_adds);
+    costs.one("multiply_adds_packed", add);
+    costs.one("row_sums", (sums - add * narrow_adds).max(0.0) / (rows * BATCH) as f64);
+    Ok(())
+}
+
+/// The hint's products: a packed matrix times a dense one.
+pub(super) fn matrices(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let depth = 2048;
+    let a = words(depth * DIMENSION);
+    let mut times = Vec::new();
+    let sizes = [8, scale.pick(512, 64)];
+    for rows in sizes {
+        let d = matrix(rows, depth)?;
+        let mut out = vec![0; rows * DIMENSION];
+        times.push(timer.warm(|| ring::matmul::matmul_accumulate(kernel, &d, 0, &a, DIMENSION, &mut out, 1))?);
+    }
+    let add = (times[1] - times[0]) / ((sizes[1] - sizes[0]) * depth * DIMENSION) as f64;
+    costs.one("matrix_multiply_adds", add);
+    let left = times[0] - add * (sizes[0] * depth * DIMENSION) as f64;
+    costs.one("matrix_words", left.max(0.0) / (depth * DIMENSION) as f64);
+
+    let rows = 64;
+    let x = words(DIMENSION);
+    let mut out = vec![0; rows];
+    let call = timer.warm(|| ring::dense::matvec_u32(kernel, &a[..rows * DIMENSION], &x, &mut out, 1))?;
+    costs.one("multiply_adds_u32", call / (rows * DIMENSION) as f64);
+    Ok(())
+}
+
+/// Generators and codes.
+pub(super) fn codes(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let mut bytes = vec![0u8; 1 << 20];
+    let call = timer.warm(|| -> Result<(), Failed> {
+        generator().fill_at(0, &mut bytes);
+        Ok(())
+    })?;
+    costs.one("prg_bytes", call / bytes.len() as f64);
+
+    let gaussian = DiscreteGaussian::new(StdDev(6.4))?;
+    let mut rng = ChaCha20Rng::from_seed([1; 32]);
+    let mut samples = vec![0i32; 1 << 14];
+    let call = timer.warm(|| -> Result<(), Failed> {
+        gaussian.fill(&mut rng, &mut samples);
+        Ok(())
+    })?;
+    costs.one("gaussian_samples", call / samples.len() as f64);
+
+    let code = RecordCode::new(2048, 495);
+    let (record, mut digits) = (vec![0xa5; 256], vec![0u16; code.entries_per_record() as usize]);
+    let call = timer.warm(|| -> Result<(), Failed> {
+        for _ in 0..64 {
+            code.digits(black_box(&record), &mut digits);
+        }
+        Ok(())
+    })?;
+    costs.one("digit_conversions", call / (64 * digits.len()) as f64);
+
+    let balanced = Balanced32::new(552).ok_or("no balanced digits in base 552")?;
+    let (residues, mut digits) = (words(1 << 12), vec![0i16; balanced.length()]);
+    let call = timer.warm(|| -> Result<(), Failed> {
+        for &residue in &residues {
+            balanced.decompose(black_box(residue), &mut digits);
+            black_box(&digits);
+        }
+        Ok(())
+    })?;
+    costs.one("balanced_digits", call / (residues.len() * balanced.length()) as f64);
+    Ok(())
+}
+
+/// Messages, and memory that is new to the process.
+pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let count = 1 << 14;
+    let values = words(count);
+    let mut builder = FrameBuilder::new(4 * count);
+    builder.put_words(0, &values);
+    let query = builder.finish("calibrate", "query");
+    let read = timer.cold(|| {
+        let message = query.clone().check("calibrate", "query", 4 * count as u64)?;
+        let words = message.words(0, count);
+        let sum = words.iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
+        black_box((Vector32::prepare(&words), sum));
+        Ok::<_, Failed>(())
+    })?;
+    costs.one("words_read", read / count as f64);
+    let write = timer.cold(|| -> Result<(), Failed> {
+        let mut builder = FrameBuilder::new(4 * count);
+        builder.put_words(0, &values);
+        black_box(builder.finish("calibrate", "answer"));
+        Ok(())
+    })?;
+    costs.one("words_written", write / count as f64);
+
+    let bytes = 1 << 20;
+    let fresh = timer.warm(|| -> Result<(), Failed> {
+        let mut memory = vec![0u8; bytes];
+        memory.chunks_mut(4096).for_each(|page| page[0] = 1);
+        black_box(memory);
+        Ok(())
+    })?;
+    costs.one("allocated_bytes", fresh / bytes as f64);
+    Ok(())
+}
+
+/// A product so small that only what every phase costs is left of it.
+pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let (matrix, values) = (matrix(8, 32)?, words(32));
+    let mut builder = FrameBuilder::new(4 * values.len());
+    builder.put_words(0, &values);
+    let query = builder.finish("calibrate", "query");
+    let call = timer.cold(|| {
+        let message = query.clone().check("calibrate", "query", 4 * values.len() as u64)?;
+        let prepared = [Vector32::prepare(&message.words(0, values.len()))];
+        let product = ring::matvec::matvec_new(kernel, &matrix, &prepared, 1)?;
+        let mut builder = FrameBuilder::new(4 * product[0].len());
+        builder.put_words(0, &product[0]);
+        black_box(builder.finish("calibrate", "answer"));
+        Ok::<_, Failed>(())
+    })?;
+    costs.one("phases", call);
+    Ok(())
+}
+
+/// A matrix of random packed entries.
+fn matrix(rows: usize, cols: usize) -> Result<PackedMatrix, Failed> {
+    let mut matrix = PackedMatrix::new(rows, cols, WIDTH)?;
+    let mut bits = vec![0u8; (cols * WIDTH as usize).div_ceil(8) + 8];
+    let prg = generator();
+    for row in 0..rows {
+        prg.fill_at(row as u64 * bits.len() as u64, &mut bits);
+        matrix.set_row_from_bits(row, &bits, 0)?;
+    }
+    Ok(matrix)
+}

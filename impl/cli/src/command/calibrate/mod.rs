@@ -1,0 +1,201 @@
+//! `pirlab calibrate`: unit costs of this machine, from which the estimator predicts seconds.
+
+mod lattice;
+mod linear;
+mod timing;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use pir::progress::Progress;
+use pir::record::Machine;
+use ring::Kernel;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::timing::{Failed, Timer};
+use crate::bars::Bars;
+use crate::failure::{Failure, Outcome};
+use crate::machine::{self, bandwidth, pin};
+use crate::measure::plan::find_kernel;
+use crate::measure::record::refuse_debug_build;
+use crate::measure::row::KERNEL;
+use crate::output::{Table, print, to_json};
+use crate::store;
+use crate::units::{bytes, now, seconds};
+
+/// Measure the unit costs of this machine (seconds per multiply-add, byte, sample), in under a minute.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Where they go (JSON).
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Kernel path: auto, scalar, avx2 or avx512.
+    #[arg(long, default_value = KERNEL)]
+    kernel: String,
+    /// Measure nothing: end with 0 if the file is of this machine, kernel and build, else with 1, saying why.
+    #[arg(long)]
+    check: bool,
+    /// Smaller tables and no bandwidth probe: seconds instead of a minute, and rougher figures.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Unit costs of a machine on one core.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// Always `pirlab/calibration/2`.
+    pub schema: String,
+    /// The machine, with its read bandwidth before.
+    pub machine: Machine,
+    /// Kernel path taken.
+    pub kernel: String,
+    /// Hash of the sources that the costs depend on.
+    pub source_hash: String,
+    /// Build profile.
+    pub profile: String,
+    /// RFC 3339, UTC.
+    pub measured: String,
+    /// The costs.
+    pub unit_seconds: UnitCosts,
+}
+
+const SCHEMA: &str = "pirlab/calibration/2";
+const SOURCE_HASH: &str = env!("PIRLAB_CALIBRATION");
+
+/// Seconds of one of each, by the name that operations of descriptions have; `pirlab_estimator.cost` says what each is.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct UnitCosts(BTreeMap<String, UnitCost>);
+
+/// The seconds of one, or what they are for tables of different sizes.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum UnitCost {
+    /// Whatever the size.
+    One(f64),
+    /// By the size of the table, ascending; in between by interpolation over the logarithm of the size.
+    BySize(Vec<AtSize>),
+}
+
+/// A unit cost where a table has that many bytes.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AtSize {
+    /// Bytes of the table.
+    pub bytes: u64,
+    /// Seconds of one.
+    pub seconds: f64,
+}
+
+impl UnitCosts {
+    /// Sets a cost.
+    fn one(&mut self, name: &str, seconds: f64) {
+        self.0.insert(name.to_owned(), UnitCost::One(seconds));
+    }
+
+    /// Adds a size to a cost; larger than those before.
+    fn at(&mut self, name: &str, bytes: u64, seconds: f64) {
+        match self.0.entry(name.to_owned()).or_insert_with(|| UnitCost::BySize(Vec::new())) {
+            UnitCost::BySize(sizes) => sizes.push(AtSize { bytes, seconds }),
+            one => *one = UnitCost::BySize(vec![AtSize { bytes, seconds }]),
+        }
+    }
+}
+
+/// How much is measured.
+struct Scale {
+    quick: bool,
+}
+
+impl Scale {
+    /// The first, or the second where seconds must do.
+    fn pick(&self, full: usize, quick: usize) -> usize {
+        if self.quick { quick } else { full }
+    }
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> Outcome<()> {
+    refuse_debug_build()?;
+    let kernel = find_kernel(&args.kernel)?;
+    let mut machine = machine::facts();
+    if args.check {
+        return match difference(&args.out, kernel, &machine) {
+            None => Ok(()),
+            Some(difference) => Err(Failure::Result(format!("{}: {difference}.", args.out.display()))),
+        };
+    }
+    store::check_writable(&args.out)?;
+    let bars = Bars::default();
+    let measurements: [Measurement; 7] = [
+        linear::packed,
+        linear::matrices,
+        |_, _, timer, costs| linear::codes(timer, costs),
+        |kernel, _, timer, costs| linear::messages(timer, costs).and_then(|()| linear::phase(kernel, timer, costs)),
+        |kernel, _, timer, costs| lattice::transforms(kernel, timer, costs),
+        lattice::products,
+        |kernel, _, timer, costs| lattice::digits(kernel, timer, costs),
+    ];
+    bars.begin("calibrating", 1 + measurements.len() as u64);
+    machine.read_bandwidth_before = if args.quick { None } else { bandwidth::in_child() };
+    bars.advance(1);
+    pin::to_one_core();
+    let scale = Scale { quick: args.quick };
+    let timer = Timer::new(Duration::from_millis(scale.pick(500, 10) as u64));
+    let mut costs = UnitCosts::default();
+    if let Some(rate) = machine.read_bandwidth_before {
+        costs.one("bytes_read", 1.0 / rate);
+    }
+    for measure in measurements {
+        measure(kernel, &scale, &timer, &mut costs).map_err(|e| Failure::Result(format!("calibrate: {e}.")))?;
+        bars.advance(1);
+    }
+    bars.end();
+    let calibration = Calibration {
+        schema: SCHEMA.into(),
+        machine,
+        kernel: kernel.to_string(),
+        source_hash: SOURCE_HASH.into(),
+        profile: crate::measure::record::PROFILE.into(),
+        measured: now(),
+        unit_seconds: costs,
+    };
+    let text = to_json(&calibration)?;
+    store::write(&args.out, &text)?;
+    let mut table = Table::new(&["one of", ">takes", ">a second"]);
+    let mut row = |name: String, cost: f64| table.row([name, seconds(cost), format!("{:.3e}", 1.0 / cost)]);
+    for (name, cost) in &calibration.unit_seconds.0 {
+        let name = name.replace('_', " ");
+        match cost {
+            UnitCost::One(cost) => row(name, *cost),
+            UnitCost::BySize(sizes) => {
+                sizes.iter().for_each(|at| row(format!("{name} of {}", bytes(at.bytes)), at.seconds));
+            }
+        }
+    }
+    print(&table.text())
+}
+
+/// In what a calibration is not of this machine, kernel and build.
+fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => return Some(error.to_string()),
+    };
+    let Ok(there) = serde_json::from_str::<Calibration>(&text) else {
+        return Some(format!("it is no {SCHEMA}"));
+    };
+    let named = |what: &str, there: &str, here: &str| {
+        (there != here).then(|| format!("it was measured with {what} {there}, and this is {here}"))
+    };
+    named("processor", &there.machine.cpu, &machine.cpu)
+        .or_else(|| named("so many cores:", &there.machine.cores.to_string(), &machine.cores.to_string()))
+        .or_else(|| named("kernel", &there.kernel, &kernel.to_string()))
+        .or_else(|| (there.source_hash != SOURCE_HASH).then(|| "what it times has changed since".into()))
+}
+
+/// One group of costs.
+type Measurement = fn(Kernel, &Scale, &Timer, &mut UnitCosts) -> Result<(), Failed>;
