@@ -7,6 +7,10 @@ from math import sqrt
 from statistics import median
 
 MEMORY_TOLERANCE = 0.10
+#: Of the predicted answer seconds, by unit costs of the machine that ran.
+ANSWER_TOLERANCE = 0.25
+#: A machine whose read bandwidth has drifted by more than that is another one, for seconds.
+BANDWIDTH_DRIFT = 0.15
 #: Of the variance, where the formula is an equality and the samples suffice.
 VARIANCE_TOLERANCE = 1 / 16
 #: What suffices: independent samples, over so many keys, and over more where a key's errors have a part in common.
@@ -41,7 +45,8 @@ def compare(prediction: dict, record: dict) -> list[Comparison]:
     """All pairs of a prediction record and the record of the same row, of a protocol or of a primitive.
 
     Payload bytes exact; peak memory within 10 %; noise variance within 1/16 where the formula is an equality and never
-    above its bound, sampling error apart; seconds for information only. Empty if the run has no measurements.
+    above its bound, sampling error apart; answer seconds within 25 %, other seconds for information. Empty if the run
+    has no measurements.
     """
     if record["status"] not in ("ok", "wrong"):
         return []
@@ -155,9 +160,30 @@ def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def _seconds(prediction: dict, record: dict) -> list[Comparison]:
+    """Answer seconds within 25 %, by unit costs of the machine that ran; the other phases for information."""
     measured = {p["name"]: median(p["seconds"]) for p in record.get("phases") or [] if p["seconds"]}
-    return [
-        _row(f"seconds {name}", "s", predicted, measured[name], None, "for information")
-        for name, predicted in prediction["seconds"].items()
-        if name in measured
-    ]
+    elsewhere = _elsewhere(prediction["unit_costs"], record.get("machine") or {})
+    rows = []
+    for name, predicted in prediction["seconds"].items():
+        if name not in measured:
+            continue
+        within, tolerance, note = None, "for information", ""
+        if name == "answer":
+            tolerance, note = f"{ANSWER_TOLERANCE:.0%}", elsewhere
+            within = None if elsewhere else abs(measured[name] - predicted) <= ANSWER_TOLERANCE * predicted
+        rows.append(_row(f"seconds {name}", "s", predicted, measured[name], within, tolerance, note))
+    return rows
+
+
+def _elsewhere(unit_costs: dict, machine: dict) -> str:
+    """In what the unit costs are not of the machine as it was when it ran; nothing is demanded then."""
+    if unit_costs["machine"] != machine.get("cpu"):
+        return f"unit costs of another machine: {unit_costs['machine']}"
+    probes = [p for p in (machine.get("read_bandwidth_before"), machine.get("read_bandwidth_after")) if p]
+    calibrated = unit_costs["read_bandwidth"]
+    if not probes or not calibrated:
+        return ""
+    ran = sum(probes) / len(probes)
+    if abs(ran - calibrated) <= BANDWIDTH_DRIFT * calibrated:
+        return ""
+    return f"it read {ran / 1e9:.1f} GB/s when it ran, {calibrated / 1e9:.1f} when it was calibrated"

@@ -61,6 +61,7 @@ def predict_primitive(description: dict) -> dict:
 def _predict_protocols(
     descriptions: Sequence[dict], security: str, unit_costs: UnitCosts | None, timeout: float
 ) -> list[dict]:
+    unit_costs = unit_costs or UnitCosts.load()
     parts = zip(
         descriptions,
         predict_security(descriptions, security, timeout),
@@ -79,6 +80,7 @@ def _predict_protocols(
             "security_target": SECURITY_TARGET,
             "noise": noise,
             "seconds": seconds,
+            "unit_costs": unit_costs.origin(),
             "peak_bytes": description["memory"]["peak_bytes"],
         }
         for description, entries, noise, seconds in parts

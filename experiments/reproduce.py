@@ -287,9 +287,22 @@ def reproduce(arguments: argparse.Namespace) -> int:
             sweep.fresh().unlink() if asked is None else write_if_changed(sweep.fresh(), asked)
 
 
+def drop_foreign_calibration(sweep: Sweep) -> None:
+    """Remove unit costs of another machine or build, so that the workflow measures this one's."""
+    path = sweep.results / "calibration.json"
+    if not path.is_file():
+        return
+    check = [sweep.profile["binary"], "calibrate", "--check", "--out", str(path)]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    if done.returncode == 1:
+        CONSOLE.print(f"{done.stderr.strip()} The unit costs are measured again.", markup=False, soft_wrap=True)
+        path.unlink()
+
+
 def perform(arguments: argparse.Namespace, sweep: Sweep, workflow: Workflow) -> int:
     """Predict, set out the plan, run it and say what came of it."""
     sweep.prepare()
+    drop_foreign_calibration(sweep)
     CONSOLE.print("Describing and predicting every row ...")
     if workflow.run("predictions") != 0:
         CONSOLE.print(workflow.tail(), markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatterMathtext, LogLocator, MaxNLocator, NullFormatter
-from pirlab_estimator.compare import MEMORY_TOLERANCE, VARIANCE_TOLERANCE
+from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANCE_TOLERANCE
 
 from . import style
 from .accuracy import KINDS
@@ -18,9 +18,10 @@ PANELS = {
     "bytes": ("Message payloads", "predicted bytes"),
     "memory": ("Peak memory", "predicted bytes"),
     "noise": ("Noise, standard deviation", "predicted standard deviation (integers modulo q)"),
-    "seconds": ("Time of each phase", "predicted seconds"),
+    "seconds": ("Time of each phase (answers filled; only they are judged)", "predicted seconds"),
 }
 BANDS = {
+    "seconds": (1 - ANSWER_TOLERANCE, 1 + ANSWER_TOLERANCE),
     "memory": (1 - MEMORY_TOLERANCE, 1 + MEMORY_TOLERANCE),
     "noise": ((1 - VARIANCE_TOLERANCE) ** 0.5, (1 + VARIANCE_TOLERANCE) ** 0.5),
 }
@@ -68,16 +69,18 @@ def _panel(axes: Axes, kind: str, rows: pd.DataFrame, looks: dict[str, style.Loo
         return
     for name, look in looks.items():
         mine = rows[rows["set"] == name]
-        axes.plot(
-            mine["predicted"],
-            mine["ratio"],
-            linestyle="none",
-            marker=look.marker,
-            color=look.colour,
-            markerfacecolor="none",
-            markeredgewidth=0.9,
-            zorder=4,
-        )
+        answers = mine["quantity"] == "answer"
+        for part, fill in ((mine[~answers], "none"), (mine[answers], look.colour)):
+            axes.plot(
+                part["predicted"],
+                part["ratio"],
+                linestyle="none",
+                marker=look.marker,
+                color=look.colour,
+                markerfacecolor=fill,
+                markeredgewidth=0.9,
+                zorder=4,
+            )
     _scale(axes, kind, rows)
 
 

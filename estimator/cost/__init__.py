@@ -41,7 +41,7 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
         for j, phase in enumerate(PHASES):
             for _, counts in steps(description["operations"].get(phase, {})):
                 places.append((i, j))
-                names.append(_named(counts, f"{description['protocol']}: phase {phase}"))
+                names.append(_named(counts, description["protocol"], phase))
     seconds = np.zeros((len(descriptions), len(PHASES)))
     used = np.zeros_like(seconds, dtype=bool)
     if places:
@@ -52,11 +52,12 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
     return [{**dict(zip(PHASES, row.tolist())), "total": float(row.sum())} for row in seconds]
 
 
-def _named(counts: Counts, place: str) -> Counts:
+def _named(counts: Counts, protocol: str, phase: str) -> Counts:
     """The counts by the operations they are charged as."""
     for name in counts:
         if operation(name) is None:
-            raise ValueError(f"{place}: no unit cost for operation {name!r}; add it to estimator/cost/operations.py")
+            remedy = "add it to estimator/cost/operations.py"
+            raise ValueError(f"{protocol}: no unit cost for operation {name!r} of phase {phase}; {remedy}")
     if "multiply_adds_packed" in counts and "bytes_read" in counts:
         # Read by the matrix-vector kernel, which is slower than reading alone.
         return {"matvec_bytes" if name == "bytes_read" else name: count for name, count in counts.items()}

@@ -25,10 +25,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class UnitCosts:
-    """Seconds per operation, single thread, and the machine they hold for."""
+    """Seconds per operation, single thread, and the machine they hold for.
+
+    read_bandwidth: probed when they were measured, bytes a second; None if it was not.
+    """
 
     seconds: Mapping[str, UnitCost]
     machine: str
+    read_bandwidth: float | None = None
 
     @classmethod
     def load(cls, path: Path | None = None) -> UnitCosts:
@@ -38,7 +42,12 @@ class UnitCosts:
         own = _read(chosen)
         machine = own.get("machine", "unknown")
         name = machine if isinstance(machine, str) else str(machine.get("cpu", "unknown"))
-        return cls({**_costs(defaults["unit_seconds"]), **_costs(own["unit_seconds"])}, name)
+        bandwidth = None if isinstance(machine, str) else machine.get("read_bandwidth_before")
+        return cls({**_costs(defaults["unit_seconds"]), **_costs(own["unit_seconds"])}, name, bandwidth)
+
+    def origin(self) -> dict[str, str | float | None]:
+        """Where they hold, for the prediction record."""
+        return {"machine": self.machine, "read_bandwidth": self.read_bandwidth}
 
     def total(self, name: str, counts: Array) -> Array:
         """The seconds of so many `name` each; by size, a count is the table's size."""
