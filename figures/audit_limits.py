@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 
 from .audit import Audit, secret_text
-from .marks import Mark
+from .marks import CELL_MARKS
 from .names import words
 from .table import Cell, Column, Row, Table
 from .units import power_of_two
 
-OUTSIDE = Mark("outside", "*", "*", "outside the fast model's domain")
+OUTSIDE = next(mark for mark in CELL_MARKS if mark.key == "outside")
 REFERENCES = {
     "guidelines": "guidelines 2024",
     "standard-2018": "standard 2018",

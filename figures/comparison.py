@@ -104,10 +104,6 @@ def _cells(row: dict[str, Any], printed: dict[str, tuple[float, str]]) -> dict[s
         return Cell(significant(value / factor, digits), sort=float(value)) if _has(value) else Cell()
 
     keys = marks_of(row)
-    failure = Cell("not predicted")
-    if _has(row["failure_log2"]):
-        failing = symbols([k for k in keys if k == "failing"])
-        failure = Cell(f"{row['failure_log2']:.0f}", failing, row["failure_log2"])
     quartiles = Cell()
     if _has(row["answer_s"]):
         low, high = significant(row["answer_q1_s"] * 1e3), significant(row["answer_q3_s"] * 1e3)
@@ -120,7 +116,7 @@ def _cells(row: dict[str, Any], printed: dict[str, tuple[float, str]]) -> dict[s
             shape_text(row["records"], row["record_bits"]), sort=float(row["records"] * row["record_bits"])
         ),
         **series.cells(row, batch),
-        "failure": failure,
+        "failure": series.failure(row),
         "offline": number(row["offline_bytes"], MIB, 4),
         "upload": number(row["upload_bytes"], KIB, 4),
         "download": number(row["download_bytes"], KIB, 4),

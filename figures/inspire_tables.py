@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from . import inspire_notes
+from . import inspire_notes, series
 from .comparison import status_text
 from .inspire_paper import (
     PAPER_ONLY,
@@ -18,7 +18,7 @@ from .inspire_paper import (
     printed,
     unmatched,
 )
-from .marks import CELL_MARKS, MARKS, Mark, failing, footnotes, insecure, marks_of, provenance, symbols
+from .marks import CELL_MARKS, MARKS, Mark, footnotes, marks_of, provenance, symbols
 from .names import protocol_name, set_short, words
 from .table import Cell, Column, Row, Table
 from .units import KIB, MIB, record_text, shape_text, significant
@@ -125,15 +125,7 @@ def _paper_row(column: Printed, metrics: Sequence[Metric]) -> Row:
 
 def predicted_cells(row: dict[str, Any]) -> dict[str, Cell]:
     """Security and failure bound of a joined row, each with its mark where it misses its target."""
-    security = Cell("unknown", symbols(["unknown"]))
-    if pd.notna(row["security_bits"]):
-        below = symbols(["insecure"] if insecure(row) else [])
-        security = Cell(f"{row['security_bits']:.1f}", below, row["security_bits"])
-    failure = Cell("not predicted")
-    if pd.notna(row["failure_log2"]):
-        above = symbols(["failing"] if failing(row) else [])
-        failure = Cell(f"{row['failure_log2']:.0f}", above, row["failure_log2"])
-    return {"security": security, "failure": failure}
+    return {"security": series.security(row), "failure": series.failure(row)}
 
 
 def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], metrics: Sequence[Metric]) -> Row:

@@ -1,4 +1,4 @@
-"""Which parameter set a row shows and how secure it is: the same two columns, in every table that shows sets."""
+"""Which parameter set a row shows, how secure it is and how often it fails: the same cells in every table of sets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from .marks import insecure, marks_of, symbols, unconfirmed
+from .marks import failing, insecure, marks_of, symbols, unconfirmed
 from .names import series_name
 from .table import Cell, Column
 
@@ -26,3 +26,11 @@ def security(row: dict[str, Any]) -> Cell:
         return Cell("unknown", symbols(["unknown"]))
     keys = [key for key, holds in (("insecure", insecure(row)), ("unconfirmed", unconfirmed(row))) if holds]
     return Cell(f"{bits:.1f}", symbols(keys), float(bits))
+
+
+def failure(row: dict[str, Any]) -> Cell:
+    """log2 of the failure bound, marked where it is above the target."""
+    bound = row.get("failure_log2")
+    if bound is None or pd.isna(bound):
+        return Cell("not predicted")
+    return Cell(f"{bound:.0f}", symbols(["failing"] if failing(row) else []), float(bound))
