@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
-from pirlab_figures import accuracy, comparison, figure4, figure4_caption, loader, marks, security, units
+from pirlab_figures import accuracy, comparison, figure4, figure4_caption, figure4_table, loader, marks, security, units
 from pirlab_figures.cli import main
 from pirlab_figures.errors import InputError
 from pirlab_figures.table import Cell, tex_escape
@@ -151,6 +151,37 @@ def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> No
     assert "‡ failure bound above 2^-40 (SimplePIR secure-n1088 up to 2^-31.2)" in text
     assert "1 measured on 2026-11-20" in text
     assert "| SimplePIR usenix23†§¶ˢᵘ | 121.5† |" in text
+
+
+def test_every_table_says_how_secure_its_sets_are(tmp_path: Path, expected: pd.DataFrame) -> None:
+    """Least bits in a column, and each key and ciphertext in the notes; a fast model's figure is marked."""
+    plain = synthetic.run_record("simplepir/usenix23", 2**18, 16)
+    fast = synthetic.run_record("simplepir/secure-n1088", 2**18, 16)
+    records, predictions = synthetic.write(tmp_path, [plain, fast])
+    documents = [synthetic.prediction(plain), synthetic.prediction(fast)]
+    documents[1]["security"][0]["source"] = "fast_only"
+    documents[1]["security"].append({"instance": "switching_key", "bits": None})
+    predictions.write_text(json.dumps(documents))
+    foretold = loader.load_predictions(predictions)
+    joined = loader.join(loader.load_records(records), foretold, {})
+    data = figure4.build(joined, expected, foretold)
+    shown = {
+        "comparison": comparison.build(joined, expected, foretold),
+        "figure4": figure4_table.build(data),
+        "accuracy": accuracy.table(accuracy.build(joined), joined),
+    }
+    for name, table in shown.items():
+        text = table.markdown()
+        assert "Security in bits of every key and ciphertext an attacker sees" in text, name
+        assert "SimplePIR usenix23: query 121.5 (bdd, recorded)" in text, name
+        assert "SimplePIR secure-n1088: query 129.4 (bdd, fast only), switching key unknown" in text, name
+        if name != "accuracy":
+            assert "| SimplePIR usenix23† | " in text and " 121.5† |" in text, name
+            assert "| SimplePIR secure-n1088° | " in text and " 129.4° |" in text, name
+            assert "° security by the fast model only; `make confirm`" in text, name
+            assert r"\num{129.4}$^{\circ}$" in table.tex(), name
+    caption = figure4_caption.caption(data)
+    assert "query 121.5 (bdd, recorded)" in caption
 
 
 def test_unknown_security_is_marked(tmp_path: Path, expected: pd.DataFrame) -> None:
