@@ -115,7 +115,7 @@ class Measured:
     @property
     def published(self) -> bool:
         """Whether the set is as a paper or its authors' code has it."""
-        return self.row["source_kind"] == "published"
+        return bool(self.row["source_kind"] == "published")
 
     def size(self, metric: str) -> float | None:
         """A size, measured or else described."""

@@ -53,7 +53,7 @@ def secret_text(secret: dict[str, Any]) -> str:
         return f"Gaussian, sigma {secret['stddev']:g}"
     if kind == "fixed_weight":
         return f"{secret['plus']} ones, {secret['minus']} minus ones"
-    return kind.replace("_", " ")
+    return str(kind).replace("_", " ")
 
 
 def _gadget(layout: dict[str, Any], key: str, name: str) -> dict[str, Any]:
@@ -86,8 +86,9 @@ def lattice_parameters(description: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _security(row: dict[str, Any], instance: str) -> tuple[float | None, str | None]:
     """Bits of an instance and where the figure is from."""
-    entries = row.get("security") if isinstance(row.get("security"), list) else []
-    hit = next((entry for entry in entries if entry.get("instance") == instance), {})
+    found = row.get("security")
+    entries: list[dict[str, Any]] = found if isinstance(found, list) else []
+    hit: dict[str, Any] = next((entry for entry in entries if entry.get("instance") == instance), {})
     return hit.get("bits"), hit.get("source")
 
 

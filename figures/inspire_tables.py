@@ -177,9 +177,9 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
         unit = "B/s" if metric.key == "throughput" else "B" if metric.key in SIZES else "s"
         equal = None
         foretold = ours.described.get(metric.key) if ours else None
-        compared = column and ours and ours.published and metric.key in SIZES
-        if compared and paper is not None and ours.size(metric.key) is not None:
-            equal = not unequal(column, ours, metric.key)
+        if column and ours and ours.published and metric.key in SIZES:
+            known = paper is not None and ours.size(metric.key) is not None
+            equal = not unequal(column, ours, metric.key) if known else None
         ratio = here / paper if here is not None and paper else None
         line = {"metric": metric.key, "paper": paper, "here": here, "described": foretold, "ratio": ratio}
         found.append(shared | line | {"unit": unit, "size_equal": equal})
