@@ -11,7 +11,8 @@
 //! modulo 2^(k+1), and multiplied by X^(p_v), p_v = v N / gamma, which those leave fixed. The body of the root so contains, slot by
 //! slot, the sum over i and sigma of sigma(y_i) [sum_v X^(p_v) sigma(T_(v,i))]: the bracket is what [`evaluate`] computes.
 
-use super::evaluate;
+use super::evaluate::{self, Sums};
+use super::slots::{self, SlotMaps};
 use super::table::PackingTable;
 use super::{Packing, PackingKeys, PackingMasks};
 use crate::error::LatticeError;
@@ -24,11 +25,7 @@ fn leaves(packing: &Packing, ring_masks: &[Poly<u32, Ntt>]) -> Vec<Poly<u32, Ntt
     let ring = packing.ring();
     let factors = evaluate::inverses(ring, ring.n());
     let mut leaves = ring_masks.to_vec();
-    for leaf in &mut leaves {
-        for ((modulus, _), (limb, &factor)) in ring.limbs().iter().zip(leaf.limbs_mut().zip(&factors)) {
-            ring.vectors().mul_scalar(modulus, limb, factor);
-        }
-    }
+    leaves.iter_mut().for_each(|leaf| evaluate::scale(ring, leaf, &factors));
     leaves.resize_with(packing.gamma, || ring.zero());
     leaves
 }
@@ -125,8 +122,9 @@ pub(super) fn preprocess(
     let n = ring.n();
     // The automorphisms above level k: as many as there are residues 1 modulo 2^(k + 1).
     let orders: Vec<usize> = (1..=n.ilog2()).map(|k| n >> k).collect();
-    let sides: Vec<usize> = orders.iter().flat_map(|&order| vec![evaluate::side(order); length]).collect();
+    let sides: Vec<usize> = orders.iter().flat_map(|&order| vec![slots::side(order); length]).collect();
     let mut matrices = evaluate::zero_matrices(ring, &sides)?;
+    let (maps, mut slots, mut image) = (SlotMaps::new(n), Vec::new(), ring.zero());
     let ones = vec![1; ring.primes().len()];
     let mut nodes = leaves(packing, ring_masks);
     for (role, level) in levels(packing)?.iter().enumerate() {
@@ -144,8 +142,17 @@ pub(super) fn preprocess(
             next.push(a);
         }
         for (row, digits) in digits.iter().enumerate() {
+            let (order, band) = (orders[role], role * length + row);
             let terms: Vec<_> = digits.iter().enumerate().map(|(v, digit)| (packing.position(v), digit)).collect();
-            evaluate::fill(ring, &terms, orders[role], &ones, &mut matrices, role * length + row);
+            let sums = Sums::new(ring, &terms, order, &ones)?;
+            for exponent in (1..2 * n as u64).step_by(2 * n / order) {
+                maps.fill(exponent, &mut slots);
+                sums.get(ring, exponent, &slots, &mut image);
+                for (matrix, limb) in matrices.iter_mut().zip(image.limbs()) {
+                    slots::put(matrix, band, &slots, limb);
+                }
+            }
+            matrices.iter_mut().for_each(|matrix| slots::finish(matrix, band));
         }
         nodes = next;
     }

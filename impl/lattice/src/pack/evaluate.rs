@@ -1,94 +1,148 @@
 //! Sums of images of polynomials under automorphisms, by transforms.
 //!
-//! For polynomials c_v with positions p_v, the sum over v of X^(p_v) sigma(c_v) has in the slot of exponent e the value
-//! sum_v c_v(psi^u) psi^(e p_v) with u = e sigma. With u fixed these are the values at psi^e of one polynomial
-//! C_u(Y) = sum_v c_v(psi^u) Y^(p_v) of degree below N: one transform of size N gives all of them. As a matrix with a row for each
-//! slot e and a column for each slot u it holds the sums for all sigma: slot e of the sum for sigma is in column e sigma.
+//! Wanted are r_sigma = sum_j X^j sigma(c_j) for all sigma of the group of `order` automorphisms, sigma = 1 modulo 2 N / order. By the
+//! definition that takes order^2 products of polynomials. But in the slot of exponent e, with u = e sigma,
+//! r_sigma is sum_j c_j(psi^u) psi^(e j): with u fixed, these are values at psi^e of one polynomial in Y,
+//! C_u(Y) = sum_j c_j(psi^u) Y^j.
+//!
+//! * All odd e (order = N): one negacyclic transform of size N for each slot u and prime, 2 N log2 N butterflies in all of what
+//!   the definition does with N^2 products.
+//! * order < N: e = u (1 + m 2 N / order), where sum_j (c_j X^j) W^(j m), W = X^(2 N / order), is a cyclic transform of length order whose
+//!   elements are polynomials and whose roots are monomials; r_sigma is the image under sigma of the sum for sigma^-1.
 
+use super::slots::{self, SlotMaps};
 use crate::error::LatticeError;
-use ring::diagonal::{LINE, Line};
+use ring::diagonal::LINE;
 use ring::{BlockDiagonal, Ntt, Poly, Ring};
 
-/// Residues of slots, as the ring's automorphisms list them: for each slot of an image the slot of the argument.
-pub(super) type Slots = [u32];
-
-/// Side of the blocks that hold a group of `order` automorphisms, those with sigma = 1 modulo 2 N / order: as those map slots within
-/// aligned blocks of that size, but at least a line.
-pub(super) fn side(order: usize) -> usize {
-    order.max(LINE)
+/// The sums for one group.
+pub(super) enum Sums {
+    /// For order = N: the sum for sigma as a matrix *by first slots*; see [`slots`].
+    Slots(Vec<BlockDiagonal>),
+    /// For smaller groups: sum_j (c_j X^j) W^(j m) at the index whose bits are those of m reversed.
+    Powers(Vec<Poly<u32, Ntt>>),
 }
 
-/// Writes the matrix of the sums for the group of `order` automorphisms into a band of each prime's matrix. `terms`: positions below
-/// N and polynomials. `factors`: a residue for each prime by which all is multiplied.
-pub(super) fn fill(
+impl Sums {
+    /// `terms`: j below `order`, and c_j; others are zero. `factors`: a residue for each prime by which all is multiplied.
+    pub(super) fn new(
+        ring: &Ring<u32>,
+        terms: &[(usize, &Poly<u32, Ntt>)],
+        order: usize,
+        factors: &[u32],
+    ) -> Result<Self, LatticeError> {
+        if order == ring.n() {
+            let mut matrices = zero_matrices(ring, &[order])?;
+            transform_slots(ring, terms, factors, &mut matrices);
+            matrices.iter_mut().for_each(|matrix| slots::by_first(matrix, 0));
+            Ok(Self::Slots(matrices))
+        } else {
+            Ok(Self::Powers(transform_polynomials(ring, terms, order, factors)))
+        }
+    }
+
+    /// r_sigma for sigma: X -> X^`exponent`, whose slot permutation is `slots`.
+    pub(super) fn get(&self, ring: &Ring<u32>, exponent: u64, slots: &[u32], out: &mut Poly<u32, Ntt>) {
+        match self {
+            Self::Slots(matrices) => {
+                for (i, matrix) in matrices.iter().enumerate() {
+                    slots::take(matrix, 0, slots, out.limb_mut(i));
+                }
+            }
+            Self::Powers(powers) => {
+                let n = ring.n() as u64;
+                let step = 2 * n / powers.len() as u64;
+                let m = (SlotMaps::inverse(exponent, ring.n()) / step) as usize;
+                // No bits are reversed where there is one element only.
+                let index = m.reverse_bits().checked_shr(usize::BITS - powers.len().ilog2()).unwrap_or(0);
+                ring.permute_slots(&powers[index], slots, out);
+            }
+        }
+    }
+}
+
+/// Fills the matrices (one band of side N, in final order): column u, row e holds C_u(psi^e).
+fn transform_slots(
+    ring: &Ring<u32>,
+    terms: &[(usize, &Poly<u32, Ntt>)],
+    factors: &[u32],
+    matrices: &mut [BlockDiagonal],
+) {
+    let n = ring.n();
+    // Sixteen columns at a time; the strides between them are no multiples of a page, which would share sets of the caches.
+    let stride = n + LINE;
+    let mut columns = vec![0; LINE * stride];
+    for ((limb, (modulus, plan)), matrix) in ring.limbs().iter().enumerate().zip(matrices) {
+        for first in (0..n).step_by(LINE) {
+            columns.fill(0);
+            for (j, term) in terms {
+                for (lane, &value) in term.limb(limb)[first..first + LINE].iter().enumerate() {
+                    columns[lane * stride + j] = value;
+                }
+            }
+            for column in columns.chunks_exact_mut(stride) {
+                ring.vectors().mul_scalar(modulus, &mut column[..n], factors[limb]);
+                plan.forward(&mut column[..n]);
+            }
+            for strip in 0..n / LINE {
+                let lines = &mut matrix.columns_mut(strip, 0)[first..first + LINE];
+                for (line, column) in lines.iter_mut().zip(columns.chunks_exact(stride)) {
+                    line.copy_from_slice(&column[strip * LINE..][..LINE]);
+                }
+            }
+        }
+    }
+}
+
+/// The cyclic transform over polynomials, decimated in frequency.
+fn transform_polynomials(
     ring: &Ring<u32>,
     terms: &[(usize, &Poly<u32, Ntt>)],
     order: usize,
     factors: &[u32],
-    matrices: &mut [BlockDiagonal],
-    band: usize,
-) {
+) -> Vec<Poly<u32, Ntt>> {
     let n = ring.n();
-    let side = side(order);
-    let mut columns = vec![0; LINE * n];
-    for ((limb, (modulus, plan)), matrix) in ring.limbs().iter().enumerate().zip(matrices) {
-        for first in (0..n).step_by(LINE) {
-            columns.fill(0);
-            for (position, term) in terms {
-                for (lane, &value) in term.limb(limb)[first..first + LINE].iter().enumerate() {
-                    columns[lane * n + position] = value;
-                }
-            }
-            for (u, values) in (first..).zip(columns.chunks_exact_mut(n)) {
-                ring.vectors().mul_scalar(modulus, values, factors[limb]);
-                plan.forward(values);
-                // Of the slots in the block around u only those whose exponents agree with that of u modulo 2 N / order.
-                let start = u - u % order;
-                for (slot, value) in (start..).zip(&values[start..start + order]) {
-                    matrix.columns_mut(slot / LINE, band)[u % side][slot % LINE] = *value;
+    let mut values: Vec<Poly<u32, Ntt>> = (0..order).map(|_| ring.zero()).collect();
+    for (j, term) in terms {
+        values[*j] = ring.monomial_ntt(*j);
+        ring.mul_assign(&mut values[*j], term);
+        scale(ring, &mut values[*j], factors);
+    }
+    let roots: Vec<Poly<u32, Ntt>> = (0..order / 2).map(|k| ring.monomial_ntt(2 * n / order * k)).collect();
+    let (mut length, mut difference) = (order, ring.zero());
+    while length > 1 {
+        let half = length / 2;
+        for block in values.chunks_exact_mut(length) {
+            let (upper, lower) = block.split_at_mut(half);
+            for (k, (x, y)) in upper.iter_mut().zip(lower).enumerate() {
+                // (x, y) becomes (x + y, (x - y) root).
+                difference.copy_from(x);
+                ring.sub_assign(&mut difference, y);
+                ring.add_assign(x, y);
+                std::mem::swap(y, &mut difference);
+                if k > 0 {
+                    ring.mul_assign(y, &roots[k * (order / length)]);
                 }
             }
         }
+        length = half;
     }
+    values
 }
 
-/// The sums of [`fill`], kept to be read.
-pub(super) struct Sums {
-    matrices: Vec<BlockDiagonal>,
-    side: usize,
-}
-
-impl Sums {
-    /// 1/order times the sum over j of X^j sigma(masks_j), for every sigma of the group of that order.
-    pub(super) fn traces(ring: &Ring<u32>, masks: &[Poly<u32, Ntt>], order: usize) -> Result<Self, LatticeError> {
-        let side = side(order);
-        let mut matrices = zero_matrices(ring, &[side])?;
-        let terms: Vec<_> = masks.iter().enumerate().collect();
-        fill(ring, &terms, order, &inverses(ring, order), &mut matrices, 0);
-        Ok(Self { matrices, side })
-    }
-
-    /// The sum for one automorphism.
-    pub(super) fn get(&self, ring: &Ring<u32>, slots: &Slots) -> Poly<u32, Ntt> {
-        let mut out = ring.zero();
-        for (i, matrix) in self.matrices.iter().enumerate() {
-            for (strip, (out, slots)) in
-                out.limb_mut(i).chunks_exact_mut(LINE).zip(slots.chunks_exact(LINE)).enumerate()
-            {
-                let columns: &[Line] = matrix.columns(strip, 0);
-                for (lane, (out, slot)) in out.iter_mut().zip(slots).enumerate() {
-                    *out = columns[*slot as usize % self.side][lane];
-                }
-            }
+/// Multiplies by a residue for each prime.
+pub(super) fn scale(ring: &Ring<u32>, poly: &mut Poly<u32, Ntt>, factors: &[u32]) {
+    for ((modulus, _), (limb, &factor)) in ring.limbs().iter().zip(poly.limbs_mut().zip(factors)) {
+        if factor != 1 {
+            ring.vectors().mul_scalar(modulus, limb, factor);
         }
-        out
     }
 }
 
 /// 1/order modulo each prime, for a power of two.
 pub(super) fn inverses(ring: &Ring<u32>, order: usize) -> Vec<u32> {
-    let halving = |p: u64| (0..order.ilog2()).fold(1, |x, _| if x & 1 == 0 { x >> 1 } else { (x + p) >> 1 });
-    ring.primes().iter().map(|&p| halving(p) as u32).collect()
+    let halve = |p: u64| (0..order.ilog2()).fold(1, |x, _| if x & 1 == 0 { x >> 1 } else { (x + p) >> 1 });
+    ring.primes().iter().map(|&p| halve(p) as u32).collect()
 }
 
 /// A zero matrix for each prime.

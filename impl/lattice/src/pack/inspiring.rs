@@ -5,30 +5,52 @@
 //! the last power of g to the first, the digits of r at g^(i+1), times the image of the key under g^i, turn it into a summand of
 //! the one at g^i: gamma - 1 key switches (gamma - 2 and one from -1 to 1 at gamma = N).
 
-use super::evaluate::{self, Slots, Sums};
+use super::evaluate::{self, Sums};
+use super::slots::{self, SlotMaps};
 use super::table::{PackingTable, Pointwise};
 use super::{Packing, PackingKeys, PackingMasks};
 use crate::error::LatticeError;
 use crate::product::Workspace;
-use ring::{Automorphism, Ntt, Poly, Ring};
+use ring::{BlockDiagonal, Ntt, Poly, Ring};
 
 /// What becomes of the digits of a key switch.
 pub(super) trait Sink {
-    /// Takes the transformed digits that multiply the image, under the automorphism of those slots, of the key of that role.
-    fn take(&mut self, role: usize, slots: &Slots, digits: &[Poly<u32, Ntt>]);
+    /// Takes the transformed digits that multiply the image, under the automorphism of that slot permutation, of the key of that role.
+    fn take(&mut self, role: usize, slots: &[u32], digits: &[Poly<u32, Ntt>]);
 }
 
-/// acc += the sum over the digits of digit times image of row.
-fn add_products(
-    ring: &Ring<u32>,
-    acc: &mut Poly<u32, Ntt>,
-    digits: &[Poly<u32, Ntt>],
-    rows: &[Poly<u32, Ntt>],
-    map: &Automorphism,
-) {
-    for (digit, row) in digits.iter().zip(rows) {
-        ring.mul_add_assign(acc, digit, &ring.automorphism_ntt(row, map));
+/// Sums of products of digits with images of rows.
+struct Images {
+    /// The rows' images.
+    mapped: Vec<Poly<u32, Ntt>>,
+    sum: Poly<u32, Ntt>,
+}
+
+impl Images {
+    fn new(ring: &Ring<u32>, length: usize) -> Self {
+        Self { mapped: zeros(ring, length), sum: ring.zero() }
     }
+
+    /// acc += the sum over the digits of digit times image of row.
+    fn add_products(
+        &mut self,
+        ring: &Ring<u32>,
+        digits: &[Poly<u32, Ntt>],
+        rows: &[Poly<u32, Ntt>],
+        slots: &[u32],
+        acc: &mut Poly<u32, Ntt>,
+    ) {
+        for (row, mapped) in rows.iter().zip(&mut self.mapped) {
+            ring.permute_slots(row, slots, mapped);
+        }
+        let (left, right): (Vec<_>, Vec<_>) = (digits.iter().collect(), self.mapped.iter().collect());
+        ring.sum_products(&left, &right, &mut [&mut self.sum]);
+        ring.add_assign(acc, &self.sum);
+    }
+}
+
+fn zeros(ring: &Ring<u32>, count: usize) -> Vec<Poly<u32, Ntt>> {
+    (0..count).map(|_| ring.zero()).collect()
 }
 
 /// Runs all key switches on the masks: gives the packed mask, and every step's digits to the sink.
@@ -41,52 +63,54 @@ pub(super) fn collapse(
 ) -> Result<Poly<u32, Ntt>, LatticeError> {
     let (ring, gadget, gamma) = (packing.ring(), &packing.gadget, packing.gamma);
     let n = ring.n();
-    let sums = Sums::traces(ring, ring_masks, gamma)?;
-    let exponents = packing.exponents();
-    let generator = exponents.first().copied().unwrap_or(1);
+    let (terms, maps) = (ring_masks.iter().enumerate().collect::<Vec<_>>(), SlotMaps::new(n));
+    let sums = Sums::new(ring, &terms, gamma, &evaluate::inverses(ring, gamma))?;
+    let generator = packing.exponents().first().copied().unwrap_or(1);
     // At gamma = N the powers of the generator are half of the group, their negatives the other.
-    let is_full = gamma == n;
-    let (signs, powers): (&[u64], _) = if is_full { (&[1, 2 * n as u64 - 1], gamma / 2) } else { (&[1], gamma) };
-    let mut digits: Vec<Poly<u32, Ntt>> = (0..gadget.length()).map(|_| ring.zero()).collect();
+    let (signs, powers): (&[u64], _) = if gamma == n { (&[1, 2 * n as u64 - 1], gamma / 2) } else { (&[1], gamma) };
+    let mut digits = zeros(ring, gadget.length());
+    let (mut images, mut slots, mut component) = (Images::new(ring, gadget.length()), Vec::new(), ring.zero());
     let mut heads = Vec::with_capacity(2);
     for &sign in signs {
-        let chain: Vec<u64> =
-            std::iter::successors(Some(sign), |power| Some(power * generator % (2 * n as u64))).take(powers).collect();
-        let map = |exponent: u64| Automorphism::new(n, exponent);
+        let next = |power: &u64| Some(power * generator % (2 * n as u64));
+        let chain: Vec<u64> = std::iter::successors(Some(sign), next).take(powers).collect();
         let mut head: Option<Poly<u32, Ntt>> = None;
         for &exponent in chain.iter().rev() {
-            let map = map(exponent)?;
-            let mut component = sums.get(ring, map.slots());
+            maps.fill(exponent, &mut slots);
+            sums.get(ring, exponent, &slots, &mut component);
             if let Some(last) = head {
-                gadget.transformed_digits(&ring.inverse(last), workspace, &mut digits);
-                sink.take(0, map.slots(), &digits);
-                add_products(ring, &mut component, &digits, masks.rows(0), &map);
+                let last = ring.inverse(last);
+                gadget.transformed_digits(&last, workspace, &mut digits);
+                sink.take(0, &slots, &digits);
+                images.add_products(ring, &digits, masks.rows(0), &slots, &mut component);
             }
-            head = Some(component);
+            head = Some(component.clone());
         }
         heads.extend(head);
     }
     let mut heads = heads.into_iter();
     let mut mask = heads.next().unwrap_or_else(|| ring.zero());
     if let Some(conjugate) = heads.next() {
-        let identity = Automorphism::new(n, 1)?;
+        maps.fill(1, &mut slots);
         gadget.transformed_digits(&ring.inverse(conjugate), workspace, &mut digits);
-        sink.take(1, identity.slots(), &digits);
-        add_products(ring, &mut mask, &digits, masks.rows(1), &identity);
+        sink.take(1, &slots, &digits);
+        images.add_products(ring, &digits, masks.rows(1), &slots, &mut mask);
     }
     Ok(mask)
 }
 
 /// Adds up products with a client's keys as digits come: packing without a table.
 pub(super) struct Summed<'a> {
-    packing: &'a Packing,
+    ring: &'a Ring<u32>,
     keys: &'a PackingKeys,
+    images: Images,
     sum: Poly<u32, Ntt>,
 }
 
 impl<'a> Summed<'a> {
     pub(super) fn new(packing: &'a Packing, keys: &'a PackingKeys) -> Self {
-        Self { packing, keys, sum: packing.ring().zero() }
+        let ring = packing.ring();
+        Self { ring, keys, images: Images::new(ring, packing.gadget.length()), sum: ring.zero() }
     }
 
     pub(super) fn into_sum(self) -> Poly<u32, Ntt> {
@@ -95,37 +119,26 @@ impl<'a> Summed<'a> {
 }
 
 impl Sink for Summed<'_> {
-    fn take(&mut self, role: usize, slots: &Slots, digits: &[Poly<u32, Ntt>]) {
-        for (digit, row) in digits.iter().zip(self.keys.rows(role)) {
-            for (i, (modulus, _)) in self.packing.ring().limbs().iter().enumerate() {
-                let (row, digit) = (row.limb(i), digit.limb(i));
-                for ((sum, digit), slot) in self.sum.limb_mut(i).iter_mut().zip(digit).zip(slots) {
-                    *sum = modulus.add(*sum, modulus.mul(*digit, row[*slot as usize]));
-                }
-            }
-        }
+    fn take(&mut self, role: usize, slots: &[u32], digits: &[Poly<u32, Ntt>]) {
+        self.images.add_products(self.ring, digits, self.keys.rows(role), slots, &mut self.sum);
     }
 }
 
 /// Files digits where a product with the keys will find them.
 struct Filed {
-    matrices: Vec<ring::BlockDiagonal>,
-    side: usize,
+    matrices: Vec<BlockDiagonal>,
     last: Vec<Pointwise>,
 }
 
 impl Sink for Filed {
-    fn take(&mut self, role: usize, slots: &Slots, digits: &[Poly<u32, Ntt>]) {
+    fn take(&mut self, role: usize, slots: &[u32], digits: &[Poly<u32, Ntt>]) {
         for (row, digit) in digits.iter().enumerate() {
             if role == 1 {
                 self.last.push(Pointwise { role, row, factor: digit.clone() });
                 continue;
             }
             for (matrix, limb) in self.matrices.iter_mut().zip(digit.limbs()) {
-                for (o, (value, slot)) in limb.iter().zip(slots).enumerate() {
-                    let columns = matrix.columns_mut(o / ring::diagonal::LINE, row);
-                    columns[*slot as usize % self.side][o % ring::diagonal::LINE] = *value;
-                }
+                slots::put(matrix, row, slots, limb);
             }
         }
     }
@@ -139,10 +152,12 @@ pub(super) fn preprocess(
     workspace: &mut Workspace<u32>,
 ) -> Result<PackingTable, LatticeError> {
     let ring = packing.ring();
-    let side = evaluate::side(packing.gamma);
     let bands = if packing.gamma == 1 { 0 } else { packing.gadget.length() };
-    let matrices = evaluate::zero_matrices(ring, &vec![side; bands])?;
-    let mut filed = Filed { matrices, side, last: Vec::new() };
+    let matrices = evaluate::zero_matrices(ring, &vec![slots::side(packing.gamma); bands])?;
+    let mut filed = Filed { matrices, last: Vec::new() };
     let mask = collapse(packing, masks, ring_masks, workspace, &mut filed)?;
+    for matrix in &mut filed.matrices {
+        (0..bands).for_each(|band| slots::finish(matrix, band));
+    }
     Ok(PackingTable::new(packing, filed.matrices, filed.last, ring.inverse(mask)))
 }

@@ -17,6 +17,7 @@ mod cdks;
 mod evaluate;
 mod inspiring;
 mod keys;
+mod slots;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -328,6 +328,15 @@ impl<W: Word> Ring<W> {
         out
     }
 
+    /// a(X^k) for the automorphism whose [`Automorphism::slots`] are given.
+    ///
+    /// # Panics
+    /// If there are not N slots, or one is out of range.
+    pub fn permute_slots(&self, a: &Poly<W, Ntt>, slots: &[u32], out: &mut Poly<W, Ntt>) {
+        self.check(a);
+        self.each(out).zip(a.limbs()).for_each(|((_, _, out), a)| self.vectors.permute(slots, a, out));
+    }
+
     /// a / P rounded to nearest, where P is the product of the primes that `to` lacks: the last ones. See [`Rns::rescale`].
     pub fn rescale(&self, a: &Poly<W, Coefficient>, to: &Self) -> Result<Poly<W, Coefficient>, RnsError> {
         self.check(a);
