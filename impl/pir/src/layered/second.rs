@@ -167,7 +167,7 @@ impl Second {
             centred_digits(params, words.iter().copied(), &mut fresh);
             let block = blocks.partition_point(|block| *block < group / degree);
             for (j, &digit) in fresh.iter().enumerate() {
-                let old = self.matrix.get(*group, first_col + j);
+                let (digit, old) = (i32::from(digit), self.matrix.get(*group, first_col + j));
                 difference.set(block * degree + group % degree, j, digit - old).map_err(internal)?;
                 self.matrix.set(*group, first_col + j, digit).map_err(internal)?;
             }

@@ -30,6 +30,8 @@ pub fn ring_products(
     let mut wide = vec![0i32; ring.n()];
     let mut transformed: Vec<Poly<u32, Ntt>> = (0..BATCH.min(matrix.blocks())).map(|_| ring.zero()).collect();
     let mut sum = ring.zero();
+    let mut excess: Vec<(usize, usize)> = matrix.excess().map(|(row, col)| (col, row)).collect();
+    excess.sort_unstable();
     for (i, out) in out.iter_mut().enumerate() {
         for first in (0..matrix.blocks()).step_by(BATCH) {
             let blocks = BATCH.min(matrix.blocks() - first);
@@ -37,6 +39,11 @@ pub fn ring_products(
                 let entries = matrix.polynomial(block, first_col + i);
                 wide.iter_mut().zip(entries).for_each(|(wide, entry)| *wide = i32::from(*entry));
                 wide[entries.len()..].fill(0);
+                let (first_row, col) = (block * ring.n(), first_col + i);
+                let listed = excess.partition_point(|place| *place < (col, first_row));
+                for (_, row) in excess[listed..].iter().take_while(|place| **place < (col, first_row + ring.n())) {
+                    wide[row - first_row] += 1;
+                }
                 for ((_, plan), limb) in ring.limbs().iter().zip(transformed.limbs_mut()) {
                     plan.forward_signed(&wide, limb);
                 }

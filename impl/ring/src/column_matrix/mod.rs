@@ -6,7 +6,8 @@
 //! A block's part of a query stays in the first-level cache while the block streams through upwards.
 //!
 //! Entries are signed: a database modulo p <= 2^16 is stored by representatives around zero, which makes the noise of the product
-//! four times smaller in variance than those from 0 to p - 1. Databases below 2^15 may be stored as they are.
+//! four times smaller in variance than those from 0 to p - 1. Databases below 2^15 may be stored as they are. Modulo 65537 one
+//! entry in 65537 is 2^15: such entries are stored as 2^15 - 1 and listed aside, and what they lack is added to every product.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -25,13 +26,19 @@ pub use residues::{MAX_PRIME, ResidueVector, ResidueVectorError};
 
 use crate::matrix::MatrixError;
 use crate::region::Region;
+use std::collections::BTreeSet;
 
 /// Entries in a line: the rows one 512-bit register holds, and the multiple to which a block is padded.
 pub const LINE: usize = 32;
 
-/// A matrix of 16-bit signed entries, stored as the module describes.
+/// The one entry beyond 16 bits.
+pub const EXCESS: i32 = 1 << 15;
+
+/// A matrix of 16-bit signed entries and some of 2^15, stored as the module describes.
 pub struct ColumnMatrix {
     data: Region,
+    /// Rows and columns of the entries 2^15.
+    excess: BTreeSet<(usize, usize)>,
     rows: usize,
     cols: usize,
     degree: usize,
@@ -56,7 +63,7 @@ impl ColumnMatrix {
             return Err(MatrixError::Alignment(degree));
         }
         let data = Region::zeroed(bytes).ok_or(MatrixError::Memory(bytes as u64))?;
-        Ok(Self { data, rows, cols, degree })
+        Ok(Self { data, excess: BTreeSet::new(), rows, cols, degree })
     }
 
     /// Number of rows.
@@ -99,7 +106,8 @@ impl ColumnMatrix {
         &self.entries()[start..start + self.height(block) * self.cols]
     }
 
-    /// The polynomial in column `col` of block `block`: its coefficients up to the last row, completed to a multiple of 32 by zeros.
+    /// The polynomial in column `col` of block `block`: its coefficients up to the last row, completed to a multiple of 32 by
+    /// zeros; 2^15 - 1 for those that are 2^15.
     ///
     /// # Panics
     /// If there is no such block or column.
@@ -115,21 +123,31 @@ impl ColumnMatrix {
         block * self.degree * self.cols + col * self.height(block) + row % self.degree
     }
 
-    /// The entry in row `row` and column `col`.
+    /// The entry in row `row` and column `col`, -2^15 to 2^15.
     ///
     /// # Panics
     /// If either is outside the matrix.
-    pub fn get(&self, row: usize, col: usize) -> i16 {
+    pub fn get(&self, row: usize, col: usize) -> i32 {
         assert!(row < self.rows && col < self.cols, "entry ({row}, {col}) outside {} x {}", self.rows, self.cols);
-        self.entries()[self.at(row, col)]
+        if self.excess.contains(&(row, col)) { EXCESS } else { self.entries()[self.at(row, col)].into() }
     }
 
-    /// Writes one entry.
+    /// The rows and columns of the entries 2^15, by row.
+    pub fn excess(&self) -> impl ExactSizeIterator<Item = (usize, usize)> + '_ {
+        self.excess.iter().copied()
+    }
+
+    /// Writes one entry, -2^15 to 2^15.
     ///
     /// # Errors
-    /// A row or column outside the matrix.
-    pub fn set(&mut self, row: usize, col: usize, entry: i16) -> Result<(), MatrixError> {
-        self.set_column(row, col, &[entry])
+    /// A row or column outside the matrix, an entry out of range.
+    pub fn set(&mut self, row: usize, col: usize, entry: i32) -> Result<(), MatrixError> {
+        let narrow = if entry == EXCESS { Ok(i16::MAX) } else { i16::try_from(entry) };
+        self.set_column(row, col, &[narrow.map_err(|_| MatrixError::Wide { row, col, value: entry })?])?;
+        if entry == EXCESS {
+            self.excess.insert((row, col));
+        }
+        Ok(())
     }
 
     /// Writes the entries of column `col` from row `first_row` on, all in one block.
@@ -144,6 +162,7 @@ impl ColumnMatrix {
         }
         self.check_columns(col, 1)?;
         if !entries.is_empty() {
+            self.forget((first_row, entries.len()), (col, 1));
             let at = self.at(first_row, col);
             let data: &mut [i16] = bytemuck::cast_slice_mut(self.data.bytes_mut());
             data[at..at + entries.len()].copy_from_slice(entries);
@@ -177,6 +196,7 @@ impl ColumnMatrix {
         if rows == 0 {
             return Ok(());
         }
+        self.forget((first_row, rows), (first_col, cols));
         let height = self.height(first_row / self.degree);
         let start = self.at(first_row, first_col);
         let data: &mut [i16] = bytemuck::cast_slice_mut(self.data.bytes_mut());
@@ -195,6 +215,18 @@ impl ColumnMatrix {
             }
         }
         Ok(())
+    }
+
+    /// Takes overwritten entries off the list.
+    fn forget(&mut self, (first_row, rows): (usize, usize), (first_col, cols): (usize, usize)) {
+        if self.excess.is_empty() {
+            return;
+        }
+        let listed = self.excess.range((first_row, 0)..(first_row + rows, 0)).copied();
+        let overwritten: Vec<_> = listed.filter(|(_, col)| (first_col..first_col + cols).contains(col)).collect();
+        for place in overwritten {
+            self.excess.remove(&place);
+        }
     }
 
     fn check_columns(&self, first: usize, count: usize) -> Result<(), MatrixError> {

@@ -70,7 +70,16 @@ pub fn product(
         }
         out
     };
-    Ok((0..queries.len()).map(residues).collect())
+    let mut products: Vec<Vec<u32>> = (0..queries.len()).map(residues).collect();
+    for (row, col) in matrix.excess() {
+        for (query, product) in queries.iter().zip(&mut products) {
+            for (i, prime) in primes.iter().enumerate() {
+                let slot = &mut product[i * matrix.cols() + col];
+                *slot = prime.add(*slot, query.residue(row, i));
+            }
+        }
+    }
+    Ok(products)
 }
 
 /// For each query, for each of `cols` columns from `first_col` on, for each prime, a number congruent to the sum.

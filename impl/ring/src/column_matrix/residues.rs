@@ -101,6 +101,13 @@ impl ResidueVector {
         (len.div_ceil(LINE) * DIGITS * primes * size_of::<Lanes>()) as u64
     }
 
+    /// The residue of element `index` modulo prime `prime`.
+    pub(super) fn residue(&self, index: usize, prime: usize) -> u32 {
+        let line = &self.digits[(index / LINE * self.primes.len() + prime) * DIGITS..][..DIGITS];
+        let number = line.iter().rev().fold(0, |all, digits| all * RADIX + i64::from(digits.0[index % LINE]));
+        self.primes[prime].from_signed(number)
+    }
+
     /// The digits of the lines of `rows` rows from row `first_row`, a multiple of 32, on.
     pub(super) fn lines(&self, first_row: usize, rows: usize) -> &[Lanes] {
         let width = DIGITS * self.primes.len();
@@ -133,6 +140,11 @@ mod tests {
                 assert!([a, b, c].iter().all(|digit| (-HALF..HALF).contains(digit)), "{prime} {residue}");
                 let number = a + RADIX * (b + RADIX * c);
                 assert_eq!(number.rem_euclid(prime.into()), residue.into(), "{prime} {residue}");
+                let moduli: [Modulus<u32>; 2] = [Modulus::new(prime).unwrap(), Modulus::new(12289).unwrap()];
+                let vector = ResidueVector::new(&moduli, &[[0; 40], [residue % 12289; 40]].concat()).unwrap();
+                assert_eq!((vector.residue(35, 0), vector.residue(35, 1)), (0, residue % 12289));
+                let vector = ResidueVector::new(&moduli[..1], &[residue; 3]).unwrap();
+                assert_eq!(vector.residue(2, 0), residue);
             }
         }
     }

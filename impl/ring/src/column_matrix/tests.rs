@@ -14,7 +14,7 @@ fn random_matrix(rng: &mut impl RngCore, rows: usize, cols: usize, degree: usize
     let extreme = rng.next_u32() & 1 == 0;
     for row in 0..rows {
         for col in 0..cols {
-            let entry = if extreme { [i16::MIN, i16::MAX][row * col % 3 % 2] } else { rng.next_u32() as i16 };
+            let entry = if extreme { [-EXCESS, EXCESS][row * col % 3 % 2] } else { i32::from(rng.next_u32() as i16) };
             matrix.set(row, col, entry).unwrap();
         }
     }
@@ -72,12 +72,12 @@ fn sums_of_the_most_extreme_terms_do_not_overflow() {
     let (rows, primes) = (3 * 2048, moduli(&PRIMES[..1]));
     let mut matrix = ColumnMatrix::new(rows, 5, 2048).unwrap();
     for col in 0..5 {
-        (0..rows).for_each(|row| matrix.set(row, col, i16::MIN).unwrap());
+        (0..rows).for_each(|row| matrix.set(row, col, -EXCESS).unwrap());
     }
     // The number with three digits -323.
     let lowest = PRIMES[0] - 323 * (1 + 646 + 646 * 646);
     let query = ResidueVector::new(&primes, &vec![lowest; rows]).unwrap();
-    let expected = primes[0].mul(primes[0].from_signed(i16::MIN.into()), primes[0].mul(lowest, rows as u32));
+    let expected = primes[0].mul(primes[0].from_signed((-EXCESS).into()), primes[0].mul(lowest, rows as u32));
     for kernel in Kernel::available() {
         let got = product(kernel, &matrix, std::slice::from_ref(&query), 1).unwrap();
         assert_eq!(got, [vec![expected; 5]], "{kernel}");
@@ -90,8 +90,11 @@ fn all_ways_of_writing_give_the_same_matrix() {
     for (rows, cols, degree) in [(1, 1, 32), (70, 45, 64), (130, 64, 64), (96, 33, 2048)] {
         let one = random_matrix(&mut rng, rows, cols, degree);
         let mut other = ColumnMatrix::new(rows, cols, degree).unwrap();
-        let flat: Vec<i16> =
-            (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))).map(|(r, c)| one.get(r, c)).collect();
+        // What was there before must not shine through.
+        (0..rows).for_each(|row| other.set(row, row % cols, EXCESS).unwrap());
+        let entry = |(row, col)| one.get(row, col).min(i16::MAX.into()) as i16;
+        let places = (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col)));
+        let flat: Vec<i16> = places.map(entry).collect();
         for first in (0..rows).step_by(LINE) {
             let count = LINE.min(rows - first);
             let split = cols / 3;
@@ -99,9 +102,9 @@ fn all_ways_of_writing_give_the_same_matrix() {
             other.set_rows((first, count), (0, split), part, cols).unwrap();
             other.set_rows((first, count), (split, cols - split), &part[split..], cols).unwrap();
         }
-        assert_eq!(one.entries(), other.entries(), "{rows} x {cols}");
+        assert_eq!((one.entries(), other.excess().len()), (other.entries(), 0), "{rows} x {cols}");
         for col in 0..cols {
-            let column: Vec<i16> = (0..rows).map(|row| one.get(row, col)).collect();
+            let column: Vec<i16> = (0..rows).map(|row| entry((row, col))).collect();
             for (block, entries) in column.chunks(degree).enumerate() {
                 let (stored, padding) = other.polynomial(block, col).split_at(entries.len());
                 assert!(stored == entries && padding.iter().all(|entry| *entry == 0));
@@ -120,6 +123,7 @@ fn bad_shapes_and_operands_are_errors() {
     let mut matrix = ColumnMatrix::new(70, 3, 64).unwrap();
     assert_eq!(matrix.stored_bytes(), 96 * 3 * 2);
     assert!(matches!(matrix.set(70, 0, 1), Err(MatrixError::Index { what: "row", .. })));
+    assert!(matches!(matrix.set(0, 0, EXCESS + 1), Err(MatrixError::Wide { value: 32769, .. })));
     assert!(matches!(matrix.set(0, 3, 1), Err(MatrixError::Index { what: "column", .. })));
     assert!(matches!(matrix.set_column(63, 0, &[1, 2]), Err(MatrixError::Index { what: "row", .. })));
     assert!(matches!(matrix.set_rows((1, 1), (0, 1), &[0], 1), Err(MatrixError::Alignment(1))));

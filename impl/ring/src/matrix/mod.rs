@@ -70,6 +70,16 @@ pub enum MatrixError {
     /// A column where a chunk cannot start.
     #[error("column {0} is not a multiple of 32")]
     Alignment(usize),
+    /// An entry that 16 bits cannot hold.
+    #[error("entry {value} in row {row}, column {col} is not between -2^15 and 2^15")]
+    Wide {
+        /// Its row.
+        row: usize,
+        /// Its column.
+        col: usize,
+        /// Its value.
+        value: i32,
+    },
     /// An entry that the storage width cannot hold.
     #[error("entry {value} in column {col} is not below 2^{bits}")]
     Entry {
