@@ -7,7 +7,9 @@ use crate::description::Description;
 use crate::error::{Error, Result};
 use crate::params::{ParameterFile, ParameterSet};
 use crate::progress::Progress;
-use crate::protocol::{doublepir::DoublePir, inspire0::Inspire0, simplepir::SimplePir, ypir::Ypir};
+use crate::protocol::{
+    doublepir::DoublePir, inspire0::Inspire0, simplepir::SimplePir, simpleypir::SimpleYpir, ypir::Ypir,
+};
 use crate::runner::{Options, Run, Session};
 use crate::scheme::Scheme;
 use crate::workload::Workload;
@@ -64,10 +66,11 @@ fn open<'a, S: Scheme + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 4] = [
+static PROTOCOLS: [Protocol; 5] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
     entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
+    entry::<SimpleYpir>(env!("PIRLAB_SOURCE_SIMPLEYPIR")),
     entry::<Inspire0>(env!("PIRLAB_SOURCE_INSPIRE0")),
 ];
 

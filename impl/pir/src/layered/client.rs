@@ -8,10 +8,11 @@ use ring::{DiscreteGaussian, Kernel, Seed};
 use super::layout::Layers;
 use super::params::{Body, Params};
 use super::second::values_of;
-use super::{Public, SEED_BYTES, internal};
+use super::{Public, SEED_BYTES};
 use crate::database::Record;
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
+use crate::rlwe::{internal, switched_errors};
 use crate::scheme::{Context, Request, Response};
 use crate::wire::{Frame, FrameBuilder};
 use crate::workload::Shape;
@@ -163,17 +164,10 @@ impl Client {
                 .map_err(|e| Error::message("answer", e.to_string()))?;
             residues.push(opener.decode(&ciphertext, p).map_err(internal)?);
             if let Some(noise) = noise.as_deref_mut() {
-                let phases = opener.phase(&ciphertext).map_err(internal)?;
+                let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p)?;
                 // An unpacked sample has its message in the constant coefficient, and a mask's products in the others.
                 let kept = if i >= layers.copies && params.body == Body::Unpacked { 1 } else { degree };
-                // In units of the masks' modulus, of which rounding to integers is fine enough.
-                let unit = switch.mask as f64 / switch.body as f64;
-                let (scale, threshold) = (switch.mask as f64 / p as f64, switch.mask as f64 / (2 * p) as f64);
-                let error = |phase: &f64| {
-                    let phase = phase * unit;
-                    (phase - (phase / scale).round() * scale).round() as i32
-                };
-                noise.add("second_layer", threshold, phases[..kept].iter().map(error).collect::<Vec<_>>());
+                noise.add("second_layer", threshold, errors.into_iter().take(kept));
             }
         }
         let mut entries = Vec::with_capacity(layers.copies);

@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
+use super::SEED_BYTES;
 use super::layout::Layers;
 use super::params::{Body, Params};
-use super::{SEED_BYTES, method_name};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::linear::NegacyclicHint;
+use crate::rlwe::Packed;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, operations};
 use crate::workload::Workload;
-use lattice::pack::Method;
 
 /// The description of a set at a workload.
 ///
@@ -21,7 +21,7 @@ pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let layers = Layers::choose(params, workload.shape)?;
     let mut sizes = Sizes { layout: layers.describe(), ..Sizes::default() };
     sizes.layout.extend(operations(json!({
-        "packing": method_name(params.method),
+        "packing": params.method.to_string(),
         "packing_gadget": params.packed.describe(),
         "answer_ciphertexts": params.ciphertexts(&layers),
         "digit_bits": params.digit_bits,
@@ -38,37 +38,11 @@ pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     Ok(sizes)
 }
 
-/// Bytes of the packing keys of one query.
-fn key_bytes(params: &Params) -> u64 {
-    let Params { rlwe, packed, .. } = params;
-    let bits: u32 = rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum();
-    (roles(params) * packed.length() as u64 * rlwe.degree as u64 * u64::from(bits)).div_ceil(8)
-}
-
-/// Automorphisms with a key.
-fn roles(params: &Params) -> u64 {
-    match params.method {
-        Method::Cdks => u64::from(params.rlwe.degree.ilog2()),
-        Method::Inspiring => 2,
-    }
-}
-
-/// Bytes of the packing table of one output: a linear form of a slot for each role and digit, of as many slots as the images of
-/// the role's key come from (for level k of CDKS d / 2^k, in whole lines).
-fn table_bytes(params: &Params) -> u64 {
-    let degree = params.rlwe.degree;
-    let slots: usize = match params.method {
-        Method::Cdks => (1..=degree.ilog2()).map(|level| (degree >> level).max(ring::diagonal::LINE)).sum(),
-        Method::Inspiring => degree,
-    };
-    count(&[slots as u64, params.packed.length() as u64, params.rlwe.poly_bytes()])
-}
-
 fn messages(params: &Params, layers: &Layers, workload: &Workload, sizes: &mut Sizes) {
     let queries = workload.queries;
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let keys = count(&[key_bytes(params), queries]);
+    let keys = count(&[params.packed.key_bytes(&params.rlwe, params.method), queries]);
     sizes.message("keys", Direction::Upload, "query", keys, "automorphisms l d log2(q) k / 8", served);
     let query = count(&[layers.query_bytes() as u64, queries]);
     sizes.message("query", Direction::Upload, "query", query, "(4 N1 + w G) k", served);
@@ -86,8 +60,8 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
     let dimension = params.lwe.dimension;
     let factors = layers.groups.div_ceil(layers.degree) as u64 * poly;
     let hints = copies * layers.hint_digits as u64 * poly;
-    let tables = copies * table_bytes(params);
-    let key_masks = roles(params) * length * poly;
+    let tables = copies * params.packed.table_bytes(&params.rlwe, params.method);
+    let key_masks = Packed::roles(&params.rlwe, params.method) * length * poly;
     let first_masks = NegacyclicHint::bytes(layers.first.columns, dimension, 0);
     let server = vec![
         TableBytes::new("database", layers.first.stored_bytes()),
@@ -103,13 +77,13 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
     // While a table is made: the ring masks of its hints, and the tree or the collapsed sums.
     let packing = 3 * layers.hint_digits as u64 * poly;
     // While a batch is answered: messages (sent and received), queries in both forms, both layers' answers.
-    let each = 2 * key_bytes(params)
+    let each = 2 * params.packed.key_bytes(&params.rlwe, params.method)
         + 3 * layers.query_bytes() as u64
         + 3 * 4 * layers.first.rows as u64
         + ring::ResidueVector::stored_bytes_for(layers.groups, 2)
         + 8 * layers.outputs() as u64
         + 2 * params.answer_bytes(layers) as u64
-        + roles(params) * length * poly;
+        + Packed::roles(&params.rlwe, params.method) * length * poly;
     let body = 2 * 2 * (layers.groups * layers.copies * layers.answer_digits) as u64;
     let online = count(&[each, workload.queries]).saturating_add(body);
     let working = threads_buffers.max(packing).max(online);
@@ -138,7 +112,7 @@ fn operation_counts(
         Body::Unpacked => 0,
         Body::Packed => nodes,
     };
-    let tables = count(&[copies, table_bytes(params)]);
+    let tables = count(&[copies, params.packed.table_bytes(&params.rlwe, params.method)]);
     operations(json!({
         "encode": { "bytes_written": layers.first.stored_bytes() },
         "hint": {
@@ -154,8 +128,8 @@ fn operation_counts(
         },
         "query": {
             "ntt_lwe": count(&[6, first_blocks, queries]),
-            "ntt_ring": count(&[queries, 2 * blocks + 4 * roles(params) * length]),
-            "gaussian_samples": count(&[queries, columns + groups + roles(params) * length * degree]),
+            "ntt_ring": count(&[queries, 2 * blocks + 4 * Packed::roles(&params.rlwe, params.method) * length]),
+            "gaussian_samples": count(&[queries, columns + groups + Packed::roles(&params.rlwe, params.method) * length * degree]),
         },
         "answer": {
             "multiply_adds_packed": count(&[rows, columns, queries]),
@@ -178,7 +152,8 @@ fn operation_counts(
 
 fn instances(params: &Params, layers: &Layers) -> Vec<LweInstance> {
     let lwe = &params.lwe;
-    let rlwe_samples = layers.groups as u64 + roles(params) * params.packed.length() as u64 * layers.degree as u64;
+    let rlwe_samples = layers.groups as u64
+        + Packed::roles(&params.rlwe, params.method) * params.packed.length() as u64 * layers.degree as u64;
     vec![
         LweInstance {
             name: "first_query".into(),

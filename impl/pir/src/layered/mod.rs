@@ -22,9 +22,9 @@ use lattice::pack::{Method, Packing, PackingMasks};
 use ring::{Kernel, Ring, Seed};
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linear::NegacyclicMatrix;
-use crate::rlwe::RingQueries;
+use crate::rlwe::{RingQueries, internal};
 
 /// Bytes of the public seed, from which every mask is expanded.
 pub const SEED_BYTES: usize = 16;
@@ -61,28 +61,4 @@ impl Public {
     pub fn trace(&self) -> Result<Packing> {
         Packing::new(Method::Cdks, self.packing.gadget(), 1).map_err(internal)
     }
-}
-
-/// Clients hold nothing of the database: updates have no messages.
-///
-/// # Errors
-/// A message.
-pub fn no_update_messages(messages: &[(&'static str, crate::wire::Frame)]) -> Result<()> {
-    match messages {
-        [] => Ok(()),
-        [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
-    }
-}
-
-/// Name of a packing method in descriptions.
-pub(crate) fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::Cdks => "cdks",
-        Method::Inspiring => "inspiring",
-    }
-}
-
-/// An error of the layers below that only a defect of this program causes.
-pub(crate) fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("second layer: {error}"))
 }

@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use gadget::Coins;
-use lattice::Workspace;
 use lattice::pack::PackingTable;
 use rayon::prelude::*;
-use ring::column_matrix::{LINE, ring_products};
+use ring::column_matrix::LINE;
 use ring::matrix::GROUP_ROWS;
-use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
+use ring::{ColumnMatrix, Ntt, Poly};
 
+use super::Public;
 use super::layout::Layers;
 use super::params::Params;
-use super::{Public, internal};
 use crate::clock::Group;
 use crate::error::Result;
 use crate::linear::{LinearDatabase, NegacyclicHint};
-use crate::rlwe::inversion;
+use crate::rlwe::{internal, inverted, products, workspace};
 use crate::scheme::Context;
 
 /// Writes the digits of `words`, switched to q1, to `out`, centred: the values one after the other are one string of bits,
@@ -108,7 +106,7 @@ impl Second {
     }
 
     fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
-        let masks = ring_masks(&public.ring, &self.hints[copy])?;
+        let masks = inverted(&public.ring, &self.hints[copy])?;
         public.packing.preprocess(&public.masks, &masks, &mut workspace()).map_err(internal)
     }
 
@@ -186,38 +184,6 @@ impl Second {
     }
 }
 
-/// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
-pub(super) fn workspace() -> Workspace<u32> {
-    Workspace::new(Coins::from_seed(Seed([0; 16])))
-}
-
-/// The ring masks of the hints.
-pub(super) fn ring_masks(ring: &Ring<u32>, hints: &[Poly<u32, Ntt>]) -> Result<Vec<Poly<u32, Ntt>>> {
-    let inverted = inversion(ring.n())?;
-    Ok(hints.iter().map(|hint| ring.automorphism_ntt(hint, &inverted)).collect())
-}
-
-/// [`ring_products`] of `count` columns from `first` on, by several threads.
-pub(super) fn products(
-    matrix: &ColumnMatrix,
-    ring: &Ring<u32>,
-    factors: &[Poly<u32, Ntt>],
-    (first, count): (usize, usize),
-    threads: usize,
-) -> Result<Vec<Poly<u32, Ntt>>> {
-    let mut out: Vec<Poly<u32, Ntt>> = (0..count).map(|_| ring.zero()).collect();
-    let each = count.div_ceil(threads.max(1)).max(1);
-    let task = |(i, out): (usize, &mut [Poly<u32, Ntt>])| {
-        ring_products(matrix, ring, factors, first + i * each, out).map_err(internal)
-    };
-    if threads <= 1 {
-        out.chunks_mut(each).enumerate().try_for_each(task)?;
-    } else {
-        out.par_chunks_mut(each).enumerate().try_for_each(task)?;
-    }
-    Ok(out)
-}
-
 /// Computes the first hint and writes its digits, 32 groups at a time.
 fn fill(
     params: &Params,
@@ -273,16 +239,6 @@ pub(super) fn answer_digits(params: &Params, layers: &Layers, words: &[u32]) -> 
         matrix.set_rows((start, rows), (0, columns), &entries, columns).map_err(internal)?;
     }
     Ok(matrix)
-}
-
-/// The products of a matrix with a query, as residues modulo each prime.
-pub(super) fn bodies(
-    kernel: Kernel,
-    matrix: &ColumnMatrix,
-    queries: &[ResidueVector],
-    threads: usize,
-) -> Result<Vec<Vec<u32>>> {
-    ring::column_matrix::product(kernel, matrix, queries, threads).map_err(internal)
 }
 
 #[cfg(test)]

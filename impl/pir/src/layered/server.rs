@@ -10,13 +10,13 @@ use ring::{Coefficient, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::layout::Layers;
 use super::params::{Body, Params};
-use super::second::{Second, answer_digits, bodies, ring_masks, workspace};
-use super::{Public, SEED_BYTES, internal};
+use super::second::{Second, answer_digits};
+use super::{Public, SEED_BYTES};
 use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::linear::{LinearDatabase, NegacyclicHint};
-use crate::rlwe::read_coefficients;
+use crate::rlwe::{bodies, body_poly, internal, inverted, pack_all, read_coefficients, workspace};
 use crate::scheme::{Change, Context, Request, Response, check_queries};
 use crate::wire::{Frame, FrameBuilder};
 
@@ -85,7 +85,9 @@ impl Server {
         let second = clock.time("answer_second_layer", Group::Online, || {
             bodies(kernel, self.second.matrix(), &queries.second, threads)
         })?;
-        let packed = clock.time("answer_packing", Group::Online, || self.pack(&queries.keys, &second))?;
+        let packed = clock.time("answer_packing", Group::Online, || {
+            pack_all(&self.public.ring, self.second.tables(), &queries.keys, &second)
+        })?;
         let mut answers = clock.time("answer_body", Group::Online, || -> Result<_> {
             let mut answers = Vec::with_capacity(packed.len());
             for (k, packed) in packed.into_iter().enumerate() {
@@ -133,29 +135,6 @@ impl Server {
         Ok(queries)
     }
 
-    /// The packed hint digits: for each query, one ciphertext a copy.
-    fn pack(&self, keys: &[PackingKeys], bodies: &[Vec<u32>]) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
-        let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::with_capacity(self.layers.copies)).collect();
-        for (copy, table) in self.second.tables().iter().enumerate() {
-            let first = copy * self.layers.degree;
-            let polys: Vec<_> = bodies.iter().map(|bodies| self.poly(bodies, first, self.layers.degree)).collect();
-            let batch: Vec<_> = keys.iter().zip(&polys).collect();
-            let outputs = table.pack_batch(&batch).map_err(internal)?;
-            packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
-        }
-        Ok(packed)
-    }
-
-    /// The polynomial with `count` consecutive products as its first coefficients.
-    fn poly(&self, products: &[u32], first: usize, count: usize) -> Poly<u32, Coefficient> {
-        let mut poly = self.public.ring.zero();
-        let columns = products.len() / self.public.ring.primes().len();
-        for (limb, products) in poly.limbs_mut().zip(products.chunks_exact(columns)) {
-            limb[..count].copy_from_slice(&products[first..first + count]);
-        }
-        poly
-    }
-
     /// One query's answer: the digits of the first layer's answer go through the second layer and join the packed ciphertexts.
     fn body(
         &self,
@@ -170,7 +149,7 @@ impl Server {
         let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
         let mut hints: Vec<Poly<u32, Ntt>> = (0..digits.cols()).map(|_| ring.zero()).collect();
         ring_products(&digits, ring, self.second.factors(), 0, &mut hints).map_err(internal)?;
-        let masks = ring_masks(ring, &hints)?;
+        let masks = inverted(ring, &hints)?;
         let mut packed = packed;
         let more = match self.params.body {
             Body::Traced => {
@@ -179,10 +158,10 @@ impl Server {
             }
             Body::Unpacked => {
                 let samples = masks.into_iter().enumerate();
-                samples.map(|(j, mask)| Rlwe { a: ring.inverse(mask), b: self.poly(&bodies[0], j, 1) }).collect()
+                samples.map(|(j, mask)| Rlwe { a: ring.inverse(mask), b: body_poly(ring, &bodies[0], j, 1) }).collect()
             }
             Body::Packed => {
-                let body = self.poly(&bodies[0], 0, masks.len());
+                let body = body_poly(ring, &bodies[0], 0, masks.len());
                 let keys = &queries.keys[k];
                 let pack = self.public.packing.pack(&self.public.masks, keys, &masks, &body, &mut workspace());
                 vec![pack.map_err(internal)?]
@@ -207,7 +186,7 @@ impl Server {
         let trace = self.public.trace()?;
         let mut buffers = workspace();
         for (j, mask) in masks.into_iter().enumerate() {
-            let body = self.poly(bodies, j, 1);
+            let body = body_poly(ring, bodies, j, 1);
             let traced = trace.pack(&self.public.masks, keys, &[mask], &body, &mut buffers).map_err(internal)?;
             let (copy, digit) = (j / layers.answer_digits, j % layers.answer_digits);
             packed[copy].add_assign(ring, &traced.mul_monomial(ring, layers.hint_digits + digit));

@@ -3,6 +3,7 @@
 pub mod doublepir;
 pub mod inspire0;
 pub mod simplepir;
+pub mod simpleypir;
 #[cfg(test)]
 mod tests_support;
 pub mod ypir;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use gadget::Family;
 use lattice::RingGadget;
+use lattice::pack::Method;
 use ring::{Kernel, Ring, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -202,6 +203,32 @@ impl Packed {
     /// Number of digits l.
     pub fn length(&self) -> usize {
         self.length
+    }
+
+    /// Automorphisms with a key, of whole packings.
+    pub fn roles(rlwe: &Rlwe, method: Method) -> u64 {
+        match method {
+            Method::Cdks => u64::from(rlwe.degree.ilog2()),
+            Method::Inspiring => 2,
+        }
+    }
+
+    /// Bytes of the packing keys of one query: bodies only.
+    pub fn key_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
+        let bits: u32 = rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum();
+        (Self::roles(rlwe, method) * self.length as u64 * rlwe.degree as u64 * u64::from(bits)).div_ceil(8)
+    }
+
+    /// Bytes of the packing table of one output: a linear form of a slot for each role and digit, of as many slots as the images
+    /// of the role's key come from (for level k of CDKS d / 2^k, in whole lines).
+    pub fn table_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
+        let slots: usize = match method {
+            Method::Cdks => {
+                (1..=rlwe.degree.ilog2()).map(|level| (rlwe.degree >> level).max(ring::diagonal::LINE)).sum()
+            }
+            Method::Inspiring => rlwe.degree,
+        };
+        slots as u64 * self.length as u64 * rlwe.poly_bytes()
     }
 
     /// The gadget's numbers for a description.

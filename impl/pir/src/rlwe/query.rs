@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use lattice::RlweKey;
-use ring::{Automorphism, Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector, Ring, Seed};
+use ring::{Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector, Ring, Seed};
 
+use super::hint::inverted;
 use crate::error::{Error, Result};
 
 /// Bytes of a coefficient of a query at most, and the width published for YPIR's second query.
@@ -51,8 +52,8 @@ impl RingQueries {
     /// # Errors
     /// None for the degrees of rings; the automorphism's.
     pub fn factors(&self) -> Result<Vec<Poly<u32, Ntt>>> {
-        let inverted = inversion(self.ring.n())?;
-        Ok((0..self.blocks()).map(|k| self.ring.automorphism_ntt(&self.mask(k), &inverted)).collect())
+        let masks: Vec<_> = (0..self.blocks()).map(|k| self.mask(k)).collect();
+        inverted(&self.ring, &masks)
     }
 
     /// The body of an encryption under `key` of `scale` at `index` and zeros elsewhere: for each entry its number modulo q, as so
@@ -86,11 +87,6 @@ impl RingQueries {
             }
         }
     }
-}
-
-/// X -> 1/X.
-pub(crate) fn inversion(degree: usize) -> Result<Automorphism> {
-    Automorphism::new(degree, 2 * degree as u64 - 1).map_err(|e| Error::Workload(e.to_string()))
 }
 
 /// A query's body as the products take it.

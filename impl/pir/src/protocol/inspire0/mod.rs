@@ -74,6 +74,6 @@ impl Scheme for Inspire0 {
     }
 
     fn apply_update(_: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
-        layered::no_update_messages(messages)
+        crate::rlwe::no_update_messages(messages)
     }
 }

@@ -1,0 +1,147 @@
+//! SimpleYPIR's client: no state between queries but the public seed, a fresh secret for every index.
+
+use std::collections::VecDeque;
+
+use lattice::{RlweKey, SplitKey, SplitRlwe};
+use ring::{DiscreteGaussian, Kernel, Seed};
+
+use super::layout::Layout;
+use super::server::Public;
+use super::{Params, SEED_BYTES, SimpleYpir};
+use crate::database::{Record, copy_bits};
+use crate::error::{Error, Result};
+use crate::noise::NoiseLog;
+use crate::rlwe::{internal, switched_errors};
+use crate::scheme::{Context, Request, Response, Scheme};
+use crate::wire::{BitWriter, Frame, FrameBuilder};
+use crate::workload::Shape;
+
+/// One index asked for, with the secret of its query.
+struct Pending {
+    index: u64,
+    key: RlweKey<u32>,
+}
+
+/// The public seed's expansions and the queries under way.
+pub struct Client {
+    params: Params,
+    layout: Layout,
+    error: DiscreteGaussian,
+    public: Option<Public>,
+    pending: VecDeque<Vec<Pending>>,
+    /// The request extracted last.
+    extracted: Vec<Pending>,
+}
+
+impl Client {
+    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
+        let error = DiscreteGaussian::new(params.rlwe.error).map_err(|e| Error::value("rlwe.error", e.to_string()))?;
+        Ok(Self {
+            params: params.clone(),
+            layout: Layout::choose(params, shape)?,
+            error,
+            public: None,
+            pending: VecDeque::new(),
+            extracted: Vec::new(),
+        })
+    }
+
+    pub(super) fn receive_seed(&mut self, message: Frame, kernel: Kernel) -> Result<()> {
+        let message = message.check(SimpleYpir::NAME, "seed", SEED_BYTES as u64)?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        seed.0.copy_from_slice(message.payload());
+        self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
+        Ok(())
+    }
+
+    /// For each index: the item's row under the public masks, packing keys.
+    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+        let Self { params, layout, .. } = self;
+        indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
+        let public =
+            self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
+        let (packing, rng) = (&public.packing, &mut context.rng);
+        let (key_bytes, bytes) = (packing.key_bytes(), params.query_bytes * layout.rows);
+        let mut keys = FrameBuilder::new(key_bytes * indices.len());
+        let mut query = FrameBuilder::new(bytes * indices.len());
+        let parts = keys.payload_mut().chunks_exact_mut(key_bytes);
+        let parts = parts.zip(query.payload_mut().chunks_exact_mut(bytes));
+        let mut pending = Vec::with_capacity(indices.len());
+        for (&index, (keys, query)) in indices.iter().zip(parts) {
+            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+            let message = (layout.place(index).0, params.scale());
+            public.queries.body(&key, message, &self.error, params.query_bytes, rng, query);
+            let packing_keys = packing.keys(&key, &public.masks, &self.error, rng).map_err(internal)?;
+            keys.copy_from_slice(&packing_keys.to_bytes(packing));
+            pending.push(Pending { index, key });
+        }
+        self.pending.push_back(pending);
+        let messages =
+            vec![("keys", keys.finish(SimpleYpir::NAME, "keys")), ("query", query.finish(SimpleYpir::NAME, "query"))];
+        Ok(Request { messages, queries: indices.len() as u64 })
+    }
+
+    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let records = self.decrypt(pending, response, None)?;
+        self.extracted = self.pending.pop_front().unwrap_or_default();
+        Ok(records)
+    }
+
+    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        self.decrypt(&self.extracted, response, Some(noise)).map(|_| ())
+    }
+
+    fn decrypt(
+        &self,
+        pending: &[Pending],
+        response: &Response,
+        mut noise: Option<&mut NoiseLog>,
+    ) -> Result<Vec<Record>> {
+        let [("answer", message)] = &response.messages[..] else {
+            return Err(Error::message("answer", "a response is one message `answer`."));
+        };
+        let (layout, switch, degree) = (&self.layout, self.params.switch, self.layout.degree);
+        let each = switch.bytes(degree, degree) as usize;
+        let bytes = each * layout.elements;
+        let message = message.clone().check(SimpleYpir::NAME, "answer", (bytes * pending.len()) as u64)?;
+        let mut records = Vec::with_capacity(pending.len());
+        for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
+            let opener = SplitKey::new(&query.key).map_err(internal)?;
+            let (_, bit) = layout.place(query.index);
+            let wanted = layout.entries_of(bit);
+            let mut entries = Vec::with_capacity(layout.columns());
+            let p = 1u64 << layout.entry_bits;
+            for (element, bytes) in answer.chunks_exact(each).enumerate() {
+                let ciphertext = SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
+                    .map_err(|e| Error::message("answer", e.to_string()))?;
+                if let Some(noise) = noise.as_deref_mut() {
+                    let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p)?;
+                    noise.add("answer", threshold, errors);
+                }
+                // Only the elements with the record are decrypted.
+                let columns = element * degree..(element + 1) * degree;
+                if columns.start < wanted.end && wanted.start < columns.end {
+                    entries.extend(opener.decode(&ciphertext, p).map_err(internal)?);
+                } else {
+                    entries.resize(columns.end, 0);
+                }
+            }
+            records
+                .push(self.record(&entries[wanted.clone()], bit - wanted.start as u64 * u64::from(layout.entry_bits)));
+        }
+        Ok(records)
+    }
+
+    /// The record that starts at bit `first` of the decrypted entries.
+    fn record(&self, entries: &[u64], first: u64) -> Record {
+        let (width, bits) = (self.layout.entry_bits, self.layout.shape.record_bits as usize);
+        let (offset, mask) = (self.params.offset() as u64, (1u64 << width) - 1);
+        let mut writer = BitWriter::default();
+        entries.iter().for_each(|entry| writer.put(((entry + offset) & mask) as u32, width));
+        let bytes = writer.finish();
+        let mut record = vec![0; bits.div_ceil(8)];
+        copy_bits(&bytes[(first / 8) as usize..], (first % 8) as u32, bits, &mut record);
+        record
+    }
+}

@@ -1,0 +1,105 @@
+//! SimpleYPIR's layout, bytes, memory, operations and RLWE instance.
+
+use lattice::pack::Method;
+use serde_json::json;
+
+use super::layout::Layout;
+use super::{Params, SEED_BYTES};
+use crate::description::{Direction, MemoryMap, TableBytes};
+use crate::error::Result;
+use crate::rlwe::Packed;
+use crate::runner::PROCESS_BYTES;
+use crate::scheme::{Sizes, count, operations};
+use crate::workload::Workload;
+
+const METHOD: Method = Method::Cdks;
+
+pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    let layout = Layout::choose(params, workload.shape)?;
+    let (queries, updates) = (workload.queries, workload.updates);
+    let (rows, columns, elements) = (layout.rows as u64, layout.columns() as u64, layout.elements as u64);
+    let (degree, length, poly) = (layout.degree as u64, params.packed.length() as u64, params.rlwe.poly_bytes());
+    let (blocks, roles) = (rows.div_ceil(degree), Packed::roles(&params.rlwe, METHOD));
+    let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
+    sizes.layout.extend(operations(json!({
+        "packing": METHOD.to_string(),
+        "packing_gadget": params.packed.describe(),
+        "mask_modulus": params.switch.mask,
+        "body_modulus": params.switch.body,
+        "ring_degree": degree,
+        "ring_modulus": params.rlwe.modulus(),
+    })));
+
+    let served = Some(queries);
+    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
+    let key_bytes = params.packed.key_bytes(&params.rlwe, METHOD);
+    let keys = count(&[key_bytes, queries]);
+    sizes.message("keys", Direction::Upload, "query", keys, "log2(d) l d log2(q) k / 8", served);
+    let query = count(&[params.query_bytes as u64, rows, queries]);
+    sizes.message("query", Direction::Upload, "query", query, "w N k", served);
+    let answer_each = count(&[params.switch.bytes(layout.degree, layout.degree), elements]);
+    let answer = count(&[answer_each, queries]);
+    sizes.message("answer", Direction::Download, "answer", answer, "c d (28 + 20) k / 8", served);
+
+    let table = params.packed.table_bytes(&params.rlwe, METHOD);
+    let tables = count(&[elements, table]);
+    let key_masks = roles * length * poly;
+    let server = vec![
+        TableBytes::new("database", layout.stored_bytes()),
+        TableBytes::new("masks", blocks * poly),
+        TableBytes::new("packing tables", tables),
+        TableBytes::new("packing key masks", key_masks),
+    ];
+    let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
+    // While a table is made: hints and ring masks or the nodes of the tree and their digits; in an update also the old table.
+    let packing = (2 + length) * degree * poly + if updates > 0 { table } else { 0 };
+    let online = count(&[
+        queries,
+        2 * key_bytes
+            + 3 * params.query_bytes as u64 * rows
+            + ring::ResidueVector::stored_bytes_for(layout.rows, 2)
+            + 2 * 8 * columns
+            + 2 * answer_each
+            + 2 * elements * poly
+            + key_masks,
+    ]);
+    let encoding = 32 * 2 * columns;
+    sizes.memory = MemoryMap {
+        server,
+        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
+        peak_bytes: kept.saturating_add(packing.max(online).max(encoding)).saturating_add(key_masks + PROCESS_BYTES),
+    };
+
+    let nodes = degree - 1;
+    // Outputs that an update touches: those of the records' entries.
+    let touched = count(&[updates, workload.shape.record_bits.div_ceil(u64::from(layout.entry_bits) * degree) + 1]);
+    let touched = if updates == 0 { 0 } else { touched.min(elements) };
+    let make = |outputs: u64| {
+        json!({
+            "ntt_ring": count(&[2, outputs, nodes, length + 1]),
+            "ntt_slots": count(&[2, outputs, degree, length]),
+            "bytes_written": count(&[outputs, table]),
+        })
+    };
+    sizes.operations = operations(json!({
+        "encode": { "bytes_written": layout.stored_bytes() },
+        "hint": { "ntt_ring": count(&[2, columns, blocks]) },
+        "packing_tables": make(elements),
+        "query": {
+            "ntt_ring": count(&[queries, 2 * blocks + 4 * roles * length]),
+            "gaussian_samples": count(&[queries, rows + roles * length * degree]),
+        },
+        "answer": {
+            "multiply_adds_residues": count(&[2, rows, columns, queries]),
+            "bytes_read": layout.stored_bytes(),
+            "bytes_read_packing": tables,
+            "ntt_ring": count(&[queries, 2 * elements]),
+        },
+        "extract": { "ntt_ring": count(&[queries, 4 * elements]) },
+        "update_hint": { "ntt_ring": count(&[2, touched, degree, blocks]) },
+        "update_packing_tables": make(touched),
+    }));
+    let samples = rows + roles * length * degree;
+    sizes.instances = vec![params.rlwe.instance("query_and_keys", samples, "the item of the record asked for")];
+    Ok(sizes)
+}

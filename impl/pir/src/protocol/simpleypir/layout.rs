@@ -1,0 +1,107 @@
+//! How a database is laid out: items of whole records, one a row.
+
+use serde_json::json;
+
+use super::params::{Params, Rows};
+use crate::error::{Error, Result};
+use crate::workload::Shape;
+
+/// A database as rows of items. The bits of an item's records stand one after the other and are cut into entries.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The database.
+    pub shape: Shape,
+    /// Records of an item.
+    pub records_per_item: u64,
+    /// Items that hold records.
+    pub items: u64,
+    /// N: rows, which the query selects from.
+    pub rows: usize,
+    /// c: ring elements of an item, ciphertexts of an answer.
+    pub elements: usize,
+    /// d.
+    pub degree: usize,
+    /// Bits of an entry.
+    pub entry_bits: u32,
+}
+
+impl Layout {
+    /// Items of about the square root of the database's entries, rounded up to the set's step, or of one record where that is
+    /// longer (reference implementation, `params_for_scenario_simplepir`).
+    ///
+    /// # Errors
+    /// More entries than the address space has.
+    pub fn choose(params: &Params, shape: Shape) -> Result<Self> {
+        let (entry_bits, degree) = (params.entry_bits, params.rlwe.degree as u64);
+        let element_bits = u64::from(entry_bits) * degree;
+        let entries = shape.database_bits().div_ceil(entry_bits.into()) as u64;
+        let item = entries.isqrt().div_ceil(params.item_step).max(1) * params.item_step;
+        // No item need be longer than the database.
+        let needed = shape.database_bits().div_ceil(element_bits.into()) as u64;
+        let elements = item.div_ceil(degree).min(needed).max(shape.record_bits.div_ceil(element_bits));
+        let records_per_item = (elements * element_bits / shape.record_bits).min(shape.records);
+        let items = shape.records.div_ceil(records_per_item);
+        let rows = match params.rows {
+            Rows::PowerOfTwo => items.next_power_of_two().max(1 << 11),
+            Rows::Exact => items.next_multiple_of(ring::column_matrix::LINE as u64),
+        };
+        match (usize::try_from(rows), usize::try_from(elements * degree)) {
+            (Ok(rows), Ok(columns)) => Ok(Self {
+                shape,
+                records_per_item,
+                items,
+                rows,
+                elements: columns / params.rlwe.degree,
+                degree: params.rlwe.degree,
+                entry_bits,
+            }),
+            _ => Err(Error::Workload(format!("{rows} items exceed this machine's address space."))),
+        }
+    }
+
+    /// Entries of an item: columns.
+    pub fn columns(&self) -> usize {
+        self.elements * self.degree
+    }
+
+    /// Item of a record and its first bit within.
+    pub fn place(&self, index: u64) -> (usize, u64) {
+        let within = index % self.records_per_item;
+        ((index / self.records_per_item) as usize, within * self.shape.record_bits)
+    }
+
+    /// Entries that hold part of the record whose first bit within its item is `bit`.
+    pub fn entries_of(&self, bit: u64) -> std::ops::Range<usize> {
+        let width = u64::from(self.entry_bits);
+        (bit / width) as usize..(bit + self.shape.record_bits).div_ceil(width) as usize
+    }
+
+    /// Bits of the items from `item` on, so many of them, that hold records: first bit in the database, number.
+    pub fn bits(&self, item: usize) -> (u64, u64) {
+        let first = (item as u64 * self.records_per_item).min(self.shape.records);
+        let records = self.records_per_item.min(self.shape.records - first);
+        (first * self.shape.record_bits, records * self.shape.record_bits)
+    }
+
+    /// Bytes of the database in memory.
+    pub fn stored_bytes(&self) -> u64 {
+        ring::ColumnMatrix::stored_bytes_for(self.rows, self.columns())
+    }
+
+    /// The layout's numbers for a description.
+    pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
+        let information = self.shape.database_bytes();
+        crate::scheme::operations(json!({
+            "rows": self.rows,
+            "columns": self.columns(),
+            "items": self.items,
+            "records_per_item": self.records_per_item,
+            "elements_per_item": self.elements,
+            "plain_modulus": 1u64 << self.entry_bits,
+            "entry_bits": self.entry_bits,
+            "stored_bytes": self.stored_bytes(),
+            "information_bytes": information,
+            "waste": self.stored_bytes() as f64 / information as f64 - 1.0,
+        }))
+    }
+}

@@ -1,0 +1,230 @@
+//! SimpleYPIR's server.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use lattice::pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable};
+use rand::RngCore;
+use rayon::prelude::*;
+use ring::column_matrix::LINE;
+use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
+
+use super::layout::Layout;
+use super::{Params, SEED_BYTES, SimpleYpir};
+use crate::clock::Group;
+use crate::database::{Database, check_change};
+use crate::error::{Error, Result};
+use crate::rlwe::{RingQueries, bodies, internal, inverted, pack_all, products, read_coefficients, workspace};
+use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::wire::{Frame, FrameBuilder};
+
+/// What server and clients derive from the public seed.
+pub(super) struct Public {
+    pub ring: Arc<Ring<u32>>,
+    pub queries: RingQueries,
+    pub packing: Packing,
+    pub masks: PackingMasks,
+}
+
+impl Public {
+    /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
+    pub fn new(params: &Params, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
+        let ring = params.rlwe.ring(kernel)?;
+        let packing = Packing::new(Method::Cdks, &params.packed.gadget(&ring)?, ring.n()).map_err(internal)?;
+        Ok(Self {
+            queries: RingQueries::new(&ring, seed.derive("query"), layout.rows),
+            masks: packing.masks(seed.derive("packing")),
+            packing,
+            ring,
+        })
+    }
+}
+
+/// The database, its packing tables and the public seed.
+pub struct Server {
+    params: Params,
+    layout: Layout,
+    public: Public,
+    seed: Seed,
+    matrix: ColumnMatrix,
+    /// a_k(1/X).
+    factors: Vec<Poly<u32, Ntt>>,
+    tables: Vec<PackingTable>,
+    /// Updates so far, modulo 2^16.
+    epoch: u16,
+}
+
+impl Server {
+    /// Encodes the database and makes the packing tables of its hints (phases `encode`, `hint`, `packing_tables`).
+    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        context.rng.fill_bytes(&mut seed.0);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let matrix = clock.time("encode", Group::Offline, || encode(params, &layout, database, context))?;
+        let factors = public.queries.factors()?;
+        let mut server =
+            Self { params: params.clone(), layout, public, seed, matrix, factors, tables: Vec::new(), epoch: 0 };
+        // One output at a time: its hints are larger than all else but the tables, and are needed for its table only.
+        let mut seconds = [0.0; 2];
+        context.progress.begin("packing_tables", layout.elements as u64);
+        for element in 0..layout.elements {
+            let table = server.table(element, context.threads, &mut seconds)?;
+            server.tables.push(table);
+            context.progress.advance(1);
+        }
+        context.progress.end();
+        clock.add("hint", Group::Offline, seconds[0]);
+        clock.add("packing_tables", Group::Offline, seconds[1]);
+        Ok(server)
+    }
+
+    /// The table of one output; adds the seconds of its hints and of itself.
+    fn table(&self, element: usize, threads: usize, seconds: &mut [f64; 2]) -> Result<PackingTable> {
+        let degree = self.layout.degree;
+        let start = std::time::Instant::now();
+        let ring = &self.public.ring;
+        let hints = products(&self.matrix, ring, &self.factors, (element * degree, degree), threads)?;
+        seconds[0] += start.elapsed().as_secs_f64();
+        let start = std::time::Instant::now();
+        let masks = inverted(ring, &hints)?;
+        drop(hints);
+        let table = self.public.packing.preprocess(&self.public.masks, &masks, &mut workspace());
+        seconds[1] += start.elapsed().as_secs_f64();
+        table.map_err(internal)
+    }
+
+    /// The message with the public seed.
+    pub(super) fn seed(&self) -> Frame {
+        let mut builder = FrameBuilder::new(SEED_BYTES);
+        builder.payload_mut().copy_from_slice(&self.seed.0);
+        builder.finish(SimpleYpir::NAME, "seed")
+    }
+
+    /// Answers every query of every request in one pass over the database and one over each packing table.
+    pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        let clock = Arc::clone(&context.clock);
+        let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let (kernel, threads) = (context.kernel, context.threads);
+        let products =
+            clock.time("answer_product", Group::Online, || bodies(kernel, &self.matrix, &queries, threads))?;
+        let ring = &self.public.ring;
+        let packed = clock.time("answer_packing", Group::Online, || pack_all(ring, &self.tables, &keys, &products))?;
+        let switch = self.params.switch;
+        let each = switch.bytes(self.layout.degree, self.layout.degree) as usize;
+        let mut packed = packed.iter();
+        let respond = |request: &Request| {
+            let bytes = each * self.layout.elements * request.queries as usize;
+            let mut builder = FrameBuilder::new(bytes);
+            let ciphertexts = packed.by_ref().take(request.queries as usize).flatten();
+            for (out, ciphertext) in builder.payload_mut().chunks_exact_mut(each).zip(ciphertexts) {
+                let switched = ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?;
+                out.copy_from_slice(&switched.to_bytes());
+            }
+            let answer = builder.at_epoch(self.epoch).finish(SimpleYpir::NAME, "answer");
+            Ok(Response { messages: vec![("answer", answer)], queries: request.queries })
+        };
+        clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())
+    }
+
+    fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
+        let (packing, bytes) = (&self.public.packing, self.params.query_bytes * self.layout.rows);
+        let (mut queries, mut all_keys) = (Vec::new(), Vec::new());
+        for request in requests {
+            let [("keys", keys), ("query", query)] = &request.messages[..] else {
+                return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
+            };
+            check_queries(request)?;
+            let key_bytes = packing.key_bytes();
+            let keys = keys.clone().check(SimpleYpir::NAME, "keys", request.queries * key_bytes as u64)?;
+            let query = query.clone().check(SimpleYpir::NAME, "query", request.queries * bytes as u64)?;
+            for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
+                queries.push(read_coefficients(&self.public.ring, self.params.query_bytes, query)?);
+                let keys = PackingKeys::from_bytes(packing, keys);
+                all_keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
+            }
+        }
+        Ok((queries, all_keys))
+    }
+
+    /// Changes records; the hints and tables of the outputs they stand in are made anew. Clients hold nothing of the database,
+    /// so they need no message.
+    pub(super) fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
+        let layout = self.layout;
+        changes.iter().try_for_each(|(index, record)| check_change(layout.shape, *index, record))?;
+        let mut touched = BTreeSet::new();
+        for (index, record) in changes {
+            let (item, bit) = layout.place(*index);
+            let range = layout.entries_of(bit);
+            let mut entries = vec![0u16; range.len()];
+            for (entry, column) in entries.iter_mut().zip(range.clone()) {
+                *entry = (i32::from(self.matrix.get(item, column)) + self.params.offset()) as u16;
+            }
+            let first = bit - range.start as u64 * u64::from(layout.entry_bits);
+            replace_bits(&mut entries, layout.entry_bits, first, record, layout.shape.record_bits);
+            for (entry, column) in entries.iter().zip(range.clone()) {
+                let centred = (i32::from(*entry) - self.params.offset()) as i16;
+                self.matrix.set(item, column, centred).map_err(internal)?;
+            }
+            touched.extend(range.start / layout.degree..=(range.end - 1) / layout.degree);
+        }
+        let mut seconds = [0.0; 2];
+        for element in touched {
+            self.tables[element] = self.table(element, context.threads, &mut seconds)?;
+        }
+        context.clock.add("update_hint", Group::Update, seconds[0]);
+        context.clock.add("update_packing_tables", Group::Update, seconds[1]);
+        self.epoch = self.epoch.wrapping_add(1);
+        Ok(Vec::new())
+    }
+}
+
+/// Overwrites `bits` bits from bit `first` on of a string of entries of `width` bits.
+fn replace_bits(entries: &mut [u16], width: u32, first: u64, record: &[u8], bits: u64) {
+    for i in 0..bits {
+        let at = first + i;
+        let (entry, shift) = ((at / u64::from(width)) as usize, (at % u64::from(width)) as u32);
+        let bit = u16::from(record[(i / 8) as usize] >> (i % 8) & 1);
+        entries[entry] = entries[entry] & !(1 << shift) | bit << shift;
+    }
+}
+
+/// Cuts the items into centred entries, 32 rows at a time.
+fn encode(params: &Params, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
+    let columns = layout.columns();
+    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.degree).map_err(internal)?;
+    let items = layout.items as usize;
+    let starts: Vec<usize> = (0..items).step_by(LINE).collect();
+    context.progress.begin("encode", starts.len() as u64);
+    let entries_from = |&start: &usize| -> Result<Vec<i16>> {
+        let rows = LINE.min(items - start);
+        let mut centred = vec![0i16; rows * columns];
+        let (mut bytes, mut scratch) = (Vec::new(), Vec::new());
+        let mut entries = vec![0u16; columns];
+        for (row, out) in centred.chunks_exact_mut(columns).enumerate() {
+            let (first, bits) = layout.bits(start + row);
+            bytes.clear();
+            bytes.resize((bits as usize).div_ceil(8), 0);
+            database.read_bits(first, bits as usize, &mut scratch, &mut bytes)?;
+            let used = (bits as usize).div_ceil(layout.entry_bits as usize);
+            ring::bits::read_entries(&bytes, 0, layout.entry_bits, &mut entries[..used]);
+            let pairs = out.iter_mut().zip(&entries[..used]);
+            pairs.for_each(|(out, &entry)| *out = (i32::from(entry) - params.offset()) as i16);
+        }
+        Ok(centred)
+    };
+    for starts in starts.chunks(context.threads.max(1)) {
+        let parts: Vec<Result<Vec<i16>>> = match starts {
+            [one] => vec![entries_from(one)],
+            several => several.par_iter().map(entries_from).collect(),
+        };
+        for (&start, part) in starts.iter().zip(parts) {
+            let rows = LINE.min(items - start);
+            matrix.set_rows((start, rows), (0, columns), &part?, columns).map_err(internal)?;
+        }
+        context.progress.advance(starts.len() as u64);
+    }
+    context.progress.end();
+    Ok(matrix)
+}

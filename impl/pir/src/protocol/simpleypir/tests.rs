@@ -1,0 +1,78 @@
+use super::*;
+use crate::params::ParameterSet;
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
+
+fn text(rows: &str, step: u64) -> String {
+    format!(
+        "protocol = \"simpleypir\"\ntitle = \"test\"\nentry_bits = 14\nitem_step = {step}\nrows = \"{rows}\"\n\
+         query_coefficient_bytes = 7\n[source]\nkind = \"repaired\"\n\
+         [rlwe]\ndegree = 128\nmodulus = \"268369921 * 249561089\"\nsecret = {{ kind = \"gaussian\", stddev = 6.4 }}\n\
+         error = {{ stddev = 6.4 }}\n[packing]\nbase_log2 = 19\ndigits = \"unsigned\"\n\
+         [switch]\nmask_modulus = 268369921\nbody_modulus = 1048576\n"
+    )
+}
+
+fn set(text: &str) -> Params {
+    Params::try_new(toml::from_str(text).unwrap()).unwrap()
+}
+
+#[test]
+fn retrieves_every_shape_of_record_from_every_kind_of_database() {
+    for &(records, bits) in ALL_SHAPES {
+        check_everywhere::<SimpleYpir>(&set(&text("exact", 128)), records, bits, 2, 3);
+    }
+    check_everywhere::<SimpleYpir>(&set(&text("power_of_two", 100)), 700, 300, 3, 4);
+    let narrow = text("exact", 1).replace("entry_bits = 14", "entry_bits = 5").replace("unsigned", "balanced");
+    check_everywhere::<SimpleYpir>(&set(&narrow), 600, 77, 1, 2);
+}
+
+#[test]
+fn published_message_sizes() {
+    // Upload and download of Table 2 of InsPIRe, for every entry size of a database; keys as YPIR.
+    let params = set(&text("power_of_two", 18725).replace("degree = 128", "degree = 2048"));
+    for (log_bytes, up, down) in [(30, 112, 228), (33, 448, 444), (35, 896, 888)] {
+        for record_bits in [1, 512, 1 << 18] {
+            let workload = Workload::new(Shape::new((8u64 << log_bytes) / record_bits, record_bits).unwrap(), 1, 0);
+            let sizes = SimpleYpir::describe(&params, &workload.unwrap()).unwrap();
+            assert_eq!(sizes.payload_bytes("keys"), 462 << 10);
+            assert_eq!(sizes.payload_bytes("query"), up << 10, "2^{log_bytes} B of {record_bits} bits");
+            assert_eq!(sizes.payload_bytes("answer"), down << 10, "2^{log_bytes} B of {record_bits} bits");
+        }
+    }
+}
+
+#[test]
+fn noise_is_within_the_sum_of_its_stages() {
+    let shape = Shape::new(200_000, 14).unwrap();
+    let params = set(&text("exact", 128));
+    let measured = noise_variance::<SimpleYpir>(&params, shape, 60, "answer");
+    let layout = layout::Layout::choose(&params, shape).unwrap();
+    let (d, q, unit) = (128.0, params.rlwe.modulus() as f64, 268_369_921.0);
+    let (variance, z2) = (6.4f64.powi(2), 2f64.powi(38));
+    let product = layout.rows as f64 * variance * 2f64.powi(28) / 12.0;
+    let packing = (d * d - 1.0) / 3.0 * d * 3.0 * variance * z2 / 3.0;
+    let switch = (unit / 2f64.powi(20)).powi(2) / 12.0 + (1.0 + d * variance) / 12.0;
+    let bound = (product + packing) * (unit / q).powi(2) + switch;
+    assert!(measured < bound && measured > switch / 2.0, "measured {measured:e}, bound {bound:e}, switch {switch:e}");
+}
+
+#[test]
+fn sizes_do_not_wrap_around() {
+    grows_up_to_the_bounds::<SimpleYpir>(&set(&text("power_of_two", 18725).replace("degree = 128", "degree = 2048")));
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let text = text("exact", 128);
+    for (from, to, key) in [
+        ("entry_bits = 14", "entry_bits = 17", "entry_bits"),
+        ("item_step = 128", "item_step = 0", "item_step"),
+        ("bytes = 7", "bytes = 9", "query_coefficient_bytes"),
+        ("body_modulus = 1048576", "body_modulus = 16384", "switch.body_modulus"),
+        ("\"simpleypir\"", "\"ypir\"", "protocol"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let error = Params::try_new(toml::from_str(&text.replace(from, to)).unwrap()).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
+    }
+}
