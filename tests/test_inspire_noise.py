@@ -3,7 +3,7 @@
 from math import log2, pi
 
 import pytest
-from pirlab_estimator.noise import layered
+from pirlab_estimator.noise import inspire, layered
 from pirlab_estimator.noise.stage import evaluate, record_noise
 from pirlab_estimator.noise.tails import log2_subgaussian_tail
 
@@ -112,3 +112,60 @@ def test_more_of_everything_is_more_noise():
     unsigned = stages(layered.chain, two_layers("inspiring", 2))[0]
     assert log2(unsigned["packing"]["stddev"] / signed["packing"]["stddev"]) == pytest.approx(1, abs=0.05)
     assert signed["second_layer"]["common_share"] == 0 and unsigned["second_layer"]["common_share"] > 0.7
+
+
+def interpolated(degree=32, rows=1 << 15, signed=False, answers=1):
+    """InsPIRe with p = 65535."""
+    gadget = GADGET | {"signed": signed}
+    layout = {"rows": rows, "degree": degree, "plain_modulus": 65535, "answer_ciphertexts": answers}
+    layout |= {"packing_gadget": gadget, "rgsw_gadget": gadget, "mask_modulus": 268369921, "body_modulus": "2^20"}
+    return {"layout": layout, "instances": [second(rows)]}
+
+
+def theorem9(degree, rows, p=65535, z=1 << 19, length=3):
+    """The variance that the authors' code takes, sigma a standard deviation."""
+    return degree * 6.4**2 * (rows * p**2 + length * D**2 * z**2 / 4 + length * D * z**2 / 2)
+
+
+def test_inspires_published_figures():
+    """Facts: 2^32.47 after packing, 2^24 to 2^28.7 of the product, 2^27.5 of a step; a coefficient fails before the
+    switch with 2^-165, 2^-82 and 2^-40.5 for t = 32, 64 and 128, after it with 2^-71 and 2^-35 for the latter two."""
+    threshold = 268369921 * 249561089 / 65535 / 2
+    before, after = {32: -165, 64: -82, 128: -40.5}, {64: -71, 128: -35}
+    for degree, made in zip(before, stages(inspire.chain, *map(interpolated, before))):
+        assert log2(made["packing"]["stddev"]) == pytest.approx(32.46, abs=0.01)
+        bound = made["evaluation"]["stddev_bound"]
+        theorem = theorem9(degree, 1 << 15) ** 0.5
+        assert bound == pytest.approx(theorem, rel=0.01)
+        assert float(log2_subgaussian_tail(threshold, theorem)) == pytest.approx(before[degree], abs=1)
+        one = made["switch"]["log2_failure_bound"] - log2(2048)
+        # The facts take the rounding of the switch at its largest, half of 8 units, and not by its variance.
+        assert one == pytest.approx(after.get(degree, one), rel=0.1)
+        assert made["switch"]["threshold"] == pytest.approx(268369921 / 65535 / 2)
+    long = stages(inspire.chain, interpolated(rows=1 << 10), interpolated(rows=1 << 20))
+    products = [log2(m["first_product"]["stddev_bound"]) for m in long]
+    assert products == pytest.approx([24 - 1.3, 28.7 - 1], abs=0.4), (
+        "the facts bound entries by p, here they are centred"
+    )
+    step = (long[0]["evaluation"]["variance"] - 32 * long[0]["packing"]["variance"]) / 31
+    assert log2(step) / 2 == pytest.approx(27.5, abs=0.1)
+
+
+def test_inspires_largest_degree_is_conservative():
+    """The authors stop at t = 32: 2 exp(-T^2 / 2 v) <= 2^-40 at T = q/(4p). At q/(2p) 64 reaches the target too."""
+    failures = {
+        t: record_noise(list(stages(inspire.chain, interpolated(t))[0].values()), -40)["log2_failure"]
+        for t in (32, 64, 128)
+    }
+    assert failures[32] < failures[64] < -40 < failures[128]
+    [made] = stages(inspire.chain, interpolated(128, signed=True))
+    assert made["switch"]["log2_failure_bound"] < -80, "signed digits gain a bit, so two doublings of t"
+    quarter = 268369921 * 249561089 / 65535 / 4
+    for degree, allowed in ((32, True), (64, False)):
+        assert (log2_subgaussian_tail(quarter, theorem9(degree, 1 << 20) ** 0.5) <= -40) == allowed
+
+
+def test_inspires_union_is_over_a_records_ciphertexts():
+    one, eight = stages(inspire.chain, interpolated(), interpolated(answers=8))
+    assert eight["switch"]["decisions"] == 8 * one["switch"]["decisions"] == 8 * 2048
+    assert eight["switch"]["log2_failure_bound"] == pytest.approx(one["switch"]["log2_failure_bound"] + 3)

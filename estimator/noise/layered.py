@@ -21,7 +21,7 @@ import numpy as np
 
 from . import lattice, simplepir
 from .error import Noise
-from .ring_setting import Answers, Floats, Keys, Rings, numbers, secret_of
+from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, numbers, secret_of
 from .stage import Decision, Stage, by_class
 
 CENTRED = "digits of a uniform value modulo q1, less 2^(digit bits - 1)"
@@ -74,10 +74,9 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
     scale = (groups * np.asarray(rings.fresh.variance))[:, None]
     product, product_bound = Noise(scale * squares), Noise(scale * half[:, None] ** 2, "bound")
 
-    added, added_bound, words = _packing(layouts, rings, keys, by_class([[answer for _, _, answer in r] for r in each]))
-    packing, packing_bound = product + Noise(added), product_bound + Noise(added_bound, "bound")
+    added, words = _packing(layouts, rings, keys, by_class([[answer for _, _, answer in row] for row in each]))
+    packing, packing_bound = product + added, product_bound + added
     answers = Answers.of(layouts)
-    units = np.array([int(a) / int(b) for a, b in zip(answers.mask, answers.body)]) ** 2
     counts = by_class([[count for _, count, _ in row] for row in each]) * copies[:, None]
     mean = [0.0 if o["packing_gadget"]["signed"] else 1.0 for o in layouts] * np.asarray(
         lattice.mean_in_common(keys.gadget)
@@ -96,12 +95,12 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
         Stage("packing", words, PACKING_SOURCE, Noise(mean_square), largest, keys.words),
         Stage(
             "second_layer",
-            "(q_a/q)^2 V + (q_a/q_b)^2 / 12 + n E[s^2] / 12",
+            SWITCH_FORMULA,
             "Spiral; YPIR, modulus switching",
-            answers.switched(rings, packing).scaled(units[:, None]),
-            Noise(answers.switched(rings, packing_bound).scaled(units[:, None]).variance, "bound"),
+            answers.switched(rings, packing),
+            Noise(answers.switched(rings, packing_bound).variance, "bound"),
             decision=Decision(
-                threshold=[int(q) / 2 ** (o["digit_bits"] + 1) for q, o in zip(answers.mask, layouts)],
+                threshold=answers.threshold(2 * half),
                 union={
                     "entries of a record": copies,
                     "digits of an entry": numbers(layouts, "hint_digits") + numbers(layouts, "answer_digits"),
@@ -113,11 +112,10 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
     ]
 
 
-def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) -> tuple[Floats, Floats, str]:
-    """What packing adds to each class of digits, its bound, and its words. answer: 1 for the answer's digits."""
+def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) -> tuple[Noise, str]:
+    """What packing adds to each class of digits, and its words. answer: 1 for the answer's digits."""
     nothing = Noise(0.0)
-    packed = np.asarray(rings.inspiring(keys, rings.n, nothing).variance)
-    packed_bound = np.asarray(rings.inspiring_bound(keys, rings.n, nothing).variance)
+    inspiring = np.asarray(rings.inspiring(keys, rings.n, nothing).variance)
     tree = np.asarray(rings.cdks(keys, nothing).variance)
     # A traced sample leaves n - 1 key switches' noise on the mean coefficient that is not its own.
     switch = np.asarray(lattice.inspiring(rings.n, 2.0, keys.gadget, rings.fresh, rings.secret).variance)
@@ -125,14 +123,10 @@ def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) 
     body = np.array([body_of(o) for o in layouts])
     samples = numbers(layouts, "answer_digits")
     moved = np.where(body == TRACED, switch * (rings.n - 1), 0.0)
-
-    def added(inspiring: Floats) -> Floats:
-        hints = np.where(by_cdks, tree, inspiring) + samples * moved
-        bodies = np.where(body == UNPACKED, 0.0, np.where(by_cdks, 2 * tree + (samples - 1) * moved, inspiring))
-        return np.where(answer > 0, bodies[:, None], hints[:, None])
-
+    hints = np.where(by_cdks, tree, inspiring) + samples * moved
+    bodies = np.where(body == UNPACKED, 0.0, np.where(by_cdks, 2 * tree + (samples - 1) * moved, inspiring))
     words = "V + (n^2 - 1)/3 n sigma^2 sum E[x^2] (CDKS), V + n (n - 1) sigma^2 sum E[x^2] (InspiRING)"
-    return added(packed), added(packed_bound), words
+    return Noise(np.where(answer > 0, bodies[:, None], hints[:, None])), words
 
 
 def first_layer(descriptions: Sequence[dict]) -> Stage:

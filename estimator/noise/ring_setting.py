@@ -48,11 +48,9 @@ def _secret(secret: dict, dimension: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Keys:
-    """A gadget of keys: its digits' moments, what Theorems 2 and 4 take for them (ell and z), and their words."""
+    """A gadget of keys: its digits' moments and their words."""
 
     gadget: GadgetNoise
-    length: Floats
-    base: Floats
     words: list[str]
 
     @staticmethod
@@ -65,8 +63,7 @@ class Keys:
             f"{f} base-2^{g['base_log2']} digits of uniform masks" + (f", {g['dropped']} dropped" * bool(g["dropped"]))
             for f, g in zip(family, gadgets)
         ]
-        moments = GadgetNoise.of(family, modulus, base, dropped)
-        return Keys(moments, numbers(gadgets, "digits"), base.astype(float), words)
+        return Keys(GadgetNoise.of(family, modulus, base, dropped), words)
 
 
 @dataclass(frozen=True)
@@ -90,12 +87,6 @@ class Rings:
         """Noise after packing gamma ciphertexts by InspiRING."""
         return lattice.inspiring(self.n, gamma, keys.gadget, self.fresh, self.secret, noise)
 
-    def inspiring_bound(self, keys: Keys, gamma: Floats | float, noise: Noise) -> Noise:
-        """The same by Theorems 2 and 4, or by the digits' own moments where these are larger (unsigned digits)."""
-        theorem = lattice.packing_theorem(self.n, gamma, keys.length, keys.base, self.fresh)
-        own = lattice.inspiring(self.n, gamma, keys.gadget, self.fresh, self.secret)
-        return noise + Noise(np.maximum(theorem.variance, own.variance), "bound")
-
     def cdks(self, keys: Keys, noise: Noise) -> Noise:
         """Noise after packing by CDKS."""
         return lattice.cdks(self.n, keys.gadget, self.fresh, self.secret, noise)
@@ -113,9 +104,22 @@ class Answers:
         return Answers(moduli(layouts, "mask_modulus"), moduli(layouts, "body_modulus"))
 
     def switched(self, rings: Rings, noise: Noise) -> Noise:
-        """Noise after the switch, in units of the body's modulus."""
+        """Noise after the switch, in units of the mask's modulus, in which runs log it.
+
+        (q_a/q)^2 V + (q_a/q_b)^2 / 12 + n E[s^2] / 12.
+        """
+        units = np.array([int(a) / int(b) for a, b in zip(self.mask, self.body)]) ** 2
         if np.ndim(noise.variance) < 2:
-            return lattice.split_modulus_switch(rings.n, rings.modulus, self.mask, self.body, rings.secret, noise)
+            n, q, mask, body = rings.n, rings.modulus, self.mask, self.body
+            return lattice.split_modulus_switch(n, q, mask, body, rings.secret, noise).scaled(units)
         secret = Secret(np.asarray(rings.secret.square)[:, None], np.asarray(rings.secret.mean)[:, None])
         n, q = rings.n[:, None], rings.modulus[:, None]
-        return lattice.split_modulus_switch(n, q, self.mask[:, None], self.body[:, None], secret, noise)
+        switched = lattice.split_modulus_switch(n, q, self.mask[:, None], self.body[:, None], secret, noise)
+        return switched.scaled(units[:, None])
+
+    def threshold(self, plain_modulus: Floats) -> Floats:
+        """Half the distance of neighbouring messages, in the same units."""
+        return self.mask.astype(float) / (2 * plain_modulus)
+
+
+SWITCH_FORMULA = "(q_a/q)^2 V + (q_a/q_b)^2 / 12 + n E[s^2] / 12"

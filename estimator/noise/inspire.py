@@ -1,0 +1,76 @@
+"""Errors of InsPIRe (Theorems 9 and 10): product with the query, InspiRING, Horner's evaluation, modulus switch.
+
+Theorem 9 bounds the subgaussian parameter by N p^2 sigma^2 + t ell d^2 z^2 sigma^2/4 + t ell d z^2 sigma^2/2: N is t
+times the query's length N/t. Here every term is the variance it stands for: entries centred, the digits' own moments
+(masks are uniform, so this holds for any database that does not depend on the public seed), t - 1 products, since the
+first would be of nothing. sigma is the standard deviation 6.4, as in the authors' code; Theorem 10's
+exp(-pi T^2/sigma^2) takes a width. Its overflow t p/2, of messages that add up beyond p, is nothing beside 2^39.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import lattice
+from .error import Noise
+from .ring_setting import SWITCH_FORMULA, Answers, Keys, Rings, numbers
+from .stage import Decision, Stage
+
+CENTRED = "centred residues modulo p"
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """`first_product`, `packing`, `evaluation`, and `switch`, which decides."""
+    layouts = [d["layout"] for d in descriptions]
+    rings = Rings.of([d["instances"][0] for d in descriptions])
+    keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
+    selector = Keys.of([o["rgsw_gadget"] for o in layouts], rings.modulus)
+    rows, degree = numbers(layouts, "rows"), numbers(layouts, "degree")
+    p, answers = numbers(layouts, "plain_modulus"), Answers.of(layouts)
+
+    product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
+    product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
+    packing = rings.inspiring(keys, rings.n, product)
+    packing_bound = rings.inspiring(keys, rings.n, product_bound)
+    step = lattice.external_product(rings.n, selector.gadget, rings.fresh, rings.secret).scaled(degree - 1)
+    evaluation, evaluation_bound = packing.scaled(degree) + step, packing_bound.scaled(degree) + step
+    return [
+        Stage(
+            "first_product",
+            "N/t sigma^2 E[D^2] (random data), N/t sigma^2 floor(p/2)^2 (any data)",
+            "InsPIRe, proof of Theorem 9",
+            product,
+            product_bound,
+            CENTRED,
+        ),
+        Stage(
+            "packing",
+            "V + n (n - 1) sigma^2 sum E[x^2]",
+            "InsPIRe, Theorem 2",
+            packing,
+            packing_bound,
+            keys.words,
+        ),
+        Stage(
+            "evaluation",
+            "t V + (t - 1) 2 n sigma^2 sum E[x^2]: each step turns its input by a monomial and adds a ciphertext",
+            "InsPIRe, Theorem 9 and Lemma 2",
+            evaluation,
+            evaluation_bound,
+            selector.words,
+        ),
+        Stage(
+            "switch",
+            SWITCH_FORMULA,
+            "InsPIRe, Theorem 10",
+            answers.switched(rings, evaluation),
+            Noise(answers.switched(rings, evaluation_bound).variance, "bound"),
+            decision=Decision(
+                answers.threshold(p),
+                {"coefficients": rings.n, "ciphertexts of a record": numbers(layouts, "answer_ciphertexts")},
+            ),
+            common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
+        ),
+    ]
