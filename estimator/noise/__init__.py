@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, simplepir
+from . import doublepir, layered, simplepir
 from .stage import Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
 PROTOCOLS: dict[str, Callable[[Sequence[dict]], list[Stage]]] = {
     "simplepir": simplepir.chain,
     "doublepir": doublepir.chain,
+    "ypir": layered.chain,
+    "inspire0": layered.chain,
 }
 
 FAILURE_TARGET = -40.0
