@@ -189,7 +189,7 @@ def rows(joined: pd.DataFrame, predictions: pd.DataFrame, described: Described) 
 LAYOUT_KEYS = {
     "first": ("first_dimension", "rows"),
     "degree": ("degree", "columns"),
-    "answers": ("answer_ciphertexts",),
+    "answers": ("answer_ciphertexts", "elements_per_item"),
 }
 """Keys of a description's layout, the first that is there."""
 

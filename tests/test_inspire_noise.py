@@ -3,7 +3,7 @@
 from math import log2, pi
 
 import pytest
-from pirlab_estimator.noise import inspire, layered
+from pirlab_estimator.noise import inspire, layered, simpleypir
 from pirlab_estimator.noise.stage import evaluate, record_noise
 from pirlab_estimator.noise.tails import log2_subgaussian_tail
 
@@ -169,3 +169,21 @@ def test_inspires_union_is_over_a_records_ciphertexts():
     one, eight = stages(inspire.chain, interpolated(), interpolated(answers=8))
     assert eight["switch"]["decisions"] == 8 * one["switch"]["decisions"] == 8 * 2048
     assert eight["switch"]["log2_failure_bound"] == pytest.approx(one["switch"]["log2_failure_bound"] + 3)
+
+
+def one_layer(signed=False, bits=262144):
+    """SimpleYPIR at 1 GB: 2^14 items of 19 ring elements of 14-bit entries."""
+    layout = {"rows": 1 << 14, "items": 1 << 14, "columns": 19 * D, "elements_per_item": 19, "entry_bits": 14}
+    layout |= {"plain_modulus": 1 << 14, "packing_gadget": GADGET | {"signed": signed}}
+    layout |= {"mask_modulus": 268369921, "body_modulus": "2^20"}
+    return {"layout": layout, "instances": [second()], "shape": {"records": (1 << 33) // bits, "record_bits": bits}}
+
+
+def test_simpleypir_has_a_bit_more_room_than_ypir():
+    """p = 2^14: q/(2p) is 13 deviations, which holds for all the entries of a 32-KB record."""
+    wide, bit = stages(simpleypir.chain, one_layer(), one_layer(bits=1))
+    assert wide["answer"]["margin"] == pytest.approx(2 * 6.57, rel=0.01)
+    assert wide["answer"]["decisions"] == 18726 and bit["answer"]["decisions"] == 1
+    assert wide["answer"]["log2_failure_bound"] < -100
+    assert log2(wide["packing"]["stddev"]) == pytest.approx(37.17, abs=0.02)
+    assert wide["first_product"]["stddev_bound"] > wide["first_product"]["stddev"]

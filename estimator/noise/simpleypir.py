@@ -1,0 +1,63 @@
+"""Errors of SimpleYPIR (YPIR+SP, Menon and Wu, USENIX Security 2024): a product over the ring, CDKS, modulus switch.
+
+As YPIR's second layer with a database of centred entries modulo p: N sigma^2 E[D^2], (d^2 - 1)/3 key switches, and
+the switch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import lattice
+from .error import Noise
+from .ring_setting import SWITCH_FORMULA, Answers, Keys, Rings, numbers
+from .stage import Decision, Stage
+
+
+def entries_of_a_record(description: dict) -> int:
+    """Entries that a record lies in at most: it may begin anywhere within one."""
+    layout, bits = description["layout"], description["shape"]["record_bits"]
+    return min(layout["columns"], (bits + layout["entry_bits"] - 2) // layout["entry_bits"] + 1)
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """`first_product`, `packing`, and `answer`, which decides."""
+    layouts = [d["layout"] for d in descriptions]
+    rings = Rings.of([d["instances"][0] for d in descriptions])
+    keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
+    rows, p, answers = numbers(layouts, "items"), numbers(layouts, "plain_modulus"), Answers.of(layouts)
+    product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
+    product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
+    packing, packing_bound = rings.cdks(keys, product), rings.cdks(keys, product_bound)
+    return [
+        Stage(
+            "first_product",
+            "N sigma^2 E[D^2] (random data), N sigma^2 floor(p/2)^2 (any data)",
+            "YPIR, SimplePIR's product over a ring",
+            product,
+            product_bound,
+            "centred residues modulo p",
+        ),
+        Stage(
+            "packing",
+            "V + (n^2 - 1)/3 n sigma^2 sum E[x^2]",
+            "CDKS (YPIR, section 4)",
+            packing,
+            packing_bound,
+            keys.words,
+        ),
+        Stage(
+            "answer",
+            SWITCH_FORMULA,
+            "YPIR, modulus switching",
+            answers.switched(rings, packing),
+            Noise(answers.switched(rings, packing_bound).variance, "bound"),
+            decision=Decision(
+                answers.threshold(p),
+                {"entries of a record": np.array([entries_of_a_record(d) for d in descriptions])},
+            ),
+            common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
+        ),
+    ]
