@@ -2,8 +2,9 @@
 
 from math import log2, pi
 
+import numpy as np
 import pytest
-from pirlab_estimator.noise import inspire, layered, simpleypir
+from pirlab_estimator.noise import inspire, inspire2, layered, simpleypir
 from pirlab_estimator.noise.stage import evaluate, record_noise
 from pirlab_estimator.noise.tails import log2_subgaussian_tail
 
@@ -187,3 +188,41 @@ def test_simpleypir_has_a_bit_more_room_than_ypir():
     assert wide["answer"]["log2_failure_bound"] < -100
     assert log2(wide["packing"]["stddev"]) == pytest.approx(37.17, abs=0.02)
     assert wide["first_product"]["stddev_bound"] > wide["first_product"]["stddev"]
+
+
+Q53 = "67043329 * 132120577"
+
+
+def recursive(rows=4096, degree=2048, gamma=64):
+    """InsPIRe^(2) at 1 GB."""
+    layout = {
+        "rows": rows,
+        "degree": degree,
+        "gammas": [gamma, 1024, gamma],
+        "plain_modulus": 1 << 16,
+        "digit_bits": 16,
+    }
+    layout |= {"mask_digits": 3584, "body_digits": -(-28 * gamma // 16), "switched_modulus": 268369921}
+    layout |= {"packing_gadget": GADGET | {"base_log2": 18}, "mask_modulus": 268369921, "body_modulus": "2^20"}
+    return {"layout": layout, "instances": [second() | {"modulus": Q53}]}
+
+
+def test_inspire2s_three_stages_stay_below_the_authors_condition():
+    """q > 4p sqrt(2 41 ln 2) sqrt(m p^2 sigma^2 + ell gamma d z^2 sigma^2 / 4), which takes z = 2^19 and p for entries."""
+    q, factor = 67043329 * 132120577, 4 * 65536 * (2 * 41 * np.log(2)) ** 0.5
+    for rows, degree, gamma in ((4096, 2048, 64), (65536, 512, 16), (262144, 2048, 32)):
+        [made] = stages(inspire2.chain, recursive(rows, degree, gamma))
+        for name, terms, packed in (("first_packing", rows, gamma), ("second_packing", degree, 1024)):
+            printed = 6.4**2 * (terms * 65536**2 + 3 * packed * D * 4.0**19 / 4)
+            assert made[name]["stddev"] < made[name]["stddev_bound"] < printed**0.5
+            assert factor * printed**0.5 < q
+        assert record_noise(list(made.values()), -40)["log2_failure"] < -40
+        assert made["first_layer"]["decisions"] == gamma
+        assert made["second_layer"]["decisions"] == 3584 + 7 * gamma // 4
+
+
+def test_partial_packing_has_as_many_switches_as_ciphertexts_less_one():
+    small, large = stages(inspire2.chain, recursive(gamma=16), recursive(gamma=64))
+    added = [m["first_packing"]["variance"] - m["first_product"]["variance"] for m in (small, large)]
+    assert added[1] / added[0] == pytest.approx(63 / 15)
+    assert small["second_packing"]["variance"] == large["second_packing"]["variance"]

@@ -1,0 +1,92 @@
+"""Errors of InsPIRe^(2) (Theorems 7 and 8): two layers over one ring and one secret, each packed by partial InspiRING.
+
+First layer: product with a query of length N/t, gamma_0 bodies packed, mask and body switched to q1. Second layer,
+over the digits of these: product with a query of length t, gamma_1 results of the masks' digits and gamma_2 of the
+bodies' packed, switched to the moduli of answers. Theorem 7 prints Sigma_i = d sigma^2/4 + (q~/q)^2 (m p^2 sigma^2 +
+ell gamma_i d z^2 sigma^2/4) as squares of subgaussian parameters, m = N/t, t, t, and f(q, q~, p) for the rest of the
+rounding; Theorem 8 squares Sigma once more than it should. Its union is over all t columns of the first layer, here
+over the one that was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import lattice
+from .error import Noise
+from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, moduli, numbers
+from .stage import Decision, Stage
+
+SOURCE = "InsPIRe, Theorems 7 and 8"
+PACKING_FORMULA = "V + (gamma - 1) n sigma^2 sum E[x^2]"
+PRODUCT_FORMULA = "m sigma^2 E[D^2] (random data), m sigma^2 floor(p/2)^2 (any data)"
+
+
+def _gammas(layouts: Sequence[dict]) -> Floats:
+    """gamma_0, gamma_1, gamma_2 of each, shape (descriptions, 3)."""
+    return np.array([o["gammas"] for o in layouts], dtype=float)
+
+
+def _product(rings: Rings, terms: Floats, p: Floats) -> tuple[Noise, Noise]:
+    bound = terms * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2
+    return rings.fresh.scaled(terms * lattice.uniform_square(p, balanced=True)), Noise(bound, "bound")
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """`second_product`, `second_packing`, `second_layer`, which decides digits; then the same of the first layer."""
+    layouts = [d["layout"] for d in descriptions]
+    rings = Rings.of([d["instances"][0] for d in descriptions])
+    keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
+    gammas, p = _gammas(layouts), numbers(layouts, "plain_modulus")
+    return [
+        *_second(layouts, rings, keys, gammas),
+        *_first(layouts, rings, keys, gammas[:, 0], p),
+    ]
+
+
+def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -> list[Stage]:
+    """Classes: digits of the masks, packed by gamma_1, and of the bodies, by gamma_2."""
+    p, answers = np.exp2(numbers(layouts, "digit_bits")), Answers.of(layouts)
+    product, bound = _product(rings, numbers(layouts, "degree"), p)
+    packings = [rings.inspiring(keys, gammas[:, i], product) for i in (1, 2)]
+    bounds = [rings.inspiring(keys, gammas[:, i], bound) for i in (1, 2)]
+    packing, packing_bound = (
+        Noise(np.stack([np.asarray(each.variance) for each in both], axis=1), both[0].kind)
+        for both in (packings, bounds)
+    )
+    counts = np.stack([numbers(layouts, "mask_digits"), numbers(layouts, "body_digits")], axis=1)
+    return [
+        Stage("second_product", PRODUCT_FORMULA + ", m = t", SOURCE, product, bound, "centred digits modulo p"),
+        Stage("second_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packings[0], bounds[0], keys.words),
+        Stage(
+            "second_layer",
+            SWITCH_FORMULA,
+            SOURCE,
+            answers.switched(rings, packing),
+            Noise(answers.switched(rings, packing_bound).variance, "bound"),
+            decision=Decision(answers.threshold(p), {"digits of a record's ciphertext": counts.sum(axis=1)}, counts),
+            common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
+        ),
+    ]
+
+
+def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: Floats) -> list[Stage]:
+    switched = moduli(layouts, "switched_modulus")
+    product, bound = _product(rings, numbers(layouts, "rows"), p)
+    packing, packing_bound = rings.inspiring(keys, gamma, product), rings.inspiring(keys, gamma, bound)
+    to = Answers(switched, switched)
+    return [
+        Stage("first_product", PRODUCT_FORMULA + ", m = N/t", SOURCE, product, bound, "centred residues modulo p"),
+        Stage("first_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packing, packing_bound, keys.words),
+        Stage(
+            "first_layer",
+            "(q1/q)^2 V + (1 + n E[s^2]) / 12",
+            SOURCE,
+            to.switched(rings, packing),
+            Noise(to.switched(rings, packing_bound).variance, "bound"),
+            decision=Decision(to.threshold(p), {"entries of a record": gamma}),
+            common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
+        ),
+    ]
