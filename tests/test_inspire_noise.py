@@ -208,7 +208,7 @@ def recursive(rows=4096, degree=2048, gamma=64):
 
 
 def test_inspire2s_three_stages_stay_below_the_authors_condition():
-    """q > 4p sqrt(2 41 ln 2) sqrt(m p^2 sigma^2 + ell gamma d z^2 sigma^2 / 4), which takes z = 2^19 and p for entries."""
+    """q > 4p sqrt(2 41 ln 2) sqrt(m p^2 sigma^2 + ell gamma d z^2 sigma^2 / 4), for z = 2^19 and entries up to p."""
     q, factor = 67043329 * 132120577, 4 * 65536 * (2 * 41 * np.log(2)) ** 0.5
     for rows, degree, gamma in ((4096, 2048, 64), (65536, 512, 16), (262144, 2048, 32)):
         [made] = stages(inspire2.chain, recursive(rows, degree, gamma))
