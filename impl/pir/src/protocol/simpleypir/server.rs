@@ -165,7 +165,7 @@ impl Server {
             replace_bits(&mut entries, layout.entry_bits, first, record, layout.shape.record_bits);
             for (entry, column) in entries.iter().zip(range.clone()) {
                 let centred = (i32::from(*entry) - self.params.offset()) as i16;
-                self.matrix.set(item, column, centred).map_err(internal)?;
+                self.matrix.set(item, column, centred.into()).map_err(internal)?;
             }
             touched.extend(range.start / layout.degree..=(range.end - 1) / layout.degree);
         }
