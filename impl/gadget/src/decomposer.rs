@@ -2,7 +2,7 @@
 
 use crate::coins::Coins;
 use crate::digit::Digit;
-use crate::draws::{Precomputed, TILE};
+use crate::draws::{Draws, Precomputed, TILE};
 use crate::family::Family;
 use crate::kernel::{self, Checked, Rows};
 use crate::moments::{Moments, moments};
@@ -96,9 +96,7 @@ impl<W: Residue> Decomposer<W> {
 
     /// [`Self::precompute`] over coins that are used up.
     pub fn precompute_into(&self, coefficients: usize, coins: &mut Coins, drawn: &mut Precomputed<W>) {
-        for (tile, start) in (0..coefficients).step_by(TILE).enumerate() {
-            drawn.draw(self.kernel, &self.plan, tile, TILE.min(coefficients - start), coins);
-        }
+        drawn.draw(self.kernel, &self.plan, 0, coefficients, coins);
     }
 
     /// [`Gadget::decompose`] into digits of any width that [`Self::fits`].
@@ -107,10 +105,14 @@ impl<W: Residue> Decomposer<W> {
     /// If `digits` does not hold k times as many elements as `input`.
     pub fn decompose_fresh<D: Digit>(&self, input: &[W], digits: &mut [D], coins: &mut Coins) {
         let mut drawn = std::mem::take(W::spare(coins));
-        for (tile, part) in input.chunks(TILE).enumerate() {
-            drawn.draw(self.kernel, &self.plan, 0, part.len(), coins);
-            let rows = Rows { digits, stride: input.len(), start: tile * TILE };
-            kernel::decompose(self.kernel, &self.plan, part, drawn.tile(&self.plan, 0), rows);
+        for (i, part) in input.chunks(TILE).enumerate() {
+            let rows = Rows { digits, stride: input.len(), start: i * TILE };
+            if kernel::draws(self.kernel, &self.plan) {
+                kernel::decompose(self.kernel, &self.plan, part, Draws::default(), Some(coins), rows);
+            } else {
+                drawn.draw(self.kernel, &self.plan, 0, part.len(), coins);
+                kernel::decompose(self.kernel, &self.plan, part, drawn.from(&self.plan, 0), None, rows);
+            }
         }
         *W::spare(coins) = drawn;
     }
@@ -121,9 +123,9 @@ impl<W: Residue> Decomposer<W> {
     /// # Panics
     /// If `digits` does not hold k times as many elements as `input`, or `drawn` holds fewer coins.
     pub fn decompose_with<D: Digit>(&self, input: &[W], digits: &mut [D], drawn: &Precomputed<W>) {
-        for (tile, part) in input.chunks(TILE).enumerate() {
-            let rows = Rows { digits, stride: input.len(), start: tile * TILE };
-            kernel::decompose(self.kernel, &self.plan, part, drawn.tile(&self.plan, tile), rows);
+        for (i, part) in input.chunks(TILE).enumerate() {
+            let rows = Rows { digits, stride: input.len(), start: i * TILE };
+            kernel::decompose(self.kernel, &self.plan, part, drawn.from(&self.plan, i * TILE), None, rows);
         }
     }
 

@@ -8,8 +8,10 @@ use crate::residue::Residue;
 
 /// Coefficients whose carries share one word.
 pub(crate) const BLOCK: usize = 64;
-/// Coefficients that are drawn for and decomposed together: their coins and values stay in the first-level cache.
-pub(crate) const TILE: usize = 1024;
+/// Coefficients that are drawn for together, whatever tile they are decomposed in.
+pub(crate) const UNIT: usize = 256;
+/// The most coefficients that are decomposed together: their values stay in the first-level cache.
+pub(crate) const TILE: usize = 2048;
 
 /// The coins of one decomposition of one polynomial, drawn ahead of its input by [`crate::Decomposer::precompute`].
 ///
@@ -17,7 +19,9 @@ pub(crate) const TILE: usize = 1024;
 /// from which the digits of S y are two masked additions.
 #[derive(Clone, Debug, Default)]
 pub struct Precomputed<W> {
-    /// Per block of 64 coefficients k words: bit j of word i is carry r_i of coefficient j; the last word selects u - q.
+    /// Per block of 64 coefficients k words: bit j of word i is carry r_i of coefficient j; the last word selects u - q. For
+    /// JLP24 with digits of 8 bits, per tile and window of 8 coins a byte for each coefficient of its blocks, the first in the
+    /// lowest byte of a word: bit 0 of the first window selects u - q, bit (i + 1) mod 8 of window (i + 1) / 8 is r_i.
     pub(crate) carries: Vec<u64>,
     /// Per coefficient a value below q: u - q is taken where it is below u.
     pub(crate) thresholds: Vec<W>,
@@ -26,7 +30,7 @@ pub struct Precomputed<W> {
 }
 
 /// The coins of one tile.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Draws<'a, W> {
     pub(crate) carries: &'a [u64],
     pub(crate) thresholds: &'a [W],
@@ -39,22 +43,34 @@ impl<W: Residue> Precomputed<W> {
         size_of_val(&*self.carries) + size_of_val(&*self.thresholds) + size_of_val(&*self.dither)
     }
 
-    /// Draws the coins of the `tile`-th tile, of that many `coefficients`.
+    /// Draws the coins of that many `coefficients` from `start` on, a multiple of [`UNIT`].
     pub(crate) fn draw(
         &mut self,
         kernel: Checked,
         plan: &Plan<W>,
-        tile: usize,
+        start: usize,
         coefficients: usize,
         coins: &mut Coins,
     ) {
-        let blocks = coefficients.div_ceil(BLOCK);
-        let start = tile * TILE;
         match plan.family {
             Family::Unsigned | Family::Balanced => {}
             Family::Jlp21 | Family::Jlp24 => {
-                coins.fill(part_mut(&mut self.carries, start / BLOCK * plan.length, blocks * plan.length));
+                let words = plan.carry_words();
+                let part = part_mut(&mut self.carries, start / BLOCK * words, coefficients.div_ceil(BLOCK) * words);
+                coins.fill(part);
             }
+            _ => {
+                for from in (0..coefficients).step_by(UNIT) {
+                    self.draw_unit(kernel, plan, start + from, UNIT.min(coefficients - from), coins);
+                }
+            }
+        }
+    }
+
+    /// The same for the families that draw values below a bound, at most [`UNIT`] of them.
+    fn draw_unit(&mut self, kernel: Checked, plan: &Plan<W>, start: usize, coefficients: usize, coins: &mut Coins) {
+        let blocks = coefficients.div_ceil(BLOCK);
+        match plan.family {
             Family::Zy22 => {
                 below(kernel, coins, plan.modulus, part_mut(&mut self.thresholds, start, coefficients));
                 below(kernel, coins, plan.top, part_mut(&mut self.dither, start, coefficients));
@@ -70,19 +86,20 @@ impl<W: Residue> Precomputed<W> {
                     }
                 }
             }
+            _ => {}
         }
     }
 
-    /// The coins of the `tile`-th tile.
-    pub(crate) fn tile(&self, plan: &Plan<W>, tile: usize) -> Draws<'_, W> {
-        fn part<T>(all: &[T], tile: usize, size: usize) -> &[T] {
-            &all[(tile * size).min(all.len())..((tile + 1) * size).min(all.len())]
+    /// The coins of the coefficients from `start` on, a multiple of [`BLOCK`].
+    pub(crate) fn from(&self, plan: &Plan<W>, start: usize) -> Draws<'_, W> {
+        fn rest<T>(all: &[T], start: usize) -> &[T] {
+            &all[start.min(all.len())..]
         }
         let rows = if plan.family == Family::Gmp19 { plan.length - 1 } else { 1 };
         Draws {
-            carries: part(&self.carries, tile, TILE / BLOCK * plan.length),
-            thresholds: part(&self.thresholds, tile, TILE),
-            dither: part(&self.dither, tile, TILE * rows),
+            carries: rest(&self.carries, start / BLOCK * plan.carry_words()),
+            thresholds: rest(&self.thresholds, start),
+            dither: rest(&self.dither, start * rows),
         }
     }
 }
@@ -100,10 +117,6 @@ fn part_mut<T: bytemuck::Zeroable + Clone>(vector: &mut Vec<T>, start: usize, co
 pub(crate) fn below<W: Residue>(kernel: Checked, coins: &mut Coins, bound: W, out: &mut [W]) {
     let bits = 128 - (bound.to_u128() - 1).leading_zeros();
     let mask = W::from_u128((1 << bits) - 1);
-    if bound.to_u128().is_power_of_two() {
-        coins.fill(out);
-        return out.iter_mut().for_each(|value| *value = *value & mask);
-    }
     let mut kept = 0;
     while kept < out.len() {
         coins.fill(&mut out[kept..]);

@@ -4,7 +4,7 @@ use super::loops::{self, Lane, Source};
 use super::planar::{Carries, RowsJob};
 use crate::digit::Digit;
 use crate::draws::BLOCK;
-use crate::plan::Place;
+use crate::plan::{Place, WINDOW};
 use std::arch::x86_64::*;
 
 macro_rules! compiled {
@@ -69,6 +69,24 @@ fn expand16(bits: u16) -> __m256i {
 fn expand32(bits: u8) -> __m256i {
     let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits.into()), bit), bit)
+}
+
+/// Of windows of coins, a byte a coefficient, k words for each block of 64 coefficients: see [`crate::Precomputed`].
+#[target_feature(enable = "avx2")]
+pub(super) fn carry_words(windows: &[u64], blocks: usize, k: usize, words: &mut [u64]) {
+    assert!(windows.len() >= blocks * 8 * k.div_ceil(WINDOW) && words.len() >= blocks * k);
+    for (window, coins) in windows.chunks_exact(blocks * 8).take(k.div_ceil(WINDOW)).enumerate() {
+        for (block, coins) in coins.chunks_exact(8).enumerate() {
+            // SAFETY: 64 bytes.
+            let halves = [0, 4].map(|i| unsafe { _mm256_loadu_si256(coins.as_ptr().add(i).cast()) });
+            for coin in window * WINDOW..k.min((window + 1) * WINDOW) {
+                // The coin becomes the sign of its byte.
+                let count = _mm_cvtsi64_si128((WINDOW - 1 - coin % WINDOW) as i64);
+                let [low, high] = halves.map(|half| _mm256_movemask_epi8(_mm256_sll_epi16(half, count)) as u32);
+                words[block * k + (coin + k - 1) % k] = u64::from(high) << 32 | u64::from(low);
+            }
+        }
+    }
 }
 
 /// Stores one value all over.

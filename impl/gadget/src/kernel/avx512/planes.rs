@@ -91,23 +91,23 @@ pub(in crate::kernel) fn below_bits(uniform: &[u64], stride: usize, values: &[u6
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(in crate::kernel) fn keep_below(words: &mut [u64], mask: u64, bound: u64) -> usize {
     let (mask, bound) = (_mm512_set1_epi64(mask as i64), _mm512_set1_epi64(bound as i64));
-    let (mut kept, mut next) = (0, 0);
-    while next < words.len() {
-        let inside = 0xff >> (8 - (words.len() - next).min(8));
-        // SAFETY: the load is masked to the slice; the store's eight elements start no later than the load's and are masked to
-        // as many as the load's, all of which have been read.
-        unsafe {
-            let value = _mm512_and_si512(_mm512_maskz_loadu_epi64(inside, words.as_ptr().add(next).cast()), mask);
-            let fits = _mm512_mask_cmplt_epu64_mask(inside, value, bound);
-            let packed = _mm512_maskz_compress_epi64(fits, value);
-            if inside == 0xff {
-                _mm512_storeu_si512(words.as_mut_ptr().add(kept).cast(), packed);
-            } else {
-                _mm512_mask_storeu_epi64(words.as_mut_ptr().add(kept).cast(), inside, packed);
-            }
+    let (n, whole, start) = (words.len(), words.len() / 8 * 8, words.as_mut_ptr());
+    let mut kept = 0;
+    // SAFETY: loads are inside the slice. The elements that a store writes, eight or as many as the last load has, start no later
+    // than those of its load: all of them have been read.
+    unsafe {
+        // Not masked: masked loads would wait until what was just drawn has reached the cache.
+        for next in (0..whole).step_by(8) {
+            let value = _mm512_and_si512(_mm512_loadu_epi64(start.add(next).cast()), mask);
+            let fits = _mm512_cmplt_epu64_mask(value, bound);
+            _mm512_storeu_epi64(start.add(kept).cast(), _mm512_maskz_compress_epi64(fits, value));
             kept += fits.count_ones() as usize;
         }
-        next += 8;
+        let inside = (1u16 << (n - whole)) as u8 - 1;
+        let value = _mm512_and_si512(_mm512_maskz_loadu_epi64(inside, start.add(whole).cast()), mask);
+        let fits = _mm512_mask_cmplt_epu64_mask(inside, value, bound);
+        _mm512_mask_storeu_epi64(start.add(kept).cast(), inside, _mm512_maskz_compress_epi64(fits, value));
+        kept += fits.count_ones() as usize;
     }
     kept
 }
