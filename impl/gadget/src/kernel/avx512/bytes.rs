@@ -7,7 +7,7 @@ use super::put8;
 use crate::digit::Digit;
 use crate::draws::{BLOCK, TILE};
 use crate::kernel::planar::{RowsJob, Windows};
-use crate::plan::{ByteMaps, Place, WINDOW};
+use crate::plan::{ByteMaps, WINDOW};
 use std::arch::x86_64::*;
 
 /// Per block of 64 coefficients the first coins, in a word.
@@ -30,95 +30,106 @@ pub(in crate::kernel) fn carry_bytes<D: Digit>(
 ) {
     job.check(rows.len());
     assert!(maps.len() == job.places.len() && job.coefficients <= TILE);
-    let top = maps.len() - 1;
-    // Rows that need more than two maps and no offset.
-    let other = |row: usize| row == top || (row + 1).is_multiple_of(WINDOW);
-    let mut row = 0;
-    while row <= top {
-        let place = &job.places[row];
-        let like = |next: usize| !other(next) && job.places[next].crosses == place.crosses;
-        let end = if other(row) { row + 1 } else { (row..).find(|next| !like(*next)).unwrap_or(top) };
-        let window = if row == top { top / WINDOW } else { (row + 1) / WINDOW };
-        if row < top && other(row) {
+    let (n, top, mut narrow) = (job.coefficients, maps.len() - 1, Narrow([0; TILE]));
+    for (row, (maps, place)) in maps.iter().zip(job.places).enumerate() {
+        let is_next = row < top && (row + 1).is_multiple_of(WINDOW);
+        let window = (row + 1).min(top) / WINDOW;
+        if is_next {
             windows.draw(window);
         }
-        let before: &[u8] = bytemuck::cast_slice(windows.get(window.saturating_sub(1)));
-        let coins = [before, bytemuck::cast_slice(windows.get(window))];
-        assert!(coins.iter().all(|coins| coins.len() >= job.coefficients.next_multiple_of(BLOCK)));
-        let coins = coins.map(<[u8]>::as_ptr);
+        let coins = [windows.get(window.saturating_sub(1)), windows.get(window)];
+        assert!(coins.iter().all(|coins| size_of_val(*coins) >= n.next_multiple_of(BLOCK)));
+        let [before, now] = coins.map(|coins| coins.as_ptr().cast());
         // SAFETY: `check` saw that planes reach to whole blocks and rows to the coefficients.
         unsafe {
+            let low = job.planes.as_ptr().add(place.plane * job.stride);
+            let inputs = [low, if place.crosses { low.add(job.stride) } else { low }, before, now];
             let out = rows.as_mut_ptr().add(row * job.row_stride);
-            match (other(row), place.crosses) {
-                (true, _) => group::<D, true, true>(job, &maps[row..end], &job.places[row..end], coins, out),
-                (_, true) => group::<D, true, false>(job, &maps[row..end], &job.places[row..end], coins, out),
-                _ => group::<D, false, false>(job, &maps[row..end], &job.places[row..end], coins, out),
+            // Digits so wide that loads, which extend them, are cheaper than shuffles.
+            if D::BITS > 16 {
+                pass_of(
+                    maps,
+                    place.crosses,
+                    is_next || row == top,
+                    inputs,
+                    narrow.0.as_mut_ptr().cast::<i8>(),
+                    n.next_multiple_of(BLOCK),
+                );
+                widen(narrow.0.as_ptr(), out, n);
+            } else {
+                pass_of(maps, place.crosses, is_next || row == top, inputs, out, n);
             }
         }
-        row = end;
     }
 }
 
-/// Rows of one kind. Not inlined, so that nothing is spilled in its loops.
+/// [`pass`] with what the row needs.
 ///
 /// # Safety
-/// Job and coins have been checked; behind `out` there are as many rows, the last as long as the job has coefficients.
-#[inline(never)]
+/// As there.
+#[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni")]
-unsafe fn group<D: Digit, const CROSSES: bool, const OTHER: bool>(
-    job: &RowsJob<'_, u8>,
-    maps: &[ByteMaps],
-    places: &[Place],
-    [before, now]: [*const u8; 2],
+unsafe fn pass_of<D: Digit>(
+    maps: &ByteMaps,
+    crosses: bool,
+    other: bool,
+    inputs: [*const u8; 4],
     out: *mut D,
+    n: usize,
 ) {
-    let (n, planes, stride, row_stride) = (job.coefficients, job.planes.as_ptr(), job.stride, job.row_stride);
-    let set = |map: u64| _mm512_set1_epi64(map as i64);
-    let fours = n / (4 * BLOCK) * (4 * BLOCK);
-    let mut narrow = Narrow([0; TILE]);
-    let narrow = narrow.0.as_mut_ptr();
-    for (row, (maps, place)) in maps.iter().zip(places).enumerate() {
-        let (low_map, high_map, carry_map) = (set(maps.low), set(maps.high), set(maps.carry));
-        let (before_map, offset) = (set(maps.before), set(maps.offset));
-        // SAFETY: the caller's promise.
-        unsafe {
-            let out = out.add(row * row_stride);
-            let low = planes.add(place.plane * stride);
-            let high = if CROSSES && place.crosses { low.add(stride) } else { low };
-            let each = |at: usize, left: usize| {
-                let mapped = |bytes: *const u8, map: __m512i| {
-                    _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_loadu_si512(bytes.add(at).cast()), map)
-                };
-                let mut digit = mapped(low, low_map);
-                if CROSSES {
-                    digit = _mm512_or_si512(digit, mapped(high, high_map));
-                }
-                digit = _mm512_add_epi8(digit, mapped(now, carry_map));
-                if OTHER {
-                    digit = _mm512_sub_epi8(_mm512_add_epi8(digit, mapped(before, before_map)), offset);
-                }
-                if D::BITS > 16 {
-                    _mm512_storeu_si512(narrow.add(at).cast(), digit);
-                } else {
-                    put8(digit, out.add(at), left);
-                }
-            };
-            for at in (0..fours).step_by(4 * BLOCK) {
-                for r in 0..4 {
-                    each(at + r * BLOCK, usize::MAX);
-                }
-            }
-            for at in (fours..n).step_by(BLOCK) {
-                each(at, n - at);
-            }
-            if D::BITS > 16 {
-                widen(narrow, out, n);
-            }
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (crosses, other) {
+            (_, true) => pass::<D, true, true>(maps, inputs, out, n),
+            (true, _) => pass::<D, true, false>(maps, inputs, out, n),
+            _ => pass::<D, false, false>(maps, inputs, out, n),
         }
     }
 }
 
-/// A row of bytes on its way to digits so wide that loads, which extend them, are cheaper than shuffles.
+/// One row. `CROSSES`: the digit may reach into the next plane; `OTHER`: it takes a carry of the window before, or an offset. Not
+/// inlined: nothing is to be spilled between the stores of rows, which run at full speed only one after the other.
+///
+/// # Safety
+/// Behind each input there are whole blocks of `n` bytes, behind `out` n digits.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,gfni")]
+unsafe fn pass<D: Digit, const CROSSES: bool, const OTHER: bool>(
+    maps: &ByteMaps,
+    [low, high, before, now]: [*const u8; 4],
+    out: *mut D,
+    n: usize,
+) {
+    let set = |map: u64| _mm512_set1_epi64(map as i64);
+    let (low_map, high_map, carry_map) = (set(maps.low), set(maps.high), set(maps.carry));
+    let (before_map, offset) = (set(maps.before), set(maps.offset));
+    // SAFETY: the caller's promise.
+    let each = |at: usize, left: usize| unsafe {
+        let mapped = |bytes: *const u8, map: __m512i| {
+            _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_loadu_si512(bytes.add(at).cast()), map)
+        };
+        let mut digit = mapped(low, low_map);
+        if CROSSES {
+            digit = _mm512_or_si512(digit, mapped(high, high_map));
+        }
+        digit = _mm512_add_epi8(digit, mapped(now, carry_map));
+        if OTHER {
+            digit = _mm512_sub_epi8(_mm512_add_epi8(digit, mapped(before, before_map)), offset);
+        }
+        put8(digit, out.add(at), left);
+    };
+    let fours = n / (4 * BLOCK) * (4 * BLOCK);
+    for at in (0..fours).step_by(4 * BLOCK) {
+        for r in 0..4 {
+            each(at + r * BLOCK, usize::MAX);
+        }
+    }
+    for at in (fours..n).step_by(BLOCK) {
+        each(at, n - at);
+    }
+}
+
+/// A row of bytes on its way to wider digits.
 #[repr(align(64))]
 struct Narrow([u8; TILE]);
 
