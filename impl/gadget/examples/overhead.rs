@@ -1,7 +1,7 @@
 //! What randomness costs: decompositions of 2048 coefficients, log2 q = 60, at every base and width of digits, each sampler against
 //! the deterministic one. Medians of rounds in which all take turns, each with buffers of its own.
 //!
-//! `cargo run --release -p pirlab-gadget --example overhead [rounds]`
+//! `cargo run --release -p pirlab-gadget --example overhead [rounds [kernel]]`
 
 use gadget::{Coins, Decomposer, Digit, Family, Gadget, GadgetError};
 use ring::{Kernel, Seed};
@@ -24,8 +24,8 @@ fn median(mut samples: Vec<f64>) -> f64 {
     samples[samples.len() / 2]
 }
 
-fn line<D: Digit>(base: u64, rounds: usize) -> Result<(), GadgetError> {
-    let gadget = |family| Decomposer::new(family, Q, base, 0, Kernel::best());
+fn line<D: Digit>(kernel: Kernel, base: u64, rounds: usize) -> Result<(), GadgetError> {
+    let gadget = |family| Decomposer::new(family, Q, base, 0, kernel);
     let [plain, jlp24, zy22] = [gadget(Family::Unsigned)?, gadget(Family::Jlp24)?, gadget(Family::Zy22)?];
     if !jlp24.fits::<D>() {
         return Ok(());
@@ -71,12 +71,14 @@ fn line<D: Digit>(base: u64, rounds: usize) -> Result<(), GadgetError> {
 }
 
 fn main() -> Result<(), GadgetError> {
-    let rounds = std::env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(101);
+    let mut arguments = std::env::args().skip(1);
+    let rounds = arguments.next().and_then(|rounds| rounds.parse().ok()).unwrap_or(101);
+    let kernel = arguments.next().map_or(Ok(Kernel::best()), |name| name.parse())?;
     println!("bits  base   unsigned, share of stores   jlp24 fresh          offline     zy22/jlp24 fresh, offline");
     for base in [2, 4, 8, 16, 64, 256] {
-        line::<i64>(base, rounds)?;
-        line::<i16>(base, rounds)?;
-        line::<i8>(base, rounds)?;
+        line::<i64>(kernel, base, rounds)?;
+        line::<i16>(kernel, base, rounds)?;
+        line::<i8>(kernel, base, rounds)?;
     }
     Ok(())
 }

@@ -79,11 +79,24 @@ pub(super) fn carry_words(windows: &[u64], blocks: usize, k: usize, words: &mut 
         for (block, coins) in coins.chunks_exact(8).enumerate() {
             // SAFETY: 64 bytes.
             let halves = [0, 4].map(|i| unsafe { _mm256_loadu_si256(coins.as_ptr().add(i).cast()) });
-            for coin in window * WINDOW..k.min((window + 1) * WINDOW) {
-                // The coin becomes the sign of its byte.
-                let count = _mm_cvtsi64_si128((WINDOW - 1 - coin % WINDOW) as i64);
-                let [low, high] = halves.map(|half| _mm256_movemask_epi8(_mm256_sll_epi16(half, count)) as u32);
-                words[block * k + (coin + k - 1) % k] = u64::from(high) << 32 | u64::from(low);
+            // From the highest coin down each becomes the sign of its byte.
+            let mut signs = halves;
+            let mut found = [0; WINDOW];
+            for word in found.iter_mut().rev() {
+                let [low, high] = signs.map(|half| _mm256_movemask_epi8(half) as u32);
+                *word = u64::from(high) << 32 | u64::from(low);
+                signs = signs.map(|half| _mm256_add_epi8(half, half));
+            }
+            // Coin 0 is the last word, coin i + 1 word i.
+            let words = &mut words[block * k..][..k];
+            if window == 0 {
+                words[k - 1] = found[0];
+                let (count, rest) = (WINDOW.min(k) - 1, &found[1..]);
+                words[..count].copy_from_slice(&rest[..count]);
+            } else {
+                let first = window * WINDOW;
+                let count = WINDOW.min(k - first);
+                words[first - 1..][..count].copy_from_slice(&found[..count]);
             }
         }
     }

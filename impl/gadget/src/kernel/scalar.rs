@@ -159,6 +159,10 @@ fn random_carries<W: Residue>(
 
 /// As [`super::keep_below`].
 pub(super) fn keep_below<W: Residue>(words: &mut [W], mask: W, bound: W) -> usize {
+    if bound.to_u128().is_power_of_two() {
+        words.iter_mut().for_each(|word| *word = *word & mask);
+        return words.len();
+    }
     (0..words.len()).fold(0, |kept, j| {
         let value = words[j] & mask;
         // Without a branch: the next write overtakes a value that is skipped.
