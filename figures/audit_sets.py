@@ -119,7 +119,8 @@ def _notes(audit: Audit) -> list[str]:
         f"{', '.join(commits) or 'none'}. {SOURCES_NOTE}",
         "Numbers: printed = in the paper, code = from the authors' implementation, a reading = the paper leaves open "
         "which, assumed = partly not published, repaired = our repair of a published set, params = a file of params/. "
-        "Samples: any = the attacker may take as many as he likes, as all figures assume.",
+        "Samples: any = the attacker may take as many as he likes, as all figures assume. A secret uniform modulo q is "
+        "stated in normal form, as Gaussian with the error's stddev.",
         f"Of {len(distinct)} printed or implemented instances that claim a level, {missed} are found below it.",
     ]
     failed = [

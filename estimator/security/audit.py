@@ -101,8 +101,8 @@ def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def label_own(rows: Sequence[dict[str, Any]]) -> None:
-    """A set of ours bears its name in figures, unless a labelled row is the same instance already."""
-    drawn = {row["lwe"] for row in rows if row["label"]}
+    """A set of ours bears its name in figures, unless a published row is the same instance."""
+    drawn = {row["lwe"] for row in rows if row["set"] is None}
     for row in rows:
         if row["set"] is not None and row["lwe"] not in drawn:
             row["label"] = row["set"]
