@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import jsonschema
+import psutil
 import pytest
 from pirlab_estimator.modulus import format_modulus, parse_modulus
 from pirlab_estimator.security import assess, cli, live, recorded
@@ -136,6 +137,35 @@ def test_attacks_run_side_by_side_and_come_back_in_order(stand_in):
     failed = [r.failed for r in answers[instances[0]]["results"]]
     assert failed == ["timeout after 3 s", None, "timeout after 3 s"]
     assert [r.log2_rop for r in answers[instances[1]]["results"]] == pytest.approx([121.4648, 121.4648, 101.4648])
+
+
+def test_no_process_is_left_when_the_parent_is_killed(stand_in):
+    """In the middle of an attack that hangs for a minute."""
+    program = (
+        f"import sys\nsys.path[:0] = {sys.path!r}\n"
+        "from pirlab_estimator.security import live\n"
+        "from pirlab_estimator.security.instance import Instance\n"
+        "worker = live.Worker()\nworker.start()\nprint(worker._process.pid, flush=True)\n"
+        f"worker.run(Instance.of({lwe()!r}), 'MATZOV', 'dual_hybrid', 60)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    child = psutil.Process(int(parent.stdout.readline()))
+    time.sleep(1)
+    assert child.is_running() and parent.poll() is None
+    parent.kill()
+    parent.wait()
+    end = time.monotonic() + 20
+    while alive(child) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not alive(child)
+
+
+def alive(process):
+    """Whether it runs; one that ended and that nobody waited for does not."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_cache_by_content_of_a_known_commit_only(stand_in, tmp_path):

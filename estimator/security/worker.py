@@ -9,6 +9,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 import types
 from contextlib import contextmanager
 from importlib import import_module, metadata
@@ -188,7 +190,20 @@ def try_attack(module, job):
         return {"exception": f"{type(error).__name__}: {error}"}
 
 
+def end_with_parent():
+    """End this process soon after its parent ended, even by kill -9 and in the middle of an attack."""
+    parent = os.getppid()
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def main():
+    end_with_parent()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever else is printed goes to standard error
 
