@@ -19,6 +19,7 @@ static PRIMITIVES: &[Entry] = &[
     Entry { primitive: &kind::bandwidth::Reader, source_hash: env!("PIRLAB_PRIMITIVE_BANDWIDTH") },
     Entry { primitive: &kind::noise::Noise, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Chain, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
+    Entry { primitive: &kind::packing::Packings, source_hash: env!("PIRLAB_PRIMITIVE_PACKING") },
     Entry { primitive: &kind::decompose::Vectors, source_hash: env!("PIRLAB_PRIMITIVE_DECOMPOSE") },
     Entry { primitive: &kind::decompose::Scalars, source_hash: env!("PIRLAB_PRIMITIVE_DECOMPOSE") },
     Entry { primitive: &kind::decompose::Operations, source_hash: env!("PIRLAB_PRIMITIVE_DECOMPOSE") },

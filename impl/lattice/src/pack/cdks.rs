@@ -120,10 +120,7 @@ pub(super) fn preprocess(
 ) -> Result<PackingTable, LatticeError> {
     let (ring, length) = (packing.ring(), packing.gadget.length());
     let n = ring.n();
-    // The automorphisms above level k: as many as there are residues 1 modulo 2^(k + 1).
-    let orders: Vec<usize> = (1..=n.ilog2()).map(|k| n >> k).collect();
-    let sides: Vec<usize> = orders.iter().flat_map(|&order| vec![slots::side(order); length]).collect();
-    let mut matrices = evaluate::zero_matrices(ring, &sides)?;
+    let mut matrices = evaluate::zero_matrices(ring, &packing.sides())?;
     let (maps, mut slots, mut image) = (SlotMaps::new(n), Vec::new(), ring.zero());
     let ones = vec![1; ring.primes().len()];
     let mut nodes = leaves(packing, ring_masks);
@@ -142,7 +139,8 @@ pub(super) fn preprocess(
             next.push(a);
         }
         for (row, digits) in digits.iter().enumerate() {
-            let (order, band) = (orders[role], role * length + row);
+            // The automorphisms above this level: as many as there are residues 1 modulo 2^(level + 1).
+            let (order, band) = (n >> (role + 1), role * length + row);
             let terms: Vec<_> = digits.iter().enumerate().map(|(v, digit)| (packing.position(v), digit)).collect();
             let sums = Sums::new(ring, &terms, order, &ones)?;
             for exponent in (1..2 * n as u64).step_by(2 * n / order) {

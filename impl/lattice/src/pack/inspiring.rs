@@ -152,12 +152,12 @@ pub(super) fn preprocess(
     workspace: &mut Workspace<u32>,
 ) -> Result<PackingTable, LatticeError> {
     let ring = packing.ring();
-    let bands = if packing.gamma == 1 { 0 } else { packing.gadget.length() };
-    let matrices = evaluate::zero_matrices(ring, &vec![slots::side(packing.gamma); bands])?;
+    let sides = packing.sides();
+    let matrices = evaluate::zero_matrices(ring, &sides)?;
     let mut filed = Filed { matrices, last: Vec::new() };
     let mask = collapse(packing, masks, ring_masks, workspace, &mut filed)?;
     for matrix in &mut filed.matrices {
-        (0..bands).for_each(|band| slots::finish(matrix, band));
+        (0..sides.len()).for_each(|band| slots::finish(matrix, band));
     }
     Ok(PackingTable::new(packing, filed.matrices, filed.last, ring.inverse(mask)))
 }

@@ -114,6 +114,25 @@ impl Packing {
         }
     }
 
+    /// Sides of the blocks of a table's matrices, a band for each role and row that a product with the keys takes from them. At gamma
+    /// = N the key that joins InspiRING's halves is used once and slot by slot, outside of the matrices.
+    fn sides(&self) -> Vec<usize> {
+        let n = self.ring().n();
+        let orders = match self.method {
+            Method::Inspiring if self.gamma == 1 => Vec::new(),
+            Method::Inspiring => vec![self.gamma],
+            // The automorphisms above level k: as many as there are residues 1 modulo 2^(k + 1).
+            Method::Cdks => (1..=n.ilog2()).map(|k| n >> k).collect(),
+        };
+        orders.into_iter().flat_map(|order| vec![slots::side(order); self.gadget.length()]).collect()
+    }
+
+    /// Bytes of a table that packing reads: a word of 4 bytes for each slot, prime and column of a band, so 4 N gamma ell a prime with
+    /// InspiRING (96 MiB for gamma = N = 2048, ell = 3 and two primes).
+    pub fn table_bytes(&self) -> usize {
+        self.ring().primes().len() * self.ring().n() * self.sides().iter().sum::<usize>() * size_of::<u32>()
+    }
+
     /// Packs with nothing prepared: for ring masks that depend on the query. `ring_masks`: up to gamma, NTT domain; coefficient j of
     /// `bodies` is b_j, its coefficients from gamma on do not matter.
     ///

@@ -39,7 +39,7 @@ impl PackingTable {
         &self.packing
     }
 
-    /// Bytes that packing reads: gamma ell N words of 4 bytes a prime (InspiRING; 96 MiB for gamma = N = 2048, ell = 3 and two primes).
+    /// Bytes that packing reads; see [`Packing::table_bytes`].
     pub fn bytes(&self) -> usize {
         self.matrices.iter().map(BlockDiagonal::bytes).sum()
     }

@@ -3,4 +3,5 @@
 pub mod bandwidth;
 pub mod decompose;
 pub mod noise;
+pub mod packing;
 pub mod prg;

@@ -101,6 +101,7 @@ fn phases_survive_every_method_and_gadget() {
                 let key = t.key.clone();
                 let (masks, bodies) = t.encrypt(&messages, &key);
                 let table = t.packing.preprocess(&t.masks, &masks, &mut t.workspace).unwrap();
+                assert_eq!(table.bytes(), t.packing.table_bytes());
                 let online = t.packing.pack(&t.masks, &t.keys, &masks, &bodies, &mut t.workspace).unwrap();
                 for packed in [table.pack(&t.keys, &bodies).unwrap(), online] {
                     let phase = schoolbook_phase(&ring, &packed, t.key.coefficients());
@@ -231,6 +232,9 @@ fn published_keys_have_their_size() {
     assert_eq!(bytes(Method::Inspiring, 2048, 1), 56 << 10);
     assert_eq!(bytes(Method::Inspiring, 1024, 0), 42 << 10);
     assert_eq!(bytes(Method::Cdks, 2048, 0), 462 << 10);
+    let gadget = RingGadget::new(&ring, Family::Unsigned, 1 << 19, 0).unwrap();
+    let table = |gamma| Packing::new(Method::Inspiring, &gadget, gamma).unwrap().table_bytes();
+    assert_eq!((table(2048), table(1024), table(16)), (96 << 20, 48 << 20, 768 << 10));
 }
 
 #[test]
