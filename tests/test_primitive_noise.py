@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 from pirlab_estimator import predict
 from pirlab_estimator.compare import compare
@@ -190,3 +191,33 @@ def test_bounds_and_unknown_stages():
     del bound["noise"]["stages"][0]
     unknown = compare(bound, record(made))[0]
     assert unknown.within is False and unknown.tolerance == "stage unknown"
+
+
+def packing(**settings):
+    defaults = {
+        "n": 2048,
+        "gamma": 2048,
+        "family": "unsigned",
+        "base": 1 << 19,
+        "stddev": 6.4,
+        "secret": "fixed-weight",
+    }
+    return description("packing", "packing", **(defaults | {"secret_weight": 512} | settings))
+
+
+def test_packings_have_the_published_noise():
+    """Standard deviations of facts and paper: InspiRING 2^32.47, 2^31.47 with balanced digits."""
+
+    def bits(**settings):
+        return np.log2(variances(predict.predict([packing(**settings)])[0])["packed"]) / 2
+
+    assert bits(method="inspiring") == pytest.approx(32.47, abs=0.02)
+    assert bits(method="inspiring", family="balanced") == pytest.approx(31.47, abs=0.02)
+    assert bits(method="inspiring-online", gamma=512) == pytest.approx(31.47, abs=0.02)
+    assert bits(method="cdks") == pytest.approx(bits(method="cdks-preprocessed"))
+    # n^2/3 switches instead of n.
+    assert bits(method="cdks") - bits(method="inspiring") == pytest.approx(np.log2(2048 / 3) / 2, abs=0.01)
+    # The lowest of three digits dropped: two thirds of the noise, and that of the rounding hardly shows.
+    assert bits(method="inspiring", dropped=1) < bits(method="inspiring")
+    with pytest.raises(ValueError, match="primitive packing, row packing: setting `method`"):
+        predict.predict([packing(method="hintless")])

@@ -189,6 +189,14 @@ def _chain(s: Settings) -> Stages:
     return [(f"after-{length}", Noise(v, chain.kind)) for length, v in zip(lengths, variances)]
 
 
+def _inspiring(s: Settings) -> Stages:
+    return [("packed", lattice.inspiring(s.n, int(s["gamma"]), s.gadget, s.fresh, s.secret(s.n)))]
+
+
+def _cdks(s: Settings) -> Stages:
+    return [("packed", lattice.cdks(s.n, s.gadget, s.fresh, s.secret(s.n)))]
+
+
 KEY_SWITCH = "n V_row sum E[x^2] + n E[eps^2] E[s^2] of the gadget product with a"
 MODULUS_SWITCH = "(q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 n E[s^2] / 12, exact rounding moments"
 LEVELS = "every level: factor 4 on kept coefficients, 2 in the mean, of what key switches before it added"
@@ -222,19 +230,26 @@ OPERATIONS: dict[str, Operation] = {
     "split-modulus-switch": Operation(_split_modulus_switch, MODULUS_SWITCH, "Spiral, Respire"),
 }
 CHAIN = Operation(_chain, f"length times {EXTERNAL}; what equal digits repeat, length^2", "Pirouette Thm A.5")
+INSPIRING = Operation(_inspiring, f"(gamma - 1) ({KEY_SWITCH})", "InsPIRe Thms 2 and 4, with digits' moments")
+CDKS = Operation(_cdks, f"(n^2 - 1)/3 ({KEY_SWITCH})", "V to 4 V + V_ks at each of log2 n levels")
+PACKINGS = {"inspiring": INSPIRING, "inspiring-online": INSPIRING, "cdks": CDKS, "cdks-preprocessed": CDKS}
 
 #: At a distance d the common part of two coefficients of one key correlates by 1 - 2 d / n: as three values a key.
 COMMON_SAMPLES = 3
+#: Packed by a full group, all coefficients of one key share, up to signs, what the means of digits add.
+PACKED_COMMON_SAMPLES = 1
 
 
 def primitive_stages(description: dict) -> list[dict]:
-    """The noise stages of one `pirlab/primitive-description/1`; only `noise` and `cmux-chain` have any."""
+    """The noise stages of one `pirlab/primitive-description/1`; only `noise`, `cmux-chain` and `packing` have any."""
     name, settings = description["primitive"], Settings(description["settings"])
     try:
         if name == "cmux-chain":
             operation = CHAIN
         elif name == "noise":
             operation = OPERATIONS[settings.one_of("operation", tuple(OPERATIONS))]
+        elif name == "packing":
+            operation = PACKINGS[settings.one_of("method", tuple(PACKINGS))]
         else:
             return []
         repeated = settings.values.get("selectors") == "one"
@@ -247,7 +262,7 @@ def primitive_stages(description: dict) -> list[dict]:
                 noise=noise,
                 digits=settings.digits,
                 common_share=_common_share(settings, lengths[i] if lengths else 1),
-                common_samples=COMMON_SAMPLES,
+                common_samples=PACKED_COMMON_SAMPLES if name == "packing" else COMMON_SAMPLES,
             )
             for i, (stage, noise) in enumerate(operation.stages(settings))
         ]

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::primitive::settings::{Refusal, Settings, complete};
 use crate::primitive::{Context, Described, Failed, Measured, Noise, Primitive, Session, timing};
-use settings::Own;
+use settings::{Own, SecretName};
 
 /// Ring packing.
 pub struct Packings;
@@ -39,6 +39,9 @@ impl Primitive for Packings {
         let (ring, gadget) = (packing.ring(), packing.gadget());
         let mut settings = complete(&own)?;
         let moments = gadget.moments();
+        if own.secret == SecretName::Gaussian {
+            settings.insert("secret_stddev".into(), json!(own.stddev));
+        }
         settings.insert("modulus".into(), json!(gadget.modulus().to_string()));
         settings.insert("length".into(), json!(gadget.length()));
         settings.insert("weights".into(), json!(gadget.weights().iter().map(u128::to_string).collect::<Vec<_>>()));
