@@ -44,6 +44,12 @@ pub struct PackingMasks {
 }
 
 impl PackingMasks {
+    /// Masks of a test's own.
+    #[cfg(test)]
+    pub(super) fn of_rows(packing: &Packing, rows: Rows) -> Self {
+        Self { belongs: Belongs::to(packing), seed: Seed([0; 16]), rows }
+    }
+
     /// The mask of row `row` (its digit) of the key of role `role`.
     pub fn row(&self, role: usize, row: usize) -> &Poly<u32, Ntt> {
         &self.rows[role][row]
@@ -69,6 +75,12 @@ pub struct PackingKeys {
 }
 
 impl PackingKeys {
+    /// Bodies of a test's own.
+    #[cfg(test)]
+    pub(super) fn of_rows(packing: &Packing, rows: Rows) -> Self {
+        Self { belongs: Belongs::to(packing), rows }
+    }
+
     /// The body of row `row` (its digit) of the key of role `role`.
     pub fn row(&self, role: usize, row: usize) -> &Poly<u32, Ntt> {
         &self.rows[role][row]
