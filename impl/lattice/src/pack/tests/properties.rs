@@ -165,19 +165,19 @@ fn no_two_rows_share_a_mask() {
     // Whatever keys a client may make under one secret: both methods, every gamma, exact and approximate gadgets of two bases.
     for (base, dropped) in [(1 << 19, 0), (1 << 19, 1), (1 << 16, 0), (1 << 16, 1)] {
         let gadget = RingGadget::new(&ring, Family::Unsigned, base, dropped).unwrap();
-        for method in [Method::Inspiring, Method::Cdks] {
-            for gamma in (0..=N.ilog2()).map(|log| 1 << log) {
-                let packing = Packing::new(method, &gadget, gamma).unwrap();
-                let masks = packing.masks(Seed([1; 16]));
-                for role in 0..packing.exponents().len() {
-                    for row in 0..gadget.length() {
-                        assert!(seen.insert(masks.row(role, row).as_slice().to_vec()), "{method} {gamma} {role} {row}");
-                    }
+        let inspiring = (0..=N.ilog2()).map(|log| (Method::Inspiring, 1 << log));
+        // One set of CDKS keys serves every gamma.
+        for (method, gamma) in inspiring.chain([(Method::Cdks, N)]) {
+            let packing = Packing::new(method, &gadget, gamma).unwrap();
+            let masks = packing.masks(Seed([1; 16]));
+            for role in 0..packing.exponents().len() {
+                for row in 0..gadget.length() {
+                    assert!(seen.insert(masks.row(role, row).as_slice().to_vec()), "{method} {gamma} {role} {row}");
                 }
             }
         }
     }
-    assert_eq!(seen.len(), (3 + 2 + 4 + 3) * (2 + 5 + 7 * 6));
+    assert_eq!(seen.len(), (3 + 2 + 4 + 3) * (2 + 5 + 6));
 }
 
 #[test]

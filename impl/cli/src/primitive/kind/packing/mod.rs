@@ -85,6 +85,7 @@ impl Primitive for Packings {
             workspace: Workspace::new(Coins::from_seed(context.seed("packing coins")?)),
             tables: Vec::new(),
             noise: Vec::new(),
+            largest: Vec::new(),
             packing,
             own,
         }))
@@ -102,6 +103,8 @@ struct Packed {
     workspace: Workspace<u32>,
     /// Of each key.
     noise: Vec<Moments>,
+    /// The largest error of each output.
+    largest: Vec<f64>,
 }
 
 /// A client with its messages and the bodies that encrypt them, output by output.
