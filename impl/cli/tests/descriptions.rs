@@ -116,15 +116,18 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("calibration", here.join("schemas")),
         ("simplepir", here.join("../../params")),
         ("doublepir", here.join("../../params")),
+        ("ypir", here.join("../../params")),
+        ("simpleypir", here.join("../../params")),
+        ("inspire0", here.join("../../params")),
     ];
-    for (name, folder) in places {
+    for (name, folder) in &places {
         let file = format!("{name}.schema.json");
         let now = std::fs::read_to_string(lab.path("schemas").join(&file)).unwrap();
         let checked_in = std::fs::read_to_string(folder.join(&file)).unwrap_or_default();
         assert!(now == checked_in, "{file} has drifted: run impl/cli/schemas/update");
         assert_eq!(lab.pirlab(&["schema", name]).out, now);
     }
-    assert_eq!(std::fs::read_dir(lab.path("schemas")).unwrap().count(), 9);
+    assert_eq!(std::fs::read_dir(lab.path("schemas")).unwrap().count(), places.len());
     lab.pirlab(&["schema", "nothing"]).is_refused(&["nothing", "description, run"]);
 }
 

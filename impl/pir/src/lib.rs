@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod database;
 pub mod description;
+pub mod digits;
 pub mod error;
 pub mod layered;
 pub mod linear;

@@ -39,6 +39,11 @@ impl PackingTable {
         &self.packing
     }
 
+    /// The packed mask, the same for every client.
+    pub fn mask(&self) -> &Poly<u32, Coefficient> {
+        &self.mask
+    }
+
     /// Bytes that packing reads; see [`Packing::table_bytes`].
     pub fn bytes(&self) -> usize {
         self.matrices.iter().map(BlockDiagonal::bytes).sum()

@@ -7,9 +7,9 @@ use ring::{DiscreteGaussian, Kernel, Seed};
 
 use super::layout::Layers;
 use super::params::{Body, Params};
-use super::second::values_of;
 use super::{Public, SEED_BYTES};
 use crate::database::Record;
+use crate::digits::values_of;
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
 use crate::rlwe::{internal, switched_errors};
@@ -173,10 +173,10 @@ impl Client {
         let mut entries = Vec::with_capacity(layers.copies);
         let mut errors = Vec::with_capacity(layers.copies);
         for copy in 0..layers.copies {
-            let masks = values_of(params, &residues[copy][..layers.hint_digits], params.lwe.dimension);
+            let masks = values_of(params.digits(), &residues[copy][..layers.hint_digits], params.lwe.dimension);
             let digits: Vec<u64> =
                 (0..layers.answer_digits).map(|digit| self.answer_digit(&residues, copy, digit)).collect();
-            let body = values_of(params, &digits, 1)[0];
+            let body = values_of(params.digits(), &digits, 1)[0];
             let (entry, error) = self.first_layer(query, &masks, body);
             entries.push(entry);
             errors.push(error);

@@ -4,6 +4,7 @@ use lattice::pack::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::digits::Digits;
 use crate::error::{Error, Result};
 use crate::params::{Lwe32, LweLiteral, SourceNote};
 use crate::rlwe::{Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral, check_secret, coefficient_bytes};
@@ -127,6 +128,11 @@ impl Params {
     /// Bits of a value of the first layer: ceil(log2 q1).
     pub fn value_bits(&self) -> u32 {
         u32::BITS - (self.switched_modulus - 1).leading_zeros()
+    }
+
+    /// How values of the first layer are cut.
+    pub fn digits(&self) -> Digits {
+        Digits { value_bits: self.value_bits(), digit_bits: self.digit_bits }
     }
 
     /// Digits of a column's part of the first hint: ceil(n value_bits / digit_bits).

@@ -12,53 +12,15 @@ use super::Public;
 use super::layout::Layers;
 use super::params::Params;
 use crate::clock::Group;
+use crate::digits::centred_digits;
 use crate::error::Result;
 use crate::linear::{LinearDatabase, NegacyclicHint};
 use crate::rlwe::{internal, inverted, products, workspace};
 use crate::scheme::Context;
 
-/// Writes the digits of `words`, switched to q1, to `out`, centred: the values one after the other are one string of bits,
-/// least significant first, which is cut into digits.
-pub(super) fn centred_digits(params: &Params, words: impl Iterator<Item = u32>, out: &mut [i16]) {
-    let (value_bits, digit_bits) = (params.value_bits(), params.digit_bits);
-    let (mask, half) = ((1u64 << digit_bits) - 1, 1i32 << (digit_bits - 1));
-    let (mut pending, mut filled, mut out) = (0u64, 0, out.iter_mut());
-    let mut emit = |pending: u64| {
-        if let Some(out) = out.next() {
-            *out = ((pending & mask) as i32 - half) as i16;
-        }
-    };
-    for word in words {
-        pending |= u64::from(params.switch_value(word)) << filled;
-        filled += value_bits;
-        while filled >= digit_bits {
-            emit(pending);
-            pending >>= digit_bits;
-            filled -= digit_bits;
-        }
-    }
-    if filled > 0 {
-        emit(pending);
-    }
-}
-
-/// The values whose centred digits these are, each below 2^value_bits.
-pub(super) fn values_of(params: &Params, digits: &[u64], count: usize) -> Vec<u32> {
-    let (value_bits, digit_bits) = (params.value_bits(), params.digit_bits);
-    let (mask, half) = ((1u64 << digit_bits) - 1, 1u64 << (digit_bits - 1));
-    let (mut pending, mut filled, mut digits) = (0u64, 0, digits.iter());
-    let value = |_| {
-        while filled < value_bits {
-            let digit = digits.next().map_or(0, |digit| (digit + half) & mask);
-            pending |= digit << filled;
-            filled += digit_bits;
-        }
-        let value = (pending & ((1 << value_bits) - 1)) as u32;
-        pending >>= value_bits;
-        filled -= value_bits;
-        value
-    };
-    (0..count).map(value).collect()
+/// Writes the digits of `words`, switched to q1, to `out`.
+fn switched_digits(params: &Params, words: impl Iterator<Item = u32>, out: &mut [i16]) {
+    centred_digits(params.digits(), words.map(|word| params.switch_value(word)), out);
 }
 
 /// A database of digits and what is derived from it.
@@ -162,7 +124,7 @@ impl Second {
         let mut difference = ColumnMatrix::new(blocks.len() * degree, digits, degree).map_err(internal)?;
         let mut fresh = vec![0i16; digits];
         for (_, group, words) in changed {
-            centred_digits(params, words.iter().copied(), &mut fresh);
+            switched_digits(params, words.iter().copied(), &mut fresh);
             let block = blocks.partition_point(|block| *block < group / degree);
             for (j, &digit) in fresh.iter().enumerate() {
                 let (digit, old) = (i32::from(digit), self.matrix.get(*group, first_col + j));
@@ -205,7 +167,7 @@ fn fill(
             for (i, words) in words.chunks_exact(params.lwe.dimension).enumerate() {
                 let (group, copy) = layers.locate(row + i - first_row);
                 let out = &mut entries[group * outputs + copy * degree..][..digits];
-                centred_digits(params, words.iter().copied(), out);
+                switched_digits(params, words.iter().copied(), out);
             }
             Ok(())
         })?;
@@ -233,28 +195,10 @@ pub(super) fn answer_digits(params: &Params, layers: &Layers, words: &[u32]) -> 
     let mut entries = vec![0i16; LINE * columns];
     for (start, words) in (0..).step_by(LINE).zip(words.chunks(LINE * layers.copies)) {
         for (word, out) in words.iter().zip(entries.chunks_exact_mut(layers.answer_digits)) {
-            centred_digits(params, std::iter::once(*word), out);
+            switched_digits(params, std::iter::once(*word), out);
         }
         let rows = words.len() / layers.copies;
         matrix.set_rows((start, rows), (0, columns), &entries, columns).map_err(internal)?;
     }
     Ok(matrix)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn digits_give_the_values_back() {
-        let params = crate::protocol::ypir::tests::toy();
-        let words = [0u32, u32::MAX, 1 << 31, 12_345_678, 0xdead_beef, 15, 16];
-        let count = (words.len() * params.value_bits() as usize).div_ceil(params.digit_bits as usize);
-        let mut digits = vec![0; count];
-        centred_digits(&params, words.into_iter(), &mut digits);
-        let p = 1i64 << params.digit_bits;
-        let residues: Vec<u64> = digits.iter().map(|&digit| i64::from(digit).rem_euclid(p) as u64).collect();
-        let expected: Vec<u32> = words.into_iter().map(|word| params.switch_value(word)).collect();
-        assert_eq!(values_of(&params, &residues, words.len()), expected);
-    }
 }

@@ -2,6 +2,7 @@
 
 pub mod doublepir;
 pub mod inspire0;
+pub mod inspire2;
 pub mod simplepir;
 pub mod simpleypir;
 #[cfg(test)]

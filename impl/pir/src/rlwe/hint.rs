@@ -102,3 +102,13 @@ pub(crate) fn no_update_messages(messages: &[(&'static str, crate::wire::Frame)]
         [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
     }
 }
+
+/// Overwrites `bits` bits from bit `first` on of a string of entries of `width` bits.
+pub(crate) fn replace_bits(entries: &mut [u16], width: u32, first: u64, record: &[u8], bits: u64) {
+    for i in 0..bits {
+        let at = first + i;
+        let (entry, shift) = ((at / u64::from(width)) as usize, (at % u64::from(width)) as u32);
+        let bit = u16::from(record[(i / 8) as usize] >> (i % 8) & 1);
+        entries[entry] = entries[entry] & !(1 << shift) | bit << shift;
+    }
+}

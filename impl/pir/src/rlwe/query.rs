@@ -61,31 +61,63 @@ impl RingQueries {
     pub fn body(
         &self,
         key: &RlweKey<u32>,
-        (index, scale): (usize, u64),
+        message: (usize, u64),
         error: &DiscreteGaussian,
         bytes_each: usize,
         rng: &mut impl rand::RngCore,
         out: &mut [u8],
     ) {
-        let n = self.ring.n();
-        let (mut errors, mut words) = (vec![0i32; n], vec![0u64; n]);
-        for (block, out) in out.chunks_mut(n * bytes_each).enumerate() {
-            error.fill(rng, &mut errors);
-            let mut body: Poly<u32, Coefficient> = self.ring.from_signed_i32(&errors);
-            if index / n == block {
-                for (i, (modulus, _)) in self.ring.limbs().iter().enumerate() {
-                    let slot = &mut body.limb_mut(i)[index % n];
-                    *slot = modulus.add(*slot, modulus.reduce_u64(scale));
-                }
-            }
-            let mut product = self.mask(block);
-            self.ring.mul_assign(&mut product, key.ntt());
-            self.ring.add_assign(&mut body, &self.ring.inverse(product));
-            self.ring.compose_u64(&body, &mut words);
+        let mut words = vec![0u64; self.ring.n()];
+        for (block, out) in out.chunks_mut(self.ring.n() * bytes_each).enumerate() {
+            self.ring.compose_u64(&self.block(block, key, message, error, rng), &mut words);
             for (out, word) in out.chunks_exact_mut(bytes_each).zip(&words) {
                 out.copy_from_slice(&word.to_le_bytes()[..bytes_each]);
             }
         }
+    }
+
+    /// The same as residues: those of all entries modulo the first prime, then modulo the second.
+    pub fn residues(
+        &self,
+        key: &RlweKey<u32>,
+        message: (usize, u64),
+        error: &DiscreteGaussian,
+        rng: &mut impl rand::RngCore,
+    ) -> Vec<u32> {
+        let mut out = vec![0; self.entries * self.ring.primes().len()];
+        for block in 0..self.blocks() {
+            let body = self.block(block, key, message, error, rng);
+            for (out, limb) in out.chunks_exact_mut(self.entries).zip(body.limbs()) {
+                let out = &mut out[block * self.ring.n()..];
+                out.iter_mut().zip(limb).for_each(|(out, residue)| *out = *residue);
+            }
+        }
+        out
+    }
+
+    /// a_k s + e, and the message if it is in this block.
+    fn block(
+        &self,
+        block: usize,
+        key: &RlweKey<u32>,
+        (index, scale): (usize, u64),
+        error: &DiscreteGaussian,
+        rng: &mut impl rand::RngCore,
+    ) -> Poly<u32, Coefficient> {
+        let n = self.ring.n();
+        let mut errors = vec![0i32; n];
+        error.fill(rng, &mut errors);
+        let mut body: Poly<u32, Coefficient> = self.ring.from_signed_i32(&errors);
+        if index / n == block {
+            for (i, (modulus, _)) in self.ring.limbs().iter().enumerate() {
+                let slot = &mut body.limb_mut(i)[index % n];
+                *slot = modulus.add(*slot, modulus.reduce_u64(scale));
+            }
+        }
+        let mut product = self.mask(block);
+        self.ring.mul_assign(&mut product, key.ntt());
+        self.ring.add_assign(&mut body, &self.ring.inverse(product));
+        body
     }
 }
 

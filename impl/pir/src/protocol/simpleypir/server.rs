@@ -14,7 +14,9 @@ use super::{Params, SEED_BYTES, SimpleYpir};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
 use crate::error::{Error, Result};
-use crate::rlwe::{RingQueries, bodies, internal, inverted, pack_all, products, read_coefficients, workspace};
+use crate::rlwe::{
+    RingQueries, bodies, internal, inverted, pack_all, products, read_coefficients, replace_bits, workspace,
+};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::{Frame, FrameBuilder};
 
@@ -177,16 +179,6 @@ impl Server {
         context.clock.add("update_packing_tables", Group::Update, seconds[1]);
         self.epoch = self.epoch.wrapping_add(1);
         Ok(Vec::new())
-    }
-}
-
-/// Overwrites `bits` bits from bit `first` on of a string of entries of `width` bits.
-fn replace_bits(entries: &mut [u16], width: u32, first: u64, record: &[u8], bits: u64) {
-    for i in 0..bits {
-        let at = first + i;
-        let (entry, shift) = ((at / u64::from(width)) as usize, (at % u64::from(width)) as u32);
-        let bit = u16::from(record[(i / 8) as usize] >> (i % 8) & 1);
-        entries[entry] = entries[entry] & !(1 << shift) | bit << shift;
     }
 }
 

@@ -1,0 +1,178 @@
+//! InsPIRe^(2)'s client: no state between queries but the public seed, a fresh secret for every index.
+
+use std::collections::VecDeque;
+
+use lattice::wire::{Writer, residue_bits};
+use lattice::{RlweKey, SplitKey, SplitRlwe};
+use ring::{DiscreteGaussian, Kernel, Seed};
+
+use super::layout::Layout;
+use super::public::Public;
+use super::second::digits_of;
+use super::{Inspire2, Params, SEED_BYTES};
+use crate::database::{Record, copy_bits};
+use crate::digits::values_of;
+use crate::error::{Error, Result};
+use crate::noise::NoiseLog;
+use crate::rlwe::{Switch, internal, switched_errors};
+use crate::scheme::{Context, Request, Response, Scheme};
+use crate::wire::{BitWriter, Frame, FrameBuilder};
+use crate::workload::Shape;
+
+/// One index asked for, with the secret of its query.
+struct Pending {
+    index: u64,
+    key: RlweKey<u32>,
+}
+
+/// The public seed's expansions and the queries under way.
+pub struct Client {
+    params: Params,
+    layout: Layout,
+    error: DiscreteGaussian,
+    public: Option<Public>,
+    pending: VecDeque<Vec<Pending>>,
+    /// The request extracted last.
+    extracted: Vec<Pending>,
+}
+
+impl Client {
+    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
+        let error = DiscreteGaussian::new(params.rlwe.error).map_err(|e| Error::value("rlwe.error", e.to_string()))?;
+        Ok(Self {
+            params: params.clone(),
+            layout: Layout::choose(params, shape)?,
+            error,
+            public: None,
+            pending: VecDeque::new(),
+            extracted: Vec::new(),
+        })
+    }
+
+    pub(super) fn receive_seed(&mut self, message: Frame, kernel: Kernel) -> Result<()> {
+        let message = message.check(Inspire2::NAME, "seed", SEED_BYTES as u64)?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        seed.0.copy_from_slice(message.payload());
+        self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
+        Ok(())
+    }
+
+    /// For each index: row and column of its cell under the public masks of both layers, packing keys.
+    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+        let Self { params, layout, .. } = self;
+        indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
+        let public =
+            self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
+        let (key_bytes, bytes) = (public.key_bytes(), layout.query_bytes(params));
+        let mut keys = FrameBuilder::new(key_bytes * indices.len());
+        let mut query = FrameBuilder::new(bytes * indices.len());
+        let parts = keys.payload_mut().chunks_exact_mut(key_bytes);
+        let parts = parts.zip(query.payload_mut().chunks_exact_mut(bytes));
+        let (mut pending, rng) = (Vec::with_capacity(indices.len()), &mut context.rng);
+        for (&index, (keys, query)) in indices.iter().zip(parts) {
+            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+            let (row, column, _) = layout.place(index);
+            let mut writer = Writer::with_capacity(bytes);
+            for (masks, at) in [(&public.first, row), (&public.second, column)] {
+                let residues = masks.residues(&key, (at, params.scale()), &self.error, rng);
+                let primes = public.ring.primes();
+                for (residues, &prime) in residues.chunks_exact(residues.len() / primes.len()).zip(primes) {
+                    writer.write_all(residues, residue_bits(prime));
+                }
+            }
+            query.copy_from_slice(&writer.finish());
+            keys.copy_from_slice(&public.keys(&key, &self.error, rng)?);
+            pending.push(Pending { index, key });
+        }
+        self.pending.push_back(pending);
+        let messages =
+            vec![("keys", keys.finish(Inspire2::NAME, "keys")), ("query", query.finish(Inspire2::NAME, "query"))];
+        Ok(Request { messages, queries: indices.len() as u64 })
+    }
+
+    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let records = self.decrypt(pending, response, None)?;
+        self.extracted = self.pending.pop_front().unwrap_or_default();
+        Ok(records)
+    }
+
+    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        self.decrypt(&self.extracted, response, Some(noise)).map(|_| ())
+    }
+
+    fn decrypt(
+        &self,
+        pending: &[Pending],
+        response: &Response,
+        mut noise: Option<&mut NoiseLog>,
+    ) -> Result<Vec<Record>> {
+        let [("answer", message)] = &response.messages[..] else {
+            return Err(Error::message("answer", "a response is one message `answer`."));
+        };
+        let layout = &self.layout;
+        let bytes = layout.answer_bytes(&self.params);
+        let message = message.clone().check(Inspire2::NAME, "answer", (bytes * pending.len()) as u64)?;
+        let mut records = Vec::with_capacity(pending.len());
+        for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
+            let opener = SplitKey::new(&query.key).map_err(internal)?;
+            let mut entries = Vec::with_capacity(layout.entries());
+            for answer in answer.chunks_exact(bytes / layout.copies) {
+                entries.extend(self.cell(&opener, answer, noise.as_deref_mut())?);
+            }
+            records.push(self.record(&entries, layout.place(query.index).2));
+        }
+        Ok(records)
+    }
+
+    /// The entries of one copy of a cell: the second layer's digits are the first layer's ciphertext.
+    fn cell(&self, opener: &SplitKey, answer: &[u8], mut noise: Option<&mut NoiseLog>) -> Result<Vec<u64>> {
+        let (params, layout) = (&self.params, &self.layout);
+        let (switch, p, degree) = (params.switch, 1u64 << params.entry_bits, layout.ring_degree);
+        let [masks, bodies] = layout.outputs(params);
+        let mut rest = answer;
+        let mut digits = [Vec::new(), Vec::new()];
+        for (digits, (outputs, i, wanted)) in
+            digits.iter_mut().zip([(masks, 1, layout.mask_digits), (bodies, 2, layout.body_digits)])
+        {
+            let gamma = params.gammas[i];
+            for _ in 0..outputs {
+                let (bytes, others) = rest.split_at(switch.bytes(degree, gamma) as usize);
+                rest = others;
+                let ciphertext = SplitRlwe::from_bytes((degree, gamma), (switch.mask, switch.body), bytes)
+                    .map_err(|e| Error::message("answer", e.to_string()))?;
+                let kept = gamma.min(wanted - digits.len());
+                digits.extend(opener.decode(&ciphertext, p).map_err(internal)?.into_iter().take(kept));
+                if let Some(noise) = noise.as_deref_mut() {
+                    let (threshold, errors) = switched_errors(opener, &ciphertext, switch, p)?;
+                    noise.add("second_layer", threshold, errors.into_iter().take(kept));
+                }
+            }
+        }
+        let (q1, bits) = (u64::from(params.switched_modulus), params.value_bits());
+        let mut writer = Writer::with_capacity(SplitRlwe::wire_bytes(degree, layout.gamma, q1, q1));
+        for (digits, count) in digits.iter().zip([degree, layout.gamma]) {
+            // Wrong digits may give values of q1 or more: reducing keeps the (wrong) record well formed.
+            let values = values_of(digits_of(params), digits, count);
+            writer.write_all(&values.iter().map(|value| value % params.switched_modulus).collect::<Vec<_>>(), bits);
+        }
+        let ciphertext = SplitRlwe::from_bytes((degree, layout.gamma), (q1, q1), &writer.finish()).map_err(internal)?;
+        if let Some(noise) = noise {
+            let (threshold, errors) = switched_errors(opener, &ciphertext, Switch { mask: q1, body: q1 }, p)?;
+            noise.add("first_layer", threshold, errors);
+        }
+        opener.decode(&ciphertext, p).map_err(internal)
+    }
+
+    /// The record that starts at bit `first` of the decrypted entries.
+    fn record(&self, entries: &[u64], first: u64) -> Record {
+        let (width, bits) = (self.params.entry_bits, self.layout.shape.record_bits as usize);
+        let (offset, mask) = (self.params.offset() as u64, (1u64 << width) - 1);
+        let mut writer = BitWriter::default();
+        entries.iter().for_each(|entry| writer.put(((entry + offset) & mask) as u32, width));
+        let bytes = writer.finish();
+        let mut record = vec![0; bits.div_ceil(8)];
+        copy_bits(&bytes[(first / 8) as usize..], (first % 8) as u32, bits, &mut record);
+        record
+    }
+}

@@ -1,0 +1,142 @@
+//! InsPIRe^(2)'s layout, bytes, memory, operations and RLWE instance.
+
+use serde_json::json;
+
+use super::layout::Layout;
+use super::{Params, SEED_BYTES};
+use crate::description::{Direction, MemoryMap, TableBytes};
+use crate::error::Result;
+use crate::runner::PROCESS_BYTES;
+use crate::scheme::{Sizes, count, operations};
+use crate::workload::Workload;
+
+pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    let layout = Layout::choose(params, workload.shape)?;
+    let queries = workload.queries;
+    let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
+    let served = Some(queries);
+    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
+    let keys = count(&[key_bytes(params), queries]);
+    sizes.message("keys", Direction::Upload, "query", keys, "alpha l d log2(q) k / 8", served);
+    let query = count(&[layout.query_bytes(params) as u64, queries]);
+    sizes.message("query", Direction::Upload, "query", query, "(N / t + t) log2(q) k / 8", served);
+    let answer = count(&[layout.answer_bytes(params) as u64, queries]);
+    let formula = "ne (m1 (28 d + 20 gamma1) + m2 (28 d + 20 gamma2)) k / 8";
+    sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+    sizes.memory = memory(params, &layout, workload);
+    sizes.operations = operation_counts(params, &layout, workload);
+    let samples = (layout.rows + layout.degree) as u64
+        + params.key_gammas().len() as u64 * params.packed.length() as u64 * layout.ring_degree as u64;
+    sizes.instances = vec![params.rlwe.instance("queries_and_keys", samples, "the cell of the record asked for")];
+    Ok(sizes)
+}
+
+/// Bytes of the packing keys of one query: one role for each different gamma.
+fn key_bytes(params: &Params) -> u64 {
+    let bits = params.packed.length() as u64 * params.rlwe.degree as u64 * u64::from(params.coefficient_bits());
+    params.key_gammas().len() as u64 * bits.div_ceil(8)
+}
+
+/// Bytes of a packing table for that gamma: a linear form of gamma slots (in whole lines) for each slot and digit.
+fn table_bytes(params: &Params, gamma: usize) -> u64 {
+    gamma.max(ring::diagonal::LINE) as u64 * params.packed.length() as u64 * params.rlwe.poly_bytes()
+}
+
+/// Bytes of all packing tables, of the first and of the second layer.
+fn all_tables(params: &Params, layout: &Layout) -> [u64; 2] {
+    let poly = params.rlwe.poly_bytes();
+    let first = count(&[layout.groups() as u64, table_bytes(params, params.gammas[0]) + poly]);
+    let outputs = layout.copies * layout.outputs(params)[0];
+    [first, count(&[outputs as u64, table_bytes(params, params.gammas[1]) + poly])]
+}
+
+fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
+    let poly = params.rlwe.poly_bytes();
+    let blocks = (layout.rows.div_ceil(layout.ring_degree) + layout.degree.div_ceil(layout.ring_degree)) as u64;
+    let [first_tables, second_tables] = all_tables(params, layout);
+    let key_masks = params.key_gammas().len() as u64 * params.packed.length() as u64 * poly;
+    let server = vec![
+        TableBytes::new("database", layout.first_stored_bytes()),
+        TableBytes::new("first packing tables", first_tables),
+        TableBytes::new("mask digits", layout.second_stored_bytes()),
+        TableBytes::new("second packing tables", second_tables),
+        TableBytes::new("masks", blocks * poly),
+        TableBytes::new("packing key masks", key_masks),
+    ];
+    let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
+    // Hints of a copy's mask digits, and what becomes of them; in an update also the old tables of a copy.
+    let second = 2 * layout.mask_digits as u64 * poly + params.gammas[1] as u64 * poly;
+    let old = if workload.updates > 0 { second_tables / layout.copies as u64 } else { 0 };
+    let encoding = 2 * 32 * layout.columns() as u64;
+    let each = 2 * key_bytes(params)
+        + 3 * layout.query_bytes(params) as u64
+        + ring::ResidueVector::stored_bytes_for(layout.rows, 2)
+        + ring::ResidueVector::stored_bytes_for(layout.degree, 2)
+        + 5 * 4 * layout.columns() as u64
+        + 2 * layout.answer_bytes(params) as u64
+        + key_masks;
+    let bodies = 2 * (layout.groups() * layout.body_digits) as u64 + 4 * params.gammas[2] as u64 * poly;
+    let online = count(&[each, workload.queries]).saturating_add(bodies);
+    MemoryMap {
+        server,
+        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
+        peak_bytes: kept
+            .saturating_add((second + old).max(encoding).max(online))
+            .saturating_add(key_masks + PROCESS_BYTES),
+    }
+}
+
+fn operation_counts(
+    params: &Params,
+    layout: &Layout,
+    workload: &Workload,
+) -> serde_json::Map<String, serde_json::Value> {
+    let (queries, updates) = (workload.queries, workload.updates);
+    let (columns, groups, copies) = (layout.columns() as u64, layout.groups() as u64, layout.copies as u64);
+    let degree = layout.ring_degree as u64;
+    let first_blocks = (layout.rows as u64).div_ceil(degree);
+    let second_blocks = (layout.degree as u64).div_ceil(degree);
+    let length = params.packed.length() as u64;
+    let [gamma0, gamma1, gamma2] = params.gammas.map(|gamma| gamma as u64);
+    let (mask_digits, body_digits) = (layout.mask_digits as u64, layout.body_digits as u64);
+    let [mask_outputs, body_outputs] = layout.outputs(params).map(|outputs| outputs as u64);
+    let switches = |outputs: u64, gamma: u64| count(&[2, outputs, gamma - 1, length + 1]);
+    let [first_tables, second_tables] = all_tables(params, layout);
+    let touched = groups.min(count(&[updates, copies]));
+    operations(json!({
+        "encode": { "bytes_written": layout.first_stored_bytes() },
+        "packing_tables": {
+            "ntt_ring": count(&[2, columns, first_blocks]).saturating_add(switches(groups, gamma0)),
+            "bytes_written": first_tables,
+        },
+        "second_layer": {
+            "ntt_ring": count(&[2, copies, mask_digits, second_blocks])
+                .saturating_add(switches(copies * mask_outputs, gamma1)),
+            "bytes_written": second_tables,
+        },
+        "query": {
+            "ntt_ring": count(&[queries, 2 * (first_blocks + second_blocks)
+                + 4 * params.key_gammas().len() as u64 * length]),
+            "gaussian_samples": count(&[queries, (layout.rows + layout.degree) as u64
+                + params.key_gammas().len() as u64 * length * degree]),
+        },
+        "answer": {
+            "multiply_adds_residues": count(&[2, queries, layout.rows as u64, columns])
+                .saturating_add(count(&[2, queries, layout.degree as u64, copies, mask_digits + body_digits])),
+            "bytes_read": layout.first_stored_bytes(),
+            "bytes_read_second": layout.second_stored_bytes(),
+            "bytes_read_packing": first_tables.saturating_add(second_tables),
+            "ntt_ring": count(&[queries, 2 * (groups + copies * mask_outputs)
+                + 2 * copies * body_digits * second_blocks])
+                .saturating_add(count(&[queries, switches(copies * body_outputs, gamma2)])),
+        },
+        "extract": { "ntt_ring": count(&[queries, copies, 4 * (mask_outputs + body_outputs + 1)]) },
+        "update_first_layer": {
+            "ntt_ring": count(&[2, touched, gamma0, first_blocks]).saturating_add(switches(touched, gamma0)),
+        },
+        "update_second_layer": {
+            "ntt_ring": count(&[2, copies.min(touched), mask_digits, second_blocks])
+                .saturating_add(switches(copies.min(touched) * mask_outputs, gamma1)),
+        },
+    }))
+}

@@ -1,0 +1,175 @@
+//! The first layer: cells of records, the hints of their columns, and a packing table for each column of cells.
+
+use lattice::pack::PackingTable;
+use rayon::prelude::*;
+use ring::column_matrix::LINE;
+use ring::{ColumnMatrix, Ntt, Poly};
+
+use super::layout::Layout;
+use super::params::Params;
+use super::public::{Keys, Public};
+use crate::database::Database;
+use crate::error::Result;
+use crate::rlwe::{body_poly, internal, inverted, products, workspace};
+use crate::scheme::{Change, Context};
+
+/// The database and its packing tables.
+pub(super) struct First {
+    matrix: ColumnMatrix,
+    /// a_k(1/X).
+    factors: Vec<Poly<u32, Ntt>>,
+    /// For each column of cells and copy.
+    tables: Vec<PackingTable>,
+}
+
+impl First {
+    /// Encodes the database.
+    pub fn encode(
+        params: &Params,
+        layout: &Layout,
+        public: &Public,
+        database: &Database,
+        context: &Context,
+    ) -> Result<Self> {
+        let matrix = encode(params, layout, database, context)?;
+        Ok(Self { matrix, factors: public.first.factors()?, tables: Vec::new() })
+    }
+
+    pub fn matrix(&self) -> &ColumnMatrix {
+        &self.matrix
+    }
+
+    pub fn table(&self, group: usize) -> &PackingTable {
+        &self.tables[group]
+    }
+
+    /// Makes the table of every column of cells.
+    pub fn make_tables(&mut self, layout: &Layout, public: &Public, context: &Context) -> Result<()> {
+        context.progress.begin("packing_tables", layout.groups() as u64);
+        for first in (0..layout.groups()).step_by(context.threads.max(1)) {
+            let groups: Vec<usize> = (first..layout.groups().min(first + context.threads.max(1))).collect();
+            let fresh: Vec<Result<PackingTable>> = match groups.as_slice() {
+                [one] => vec![self.fresh_table(layout, public, *one)],
+                several => several.par_iter().map(|group| self.fresh_table(layout, public, *group)).collect(),
+            };
+            for table in fresh {
+                self.tables.push(table?);
+            }
+            context.progress.advance(groups.len() as u64);
+        }
+        context.progress.end();
+        Ok(())
+    }
+
+    /// Makes the table of one column of cells again.
+    pub fn remake_table(&mut self, layout: &Layout, public: &Public, group: usize) -> Result<()> {
+        self.tables[group] = self.fresh_table(layout, public, group)?;
+        Ok(())
+    }
+
+    fn fresh_table(&self, layout: &Layout, public: &Public, group: usize) -> Result<PackingTable> {
+        let columns = (group * layout.gamma, layout.gamma);
+        let hints = products(&self.matrix, &public.ring, &self.factors, columns, 1)?;
+        let (packing, masks) = public.packing(0);
+        packing.preprocess(masks, &inverted(&public.ring, &hints)?, &mut workspace()).map_err(internal)
+    }
+
+    /// The bodies of the packed ciphertexts of every query, switched to q1: for each query, group after group, gamma_0 numbers.
+    /// Each table is read once.
+    pub fn packed_bodies(
+        &self,
+        params: &Params,
+        layout: &Layout,
+        public: &Public,
+        keys: &[Keys],
+        products: &[Vec<u32>],
+    ) -> Result<Vec<Vec<u32>>> {
+        let (ring, gamma) = (&*public.ring, layout.gamma);
+        let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
+        let mut residues = vec![0u32; gamma * ring.primes().len()];
+        let mut switched = vec![0u64; gamma];
+        for (group, table) in self.tables.iter().enumerate() {
+            let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
+            let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
+            for (packed, out) in table.pack_batch(&batch).map_err(internal)?.iter().zip(&mut all) {
+                for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.b.limbs()) {
+                    residues.copy_from_slice(&limb[..gamma]);
+                }
+                ring.rns().switch_modulus(&residues, params.switched_modulus.into(), &mut switched);
+                out.extend(switched.iter().map(|&value| value as u32));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Writes changed records into their cells; returns the groups they stand in.
+    pub fn change(
+        &mut self,
+        params: &Params,
+        layout: &Layout,
+        changes: &[Change],
+    ) -> Result<std::collections::BTreeSet<usize>> {
+        let width = u64::from(params.entry_bits);
+        let mut touched = std::collections::BTreeSet::new();
+        for (index, record) in changes {
+            let (row, column, bit) = layout.place(*index);
+            let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
+            let first_column = column * layout.entries();
+            let mut entries = vec![0u16; end - start];
+            for (i, entry) in entries.iter_mut().enumerate() {
+                let stored = self.matrix.get(row, first_column + start + i);
+                *entry = (i32::from(stored) + params.offset()) as u16;
+            }
+            crate::rlwe::replace_bits(&mut entries, params.entry_bits, bit % width, record, layout.shape.record_bits);
+            for (i, entry) in entries.iter().enumerate() {
+                let centred = (i32::from(*entry) - params.offset()) as i16;
+                self.matrix.set(row, first_column + start + i, centred).map_err(internal)?;
+            }
+            let cells = start / layout.gamma..=(end - 1) / layout.gamma;
+            touched.extend(cells.map(|copy| column * layout.copies + copy));
+        }
+        Ok(touched)
+    }
+}
+
+/// Cuts the records of cells into centred entries, 32 rows at a time.
+fn encode(params: &Params, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
+    let columns = layout.columns();
+    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.ring_degree).map_err(internal)?;
+    let starts: Vec<usize> = (0..layout.rows).step_by(LINE).collect();
+    context.progress.begin("encode", starts.len() as u64);
+    let width = params.entry_bits;
+    let entries_from = |&start: &usize| -> Result<Vec<i16>> {
+        let rows = LINE.min(layout.rows - start);
+        let mut centred = vec![0i16; rows * columns];
+        let (mut bytes, mut scratch, mut entries) = (Vec::new(), Vec::new(), vec![0u16; layout.entries()]);
+        for (i, out) in centred.chunks_exact_mut(layout.entries()).enumerate() {
+            let (row, column) = (start + i / layout.degree, i % layout.degree);
+            let (first, records) = layout.records_of(row, column);
+            if records == 0 {
+                continue;
+            }
+            let bits = records * layout.shape.record_bits;
+            bytes.clear();
+            bytes.resize((bits as usize).div_ceil(8), 0);
+            database.read_bits(first * layout.shape.record_bits, bits as usize, &mut scratch, &mut bytes)?;
+            let used = &mut entries[..(bits as usize).div_ceil(width as usize)];
+            ring::bits::read_entries(&bytes, 0, width, used);
+            out.iter_mut().zip(used).for_each(|(out, entry)| *out = (i32::from(*entry) - params.offset()) as i16);
+        }
+        Ok(centred)
+    };
+    for starts in starts.chunks(context.threads.max(1)) {
+        let parts: Vec<Result<Vec<i16>>> = match starts {
+            [one] => vec![entries_from(one)],
+            several => several.par_iter().map(entries_from).collect(),
+        };
+        for (&start, part) in starts.iter().zip(parts) {
+            let rows = LINE.min(layout.rows - start);
+            matrix.set_rows((start, rows), (0, columns), &part?, columns).map_err(internal)?;
+        }
+        context.progress.advance(starts.len() as u64);
+    }
+    context.progress.end();
+    Ok(matrix)
+}

@@ -1,0 +1,169 @@
+//! How a database is laid out for two layers of gamma_0 entries a cell.
+
+use serde_json::json;
+
+use super::params::Params;
+use crate::error::{Error, Result};
+use crate::workload::Shape;
+
+/// Most cells of a record: each has tables and answers of its own.
+const MAX_CELLS: u64 = 64;
+/// log2 of the side of a tile of cells: databases of up to one tile have 2^11 f rows.
+const LOG_TILE: u32 = 11;
+
+/// Rows times columns of cells; a cell is gamma_0 entries.
+///
+/// Cell (r, g), r < N / t, g < t, holds records (r t + g) records_per_cell and following, or, where a record takes several cells,
+/// record r t + g in *copies* of the cell. The first layer's matrix has N / t rows; column (g copies + x) gamma_0 + j is entry j of
+/// copy x of the cells (., g).
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The database.
+    pub shape: Shape,
+    /// Records of a cell, at least one.
+    pub records_per_cell: u64,
+    /// Cells of a record, at least one.
+    pub copies: usize,
+    /// N / t: rows of cells, which the first query selects from.
+    pub rows: usize,
+    /// t: columns of cells, which the second query selects from.
+    pub degree: usize,
+    /// gamma_0.
+    pub gamma: usize,
+    /// d.
+    pub ring_degree: usize,
+    /// Digits of a first-layer ciphertext's mask.
+    pub mask_digits: usize,
+    /// Digits of the gamma_0 coefficients of its body.
+    pub body_digits: usize,
+    /// Bits of an entry.
+    pub entry_bits: u32,
+}
+
+impl Layout {
+    /// N / t = 2^(11 + ceil(tau / 2)) f, tau = ceil(log2 tiles), tiles of 2^22 cells, and as many columns as are then needed.
+    ///
+    /// # Errors
+    /// Records of too many cells, more entries than the address space has.
+    pub fn choose(params: &Params, shape: Shape) -> Result<Self> {
+        let gamma = params.gammas[0];
+        let cell_bits = gamma as u64 * u64::from(params.entry_bits);
+        let copies = shape.record_bits.div_ceil(cell_bits);
+        if copies > MAX_CELLS {
+            return Err(Error::Workload(format!(
+                "records of {} bits take {copies} cells of gamma0 = {gamma} entries, each with tables and answers of its own: at \
+                 most {MAX_CELLS} cells, {} bits. Take a larger gamma0, simpleypir or inspire.",
+                shape.record_bits,
+                MAX_CELLS * cell_bits,
+            )));
+        }
+        let records_per_cell = (cell_bits / shape.record_bits).max(1);
+        let cells = shape.records.div_ceil(records_per_cell);
+        let tau = cells.div_ceil(1 << (2 * LOG_TILE)).next_power_of_two().ilog2();
+        let line = ring::column_matrix::LINE as u64;
+        let rows = ((1 << (LOG_TILE + tau.div_ceil(2))) * params.rows_factor).min(cells.next_multiple_of(line));
+        let degree = cells.div_ceil(rows);
+        let columns = u128::from(degree) * u128::from(copies) * u128::from(gamma as u64);
+        let (Ok(rows), Ok(degree), Ok(_)) = (usize::try_from(rows), usize::try_from(degree), usize::try_from(columns))
+        else {
+            return Err(Error::Workload(format!("{cells} cells exceed this machine's address space.")));
+        };
+        Ok(Self {
+            shape,
+            records_per_cell,
+            copies: copies as usize,
+            rows,
+            degree,
+            gamma,
+            ring_degree: params.rlwe.degree,
+            mask_digits: params.digits_of(params.rlwe.degree),
+            body_digits: params.digits_of(gamma),
+            entry_bits: params.entry_bits,
+        })
+    }
+
+    /// Ciphertexts of the first layer: t for each copy. Ciphertext g copies + x is that of copy x of column g.
+    pub fn groups(&self) -> usize {
+        self.degree * self.copies
+    }
+
+    /// Columns of the first layer's matrix.
+    pub fn columns(&self) -> usize {
+        self.groups() * self.gamma
+    }
+
+    /// Row, column and first bit within its cells of a record.
+    pub fn place(&self, index: u64) -> (usize, usize, u64) {
+        let cell = index / self.records_per_cell;
+        let (row, column) = (cell / self.degree as u64, cell % self.degree as u64);
+        (row as usize, column as usize, index % self.records_per_cell * self.shape.record_bits)
+    }
+
+    /// First record and number of records of a cell.
+    pub fn records_of(&self, row: usize, column: usize) -> (u64, u64) {
+        let first = (row as u64 * self.degree as u64 + column as u64).saturating_mul(self.records_per_cell);
+        let first = first.min(self.shape.records);
+        (first, self.records_per_cell.min(self.shape.records - first))
+    }
+
+    /// Entries of a cell and its copies.
+    pub fn entries(&self) -> usize {
+        self.copies * self.gamma
+    }
+
+    /// Bytes of the first layer's database.
+    pub fn first_stored_bytes(&self) -> u64 {
+        ring::ColumnMatrix::stored_bytes_for(self.rows, self.columns())
+    }
+
+    /// Bytes of the second layer's database.
+    pub fn second_stored_bytes(&self) -> u64 {
+        ring::ColumnMatrix::stored_bytes_for(self.degree, self.copies * self.mask_digits)
+    }
+
+    /// Ciphertexts of an answer: of masks' and of bodies' digits, for each copy.
+    pub fn outputs(&self, params: &Params) -> [usize; 2] {
+        [self.mask_digits.div_ceil(params.gammas[1]), self.body_digits.div_ceil(params.gammas[2])]
+    }
+
+    /// Bytes of an answer: whole masks, and of bodies the coefficients that were packed.
+    pub fn answer_bytes(&self, params: &Params) -> usize {
+        let each = |i: usize| params.switch.bytes(self.ring_degree, params.gammas[i]) as usize;
+        let [masks, bodies] = self.outputs(params);
+        self.copies * (masks * each(1) + bodies * each(2))
+    }
+
+    /// Bytes of the two queries, all coefficients bit-packed.
+    pub fn query_bytes(&self, params: &Params) -> usize {
+        ((self.rows + self.degree) * params.coefficient_bits() as usize).div_ceil(8)
+    }
+
+    /// The layout's numbers for a description.
+    pub fn describe(&self, params: &Params) -> serde_json::Map<String, serde_json::Value> {
+        let information = self.shape.database_bytes();
+        crate::scheme::operations(json!({
+            "rows": self.rows,
+            "degree": self.degree,
+            "columns": self.columns(),
+            "copies": self.copies,
+            "records_per_cell": self.records_per_cell,
+            "gammas": params.gammas,
+            "plain_modulus": 1u64 << self.entry_bits,
+            "digit_bits": self.entry_bits,
+            "mask_digits": self.mask_digits,
+            "body_digits": self.body_digits,
+            "answer_ciphertexts": self.copies * self.outputs(params).iter().sum::<usize>(),
+            "switched_modulus": params.switched_modulus,
+            "mask_modulus": params.switch.mask,
+            "body_modulus": params.switch.body,
+            "ring_degree": self.ring_degree,
+            "ring_modulus": params.rlwe.modulus(),
+            "packing": "inspiring",
+            "packing_gadget": params.packed.describe(),
+            "stored_bytes": self.first_stored_bytes(),
+            "second_stored_bytes": self.second_stored_bytes(),
+            "information_bytes": information,
+            "waste": self.first_stored_bytes() as f64 / information as f64 - 1.0,
+        }))
+    }
+}

@@ -1,0 +1,231 @@
+//! InsPIRe^(2)'s server.
+
+use std::sync::Arc;
+
+use lattice::wire::Reader;
+use lattice::{Rlwe, pack::PackingTable};
+use rand::RngCore;
+use ring::column_matrix::{LINE, ring_products};
+use ring::{Coefficient, ColumnMatrix, Modulus, Ntt, Poly, ResidueVector, Ring, Seed};
+
+use super::first::First;
+use super::layout::Layout;
+use super::public::{Keys, Public};
+use super::second::{Second, digits_of};
+use super::{Inspire2, Params, SEED_BYTES};
+use crate::clock::Group;
+use crate::database::{Database, check_change};
+use crate::digits::centred_digits;
+use crate::error::{Error, Result};
+use crate::rlwe::{bodies, body_poly, internal, inverted, workspace};
+use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::wire::{Frame, FrameBuilder};
+
+/// Both layers and the public seed.
+pub struct Server {
+    params: Params,
+    layout: Layout,
+    public: Public,
+    seed: Seed,
+    first: First,
+    second: Second,
+    /// Updates so far, modulo 2^16.
+    epoch: u16,
+}
+
+/// The queries of all requests, in order.
+#[derive(Default)]
+struct Queries {
+    first: Vec<ResidueVector>,
+    second: Vec<ResidueVector>,
+    keys: Vec<Keys>,
+}
+
+impl Server {
+    /// Encodes the database and makes all tables (phases `encode`, `packing_tables` of the first layer with the hints they are made
+    /// of, `second_layer` of the second).
+    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        context.rng.fill_bytes(&mut seed.0);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let mut first =
+            clock.time("encode", Group::Offline, || First::encode(params, &layout, &public, database, context))?;
+        clock.time("packing_tables", Group::Offline, || first.make_tables(&layout, &public, context))?;
+        let second = clock.time("second_layer", Group::Offline, || {
+            Second::build(params, &layout, &public, &first, context.threads)
+        })?;
+        Ok(Self { params: params.clone(), layout, public, seed, first, second, epoch: 0 })
+    }
+
+    /// The message with the public seed.
+    pub(super) fn seed(&self) -> Frame {
+        let mut builder = FrameBuilder::new(SEED_BYTES);
+        builder.payload_mut().copy_from_slice(&self.seed.0);
+        builder.finish(Inspire2::NAME, "seed")
+    }
+
+    /// Answers every query of every request; databases and tables are read once for all of them.
+    pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        let clock = Arc::clone(&context.clock);
+        let (params, layout, public) = (&self.params, &self.layout, &self.public);
+        let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let (kernel, threads) = (context.kernel, context.threads);
+        let products = clock.time("answer_first_product", Group::Online, || {
+            bodies(kernel, self.first.matrix(), &queries.first, threads)
+        })?;
+        let packed = clock.time("answer_first_packing", Group::Online, || {
+            self.first.packed_bodies(params, layout, public, &queries.keys, &products)
+        })?;
+        let second = clock.time("answer_second_product", Group::Online, || {
+            bodies(kernel, self.second.matrix(), &queries.second, threads)
+        })?;
+        let masks = clock.time("answer_mask_packing", Group::Online, || self.pack_masks(&queries.keys, &second))?;
+        let answers = clock.time("answer_body_packing", Group::Online, || -> Result<Vec<_>> {
+            let each = masks.into_iter().enumerate();
+            each.map(|(k, masks)| self.answer_of(&queries, k, &packed[k], &masks, context)).collect()
+        })?;
+        let bytes = layout.answer_bytes(params);
+        let mut answers = answers.into_iter();
+        let respond = |request: &Request| {
+            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
+            for (part, answer) in builder.payload_mut().chunks_exact_mut(bytes).zip(answers.by_ref()) {
+                part.copy_from_slice(&answer);
+            }
+            let answer = builder.at_epoch(self.epoch).finish(Inspire2::NAME, "answer");
+            Response { messages: vec![("answer", answer)], queries: request.queries }
+        };
+        Ok(requests.iter().map(respond).collect())
+    }
+
+    fn parse(&self, requests: &[Request]) -> Result<Queries> {
+        let (key_bytes, bytes) = (self.public.key_bytes(), self.layout.query_bytes(&self.params));
+        let mut queries = Queries::default();
+        for request in requests {
+            let [("keys", keys), ("query", query)] = &request.messages[..] else {
+                return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
+            };
+            check_queries(request)?;
+            let keys = keys.clone().check(Inspire2::NAME, "keys", request.queries * key_bytes as u64)?;
+            let query = query.clone().check(Inspire2::NAME, "query", request.queries * bytes as u64)?;
+            for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
+                queries.keys.push(self.public.read_keys(keys)?);
+                let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
+                let mut reader = Reader::new(query, bytes).map_err(bad)?;
+                for (entries, out) in
+                    [(self.layout.rows, &mut queries.first), (self.layout.degree, &mut queries.second)]
+                {
+                    let ring = &self.public.ring;
+                    let mut residues = Vec::with_capacity(entries * ring.primes().len());
+                    for &prime in ring.primes() {
+                        residues.extend(reader.residues::<u32>(entries, prime).map_err(bad)?);
+                    }
+                    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
+                    out.push(ResidueVector::new(&moduli, &residues).map_err(internal)?);
+                }
+                reader.finish().map_err(bad)?;
+            }
+        }
+        Ok(queries)
+    }
+
+    /// For each query, the ciphertexts of the mask digits, copy after copy.
+    fn pack_masks(&self, keys: &[Keys], products: &[Vec<u32>]) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+        let ring = &*self.public.ring;
+        let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::new()).collect();
+        let digits = self.layout.mask_digits;
+        let place = |(copy, tables): (usize, &'_ Vec<PackingTable>)| (copy * digits, tables.len());
+        let starts: Vec<_> = self.second.tables().iter().enumerate().map(place).collect();
+        for ((start, _), tables) in starts.into_iter().zip(self.second.tables()) {
+            for (i, table) in tables.iter().enumerate() {
+                let gamma = table.packing().gamma();
+                let count = gamma.min(digits - i * gamma);
+                let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, start + i * gamma, count)).collect();
+                let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(1), poly)).collect();
+                let outputs = table.pack_batch(&batch).map_err(internal)?;
+                packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
+            }
+        }
+        Ok(packed)
+    }
+
+    /// One query's answer: the mask digits' ciphertexts, then those of the digits of the bodies, packed without tables.
+    fn answer_of(
+        &self,
+        queries: &Queries,
+        k: usize,
+        values: &[u32],
+        packed: &[Rlwe<u32, Coefficient>],
+        context: &Context,
+    ) -> Result<Vec<u8>> {
+        let (params, layout, ring) = (&self.params, &self.layout, &*self.public.ring);
+        let digits = self.body_digits(values)?;
+        let products = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
+        let mut hints: Vec<Poly<u32, Ntt>> = (0..digits.cols()).map(|_| ring.zero()).collect();
+        ring_products(&digits, ring, self.second.factors(), 0, &mut hints).map_err(internal)?;
+        let masks = inverted(ring, &hints)?;
+        let (packing, key_masks) = self.public.packing(2);
+        let mut buffers = workspace();
+        let mut answer = Vec::with_capacity(layout.answer_bytes(params));
+        let [mask_outputs, _] = layout.outputs(params);
+        for copy in 0..layout.copies {
+            for ciphertext in &packed[copy * mask_outputs..(copy + 1) * mask_outputs] {
+                answer.extend(self.switched(ring, ciphertext, params.gammas[1])?);
+            }
+            let first = copy * layout.body_digits;
+            for (i, masks) in masks[first..first + layout.body_digits].chunks(packing.gamma()).enumerate() {
+                let body = body_poly(ring, &products[0], first + i * packing.gamma(), masks.len());
+                let ciphertext = packing.pack(key_masks, queries.keys[k].of(2), masks, &body, &mut buffers);
+                answer.extend(self.switched(ring, &ciphertext.map_err(internal)?, params.gammas[2])?);
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The digits of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
+    fn body_digits(&self, values: &[u32]) -> Result<ColumnMatrix> {
+        let layout = &self.layout;
+        let columns = layout.copies * layout.body_digits;
+        let mut matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree).map_err(internal)?;
+        let mut entries = vec![0i16; LINE * columns];
+        for (start, values) in (0..).step_by(LINE).zip(values.chunks(LINE * layout.entries())) {
+            for (values, out) in values.chunks_exact(layout.gamma).zip(entries.chunks_exact_mut(layout.body_digits)) {
+                centred_digits(digits_of(&self.params), values.iter().copied(), out);
+            }
+            let rows = values.len() / layout.entries();
+            matrix.set_rows((start, rows), (0, columns), &entries, columns).map_err(internal)?;
+        }
+        Ok(matrix)
+    }
+
+    fn switched(&self, ring: &Ring<u32>, ciphertext: &Rlwe<u32, Coefficient>, kept: usize) -> Result<Vec<u8>> {
+        let switch = self.params.switch;
+        let mut switched = ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?;
+        switched.truncate_body(kept);
+        Ok(switched.to_bytes())
+    }
+
+    /// Changes records; the tables of the columns of cells they stand in are made anew, and those of the second layer's copies that
+    /// these are in. Clients hold nothing of the database, so they need no message.
+    pub(super) fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
+        changes.iter().try_for_each(|(index, record)| check_change(self.layout.shape, *index, record))?;
+        let clock = Arc::clone(&context.clock);
+        let Self { params, layout, public, first, second, .. } = self;
+        let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
+            let groups = first.change(params, layout, changes)?;
+            groups.iter().try_for_each(|&group| first.remake_table(layout, public, group))?;
+            Ok(groups)
+        })?;
+        clock.time("update_second_layer", Group::Update, || -> Result<()> {
+            let mut copies = std::collections::BTreeSet::new();
+            for group in groups {
+                second.set_mask(params, layout, public, first, group)?;
+                copies.insert(group % layout.copies);
+            }
+            copies.iter().try_for_each(|&copy| second.remake_tables(layout, public, copy, context.threads))
+        })?;
+        self.epoch = self.epoch.wrapping_add(1);
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,138 @@
+use std::collections::HashSet;
+
+use ring::{Kernel, Seed};
+
+use super::layout::Layout;
+use super::public::Public;
+use super::*;
+use crate::params::ParameterSet;
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
+
+fn text(gamma0: u32) -> String {
+    format!(
+        "protocol = \"inspire2\"\ntitle = \"test\"\nentry_bits = 16\ngamma0 = {gamma0}\ngamma1 = 64\ngamma2 = {gamma0}\n\
+         rows_factor = 1\nswitched_modulus = 268369921\n[source]\nkind = \"repaired\"\n\
+         [rlwe]\ndegree = 128\nmodulus = \"67043329 * 132120577\"\nsecret = {{ kind = \"gaussian\", stddev = 6.4 }}\n\
+         error = {{ stddev = 6.4 }}\n[packing]\nbase_log2 = 18\ndigits = \"unsigned\"\n\
+         [switch]\nmask_modulus = 268369921\nbody_modulus = 1048576\n"
+    )
+}
+
+fn set(text: &str) -> Params {
+    Params::try_new(toml::from_str(text).unwrap()).unwrap()
+}
+
+/// The published dimensions.
+fn published(gamma0: u32, factor: u32) -> Params {
+    let text = text(gamma0).replace("degree = 128", "degree = 2048").replace("gamma1 = 64", "gamma1 = 1024");
+    set(&text.replace("rows_factor = 1", &format!("rows_factor = {factor}")))
+}
+
+#[test]
+fn retrieves_every_shape_of_record_from_every_kind_of_database() {
+    for &(records, bits) in ALL_SHAPES.iter().filter(|shape| shape.1 <= 2049) {
+        check_everywhere::<Inspire2>(&set(&text(16)), records, bits, 2, 3);
+    }
+    // Other gammas, each with keys of its own; narrow entries; signed digits.
+    let others = text(8).replace("gamma2 = 8", "gamma2 = 2").replace("unsigned", "balanced");
+    check_everywhere::<Inspire2>(&set(&others), 5000, 40, 1, 2);
+    let narrow = text(32).replace("entry_bits = 16", "entry_bits = 9").replace("gamma1 = 64", "gamma1 = 32");
+    check_everywhere::<Inspire2>(&set(&narrow), 600, 77, 1, 2);
+}
+
+#[test]
+fn published_message_sizes() {
+    // gamma0, f, log2 of the database's bytes: N / t, t, query in KB, total in KB (Tables 2, 3 and 8).
+    for (gamma0, factor, log_bytes, rows, degree, query, total) in [
+        (64, 1, 30, 4096, 2048, 39.75, 171.6),
+        (64, 2, 30, 8192, 1024, 59.6, 191.4),
+        (64, 4, 30, 16384, 512, 109.3, 241.1),
+        (32, 4, 30, 16384, 1024, 112.6, 244.3),
+        (64, 8, 30, 32768, 256, 213.7, 345.5),
+        (32, 8, 30, 32768, 512, 215.3, 347.0),
+        (16, 1, 30, 8192, 4096, 79.5, 211.1),
+        (64, 1, 33, 8192, 8192, 106.0, 237.8),
+        (64, 2, 35, 32768, 8192, 265.0, 396.8),
+    ] {
+        let params = published(gamma0, factor);
+        let bits = 16 * u64::from(gamma0);
+        let shape = Shape::new((8u64 << log_bytes) / bits, bits).unwrap();
+        let layout = Layout::choose(&params, shape).unwrap();
+        assert_eq!((layout.rows, layout.degree), (rows, degree), "gamma0 {gamma0}, f {factor}, 2^{log_bytes} B");
+        let sizes = Inspire2::describe(&params, &Workload::new(shape, 1, 0).unwrap()).unwrap();
+        let kilobytes = |name: &str| sizes.payload_bytes(name) as f64 / 1024.0;
+        assert_eq!(kilobytes("keys"), 79.5);
+        assert!((kilobytes("query") - query).abs() < 0.1, "query {}", kilobytes("query"));
+        let sum = kilobytes("keys") + kilobytes("query") + kilobytes("answer");
+        assert!((sum - total).abs() < 0.15, "total {sum}, published {total}");
+    }
+}
+
+/// Under one secret no mask may appear twice: both queries', those of the keys for every gamma.
+#[test]
+fn masks_never_repeat() {
+    let params = set(&text(16));
+    let layout = Layout::choose(&params, Shape::new(300_000, 256).unwrap()).unwrap();
+    let mut seen = HashSet::new();
+    for seed in [1, 2] {
+        let public = Public::new(&params, &layout, Seed([seed; 16]), Kernel::best()).unwrap();
+        assert!(public.first.blocks() > 8 && public.second.blocks() > 1);
+        for queries in [&public.first, &public.second] {
+            for block in 0..queries.blocks() {
+                assert!(seen.insert(queries.mask(block).as_slice().to_vec()), "block {block}");
+            }
+        }
+        assert_eq!(public.packings().count(), 2);
+        for (packing, masks) in public.packings() {
+            for row in 0..3 {
+                assert!(seen.insert(masks.row(0, row).as_slice().to_vec()), "gamma {}, row {row}", packing.gamma());
+            }
+        }
+    }
+}
+
+/// Products, packings and switches: the measured variance is below the sum of their bounds, of either layer.
+#[test]
+fn noise_is_within_the_sum_of_its_stages() {
+    let shape = Shape::new(200_000, 256).unwrap();
+    let params = set(&text(16));
+    let layout = Layout::choose(&params, shape).unwrap();
+    let (d, q, unit, variance) = (128.0, params.rlwe.modulus() as f64, 268_369_921.0, 6.4f64.powi(2));
+    let masks = (1.0 + d * variance) / 12.0;
+    for (stage, terms, gamma, body) in
+        [("second_layer", layout.degree, 64.0, unit / 2f64.powi(20)), ("first_layer", layout.rows, 16.0, 1.0)]
+    {
+        let measured = noise_variance::<Inspire2>(&params, shape, 1100, stage);
+        let product = terms as f64 * variance * 2f64.powi(32) / 12.0;
+        let packing = gamma * d * 3.0 * variance * 2f64.powi(36) / 3.0;
+        let switch = body * body / 12.0 + masks;
+        let bound = (product + 3.0 * packing) * (unit / q).powi(2) + switch;
+        assert!(measured < bound && measured > switch / 4.0, "{stage}: {measured:e}, {bound:e}, switch {switch:e}");
+    }
+}
+
+#[test]
+fn sizes_do_not_wrap_around() {
+    grows_up_to_the_bounds::<Inspire2>(&published(64, 8));
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let text = text(16);
+    for (from, to, key) in [
+        ("entry_bits = 16", "entry_bits = 17", "entry_bits"),
+        ("gamma0 = 16", "gamma0 = 128", "gamma0"),
+        ("gamma1 = 64", "gamma1 = 63", "gamma1"),
+        ("gamma2 = 16", "gamma2 = 1", "gamma2"),
+        ("rows_factor = 1", "rows_factor = 3", "rows_factor"),
+        ("switched_modulus = 268369921", "switched_modulus = 131071", "switched_modulus"),
+        ("\"inspire2\"", "\"ypir\"", "protocol"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let error = Params::try_new(toml::from_str(&text.replace(from, to)).unwrap()).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
+    }
+    let workload = Workload::new(Shape::new(10, 64 * 256 + 1).unwrap(), 1, 0).unwrap();
+    let message = Inspire2::describe(&set(&text), &workload).unwrap_err().to_string();
+    assert!(message.contains("gamma0 = 16") && message.contains("simpleypir"), "{message}");
+}
