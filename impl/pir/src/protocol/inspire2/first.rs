@@ -118,11 +118,11 @@ impl First {
             let mut entries = vec![0u16; end - start];
             for (i, entry) in entries.iter_mut().enumerate() {
                 let stored = self.matrix.get(row, first_column + start + i);
-                *entry = (i32::from(stored) + params.offset()) as u16;
+                *entry = (stored + params.offset()) as u16;
             }
             crate::rlwe::replace_bits(&mut entries, params.entry_bits, bit % width, record, layout.shape.record_bits);
             for (i, entry) in entries.iter().enumerate() {
-                let centred = (i32::from(*entry) - params.offset()) as i16;
+                let centred = i32::from(*entry) - params.offset();
                 self.matrix.set(row, first_column + start + i, centred).map_err(internal)?;
             }
             let cells = start / layout.gamma..=(end - 1) / layout.gamma;

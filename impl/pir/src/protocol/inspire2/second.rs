@@ -68,7 +68,7 @@ impl Second {
         centred_digits(digits_of(params), values.into_iter().map(|value| value as u32), &mut digits);
         let (row, copy) = (group / layout.copies, group % layout.copies);
         for (j, digit) in digits.into_iter().enumerate() {
-            self.matrix.set(row, copy * layout.mask_digits + j, digit).map_err(internal)?;
+            self.matrix.set(row, copy * layout.mask_digits + j, digit.into()).map_err(internal)?;
         }
         Ok(())
     }

@@ -161,7 +161,7 @@ impl Server {
             let range = layout.entries_of(bit);
             let mut entries = vec![0u16; range.len()];
             for (entry, column) in entries.iter_mut().zip(range.clone()) {
-                *entry = (i32::from(self.matrix.get(item, column)) + self.params.offset()) as u16;
+                *entry = (self.matrix.get(item, column) + self.params.offset()) as u16;
             }
             let first = bit - range.start as u64 * u64::from(layout.entry_bits);
             replace_bits(&mut entries, layout.entry_bits, first, record, layout.shape.record_bits);
