@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::params::{ParameterFile, ParameterSet};
 use crate::progress::Progress;
 use crate::protocol::{
-    doublepir::DoublePir, inspire0::Inspire0, inspire2::Inspire2, simplepir::SimplePir, simpleypir::SimpleYpir,
-    ypir::Ypir,
+    doublepir::DoublePir, inspire::Inspire, inspire0::Inspire0, inspire2::Inspire2, simplepir::SimplePir,
+    simpleypir::SimpleYpir, ypir::Ypir,
 };
 use crate::runner::{Options, Run, Session};
 use crate::scheme::Scheme;
@@ -67,13 +67,14 @@ fn open<'a, S: Scheme + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 6] = [
+static PROTOCOLS: [Protocol; 7] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
     entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
     entry::<SimpleYpir>(env!("PIRLAB_SOURCE_SIMPLEYPIR")),
     entry::<Inspire0>(env!("PIRLAB_SOURCE_INSPIRE0")),
     entry::<Inspire2>(env!("PIRLAB_SOURCE_INSPIRE2")),
+    entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
 ];
 
 /// All protocols.

@@ -1,0 +1,162 @@
+//! InsPIRe's client: no state between queries but the public seed, a fresh secret for every index.
+
+use std::collections::VecDeque;
+
+use lattice::{RlweKey, SeededRgsw, SplitKey, SplitRlwe};
+use ring::{DiscreteGaussian, Kernel, Poly, Seed};
+
+use super::layout::Layout;
+use super::params::Params;
+use super::public::Public;
+use super::{Inspire, SEED_BYTES, internal};
+use crate::database::Record;
+use crate::error::{Error, Result};
+use crate::noise::NoiseLog;
+use crate::scheme::{Context, Request, Response, Scheme};
+use crate::wire::{Frame, FrameBuilder};
+use crate::workload::Shape;
+
+/// One index asked for, with the secret of its query.
+struct Pending {
+    index: u64,
+    key: RlweKey<u32>,
+}
+
+/// The public seed's expansions and the queries under way.
+pub struct Client {
+    params: Params,
+    layout: Layout,
+    error: DiscreteGaussian,
+    public: Option<Public>,
+    pending: VecDeque<Vec<Pending>>,
+    /// The request extracted last.
+    extracted: Vec<Pending>,
+}
+
+impl Client {
+    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
+        let error = DiscreteGaussian::new(params.rlwe.error).map_err(|e| Error::value("rlwe.error", e.to_string()))?;
+        Ok(Self {
+            layout: Layout::choose(params, shape)?,
+            params: params.clone(),
+            error,
+            public: None,
+            pending: VecDeque::new(),
+            extracted: Vec::new(),
+        })
+    }
+
+    pub(super) fn receive_seed(&mut self, message: Frame, kernel: Kernel) -> Result<()> {
+        let message = message.check(Inspire::NAME, "seed", SEED_BYTES as u64)?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        seed.0.copy_from_slice(message.payload());
+        self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
+        Ok(())
+    }
+
+    /// For each index, under a fresh secret: the unit vector of its row, its point, packing keys (Algorithm 8).
+    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+        let Self { params, layout, error, .. } = self;
+        indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
+        let public =
+            self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
+        let rng = &mut context.rng;
+        let (key_bytes, query_bytes) = (public.packing.key_bytes(), params.query_bytes(layout));
+        let point_bytes = if params.sends_point(layout) { public.point_bytes() } else { 0 };
+        let mut keys = FrameBuilder::new(key_bytes * indices.len());
+        let mut query = FrameBuilder::new(query_bytes * indices.len());
+        let mut points = FrameBuilder::new(point_bytes * indices.len());
+        let mut pending = Vec::with_capacity(indices.len());
+        for (k, &index) in indices.iter().enumerate() {
+            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+            let place = layout.place(layout.find(index).0);
+            let body = &mut query.payload_mut()[k * query_bytes..][..query_bytes];
+            let message = (place.row, params.scale());
+            public.queries.body(&key, message, error, params.coefficient_bytes(), rng, body);
+            if point_bytes > 0 {
+                let exponent = params.interpolation.exponent(layout.degree, layout.points, place.point);
+                let monomial: Poly<u32, _> = public.ring.monomial_ntt(exponent);
+                let masks = &mut public.point_masks();
+                let point =
+                    SeededRgsw::new(&key, &monomial, &public.evaluation, error, masks, rng).map_err(internal)?;
+                points.payload_mut()[k * point_bytes..][..point_bytes].copy_from_slice(&public.point_bodies(&point));
+            }
+            let packing_keys = public.packing.keys(&key, &public.masks, error, rng).map_err(internal)?;
+            keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packing_keys.to_bytes(&public.packing));
+            pending.push(Pending { index, key });
+        }
+        self.pending.push_back(pending);
+        let mut messages =
+            vec![("keys", keys.finish(Inspire::NAME, "keys")), ("query", query.finish(Inspire::NAME, "query"))];
+        if point_bytes > 0 {
+            messages.push(("point", points.finish(Inspire::NAME, "point")));
+        }
+        Ok(Request { messages, queries: indices.len() as u64 })
+    }
+
+    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let mut records = Vec::with_capacity(pending.len());
+        for (query, ciphertexts) in pending.iter().zip(self.ciphertexts(response, pending.len())?) {
+            records.push(self.record(query, &ciphertexts)?);
+        }
+        self.extracted = self.pending.pop_front().unwrap_or_default();
+        Ok(records)
+    }
+
+    /// The ciphertexts of each query's answer.
+    fn ciphertexts(&self, response: &Response, queries: usize) -> Result<Vec<Vec<SplitRlwe>>> {
+        let [("answer", message)] = &response.messages[..] else {
+            return Err(Error::message("answer", "an InsPIRe response is one message `answer`."));
+        };
+        let (each, count) = (self.params.ciphertext_bytes(&self.layout), self.layout.ciphertexts());
+        let message = message.clone().check(Inspire::NAME, "answer", (each * count * queries) as u64)?;
+        let (degree, kept) = (self.layout.degree, self.params.kept(&self.layout));
+        let moduli = (self.params.switch.mask, self.params.switch.body);
+        let parse = |bytes| {
+            SplitRlwe::from_bytes((degree, kept), moduli, bytes).map_err(|e| Error::message("answer", e.to_string()))
+        };
+        let answers = message.payload().chunks_exact(each * count);
+        answers.map(|answer| answer.chunks_exact(each).map(parse).collect()).collect()
+    }
+
+    /// The record in the planes of its group.
+    fn record(&self, query: &Pending, ciphertexts: &[SplitRlwe]) -> Result<Record> {
+        let layout = &self.layout;
+        let (item, first_bit) = layout.find(query.index);
+        let opener = SplitKey::new(&query.key).map_err(internal)?;
+        let record_bits = layout.shape.record_bits as usize;
+        let mut record = vec![0u8; layout.shape.record_bytes()];
+        let mut bytes = vec![0; layout.plane_bits().div_ceil(8)];
+        let planes = &ciphertexts[layout.place(item).group * layout.planes..][..layout.planes];
+        for (plane, ciphertext) in planes.iter().enumerate() {
+            let residues = opener.decode(ciphertext, self.params.plain_modulus.into()).map_err(internal)?;
+            let residues: Vec<u32> = residues[..layout.used].iter().map(|residue| *residue as u32).collect();
+            layout.code.decode(&residues, &mut bytes);
+            let start = plane * layout.plane_bits();
+            for bit in 0..(record_bits - start).min(layout.plane_bits()) {
+                let (from, to) = (first_bit + bit, start + bit);
+                record[to / 8] |= (bytes[from / 8] >> (from % 8) & 1) << (to % 8);
+            }
+        }
+        Ok(record)
+    }
+
+    /// Every coefficient of every ciphertext: one error each, in units of the masks' modulus, of which rounding to integers is
+    /// fine enough.
+    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        let (switch, p) = (self.params.switch, f64::from(self.params.plain_modulus));
+        let unit = switch.mask as f64 / switch.body as f64;
+        let scale = switch.mask as f64 / p;
+        for (query, ciphertexts) in self.extracted.iter().zip(self.ciphertexts(response, self.extracted.len())?) {
+            let opener = SplitKey::new(&query.key).map_err(internal)?;
+            let mut errors = Vec::new();
+            for ciphertext in &ciphertexts {
+                let error = |phase: f64| (phase * unit - (phase * unit / scale).round() * scale).round() as i32;
+                errors.extend(opener.phase(ciphertext).map_err(internal)?.into_iter().map(error));
+            }
+            noise.add("answer", scale / 2.0, errors);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! InsPIRe's layout, bytes, memory, operations and instances.
+
+use ring::ResidueVector;
+use serde_json::json;
+
+use super::layout::Layout;
+use super::params::Params;
+use super::{Method, SEED_BYTES};
+use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::error::Result;
+use crate::rlwe::Rlwe;
+use crate::runner::PROCESS_BYTES;
+use crate::scheme::{Sizes, count, operations};
+use crate::workload::Workload;
+
+/// Packing keys: X -> X^5 and X -> X^-1.
+const ROLES: u64 = 2;
+
+pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    let layout = Layout::choose(params, workload.shape)?;
+    let Params {
+        source: _,
+        body: _,
+        plain_modulus,
+        rows: _,
+        points: _,
+        interpolation,
+        rlwe,
+        packed,
+        evaluated,
+        point_always_sent: _,
+        switch,
+    } = params;
+    let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
+    sizes.layout.extend(operations(json!({
+        "plain_modulus": plain_modulus,
+        "interpolation": match interpolation {
+            Method::CooleyTukey => "cooley_tukey",
+            Method::Lagrange => "lagrange",
+        },
+        "point_sent": params.sends_point(&layout),
+        "body_coefficients": params.kept(&layout),
+        "packing_gadget": packed.describe(),
+        "evaluation_gadget": evaluated.describe(),
+        "mask_modulus": switch.mask,
+        "body_modulus": switch.body,
+        "ring_degree": rlwe.degree,
+        "ring_modulus": rlwe.modulus(),
+    })));
+    messages(params, &layout, workload, &mut sizes);
+    sizes.memory = memory(params, &layout, workload);
+    sizes.operations = operation_counts(params, &layout, workload);
+    sizes.instances = instances(params, &layout);
+    Ok(sizes)
+}
+
+/// Bytes of so many polynomials on the wire.
+fn wire_bytes(rlwe: &Rlwe, polynomials: u64) -> u64 {
+    let bits: u32 = rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum();
+    count(&[polynomials, rlwe.degree as u64, bits.into()]).div_ceil(8)
+}
+
+/// Polynomials of the packing keys.
+fn key_polynomials(params: &Params) -> u64 {
+    ROLES * params.packed.length() as u64
+}
+
+/// Polynomials of the encrypted point, zero where none is sent.
+fn point_polynomials(params: &Params, layout: &Layout) -> u64 {
+    if params.sends_point(layout) { 2 * params.evaluated.length() as u64 } else { 0 }
+}
+
+fn messages(params: &Params, layout: &Layout, workload: &Workload, sizes: &mut Sizes) {
+    let Workload { queries, .. } = *workload;
+    let served = Some(queries);
+    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
+    let keys = count(&[wire_bytes(&params.rlwe, key_polynomials(params)), queries]);
+    sizes.message("keys", Direction::Upload, "query", keys, "2 l_ks d log2(q) k / 8", served);
+    let query = count(&[params.query_bytes(layout) as u64, queries]);
+    sizes.message("query", Direction::Upload, "query", query, "rows log2(q) k / 8", served);
+    if params.sends_point(layout) {
+        let point = count(&[wire_bytes(&params.rlwe, point_polynomials(params, layout)), queries]);
+        sizes.message("point", Direction::Upload, "query", point, "2 l_gsw d log2(q) k / 8", served);
+    }
+    let answer = count(&[params.ciphertext_bytes(layout) as u64, layout.ciphertexts() as u64, queries]);
+    let formula = "(d log2(q_a) + kept log2(q_b)) c k / 8";
+    sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+}
+
+/// Bytes of the packing table of one output: a linear form in d slots for each digit and slot.
+fn table_bytes(params: &Params) -> u64 {
+    count(&[params.rlwe.degree as u64, params.packed.length() as u64, params.rlwe.poly_bytes()])
+}
+
+fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
+    let (poly, degree) = (params.rlwe.poly_bytes(), params.rlwe.degree as u64);
+    let (outputs, queries) = (layout.outputs() as u64, workload.queries);
+    let key_masks = key_polynomials(params) * poly;
+    let server = vec![
+        TableBytes::new("database", layout.stored_bytes()),
+        TableBytes::new("hint", count(&[outputs, degree, poly])),
+        TableBytes::new("packing tables", count(&[outputs, table_bytes(params)])),
+        TableBytes::new("packing key masks", key_masks),
+    ];
+    let kept = server.iter().fold(0, |sum: u64, table| sum.saturating_add(table.bytes));
+    let factors = count(&[layout.blocks() as u64, poly]);
+    let width = (layout.points * layout.degree) as u64;
+    let encoding = width * (4 + 2 * ring::column_matrix::LINE as u64);
+    // While a table is made: the sums of all images of the ring masks, and a table of the same size for the old one.
+    let packing = count(&[degree, poly]) + if workload.updates > 0 { table_bytes(params) } else { 0 };
+    // While a batch is answered: messages as sent, as received and in parts, queries in both forms, products, packed outputs.
+    let point = wire_bytes(&params.rlwe, point_polynomials(params, layout));
+    let each = 3 * (wire_bytes(&params.rlwe, key_polynomials(params)) + params.query_bytes(layout) as u64 + point)
+        + ResidueVector::stored_bytes_for(layout.rows, 2)
+        + 16 * layout.rows as u64
+        + 24 * layout.columns() as u64
+        + (key_polynomials(params) + 2 * point_polynomials(params, layout) + 4 * layout.points as u64) * poly
+        + 2 * (params.ciphertext_bytes(layout) * layout.ciphertexts()) as u64;
+    let online = count(&[each, queries]);
+    let update = count(&[workload.updates, width, layout.planes as u64, 4]);
+    let working = encoding.max(packing.saturating_add(factors)).max(online).max(update);
+    MemoryMap {
+        server,
+        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
+        peak_bytes: kept.saturating_add(working).saturating_add(key_masks + PROCESS_BYTES),
+    }
+}
+
+/// NTTs are of d points modulo one prime.
+fn operation_counts(
+    params: &Params,
+    layout: &Layout,
+    workload: &Workload,
+) -> serde_json::Map<String, serde_json::Value> {
+    let degree = layout.degree as u64;
+    let primes = params.rlwe.primes.len() as u64;
+    let (rows, columns, blocks) = (layout.rows as u64, layout.columns() as u64, layout.blocks() as u64);
+    let (outputs, points) = (layout.outputs() as u64, layout.points as u64);
+    let Workload { queries, updates, .. } = *workload;
+    let (ell, ell_gsw) = (params.packed.length() as u64, params.evaluated.length() as u64);
+    let key_rows = key_polynomials(params);
+    let point_rows = point_polynomials(params, layout);
+    let products = count(&[(layout.ciphertexts() as u64), points - 1]);
+    let (stored, tables) = (layout.stored_bytes(), count(&[outputs, table_bytes(params)]));
+    let (touched, changed) = (outputs.min(count(&[updates, points, layout.planes as u64])), rows.min(updates));
+    let butterflies = match params.interpolation {
+        Method::CooleyTukey => count(&[points / 2, points.ilog2().into()]),
+        Method::Lagrange => count(&[points, points - 1]),
+    };
+    let per_table = count(&[primes, degree - 1, ell + 1]);
+    operations(json!({
+        "encode": {
+            "bytes_written": stored,
+            "ring_butterflies": count(&[rows, outputs / points, butterflies]),
+        },
+        "hint": {
+            "ntt_ring": count(&[primes, columns, blocks]),
+            "multiply_adds_residues": count(&[primes, columns, blocks, degree]),
+        },
+        "packing_tables": {
+            "ntt_ring": count(&[outputs, per_table]),
+            "ntt_slots": count(&[outputs, primes, degree]),
+            "bytes_written": tables,
+        },
+        "query": {
+            "ntt_ring": count(&[primes, blocks + 2 * key_rows + 2 * point_rows, queries]),
+            "gaussian_samples": count(&[blocks + key_rows + point_rows, degree, queries]),
+            "prg_bytes": count(&[blocks + key_rows + point_rows, params.rlwe.poly_bytes(), queries]),
+        },
+        "answer": {
+            "multiply_adds_residues": count(&[primes, rows, columns, queries]),
+            "bytes_read_product": stored,
+            "bytes_read_packing": tables,
+            "multiply_adds_packing": count(&[primes, outputs, degree, degree, ell, queries]),
+            "external_products": count(&[products, queries]),
+            "ntt_ring": count(&[primes, queries, outputs + products * (2 * ell_gsw + 2)]),
+        },
+        "extract": { "ciphertexts": count(&[layout.planes as u64, queries]) },
+        "update_encode": { "ring_butterflies": count(&[updates, layout.planes as u64, butterflies]) },
+        "update_hint": { "multiply_adds_residues": count(&[primes, changed, touched, degree, degree]) },
+        "update_packing_tables": {
+            "outputs": touched,
+            "of_outputs": outputs,
+            "ntt_ring": count(&[touched, per_table]),
+            "ntt_slots": count(&[touched, primes, degree]),
+        },
+    }))
+}
+
+/// All samples under one secret: the query's, the packing keys' and the encrypted point's.
+fn instances(params: &Params, layout: &Layout) -> Vec<LweInstance> {
+    let rows = layout.rows as u64;
+    let samples = rows + (key_polynomials(params) + point_polynomials(params, layout)) * params.rlwe.degree as u64;
+    vec![params.rlwe.instance("query", samples, "the record asked for")]
+}

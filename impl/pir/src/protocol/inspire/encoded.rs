@@ -1,0 +1,184 @@
+//! The interpolated database: its encoding, and changes of records in it.
+
+use std::collections::BTreeMap;
+
+use ring::column_matrix::{EXCESS, LINE};
+use ring::{ColumnMatrix, Kernel, Modulus, Vectors};
+
+use super::internal;
+use super::interpolation::Interpolation;
+use super::layout::{Layout, Place};
+use super::params::Params;
+use crate::database::{Database, check_change, copy_bits};
+use crate::error::Result;
+use crate::scheme::{Change, Context};
+
+/// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
+/// coefficients.
+pub(super) struct Encoded {
+    layout: Layout,
+    matrix: ColumnMatrix,
+    modulus: Modulus<u32>,
+    params: Params,
+}
+
+/// What was added to the outputs of one group and plane in one row: for each coefficient of Z, d integers.
+pub(super) struct Difference {
+    pub row: usize,
+    pub first_output: usize,
+    /// Outputs times d numbers, each at most p in magnitude.
+    pub added: Vec<i32>,
+}
+
+impl Encoded {
+    /// Encodes a database.
+    ///
+    /// # Errors
+    /// The database cannot be read, or no memory.
+    pub fn encode(params: &Params, layout: Layout, database: &Database, context: &Context) -> Result<Self> {
+        let matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree).map_err(internal)?;
+        let modulus = Modulus::new(params.plain_modulus).map_err(internal)?;
+        let mut encoded = Self { layout, matrix, modulus, params: params.clone() };
+        let mut interpolation = encoded.interpolation(context.kernel)?;
+        let width = layout.points * layout.degree;
+        let (mut values, mut tile) = (vec![0; width], vec![0i16; LINE * width]);
+        let (mut bytes, mut scratch, mut excess) = (Vec::new(), Vec::new(), Vec::new());
+        context.progress.begin("encode", layout.rows as u64);
+        for first_row in (0..layout.rows).step_by(LINE) {
+            let rows = LINE.min(layout.rows - first_row);
+            for (group, plane) in (0..layout.groups).flat_map(|g| (0..layout.planes).map(move |k| (g, k))) {
+                let first_col = layout.output(group, plane) * layout.degree;
+                excess.clear();
+                for (row, tile) in (first_row..first_row + rows).zip(tile.chunks_exact_mut(width)) {
+                    let first_item = (row * layout.groups + group) as u64 * layout.points as u64;
+                    for (j, value) in values.chunks_exact_mut(layout.degree).enumerate() {
+                        let (first, bits) = layout.stretch(first_item + j as u64, plane);
+                        bytes.resize(bits.div_ceil(8), 0);
+                        database.read_bits(first, bits, &mut scratch, &mut bytes)?;
+                        encode_plane(&layout, &bytes, value);
+                    }
+                    interpolation.interpolate(&mut values);
+                    encoded.centre(&values, tile, |col| excess.push((row, first_col + col)));
+                }
+                let matrix = &mut encoded.matrix;
+                matrix.set_rows((first_row, rows), (first_col, width), &tile, width).map_err(internal)?;
+                excess.iter().try_for_each(|(row, col)| matrix.set(*row, *col, EXCESS)).map_err(internal)?;
+            }
+            context.progress.advance(rows as u64);
+        }
+        context.progress.end();
+        Ok(encoded)
+    }
+
+    fn interpolation(&self, kernel: Kernel) -> Result<Interpolation> {
+        let vectors = Vectors::new(kernel).map_err(internal)?;
+        let Layout { degree, points, .. } = self.layout;
+        Ok(Interpolation::new(self.params.interpolation, self.modulus, vectors, degree, points))
+    }
+
+    /// The representatives of residues around zero, from -p/2 to p/2, those of 2^15 one less and told.
+    fn centre(&self, residues: &[u32], out: &mut [i16], mut is_excess: impl FnMut(usize)) {
+        let p = self.modulus.value() as i32;
+        let mut largest = 0;
+        for (out, residue) in out.iter_mut().zip(residues) {
+            let residue = *residue as i32;
+            let centred = if residue > p / 2 { residue - p } else { residue };
+            largest = largest.max(centred);
+            *out = centred.min(i16::MAX.into()) as i16;
+        }
+        if largest == EXCESS {
+            let listed = residues.iter().enumerate().filter(|(_, residue)| **residue as i32 == EXCESS);
+            listed.for_each(|(i, _)| is_excess(i));
+        }
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The matrix.
+    pub fn matrix(&self) -> &ColumnMatrix {
+        &self.matrix
+    }
+
+    /// Changes records; returns what was added to the polynomials, by row.
+    ///
+    /// # Errors
+    /// An index out of range, a record of another length.
+    pub fn change(&mut self, changes: &[Change], kernel: Kernel) -> Result<Vec<Difference>> {
+        let layout = self.layout;
+        changes.iter().try_for_each(|(index, record)| check_change(layout.shape, *index, record))?;
+        let mut items: BTreeMap<Place, Vec<(usize, &[u8])>> = BTreeMap::new();
+        for (index, record) in changes {
+            let (item, bit) = layout.find(*index);
+            items.entry(layout.place(item)).or_default().push((bit, record));
+        }
+        let mut interpolation = self.interpolation(kernel)?;
+        let mut differences = Vec::new();
+        for (place, records) in items {
+            for plane in 0..layout.planes {
+                differences.push(self.change_plane(place, plane, &records, &mut interpolation)?);
+            }
+        }
+        Ok(differences)
+    }
+
+    /// Changes one value of an interpolation. The polynomials are linear in the values: what is added is the interpolation of the
+    /// value's change at its point and of zeros elsewhere.
+    fn change_plane(
+        &mut self,
+        place: Place,
+        plane: usize,
+        records: &[(usize, &[u8])],
+        interpolation: &mut Interpolation,
+    ) -> Result<Difference> {
+        let (layout, p) = (self.layout, i64::from(self.modulus.value()));
+        let first_output = layout.output(place.group, plane);
+        let first_col = first_output * layout.degree;
+        let columns = first_col..first_col + layout.points * layout.degree;
+        let residue = |entry: i32| i64::from(entry).rem_euclid(p) as u32;
+        let coefficients: Vec<u32> = columns.clone().map(|col| residue(self.matrix.get(place.row, col))).collect();
+        let old = interpolation.evaluate(&coefficients, place.point);
+        let mut bytes = vec![0; layout.plane_bits().div_ceil(8)];
+        layout.code.decode(&old[..layout.used], &mut bytes);
+        for (bit, record) in records {
+            self.replace(plane, *bit, record, &mut bytes);
+        }
+        let mut added = vec![0; coefficients.len()];
+        let value = &mut added[place.point * layout.degree..][..layout.degree];
+        encode_plane(&layout, &bytes, value);
+        for (value, old) in value.iter_mut().zip(&old) {
+            *value = self.modulus.sub(*value, *old);
+        }
+        interpolation.interpolate(&mut added);
+        let mut differences = Vec::with_capacity(added.len());
+        for ((col, coefficient), added) in columns.zip(coefficients).zip(added) {
+            let sum = i64::from(self.modulus.add(coefficient, added));
+            let fresh = if sum > p / 2 { sum - p } else { sum } as i32;
+            differences.push(fresh - self.matrix.get(place.row, col));
+            self.matrix.set(place.row, col, fresh).map_err(internal)?;
+        }
+        Ok(Difference { row: place.row, first_output, added: differences })
+    }
+
+    /// Writes the part of a record that is in a plane, from bit `bit` of the plane on.
+    fn replace(&self, plane: usize, bit: usize, record: &[u8], bytes: &mut [u8]) {
+        let record_bits = self.layout.shape.record_bits as usize;
+        let first = plane * self.layout.plane_bits();
+        let count = (record_bits - first).min(self.layout.plane_bits());
+        let mut part = vec![0; count.div_ceil(8)];
+        copy_bits(&record[first / 8..], (first % 8) as u32, count, &mut part);
+        for i in 0..count {
+            let (at, mask) = ((bit + i) / 8, 1 << ((bit + i) % 8));
+            if part[i / 8] >> (i % 8) & 1 == 1 { bytes[at] |= mask } else { bytes[at] &= !mask }
+        }
+    }
+}
+
+/// The coefficients of a plane's bits.
+fn encode_plane(layout: &Layout, bytes: &[u8], coefficients: &mut [u32]) {
+    let (used, unused) = coefficients.split_at_mut(layout.used);
+    layout.code.encode(bytes, used);
+    unused.fill(0);
+}

@@ -1,0 +1,195 @@
+//! InsPIRe's parameter set.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::interpolation::Method;
+use super::layout::Layout;
+use crate::error::{Error, Result};
+use crate::params::{ParameterSet, SourceNote};
+use crate::rlwe::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
+
+/// An InsPIRe set as written in params/inspire/*.toml.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Literal {
+    /// Always `inspire`.
+    pub protocol: String,
+    /// One line for tables.
+    pub title: String,
+    /// Which coefficients of a body an answer holds.
+    pub body: Body,
+    /// Where the set comes from.
+    pub source: SourceNote,
+    /// Rows, points and plaintexts.
+    pub folding: FoldingLiteral,
+    /// The ring.
+    pub rlwe: RlweLiteral,
+    /// Gadget of the packing keys.
+    pub packing: PackingLiteral,
+    /// Gadget of the encrypted point.
+    pub evaluation: EvaluationLiteral,
+    /// Moduli of answers.
+    pub switch: SwitchLiteral,
+}
+
+/// The `[folding]` table as written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FoldingLiteral {
+    /// Plaintext modulus p, odd.
+    pub plain_modulus: u32,
+    /// Rows N/t that a query selects from; smaller databases have fewer, and up to 1/16 more are taken before t is doubled.
+    pub rows: u32,
+    /// Largest number t of points of an interpolation.
+    pub points: u32,
+    /// How polynomials are interpolated.
+    pub interpolation: Method,
+}
+
+/// The `[evaluation]` table as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationLiteral {
+    /// log2 of the gadget's base z.
+    pub base_log2: u32,
+    /// Low digits that are left out.
+    #[serde(default)]
+    pub dropped: u32,
+    /// Which digits.
+    pub digits: Digits,
+    /// Whether the point is sent even where there is only one.
+    pub always_sent: bool,
+}
+
+/// Which coefficients of a body an answer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Body {
+    /// All d.
+    Full,
+    /// Those that hold records.
+    Used,
+}
+
+/// A checked InsPIRe set.
+#[derive(Clone, Debug)]
+pub struct Params {
+    pub(super) source: SourceNote,
+    /// Which coefficients of a body an answer holds.
+    pub body: Body,
+    /// p.
+    pub plain_modulus: u32,
+    /// Rows.
+    pub rows: usize,
+    /// Points at most.
+    pub points: usize,
+    /// How polynomials are interpolated.
+    pub interpolation: Method,
+    /// The ring.
+    pub rlwe: Rlwe,
+    /// Gadget of the packing keys.
+    pub packed: Packed,
+    /// Gadget of the encrypted point.
+    pub evaluated: Packed,
+    /// Whether the point is sent even where there is only one.
+    pub point_always_sent: bool,
+    /// Moduli of answers.
+    pub switch: Switch,
+}
+
+/// Most rows of a set.
+const MAX_ROWS: u32 = 1 << 24;
+
+impl ParameterSet for Params {
+    type Literal = Literal;
+
+    fn try_new(literal: Literal) -> Result<Self> {
+        let Literal { protocol, title: _, body, source, folding, rlwe, packing, evaluation, switch } = literal;
+        if protocol != "inspire" {
+            return Err(Error::value("protocol", format!("`{protocol}` in an InsPIRe set; write \"inspire\".")));
+        }
+        let rlwe = Rlwe::try_from(&rlwe)?;
+        let FoldingLiteral { plain_modulus, rows, points, interpolation } = folding;
+        if plain_modulus.is_multiple_of(2) || !(3..=65537).contains(&plain_modulus) {
+            return Err(Error::value(
+                "folding.plain_modulus",
+                format!(
+                    "{plain_modulus} is no odd number from 3 to 65537: interpolation divides by t and by 2 (section 6.1), entries \
+                     have 16 bits."
+                ),
+            ));
+        }
+        if !(1..=MAX_ROWS).contains(&rows) {
+            return Err(Error::value("folding.rows", format!("{rows} is not between 1 and {MAX_ROWS}.")));
+        }
+        let most = 2 * rlwe.degree as u32;
+        let is_power = interpolation != Method::CooleyTukey || points.is_power_of_two();
+        if !(1..=most).contains(&points) || !is_power {
+            return Err(Error::value(
+                "folding.points",
+                format!(
+                    "{points} is not between 1 and 2 d = {most}, the unit monomials (section 6.1), or no power of two, as \
+                     cooley_tukey needs."
+                ),
+            ));
+        }
+        let EvaluationLiteral { base_log2, dropped, digits, always_sent } = evaluation;
+        let evaluated = Packed::try_new(PackingLiteral { base_log2, dropped, digits }, &rlwe).map_err(|e| match e {
+            Error::Value { key, problem } => Error::Value { key: key.replacen("packing", "evaluation", 1), problem },
+            other => other,
+        })?;
+        Ok(Self {
+            source,
+            body,
+            plain_modulus,
+            rows: rows as usize,
+            points: points as usize,
+            interpolation,
+            packed: Packed::try_new(packing, &rlwe)?,
+            evaluated,
+            point_always_sent: always_sent,
+            switch: Switch::try_new(switch, plain_modulus.into())?,
+            rlwe,
+        })
+    }
+
+    fn source(&self) -> &SourceNote {
+        &self.source
+    }
+}
+
+impl Params {
+    /// Delta = floor(q / p).
+    pub(super) fn scale(&self) -> u64 {
+        self.rlwe.modulus() / u64::from(self.plain_modulus)
+    }
+
+    /// Bytes of a coefficient of a query.
+    pub(super) fn coefficient_bytes(&self) -> usize {
+        (u64::BITS - self.rlwe.modulus().leading_zeros()).div_ceil(8) as usize
+    }
+
+    /// Bytes of a query's body.
+    pub(super) fn query_bytes(&self, layout: &Layout) -> usize {
+        self.coefficient_bytes() * layout.rows
+    }
+
+    /// Whether queries have an encrypted point.
+    pub(super) fn sends_point(&self, layout: &Layout) -> bool {
+        self.point_always_sent || layout.points > 1
+    }
+
+    /// Coefficients of a body in an answer.
+    pub(super) fn kept(&self, layout: &Layout) -> usize {
+        match self.body {
+            Body::Full => self.rlwe.degree,
+            Body::Used => layout.used,
+        }
+    }
+
+    /// Bytes of one ciphertext of an answer.
+    pub(super) fn ciphertext_bytes(&self, layout: &Layout) -> usize {
+        self.switch.bytes(self.rlwe.degree, self.kept(layout)) as usize
+    }
+}

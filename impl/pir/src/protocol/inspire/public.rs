@@ -1,0 +1,72 @@
+//! What server and clients derive from the public seed: all masks. Every use has a seed of its own, so that no two samples
+//! under one secret share a mask.
+
+use std::sync::Arc;
+
+use lattice::pack::{Method, Packing, PackingMasks};
+use lattice::{Masks, RingGadget, SeededRgsw};
+use ring::{Kernel, Ring, Seed};
+
+use super::layout::Layout;
+use super::params::Params;
+use super::{SEED_BYTES, internal};
+use crate::error::{Error, Result};
+use crate::rlwe::RingQueries;
+
+/// Bytes of a seed and the index of its stream before the bodies of a serialised RGSW ciphertext: public, so not sent.
+const ORIGIN_BYTES: usize = SEED_BYTES + 8;
+
+/// Ring, gadgets and masks.
+pub(super) struct Public {
+    pub ring: Arc<Ring<u32>>,
+    /// The masks of queries.
+    pub queries: RingQueries,
+    pub packing: Packing,
+    /// The masks of packing keys.
+    pub masks: PackingMasks,
+    /// The gadget of the encrypted point.
+    pub evaluation: RingGadget<u32>,
+    evaluation_seed: Seed,
+}
+
+impl Public {
+    /// Expands `seed`.
+    ///
+    /// # Errors
+    /// A kernel the processor lacks.
+    pub fn new(params: &Params, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
+        let ring = params.rlwe.ring(kernel)?;
+        let packing = Packing::new(Method::Inspiring, &params.packed.gadget(&ring)?, ring.n()).map_err(internal)?;
+        let masks = packing.masks(seed.derive("packing keys"));
+        let queries = RingQueries::new(&ring, seed.derive("query"), layout.rows);
+        let evaluation = params.evaluated.gadget(&ring)?;
+        Ok(Self { queries, packing, masks, evaluation, evaluation_seed: seed.derive("point"), ring })
+    }
+
+    /// The masks of an encrypted point: row r, of those of -s m first and of m then, is stream r. A secret encrypts one point.
+    pub fn point_masks(&self) -> Masks {
+        Masks::new(self.evaluation_seed)
+    }
+
+    /// Bytes of the bodies of an encrypted point.
+    pub fn point_bytes(&self) -> usize {
+        SeededRgsw::wire_bytes(&self.ring, self.evaluation.length()) - ORIGIN_BYTES
+    }
+
+    /// The bodies of an encrypted point.
+    pub fn point_bodies(&self, point: &SeededRgsw<u32>) -> Vec<u8> {
+        point.to_bytes(&self.ring).split_off(ORIGIN_BYTES)
+    }
+
+    /// The encrypted point with those bodies.
+    ///
+    /// # Errors
+    /// Bodies that are none.
+    pub fn point(&self, bodies: &[u8]) -> Result<SeededRgsw<u32>> {
+        let mut bytes = Vec::with_capacity(ORIGIN_BYTES + bodies.len());
+        bytes.extend_from_slice(&self.evaluation_seed.0);
+        bytes.extend_from_slice(&0u64.to_le_bytes());
+        bytes.extend_from_slice(bodies);
+        SeededRgsw::from_bytes(&self.evaluation, &bytes).map_err(|e| Error::message("point", e.to_string()))
+    }
+}

@@ -1,0 +1,305 @@
+//! InsPIRe's server.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gadget::Coins;
+use lattice::pack::{PackingKeys, PackingTable};
+use lattice::{Rgsw, Rlwe, Workspace};
+use rand::RngCore;
+use rayon::prelude::*;
+use ring::column_matrix::{product, ring_products};
+use ring::{Automorphism, Coefficient, ColumnMatrix, Ntt, Poly, ResidueVector, Ring, Seed};
+
+use super::encoded::{Difference, Encoded};
+use super::layout::Layout;
+use super::params::Params;
+use super::public::Public;
+use super::{Inspire, SEED_BYTES, internal};
+use crate::clock::Group;
+use crate::database::Database;
+use crate::error::{Error, Result};
+use crate::rlwe::{inversion, read_coefficients};
+use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::wire::{Frame, FrameBuilder};
+
+/// The interpolated database, its hint and the packing tables made of it.
+pub struct Server {
+    params: Params,
+    seed: Seed,
+    public: Public,
+    encoded: Encoded,
+    /// For each output, for each coefficient, the ring mask of its sample: the sum over the rows i of entry X^-i a(X).
+    hint: Vec<Vec<Poly<u32, Ntt>>>,
+    tables: Vec<PackingTable>,
+    /// Updates so far, modulo 2^16.
+    epoch: u16,
+}
+
+/// One query as the server computes with it.
+struct Query {
+    keys: PackingKeys,
+    point: Option<Rgsw<u32>>,
+}
+
+impl Server {
+    /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
+    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let mut seed = Seed([0; SEED_BYTES]);
+        context.rng.fill_bytes(&mut seed.0);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let encoded = clock.time("encode", Group::Offline, || Encoded::encode(params, layout, database, context))?;
+        let mut server =
+            Self { params: params.clone(), seed, public, encoded, hint: Vec::new(), tables: Vec::new(), epoch: 0 };
+        let outputs = 0..layout.outputs();
+        server.hint = clock.time("hint", Group::Offline, || -> Result<_> {
+            let factors = server.public.queries.factors()?;
+            outputs.clone().map(|output| server.masks_of(&factors, output, context.threads)).collect()
+        })?;
+        context.progress.begin("packing tables", layout.outputs() as u64);
+        server.tables = clock.time("packing_tables", Group::Offline, || -> Result<_> {
+            outputs
+                .map(|output| {
+                    let table = server.table(output);
+                    context.progress.advance(1);
+                    table
+                })
+                .collect()
+        })?;
+        context.progress.end();
+        Ok(server)
+    }
+
+    /// The ring masks of one output, from the database.
+    fn masks_of(&self, factors: &[Poly<u32, Ntt>], output: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
+        let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
+        let inverted = inversion(degree)?;
+        let mut masks: Vec<Poly<u32, Ntt>> = (0..degree).map(|_| ring.zero()).collect();
+        let each = degree.div_ceil(threads);
+        let fill = |(part, masks): (usize, &mut [Poly<u32, Ntt>])| {
+            let first = output * degree + part * each;
+            multiply_part(self.encoded.matrix(), ring, factors, first, &inverted, masks)
+        };
+        if threads > 1 {
+            masks.par_chunks_mut(each).enumerate().try_for_each(fill)?;
+        } else {
+            fill((0, &mut masks))?;
+        }
+        Ok(masks)
+    }
+
+    fn table(&self, output: usize) -> Result<PackingTable> {
+        let Public { packing, masks, .. } = &self.public;
+        packing.preprocess(masks, &self.hint[output], &mut workspace()).map_err(internal)
+    }
+
+    /// The message with the public seed.
+    pub(super) fn seed(&self) -> Frame {
+        let mut builder = FrameBuilder::new(SEED_BYTES);
+        builder.payload_mut().copy_from_slice(&self.seed.0);
+        builder.finish(Inspire::NAME, "seed")
+    }
+
+    /// Answers every query of every request: one pass over the database and one over each packing table serve all.
+    pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        let clock = Arc::clone(&context.clock);
+        let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let products = clock.time("answer_product", Group::Online, || {
+            product(context.kernel, self.encoded.matrix(), &vectors, context.threads).map_err(internal)
+        })?;
+        let layout = *self.encoded.layout();
+        let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
+        let (mut packing, mut evaluation) = (Duration::ZERO, Duration::ZERO);
+        for ciphertext in 0..layout.ciphertexts() {
+            let start = Instant::now();
+            let packed = self.pack(&queries, &products, ciphertext * layout.points, context.threads)?;
+            packing += start.elapsed();
+            let start = Instant::now();
+            evaluated.push(self.evaluate(&queries, packed, context.threads)?);
+            evaluation += start.elapsed();
+        }
+        clock.add("answer_packing", Group::Online, packing.as_secs_f64());
+        clock.add("answer_evaluation", Group::Online, evaluation.as_secs_f64());
+        clock.time("answer_switch", Group::Online, || self.respond(requests, &evaluated))
+    }
+
+    fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
+        let (layout, public) = (self.encoded.layout(), &self.public);
+        let (key_bytes, query_bytes) = (public.packing.key_bytes(), self.params.query_bytes(layout));
+        let point_bytes = if self.params.sends_point(layout) { public.point_bytes() } else { 0 };
+        let (mut queries, mut vectors) = (Vec::new(), Vec::new());
+        for request in requests {
+            check_queries(request)?;
+            let payload = |name: &'static str, each: usize| {
+                let found = request.messages.iter().find(|(found, _)| *found == name);
+                let (_, frame) = found.ok_or_else(|| Error::message(name, "it is missing from the request."))?;
+                frame.clone().check(Inspire::NAME, name, request.queries.saturating_mul(each as u64))
+            };
+            let (keys, query) = (payload("keys", key_bytes)?, payload("query", query_bytes)?);
+            let points = if point_bytes == 0 { None } else { Some(payload("point", point_bytes)?) };
+            for k in 0..request.queries as usize {
+                let part = |frame: &Frame, each: usize| frame.payload()[k * each..(k + 1) * each].to_vec();
+                let keys = PackingKeys::from_bytes(&public.packing, &part(&keys, key_bytes));
+                let point = points.as_ref().map(|points| public.point(&part(points, point_bytes))).transpose()?;
+                queries.push(Query {
+                    keys: keys.map_err(|e| Error::message("keys", e.to_string()))?,
+                    point: point.map(|point| point.expand(&public.ring)),
+                });
+                vectors.push(read_coefficients(
+                    &public.ring,
+                    self.params.coefficient_bytes(),
+                    &part(&query, query_bytes),
+                )?);
+            }
+        }
+        Ok((queries, vectors))
+    }
+
+    /// For each coefficient of Z, for each query, the packed output: those from `first_output` on.
+    fn pack(
+        &self,
+        queries: &[Query],
+        products: &[Vec<u32>],
+        first_output: usize,
+        threads: usize,
+    ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+        let pack = |output: usize| {
+            let bodies: Vec<_> = products.iter().map(|products| self.bodies(products, output)).collect();
+            let batch: Vec<_> = queries.iter().zip(&bodies).map(|(query, bodies)| (&query.keys, bodies)).collect();
+            self.tables[output].pack_batch(&batch).map_err(internal)
+        };
+        let outputs = first_output..first_output + self.encoded.layout().points;
+        if threads > 1 { outputs.into_par_iter().map(pack).collect() } else { outputs.map(pack).collect() }
+    }
+
+    /// The products of one output's columns.
+    fn bodies(&self, products: &[u32], output: usize) -> Poly<u32, Coefficient> {
+        let mut poly = self.public.ring.zero();
+        let (columns, degree) = (self.encoded.layout().columns(), self.params.rlwe.degree);
+        for (limb, products) in poly.limbs_mut().zip(products.chunks_exact(columns)) {
+            limb.copy_from_slice(&products[output * degree..(output + 1) * degree]);
+        }
+        poly
+    }
+
+    /// Horner's rule at each query's point (Algorithm 9): from coefficients of Z, the lowest first, to values.
+    fn evaluate(
+        &self,
+        queries: &[Query],
+        packed: Vec<Vec<Rlwe<u32, Coefficient>>>,
+        threads: usize,
+    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+        let ring = &*self.public.ring;
+        let value = |(k, query): (usize, &Query)| -> Result<Rlwe<u32, Coefficient>> {
+            let mut coefficients = packed.iter().rev().map(|packed| &packed[k]);
+            let mut value = coefficients.next().ok_or_else(|| internal("no coefficients"))?.clone();
+            let (mut product, mut buffers) = (Rlwe::zero(ring), workspace());
+            for coefficient in coefficients {
+                let point = query.point.as_ref().ok_or_else(|| Error::message("point", "it is missing."))?;
+                let product_of = self.public.evaluation.external_product(&value, point, &mut buffers, &mut product);
+                product_of.map_err(internal)?;
+                std::mem::swap(&mut value, &mut product);
+                value.add_assign(ring, coefficient);
+            }
+            Ok(value)
+        };
+        if threads > 1 {
+            queries.par_iter().enumerate().map(value).collect()
+        } else {
+            queries.iter().enumerate().map(value).collect()
+        }
+    }
+
+    /// Switched ciphertexts in messages.
+    fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Response>> {
+        let (layout, switch) = (self.encoded.layout(), self.params.switch);
+        let each = self.params.ciphertext_bytes(layout);
+        let mut done = 0;
+        let mut respond = |request: &Request| {
+            let queries = request.queries as usize;
+            let mut builder = FrameBuilder::new(each * evaluated.len() * queries);
+            let mut parts = builder.payload_mut().chunks_exact_mut(each);
+            for k in done..done + queries {
+                for (ciphertext, part) in evaluated.iter().zip(&mut parts) {
+                    let switched = ciphertext[k].split_switch(&self.public.ring, switch.mask, switch.body);
+                    let mut switched = switched.map_err(internal)?;
+                    switched.truncate_body(self.params.kept(layout));
+                    part.copy_from_slice(&switched.to_bytes());
+                }
+            }
+            done += queries;
+            let answer = builder.at_epoch(self.epoch).finish(Inspire::NAME, "answer");
+            Ok(Response { messages: vec![("answer", answer)], queries: request.queries })
+        };
+        requests.iter().map(&mut respond).collect()
+    }
+
+    /// Changes records: encoding and hint by what changes, and the packing tables that are touched (phases `update_encode`,
+    /// `update_hint`, `update_packing_tables`). Clients hold nothing of the database, so they need no message.
+    pub(super) fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
+        let clock = Arc::clone(&context.clock);
+        let kernel = context.kernel;
+        let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
+        let points = self.encoded.layout().points;
+        let touched: BTreeSet<usize> =
+            differences.iter().flat_map(|d| d.first_output..d.first_output + points).collect();
+        clock.time("update_hint", Group::Update, || self.update_hint(&differences, &touched, context.threads))?;
+        clock.time("update_packing_tables", Group::Update, || -> Result<()> {
+            for &output in &touched {
+                self.tables[output] = self.table(output)?;
+            }
+            Ok(())
+        })?;
+        self.epoch = self.epoch.wrapping_add(1);
+        Ok(Vec::new())
+    }
+
+    /// Adds to the hint what rows add, or computes it again from the database where that is less work.
+    fn update_hint(&mut self, differences: &[Difference], touched: &BTreeSet<usize>, threads: usize) -> Result<()> {
+        let ring = Arc::clone(&self.public.ring);
+        let degree = self.params.rlwe.degree;
+        // A row costs a product with a constant and a sum a column, a block two transforms, about twenty times as much.
+        if differences.len() * self.encoded.layout().points > 20 * touched.len() * self.encoded.layout().blocks() {
+            let factors = self.public.queries.factors()?;
+            for &output in touched {
+                self.hint[output] = self.masks_of(&factors, output, threads)?;
+            }
+            return Ok(());
+        }
+        for difference in differences {
+            let (block, row) = (difference.row / degree, difference.row % degree);
+            let mut factor = self.public.queries.mask(block);
+            ring.mul_assign(&mut factor, &ring.monomial_ntt(2 * degree - row));
+            let outputs = &mut self.hint[difference.first_output..];
+            let masks = outputs.iter_mut().flatten().zip(&difference.added).filter(|(_, added)| **added != 0);
+            for (mask, &added) in masks {
+                let mut term = factor.clone();
+                ring.mul_signed_assign(&mut term, added.into());
+                ring.add_assign(mask, &term);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ring masks of consecutive columns.
+fn multiply_part(
+    matrix: &ColumnMatrix,
+    ring: &Ring<u32>,
+    factors: &[Poly<u32, Ntt>],
+    first_col: usize,
+    inverted: &Automorphism,
+    masks: &mut [Poly<u32, Ntt>],
+) -> Result<()> {
+    ring_products(matrix, ring, factors, first_col, masks).map_err(internal)?;
+    masks.iter_mut().for_each(|mask| *mask = ring.automorphism_ntt(mask, inverted));
+    Ok(())
+}
+
+/// Buffers of gadget products; their coins are drawn by randomised gadgets only, which the sets do not have.
+fn workspace() -> Workspace<u32> {
+    Workspace::new(Coins::from_seed(Seed([0; 16])))
+}

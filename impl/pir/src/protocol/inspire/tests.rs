@@ -1,0 +1,186 @@
+use std::collections::HashSet;
+
+use ring::{Kernel, Seed};
+
+use super::layout::Layout;
+use super::public::Public;
+use super::*;
+use crate::params::ParameterSet;
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
+
+const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
+
+/// A set of toy dimensions: right in every respect but security.
+fn set_text() -> String {
+    format!(
+        "protocol = \"inspire\"\ntitle = \"test\"\nbody = \"full\"\n[source]\nkind = \"repaired\"\n\
+         [folding]\nplain_modulus = 65537\nrows = 20\npoints = 8\ninterpolation = \"cooley_tukey\"\n\
+         [rlwe]\ndegree = 64\nmodulus = \"268369921 * 249561089\"\nsecret = {GAUSSIAN}\nerror = {{ stddev = 6.4 }}\n\
+         [packing]\nbase_log2 = 19\ndigits = \"unsigned\"\n\
+         [evaluation]\nbase_log2 = 19\ndigits = \"unsigned\"\nalways_sent = true\n\
+         [switch]\nmask_modulus = 268369921\nbody_modulus = 1048576\n"
+    )
+}
+
+fn set(replacements: &[(&str, &str)]) -> Params {
+    let text = replacements.iter().fold(set_text(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    });
+    Params::try_new(toml::from_str(&text).unwrap()).unwrap()
+}
+
+fn workload(records: u64, bits: u64) -> Workload {
+    Workload::new(Shape::new(records, bits).unwrap(), 1, 0).unwrap()
+}
+
+#[test]
+fn retrieves_every_shape_of_record_from_every_kind_of_database() {
+    for &(records, bits) in ALL_SHAPES {
+        check_everywhere::<Inspire>(&set(&[]), records, bits, 2, 3);
+    }
+}
+
+#[test]
+fn other_parameters_serve_too() {
+    let lagrange = ("\"cooley_tukey\"", "\"lagrange\"");
+    let sets: [&[(&str, &str)]; 8] = [
+        &[("plain_modulus = 65537", "plain_modulus = 65535")],
+        &[("plain_modulus = 65537", "plain_modulus = 65")],
+        &[lagrange, ("points = 8", "points = 6"), ("plain_modulus = 65537", "plain_modulus = 65535")],
+        &[("points = 8", "points = 1"), ("always_sent = true", "always_sent = false")],
+        &[("\"full\"", "\"used\""), ("always_sent = true", "always_sent = false")],
+        &[("\"unsigned\"", "\"balanced\""), ("= 19", "= 19\ndropped = 1")],
+        &[(GAUSSIAN, "{ kind = \"fixed_weight\", plus = 8, minus = 8 }"), ("rows = 20", "rows = 150")],
+        &[("points = 8", "points = 128"), ("rows = 20", "rows = 1")],
+    ];
+    for replacements in sets {
+        let params = set(replacements);
+        for (records, bits) in [(1, 3), (9000, 11), (70, 2500)] {
+            check_everywhere::<Inspire>(&params, records, bits, 1, 2);
+        }
+    }
+}
+
+/// The paper's dimensions with so many rows and points.
+fn published(rows: u32, points: u32) -> Params {
+    set(&[
+        ("degree = 64", "degree = 2048"),
+        ("rows = 20", &format!("rows = {rows}")),
+        ("points = 8", &format!("points = {points}")),
+    ])
+}
+
+#[test]
+fn published_message_sizes() {
+    // Tables 8 and 9: rows, entry bits, database's log2 bytes, points, ciphertexts, total in KB.
+    let gigabyte = [
+        (4096, 512, 30, 32, 2, 220),
+        (8192, 512, 30, 32, 1, 236),
+        (16384, 512, 30, 16, 1, 292),
+        (32768, 512, 30, 8, 1, 404),
+        (65536, 512, 30, 4, 1, 628),
+        (1024, 1 << 18, 30, 32, 8, 271),
+        (2048, 1 << 18, 30, 16, 8, 278),
+        (4096, 1 << 18, 30, 8, 8, 292),
+        (8192, 1 << 18, 30, 4, 8, 320),
+        (16384, 1 << 18, 30, 2, 8, 376),
+        (32768, 1 << 18, 30, 1, 8, 488),
+        (8192, 512, 33, 32, 8, 320),
+        (65536, 512, 33, 32, 1, 628),
+        (16384, 1 << 18, 35, 32, 16, 472),
+    ];
+    for (rows, bits, log_bytes, points, ciphertexts, total) in gigabyte {
+        let sizes = Inspire::describe(&published(rows, 32), &workload((8u64 << log_bytes) / bits, bits)).unwrap();
+        assert_eq!(sizes.layout["rows"], rows);
+        assert_eq!(sizes.layout["points"], points);
+        assert_eq!(sizes.payload_bytes("keys"), 84 << 10);
+        assert_eq!(sizes.payload_bytes("point"), 84 << 10);
+        assert_eq!(sizes.payload_bytes("query"), 7 * u64::from(rows));
+        assert_eq!(sizes.payload_bytes("answer"), (12 << 10) * ciphertexts);
+        let sum: u64 = ["keys", "point", "query", "answer"].iter().map(|name| sizes.payload_bytes(name)).sum();
+        assert_eq!(sum >> 10, total, "{rows} rows of {bits} bits");
+    }
+}
+
+#[test]
+fn modulo_65535_a_polynomial_holds_one_bit_less() {
+    let params = |p: &str| set(&[("degree = 64", "degree = 2048"), ("65537", p), ("rows = 20", "rows = 32768")]);
+    let shape = Shape::new(1 << 24, 512).unwrap();
+    let (exact, less) =
+        (Layout::choose(&params("65537"), shape).unwrap(), Layout::choose(&params("65535"), shape).unwrap());
+    assert_eq!((exact.records_per_item, exact.rows, exact.points), (64, 32768, 8));
+    assert_eq!((less.records_per_item, less.rows, less.points, less.groups), (63, 33289, 8, 1));
+    let wide = Layout::choose(&params("65535"), Shape::new(1 << 15, 1 << 18).unwrap()).unwrap();
+    assert_eq!((wide.planes, wide.points, wide.rows), (9, 1, 32768));
+}
+
+#[test]
+fn sizes_do_not_wrap_around() {
+    grows_up_to_the_bounds::<Inspire>(&published(1 << 20, 32));
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    for (from, to, key) in [
+        ("plain_modulus = 65537", "plain_modulus = 65536", "folding.plain_modulus"),
+        ("plain_modulus = 65537", "plain_modulus = 65539", "folding.plain_modulus"),
+        ("rows = 20", "rows = 0", "folding.rows"),
+        ("points = 8", "points = 6", "folding.points"),
+        ("points = 8", "points = 256", "folding.points"),
+        ("degree = 64", "degree = 100", "rlwe.degree"),
+        ("[packing]\nbase_log2 = 19", "[packing]\nbase_log2 = 28", "packing.base_log2"),
+        ("[evaluation]\nbase_log2 = 19", "[evaluation]\nbase_log2 = 28", "evaluation.base_log2"),
+        ("body_modulus = 1048576", "body_modulus = 32768", "switch.body_modulus"),
+        (GAUSSIAN, "{ kind = \"uniform\" }", "rlwe.secret"),
+        ("protocol = \"inspire\"", "protocol = \"inspire0\"", "protocol"),
+    ] {
+        let text = set_text();
+        assert!(text.contains(from), "{from}");
+        let error = Params::try_new(toml::from_str(&text.replace(from, to)).unwrap()).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
+    }
+}
+
+/// Under one secret no mask may appear twice: the query's, those of every packing key, those of the encrypted point.
+#[test]
+fn masks_never_repeat() {
+    let params = set(&[("rows = 20", "rows = 1000")]);
+    let layout = Layout::choose(&params, Shape::new(1000, 1024).unwrap()).unwrap();
+    let mut seen = HashSet::new();
+    for seed in [1, 2] {
+        let public = Public::new(&params, &layout, Seed([seed; 16]), Kernel::best()).unwrap();
+        assert!(public.queries.blocks() > 8);
+        for block in 0..public.queries.blocks() {
+            assert!(seen.insert(public.queries.mask(block).as_slice().to_vec()), "block {block}");
+        }
+        for (role, row) in (0..2).flat_map(|role| (0..3).map(move |row| (role, row))) {
+            assert!(seen.insert(public.masks.row(role, row).as_slice().to_vec()), "key {role}, row {row}");
+        }
+        let point = public.point(&vec![0; public.point_bytes()]).unwrap().expand(&public.ring);
+        for row in point.mask.rows().iter().chain(point.body.rows()) {
+            assert!(seen.insert(row.a.as_slice().to_vec()), "point");
+        }
+    }
+    assert_eq!(seen.len(), 2 * (layout.blocks() + 12));
+}
+
+/// The measured variance is below the sum of the bounds of all stages: product, packing, evaluation, switch.
+#[test]
+fn noise_is_within_the_sum_of_its_stages() {
+    let params = set(&[("rows = 20", "rows = 1500")]);
+    let shape = Shape::new(12_000, 1024).unwrap();
+    let measured = noise_variance::<Inspire>(&params, shape, 270, "answer");
+    let layout = Layout::choose(&params, shape).unwrap();
+    assert_eq!(layout.points, 8);
+    let (d, q, unit) = (64.0, params.rlwe.modulus() as f64, 268_369_921.0);
+    let (variance, z2, p2) = (6.4f64.powi(2), 2f64.powi(38), 65537f64.powi(2));
+    // Centred entries; unsigned digits have mean square z^2 / 3, and d - 1 key switches.
+    let product = layout.rows as f64 * variance * p2 / 12.0;
+    let packing = d * (d - 1.0) * 3.0 * variance * z2 / 3.0;
+    let evaluation = 2.0 * 3.0 * d * variance * z2 / 3.0;
+    let switch = (unit / 2f64.powi(20)).powi(2) / 12.0 + (1.0 + d * variance) / 12.0;
+    // The top digit has 18 bits and is smaller; Delta p differs from q by less than p times messages.
+    let bound = 8.0 * (product + packing + evaluation) * (unit / q).powi(2) + switch;
+    assert!(measured < bound && measured > switch * 0.9, "measured {measured:e}, bound {bound:e}, switch {switch:e}");
+}
