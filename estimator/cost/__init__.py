@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from .operations import OPERATIONS, operation
+from .operations import OPERATIONS, READ_BY, operation
 from .units import CALIBRATION, DEFAULTS, Array, UnitCosts
 
 __all__ = ["CALIBRATION", "DEFAULTS", "OPERATIONS", "PHASES", "UnitCosts", "predict_seconds", "steps"]
 
-#: Phases of a prediction, named as the description counts them and as a run times them.
+#: Phases of every prediction, named as the description counts them and as a run times them; a protocol may have more.
 PHASES = ("encode", "hint", "query", "answer", "extract")
+#: Phases after records changed are no part of a run of queries.
+UPDATES = "update"
 
 Counts = Mapping[str, float]
 
@@ -35,21 +37,32 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
     """Seconds of each phase and their total, for one run of all the description's queries on one thread."""
     if not descriptions:
         return []
+    phases = _phases(descriptions)
     units = unit_costs or UnitCosts.load()
     places, names = [], []  # of every step: (description, phase), and its counts
     for i, description in enumerate(descriptions):
-        for j, phase in enumerate(PHASES):
+        for j, phase in enumerate(phases):
             for _, counts in steps(description["operations"].get(phase, {})):
                 places.append((i, j))
                 names.append(_named(counts, description["protocol"], phase))
-    seconds = np.zeros((len(descriptions), len(PHASES)))
+    seconds = np.zeros((len(descriptions), len(phases)))
     used = np.zeros_like(seconds, dtype=bool)
     if places:
         at = tuple(np.array(places).T)
         np.add.at(seconds, at, _step_seconds(names, units))
         used[at] = True
     seconds += np.where(used, units.total("phases", np.ones(())), 0.0)
-    return [{**dict(zip(PHASES, row.tolist())), "total": float(row.sum())} for row in seconds]
+    return [
+        {p: s for p, s in zip(phases, row.tolist()) if p in PHASES or p in d["operations"]}
+        | {"total": float(row.sum())}
+        for d, row in zip(descriptions, seconds)
+    ]
+
+
+def _phases(descriptions: Sequence[dict]) -> list[str]:
+    """All that any of them has."""
+    described = (phase for d in descriptions for phase in d["operations"] if not phase.startswith(UPDATES))
+    return list(dict.fromkeys((*PHASES, *described)))
 
 
 def _named(counts: Counts, protocol: str, phase: str) -> Counts:
@@ -58,10 +71,8 @@ def _named(counts: Counts, protocol: str, phase: str) -> Counts:
         if operation(name) is None:
             remedy = "add it to estimator/cost/operations.py"
             raise ValueError(f"{protocol}: no unit cost for operation {name!r} of phase {phase}; {remedy}")
-    if "multiply_adds_packed" in counts and "bytes_read" in counts:
-        # Read by the matrix-vector kernel, which is slower than reading alone.
-        return {"matvec_bytes" if name == "bytes_read" else name: count for name, count in counts.items()}
-    return counts
+    read_as = next((reader for product, reader in READ_BY.items() if product in counts), "bytes_read")
+    return {read_as if name == "bytes_read" else name: count for name, count in counts.items()}
 
 
 def _step_seconds(steps: Sequence[Counts], units: UnitCosts) -> Array:

@@ -18,13 +18,17 @@ class Operation(NamedTuple):
 OPERATIONS: dict[str, Operation] = {
     "multiply_adds_packed": Operation("arithmetic", "an entry of a packed matrix times a 32-bit word, in cache"),
     "matrix_multiply_adds": Operation("arithmetic", "a packed entry times a word of a dense matrix (the hint)"),
+    "multiply_adds_u16": Operation("arithmetic", "a 16-bit entry times a residue modulo one 28-bit prime, in cache"),
     "multiply_adds_u32": Operation("arithmetic", "a 32-bit word times a 32-bit word, in cache"),
     "residue_multiply_adds": Operation("arithmetic", "a 28-bit residue times a 28-bit residue, in cache"),
     "bytes_read": Operation("traffic", "a byte read once from memory, at the probed bandwidth"),
     "matvec_bytes": Operation(
         "traffic", "a byte of a packed matrix times a vector, not in cache; `bytes_read` of a step that multiplies one"
     ),
-    "table_bytes": Operation("traffic", "a byte of a table of residues read once, each multiplied by one in cache"),
+    "matvec_u16_bytes": Operation(
+        "traffic", "the same of a matrix of 16-bit entries times a vector modulo two primes, with `multiply_adds_u16`"
+    ),
+    "table_bytes": Operation("traffic", "a byte of packing tables (32-bit residues) streamed through a product"),
     "bytes_written": Operation("traffic", "a stored byte of a seeded database: generated, cut into entries, packed"),
     "row_sums": Operation("serial", "a sum of a packed row with one vector, beside its multiply-adds"),
     "matrix_words": Operation("serial", "a word of a dense matrix made ready for the product with a packed one"),
@@ -39,6 +43,9 @@ OPERATIONS: dict[str, Operation] = {
     "allocated_bytes": Operation("serial", "a byte of memory new to the process"),
     "phases": Operation("serial", "what any phase takes, with nothing of it in cache; counted here, once a phase"),
 }
+
+#: What `bytes_read` is charged as in a step with such a product: its kernel reads slower than reading alone.
+READ_BY = {"multiply_adds_packed": "matvec_bytes", "multiply_adds_u16": "matvec_u16_bytes"}
 
 _TRANSFORM = re.compile(r"^ntt_(\d+)_(\d+)$")
 

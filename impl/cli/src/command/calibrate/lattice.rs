@@ -3,7 +3,11 @@
 use std::hint::black_box;
 
 use gadget::{Coins, Decomposer, Family};
-use ring::{Automorphism, Kernel, Modulus, NttPlan, Ring, Seed, Vectors, Word, primes};
+use ring::diagonal::LINE;
+use ring::{
+    Automorphism, BlockDiagonal, ColumnMatrix, Kernel, Modulus, NttPlan, ResidueVector, Ring, Seed, Vectors, Word,
+    primes,
+};
 
 use super::timing::{Failed, Timer};
 use super::{Scale, UnitCosts};
@@ -53,26 +57,59 @@ fn transform<W: Word>(kernel: Kernel, n: usize, bits: u32, timer: &Timer) -> Res
     Ok(call / TOGETHER as f64)
 }
 
-/// Sums of products in the transformed domain, from cache and with one factor streamed from memory.
+/// Sums of products in the transformed domain, and tables of residues streamed from memory.
 pub(super) fn products(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    const TERMS: usize = 12;
     let prime = prime(28)?;
     let (vectors, modulus) = (Vectors::new(kernel)?, Modulus::<u32>::new(prime as u32)?);
     let mut sum = vec![0u32; N];
-    let mut measure = |terms: usize, cold: bool| -> Result<f64, Failed> {
-        let (left, table) = (residues::<u32>(6 * N, prime), residues::<u32>(terms * N, prime));
-        let left: Vec<&[u32]> = left.chunks_exact(N).cycle().take(terms).collect();
-        let right: Vec<&[u32]> = table.chunks_exact(N).collect();
-        let call = || -> Result<(), Failed> {
-            vectors.sum_products(&modulus, &left, &right, &mut [&mut sum[..]]);
-            Ok(())
-        };
-        if cold { timer.cold(call) } else { timer.warm(call) }
-    };
-    let terms = 12;
-    costs.one("residue_multiply_adds", measure(terms, false)? / (terms * N) as f64);
-    let terms = scale.pick(1 << 13, 1 << 10);
-    costs.one("table_bytes", measure(terms, true)? / (4 * terms * N) as f64);
+    let (left, right) = (residues::<u32>(TERMS * N, prime), residues::<u32>(TERMS * N, prime));
+    let left: Vec<&[u32]> = left.chunks_exact(N).collect();
+    let right: Vec<&[u32]> = right.chunks_exact(N).collect();
+    let call = timer.warm(|| -> Result<(), Failed> {
+        vectors.sum_products(&modulus, &left, &right, &mut [&mut sum[..]]);
+        Ok(())
+    })?;
+    costs.one("residue_multiply_adds", call / (TERMS * N) as f64);
+
+    let bands = scale.pick(4, 1);
+    let mut table = BlockDiagonal::zero(&modulus, N, &vec![N; bands])?;
+    // Memory that was never written may all be one page.
+    let lines = (0..N / LINE).flat_map(|strip| (0..bands).map(move |band| (strip, band)));
+    lines.for_each(|(strip, band)| table.columns_mut(strip, band).fill([prime as u32 - 1; LINE]));
+    let input = vec![left[..bands].to_vec()];
+    let call = timer.cold(|| -> Result<(), Failed> {
+        table.multiply(vectors, &input, &mut [&mut sum[..]]);
+        Ok(())
+    })?;
+    costs.one("table_bytes", call / table.bytes() as f64);
     Ok(())
+}
+
+/// Products of a matrix of 16-bit entries with vectors modulo two primes.
+pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let primes: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(2).collect();
+    let moduli = primes.iter().map(|&p| Modulus::new(p as u32)).collect::<Result<Vec<Modulus<u32>>, _>>()?;
+    let vector = |rows: usize| ResidueVector::new(&moduli, &residues::<u32>(2 * rows, primes[1].min(primes[0])));
+    let together = 8;
+    let (small, queries) = (matrix(128)?, (0..together).map(|_| vector(N)).collect::<Result<Vec<_>, _>>()?);
+    let call = timer.warm(|| ring::column_matrix::product(kernel, &small, &queries, 1).map(drop))?;
+    costs.one("multiply_adds_u16", call / (2 * together * N * 128) as f64);
+    let query = [vector(N)?];
+    for cols in [32, 512, 4096, scale.pick(1 << 16, 1 << 13)] {
+        let matrix = matrix(cols)?;
+        let call = timer.cold(|| ring::column_matrix::product(kernel, &matrix, &query, 1).map(drop))?;
+        costs.at("matvec_u16_bytes", matrix.stored_bytes(), call / matrix.stored_bytes() as f64);
+    }
+    Ok(())
+}
+
+/// A column matrix of N rows, written.
+fn matrix(cols: usize) -> Result<ColumnMatrix, Failed> {
+    let mut matrix = ColumnMatrix::new(N, cols, N)?;
+    let entries = [-12345; N];
+    (0..cols).try_for_each(|col| matrix.set_column(0, col, &entries))?;
+    Ok(matrix)
 }
 
 /// Gadget digits of residues modulo a product of two 28-bit primes, and slots that an automorphism moves.
