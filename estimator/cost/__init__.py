@@ -34,28 +34,36 @@ def steps(phase: Mapping[str, float | Counts]) -> Iterator[tuple[str, Counts]]:
 
 
 def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None = None) -> list[dict[str, float]]:
-    """Seconds of each phase and their total, for one run of all the description's queries on one thread."""
+    """Seconds of each phase and their total, for one run of all the description's queries on one thread.
+
+    Of a named step too, as `<phase>_<step>`, which is what a run times it as; these are parts of their phase.
+    """
     if not descriptions:
         return []
     phases = _phases(descriptions)
     units = unit_costs or UnitCosts.load()
-    places, names = [], []  # of every step: (description, phase), and its counts
+    places, charged = [], []  # of every step: (description, phase), and its counts
+    named: list[dict[str, int]] = [{} for _ in descriptions]  # the steps that have a name
     for i, description in enumerate(descriptions):
         for j, phase in enumerate(phases):
-            for _, counts in steps(description["operations"].get(phase, {})):
+            for step, counts in steps(description["operations"].get(phase, {})):
+                if step:
+                    named[i][f"{phase}_{step}"] = len(places)
                 places.append((i, j))
-                names.append(_named(counts, description["protocol"], phase))
+                charged.append(_charged(counts, description["protocol"], phase))
     seconds = np.zeros((len(descriptions), len(phases)))
     used = np.zeros_like(seconds, dtype=bool)
+    each = _step_seconds(charged, units)
     if places:
         at = tuple(np.array(places).T)
-        np.add.at(seconds, at, _step_seconds(names, units))
+        np.add.at(seconds, at, each)
         used[at] = True
     seconds += np.where(used, units.total("phases", np.ones(())), 0.0)
     return [
         {p: s for p, s in zip(phases, row.tolist()) if p in PHASES or p in d["operations"]}
+        | {step: float(each[k]) for step, k in own.items()}
         | {"total": float(row.sum())}
-        for d, row in zip(descriptions, seconds)
+        for d, own, row in zip(descriptions, named, seconds)
     ]
 
 
@@ -65,7 +73,7 @@ def _phases(descriptions: Sequence[dict]) -> list[str]:
     return list(dict.fromkeys((*PHASES, *described)))
 
 
-def _named(counts: Counts, protocol: str, phase: str) -> Counts:
+def _charged(counts: Counts, protocol: str, phase: str) -> Counts:
     """The counts by the operations they are charged as."""
     for name in counts:
         if operation(name) is None:

@@ -43,6 +43,17 @@ pub struct NoiseLog {
     stages: BTreeMap<String, Sums>,
 }
 
+/// Over how much noise is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// Keys of the stage that has fewest.
+    pub keys: u64,
+    /// Values of the stage that has fewest.
+    pub least_samples: u64,
+    /// Values of the stage that has most.
+    pub most_samples: u64,
+}
+
 impl NoiseLog {
     /// Adds the errors of values decrypted under one key.
     pub fn add(&mut self, stage: &str, threshold: f64, errors: impl IntoIterator<Item = i32>) {
@@ -58,12 +69,14 @@ impl NoiseLog {
         }
     }
 
-    /// The number of keys of the stage that has fewest, the number of values of the stage that has most; `None` without a
-    /// stage.
-    pub fn least_keys_and_most_samples(&self) -> Option<(u64, u64)> {
-        let keys = self.stages.values().map(|sums| sums.keys).min();
-        let samples = self.stages.values().map(|sums| sums.samples).max();
-        keys.zip(samples)
+    /// How much is there; `None` without a stage.
+    pub fn coverage(&self) -> Option<Coverage> {
+        let samples = || self.stages.values().map(|sums| sums.samples);
+        Some(Coverage {
+            keys: self.stages.values().map(|sums| sums.keys).min()?,
+            least_samples: samples().min()?,
+            most_samples: samples().max()?,
+        })
     }
 
     /// The statistics.

@@ -30,8 +30,12 @@ const PREPROCESS_SECONDS: f64 = 5.0;
 const NOISE_KEYS: u64 = 20;
 /// and at least so many values,
 const NOISE_SAMPLES: u64 = 1 << 14;
-/// unless, beyond the keys, that takes longer than so many seconds.
+/// unless, beyond the keys, that takes longer than so many seconds;
 const NOISE_SECONDS: f64 = 2.0;
+/// and over so many values at every stage, which tell its standard deviation to a few percent,
+const NOISE_LEAST_SAMPLES: u64 = 1 << 10;
+/// unless that takes longer than so many seconds.
+const NOISE_LEAST_SECONDS: f64 = 20.0;
 
 /// Most changed records that are asked for after an update.
 const CHANGES_ASKED: usize = 16;
@@ -264,9 +268,11 @@ impl<S: Scheme> Session for Run<'_, S> {
         let start = Instant::now();
         self.context.clock.pause(true);
         // A protocol that decrypts nothing has no noise.
-        while let Some((keys, samples)) = self.context.noise.least_keys_and_most_samples() {
-            let late = start.elapsed().as_secs_f64() > NOISE_SECONDS;
-            if keys >= NOISE_KEYS && (samples >= NOISE_SAMPLES || late) {
+        while let Some(coverage) = self.context.noise.coverage() {
+            let spent = start.elapsed().as_secs_f64();
+            let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
+            let least = coverage.least_samples >= NOISE_LEAST_SAMPLES || spent > NOISE_LEAST_SECONDS;
+            if coverage.keys >= NOISE_KEYS && samples && least {
                 break;
             }
             let indices = self.indices(self.done);

@@ -226,6 +226,11 @@ pub(crate) fn count(factors: &[u64]) -> u64 {
     factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor))
 }
 
+/// The operation of a transform of so many points modulo a prime of 28 bits, as all rings here have.
+pub(crate) fn ntt(points: u64) -> String {
+    format!("ntt_{points}_28")
+}
+
 /// The object of a JSON value: operation counts by phase and kind.
 pub(crate) fn operations(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
     match value {

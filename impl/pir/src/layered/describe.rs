@@ -1,5 +1,7 @@
 //! Layout, bytes, memory, operations and instances of the two layers.
 
+use ring::diagonal::MAX_BATCH;
+use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
 
 use super::SEED_BYTES;
@@ -10,7 +12,7 @@ use crate::error::Result;
 use crate::linear::NegacyclicHint;
 use crate::rlwe::Packed;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, operations};
+use crate::scheme::{Sizes, count, ntt, operations};
 use crate::workload::Workload;
 
 /// The description of a set at a workload.
@@ -113,38 +115,45 @@ fn operation_counts(
         Body::Packed => nodes,
     };
     let tables = count(&[copies, params.packed.table_bytes(&params.rlwe, params.method)]);
+    let (lwe_ntt, ring_ntt) = (ntt(n), ntt(degree));
+    let roles = Packed::roles(&params.rlwe, params.method);
+    let make_tables = json!({
+        (&ring_ntt): count(&[2, copies, nodes, length + 1]).saturating_add(count(&[2, copies, degree, length])),
+        "bytes_written": tables,
+    });
     operations(json!({
         "encode": { "bytes_written": layers.first.stored_bytes() },
         "hint": {
-            "ntt_lwe": count(&[2, rows, first_blocks]),
-            "multiply_adds_u32": count(&[2, rows, first_blocks, n]),
-            "ntt_ring": count(&[2, copies, layers.hint_digits as u64, blocks]),
+            (&lwe_ntt): count(&[2, rows, first_blocks]),
+            "residue_multiply_adds": count(&[2, rows, first_blocks, n]),
+            (&ring_ntt): count(&[2, copies, layers.hint_digits as u64, blocks]),
             "digits": count(&[rows, layers.hint_digits as u64]),
         },
-        "packing_tables": {
-            "ntt_ring": count(&[2, copies, nodes, length + 1]),
-            "ntt_slots": count(&[2, copies, degree, length]),
-            "bytes_written": tables,
-        },
+        "packing_tables": make_tables,
         "query": {
-            "ntt_lwe": count(&[6, first_blocks, queries]),
-            "ntt_ring": count(&[queries, 2 * blocks + 4 * Packed::roles(&params.rlwe, params.method) * length]),
-            "gaussian_samples": count(&[queries, columns + groups + Packed::roles(&params.rlwe, params.method) * length * degree]),
+            (&lwe_ntt): count(&[6, first_blocks, queries]),
+            (&ring_ntt): count(&[queries, 2 * blocks + 4 * roles * length]),
+            "gaussian_samples": count(&[queries, columns + groups + roles * length * degree]),
         },
         "answer": {
-            "multiply_adds_packed": count(&[rows, columns, queries]),
-            "bytes_read_first": layers.first.stored_bytes(),
-            "multiply_adds_residues": count(&[2, groups, outputs, queries]),
-            "bytes_read_second": layers.second_stored_bytes(),
-            "bytes_read_packing": tables,
-            "ntt_ring": count(&[queries, 2 * answer_columns * blocks + 2 * switches * (length + 2)]),
+            "first_layer": {
+                "multiply_adds_packed": count(&[rows, columns, queries]),
+                "bytes_read": layers.first.stored_bytes() * queries.div_ceil(QUERIES_TOGETHER as u64),
+                "row_sums": count(&[rows, queries]),
+            },
+            "second_layer": {
+                "multiply_adds_u16": count(&[2, groups, outputs, queries]),
+                "bytes_read": layers.second_stored_bytes(),
+            },
+            "packing": { "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]) },
+            "body": { (&ring_ntt): count(&[queries, 2 * answer_columns * blocks + 2 * switches * (length + 2)]) },
         },
-        "extract": { "multiply_adds_u64": count(&[queries, copies, n]) },
-        "update_hint": { "ntt_lwe": count(&[updates, 2 * 8, first_blocks]) },
+        "extract": { "multiply_adds_u32": count(&[queries, copies, n]) },
+        "update_hint": { (&lwe_ntt): count(&[updates, 2 * 8, first_blocks]) },
         "update_second_layer": {
-            "ntt_ring": count(&[2, copies, layers.hint_digits as u64, blocks.min(updates.max(1))])
-                .saturating_add(count(&[2, copies, nodes, length + 1])),
-            "ntt_slots": count(&[2, copies, degree, length]),
+            (&ring_ntt): count(&[2, copies, layers.hint_digits as u64, blocks.min(updates.max(1))])
+                .saturating_add(count(&[2, copies, nodes, length + 1]))
+                .saturating_add(count(&[2, copies, degree, length])),
             "bytes_written": tables,
         },
     }))

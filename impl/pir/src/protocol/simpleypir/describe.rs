@@ -1,6 +1,7 @@
 //! SimpleYPIR's layout, bytes, memory, operations and RLWE instance.
 
 use lattice::pack::Method;
+use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
 use super::layout::Layout;
@@ -9,7 +10,7 @@ use crate::description::{Direction, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::rlwe::Packed;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, operations};
+use crate::scheme::{Sizes, count, ntt, operations};
 use crate::workload::Workload;
 
 const METHOD: Method = Method::Cdks;
@@ -74,29 +75,28 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     // Outputs that an update touches: those of the records' entries.
     let touched = count(&[updates, workload.shape.record_bits.div_ceil(u64::from(layout.entry_bits) * degree) + 1]);
     let touched = if updates == 0 { 0 } else { touched.min(elements) };
+    let transform = ntt(degree);
     let make = |outputs: u64| {
         json!({
-            "ntt_ring": count(&[2, outputs, nodes, length + 1]),
-            "ntt_slots": count(&[2, outputs, degree, length]),
+            (&transform): count(&[2, outputs, nodes, length + 1]).saturating_add(count(&[2, outputs, degree, length])),
             "bytes_written": count(&[outputs, table]),
         })
     };
     sizes.operations = operations(json!({
         "encode": { "bytes_written": layout.stored_bytes() },
-        "hint": { "ntt_ring": count(&[2, columns, blocks]) },
+        "hint": { (&transform): count(&[2, columns, blocks]) },
         "packing_tables": make(elements),
         "query": {
-            "ntt_ring": count(&[queries, 2 * blocks + 4 * roles * length]),
+            (&transform): count(&[queries, 2 * blocks + 4 * roles * length]),
             "gaussian_samples": count(&[queries, rows + roles * length * degree]),
         },
         "answer": {
-            "multiply_adds_residues": count(&[2, rows, columns, queries]),
-            "bytes_read": layout.stored_bytes(),
-            "bytes_read_packing": tables,
-            "ntt_ring": count(&[queries, 2 * elements]),
+            "product": { "multiply_adds_u16": count(&[2, rows, columns, queries]), "bytes_read": layout.stored_bytes() },
+            "packing": { "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]) },
+            "switch": { (&transform): count(&[queries, 2 * elements]) },
         },
-        "extract": { "ntt_ring": count(&[queries, 4 * elements]) },
-        "update_hint": { "ntt_ring": count(&[2, touched, degree, blocks]) },
+        "extract": { (&transform): count(&[queries, 4 * elements]) },
+        "update_hint": { (&transform): count(&[2, touched, degree, blocks]) },
         "update_packing_tables": make(touched),
     }));
     let samples = rows + roles * length * degree;
