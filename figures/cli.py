@@ -28,6 +28,8 @@ from . import (
     gadget_scalar,
     gadget_vector,
     inspire,
+    inspire_notes,
+    inspire_packing,
     loader,
     primitives,
     security,
@@ -45,6 +47,7 @@ PRIMITIVE_TABLES = (
     "primitives",
     "gadget-noise",
     "gadget-claims",
+    "inspire-table5",
     *(f"gadget-table{number}" for number in range(1, 7)),
 )
 
@@ -159,7 +162,9 @@ def _primitive_table(records: list[primitives.Primitive], folder: Path | None, w
     if which == "noise":
         return gadget_noise.table(records)
     if folder is None:
-        raise InputError("--expected", None, "the gadget paper's tables need its numbers", "Give --expected DIR")
+        raise InputError("--expected", None, "a paper's tables need its numbers", "Give --expected DIR")
+    if which == "inspire-table5":
+        return inspire_packing.table(records, loader.load_expected(folder), inspire_notes.load(folder))
     if which == "table1":
         return gadget_operations.table(records, folder)
     expected = loader.load_expected(folder)

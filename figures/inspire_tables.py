@@ -106,7 +106,7 @@ def _place(column: Printed) -> dict[str, Cell]:
     return {
         "database": Cell(size, sort=float(column.database_bits)),
         "protocol": Cell(protocol_name(column.protocol)),
-        "layout": Cell(column.layout.text() if column.protocol != "simpleypir" else "", marks),
+        "layout": Cell(column.layout.text(), marks),
     }
 
 
@@ -134,6 +134,8 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
     marks += SYMBOL["entry"] if other else ""
     size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
     cells = place | {"source": Cell(f"here, {set_short(ours.row['set'])}{size}", marks)} | predicted_cells(ours.row)
+    if column is not None and column.layout.first:
+        cells["layout"] = Cell(ours.layout.text())
     for metric in metrics:
         value, marks = ours.values.get(metric.key), ""
         if value is None and metric.key in SIZES:

@@ -15,10 +15,12 @@ from pirlab_figures import (
     inspire_breakdown,
     inspire_figure1,
     inspire_notes,
+    inspire_packing,
     inspire_paper,
     inspire_table1,
     inspire_tables,
     loader,
+    primitives,
 )
 from pirlab_figures.cli import main
 from pirlab_figures.table import Table
@@ -119,6 +121,14 @@ def test_records_are_matched_by_layout_and_not_by_name(tmp_path, expected):
     assert [m.row["set"] for m in rest] == ["inspire/1gb-512b-n8192-t32"]
 
 
+def test_what_a_plaintext_modulus_loses_is_the_same_layout(tmp_path, expected):
+    """p = 65535: 63 records of 64 bytes a polynomial, 1/63 more rows; nine polynomials for a record of 32 KB."""
+    found = load(tmp_path, [synthetic.inspire(1, 512, 33289, 8, 1), synthetic.inspire(1, 262144, 4096, 8, 9)])
+    columns = [c for c in inspire_paper.printed(expected, "9") if c.database == "1GB"]
+    hits = {(c.record_bits, c.layout.first): len(inspire_paper.matches(c, found)) for c in columns}
+    assert hits.pop((512, 32768)) == hits.pop((262144, 4096)) == 1 and not any(hits.values())
+
+
 def test_batches_and_several_threads_are_not_the_papers(tmp_path):
     found = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, queries=4)])
     assert found == []
@@ -209,9 +219,7 @@ def test_many_sets_with_one_figure_are_counted(found, expected, contradictions):
 
 
 def test_records_of_other_databases_are_lines_of_their_own(tmp_path, expected, contradictions):
-    small = synthetic.record(
-        "inspire", "small", 2**16, 512, {"first_dimension": 2048, "degree": 1, "answer_ciphertexts": 1}
-    )
+    small = synthetic.record("inspire", "small", 2**16, 512, {"rows": 2048, "points": 1, "answer_ciphertexts": 1})
     found = load(tmp_path, [small])
     table = build(found, expected, contradictions, "9")
     assert "| 2^16 x 512 bit | InsPIRe | N/t = 2048, t = 1, 1 answer | here, small† |" in table.markdown()
@@ -267,11 +275,9 @@ def test_sets_of_our_own_are_not_held_against_the_printed_bytes(tmp_path, expect
 
 
 def test_applications_are_matched_by_database(tmp_path, expected, contradictions):
-    layout = {"first_dimension": 16384, "degree": 1, "answer_ciphertexts": 64}
+    layout = {"rows": 16384, "points": 1, "answer_ciphertexts": 64}
     retrieval = synthetic.record("inspire", "ipfs", 2**14, 2**21, layout)
-    discovery = synthetic.record(
-        "inspire", "ipfs", 200_000, 800, {"first_dimension": 4096, "degree": 2, "answer_ciphertexts": 1}
-    )
+    discovery = synthetic.record("inspire", "ipfs", 200_000, 800, {"rows": 4096, "points": 2, "answer_ciphertexts": 1})
     found = load(tmp_path, [retrieval, discovery])
     table = build(found, expected, contradictions, "6")
     own = table.data[table.data["source"] == "here"].set_index(["place", "metric"])["value"]
@@ -286,6 +292,45 @@ def test_applications_are_matched_by_database(tmp_path, expected, contradictions
     assert (
         enrolment.count(inspire_tables.NOT_PLANNED) == 3 and "| 20 M | paper, InsPIRe |  |  | 1.19 | 78 |" in enrolment
     )
+
+
+PRIMES = [268369921, 249561089]
+
+
+def packings(folder: Path) -> list[dict]:
+    """The paper's CDKS and large InspiRING, variants of them, and one of another ring; written to a folder."""
+    documents = [
+        synthetic.packing("cdks-preprocessed", 2048, PRIMES),
+        synthetic.packing("inspiring", 2048, PRIMES),
+        synthetic.packing("inspiring", 2048, PRIMES, "balanced", clients=4),
+        synthetic.packing("inspiring-online", 512, PRIMES),
+    ]
+    for document in documents:
+        path = folder / "records" / f"{document['id']}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(document))
+    (folder / "predictions.json").write_text(json.dumps([synthetic.packing_prediction(d) for d in documents]))
+    return documents
+
+
+def test_table5_has_the_papers_columns_and_ours(tmp_path, expected, contradictions):
+    packings(tmp_path)
+    records = primitives.load([tmp_path / "records"], [tmp_path / "predictions.json"])
+    table = inspire_packing.table(records, expected, contradictions)
+    text = table.markdown()
+    lines = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    assert "| HintlessPIR | 10, 32, 8 | paper, Table 5 | 16ᵖ | 360ᵖ | 180ᵖ | 540ᵖ | 2ᵖ | 141ᵖ |  |  |" in lines
+    assert "| InspiRING | 10, 28, 6 | paper, Table 5 | 14 | 60ˣ | 32ˣ | 92 | 2.4 | 16 |  |  |" in lines
+    assert "| InspiRING | 10, 28, 6 | here | *no experiment of this run has this configuration* |" in text
+    assert "| CDKS | 11, 56, 15 | paper, Table 5 | 56 | 462 | 56 | 518 | 11 | 56 | 38.5 |  |" in lines
+    ours = next(line for line in lines if "here, InspiRING, unsigned digits" in line)
+    assert ours.endswith("| 56.0 | 84.0 | 56.0 | 140 | 0.502 | 30.1 | 33.5 | 32.5 |"), ours
+    assert next(line for line in lines if "4 clients together" in line).endswith("| 30.1 | 33.5 | 32.5 |")
+    assert "InspiRING, all online, unsigned digits" in lines[-1], "what no column has stands last"
+    assert len(table.data) == 4 + 4 and table.data["noise_max_log2"].notna().sum() == 4
+    assert "X15, Table 5" in text and "X14, section 7.4" in text
+    arguments = ["--records", str(tmp_path / "records"), "--expected", str(EXPECTED), "--out", str(tmp_path / "t")]
+    assert main(["table", "inspire-table5", *arguments]) == 0
 
 
 def test_figure1_has_the_papers_points_and_ours(found, expected):

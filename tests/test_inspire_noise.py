@@ -118,8 +118,9 @@ def test_more_of_everything_is_more_noise():
 def interpolated(degree=32, rows=1 << 15, signed=False, answers=1):
     """InsPIRe with p = 65535."""
     gadget = GADGET | {"signed": signed}
-    layout = {"rows": rows, "degree": degree, "plain_modulus": 65535, "answer_ciphertexts": answers}
-    layout |= {"packing_gadget": gadget, "rgsw_gadget": gadget, "mask_modulus": 268369921, "body_modulus": "2^20"}
+    layout = {"rows": rows, "points": degree, "plain_modulus": 65535, "polynomials_per_record": answers}
+    layout |= {"used_coefficients": D, "mask_modulus": 268369921, "body_modulus": "2^20"}
+    layout |= {"packing_gadget": gadget, "evaluation_gadget": gadget}
     return {"layout": layout, "instances": [second(rows)]}
 
 
@@ -139,10 +140,10 @@ def test_inspires_published_figures():
         theorem = theorem9(degree, 1 << 15) ** 0.5
         assert bound == pytest.approx(theorem, rel=0.01)
         assert float(log2_subgaussian_tail(threshold, theorem)) == pytest.approx(before[degree], abs=1)
-        one = made["switch"]["log2_failure_bound"] - log2(2048)
+        one = made["answer"]["log2_failure_bound"] - log2(2048)
         # The facts take the rounding of the switch at its largest, half of 8 units, and not by its variance.
         assert one == pytest.approx(after.get(degree, one), rel=0.1)
-        assert made["switch"]["threshold"] == pytest.approx(268369921 / 65535 / 2)
+        assert made["answer"]["threshold"] == pytest.approx(268369921 / 65535 / 2)
     long = stages(inspire.chain, interpolated(rows=1 << 10), interpolated(rows=1 << 20))
     products = [log2(m["first_product"]["stddev_bound"]) for m in long]
     assert products == pytest.approx([24 - 1.3, 28.7 - 1], abs=0.4), (
@@ -160,7 +161,7 @@ def test_inspires_largest_degree_is_conservative():
     }
     assert failures[32] < failures[64] < -40 < failures[128]
     [made] = stages(inspire.chain, interpolated(128, signed=True))
-    assert made["switch"]["log2_failure_bound"] < -80, "signed digits gain a bit, so two doublings of t"
+    assert made["answer"]["log2_failure_bound"] < -80, "signed digits gain a bit, so two doublings of t"
     quarter = 268369921 * 249561089 / 65535 / 4
     for degree, allowed in ((32, True), (64, False)):
         assert (log2_subgaussian_tail(quarter, theorem9(degree, 1 << 20) ** 0.5) <= -40) == allowed
@@ -168,8 +169,8 @@ def test_inspires_largest_degree_is_conservative():
 
 def test_inspires_union_is_over_a_records_ciphertexts():
     one, eight = stages(inspire.chain, interpolated(), interpolated(answers=8))
-    assert eight["switch"]["decisions"] == 8 * one["switch"]["decisions"] == 8 * 2048
-    assert eight["switch"]["log2_failure_bound"] == pytest.approx(one["switch"]["log2_failure_bound"] + 3)
+    assert eight["answer"]["decisions"] == 8 * one["answer"]["decisions"] == 8 * 2048
+    assert eight["answer"]["log2_failure_bound"] == pytest.approx(one["answer"]["log2_failure_bound"] + 3)
 
 
 def one_layer(signed=False, bits=262144):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, layered, simplepir
+from . import doublepir, layered, simplepir, simpleypir
 from .stage import Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
@@ -12,6 +12,7 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], list[Stage]]] = {
     "simplepir": simplepir.chain,
     "doublepir": doublepir.chain,
     "ypir": layered.chain,
+    "simpleypir": simpleypir.chain,
     "inspire0": layered.chain,
 }
 

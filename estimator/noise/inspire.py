@@ -22,12 +22,12 @@ CENTRED = "centred residues modulo p"
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
-    """`first_product`, `packing`, `evaluation`, and `switch`, which decides."""
+    """`first_product`, `packing`, `evaluation`, and `answer`, the switch, which decides."""
     layouts = [d["layout"] for d in descriptions]
     rings = Rings.of([d["instances"][0] for d in descriptions])
     keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
-    selector = Keys.of([o["rgsw_gadget"] for o in layouts], rings.modulus)
-    rows, degree = numbers(layouts, "rows"), numbers(layouts, "degree")
+    selector = Keys.of([o["evaluation_gadget"] for o in layouts], rings.modulus)
+    rows, degree = numbers(layouts, "rows"), numbers(layouts, "points")
     p, answers = numbers(layouts, "plain_modulus"), Answers.of(layouts)
 
     product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
@@ -62,14 +62,17 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
             selector.words,
         ),
         Stage(
-            "switch",
+            "answer",
             SWITCH_FORMULA,
             "InsPIRe, Theorem 10",
             answers.switched(rings, evaluation),
             Noise(answers.switched(rings, evaluation_bound).variance, "bound"),
             decision=Decision(
                 answers.threshold(p),
-                {"coefficients": rings.n, "ciphertexts of a record": numbers(layouts, "answer_ciphertexts")},
+                {
+                    "coefficients that hold anything": numbers(layouts, "used_coefficients"),
+                    "polynomials of a record": numbers(layouts, "polynomials_per_record"),
+                },
             ),
             common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
         ),
