@@ -188,7 +188,7 @@ def rows(joined: pd.DataFrame, predictions: pd.DataFrame, described: Described) 
 
 LAYOUT_KEYS = {
     "first": ("rows",),
-    "degree": ("points", "columns_of_records"),
+    "degree": ("points", "degree"),
     "answers": ("answer_ciphertexts", "elements_per_item"),
 }
 """Keys of a description's layout, the first that is there."""
@@ -256,8 +256,8 @@ PHASES = {
     "first_matmul": "answer_first_product",
     "first_pack": "answer_first_packing",
     "second_matmul": "answer_second_product",
-    "second_pack": "answer_second_packing",
-    "third_pack": "answer_third_packing",
+    "second_pack": "answer_mask_packing",
+    "third_pack": "answer_body_packing",
 }
 """The parts of an answer in Tables 8 and 9, and the phases of a record that they are."""
 

@@ -56,7 +56,9 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
         Noise(np.stack([np.asarray(each.variance) for each in both], axis=1), both[0].kind)
         for both in (packings, bounds)
     )
+    copies = numbers(layouts, "copies")
     counts = np.stack([numbers(layouts, "mask_digits"), numbers(layouts, "body_digits")], axis=1)
+    union = {"cells of a record": copies, "digits of a cell's ciphertext": counts.sum(axis=1)}
     return [
         Stage("second_product", PRODUCT_FORMULA + ", m = t", SOURCE, product, bound, "centred digits modulo p"),
         Stage("second_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packings[0], bounds[0], keys.words),
@@ -66,7 +68,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
             SOURCE,
             answers.switched(rings, packing),
             Noise(answers.switched(rings, packing_bound).variance, "bound"),
-            decision=Decision(answers.threshold(p), {"digits of a record's ciphertext": counts.sum(axis=1)}, counts),
+            decision=Decision(answers.threshold(p), union, counts * copies[:, None]),
             common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
         ),
     ]
@@ -86,7 +88,9 @@ def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: 
             SOURCE,
             to.switched(rings, packing),
             Noise(to.switched(rings, packing_bound).variance, "bound"),
-            decision=Decision(to.threshold(p), {"entries of a record": gamma}),
+            decision=Decision(
+                to.threshold(p), {"cells of a record": numbers(layouts, "copies"), "entries of a cell": gamma}
+            ),
             common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
         ),
     ]
