@@ -296,8 +296,8 @@ def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
     sizes = {int(ours.row["record_bits"]) for ours in best.values()}
     if column.record_bits in sizes:
         return [m for m in best.values() if m.row["record_bits"] == column.record_bits]
-    # Of several other sizes one record tells it all.
-    return list(best.values())[:1]
+    # Of layouts, one record of another size tells it all.
+    return list(best.values())[: 1 if column.protocol in WITH_LAYOUTS else None]
 
 
 def unmatched(columns: Iterable[Printed], found: Sequence[Measured]) -> list[Measured]:
