@@ -8,10 +8,11 @@ use ring::{DiscreteGaussian, Kernel, Poly, Seed};
 use super::layout::Layout;
 use super::params::Params;
 use super::public::Public;
-use super::{Inspire, SEED_BYTES, internal};
+use super::{Inspire, SEED_BYTES};
 use crate::database::Record;
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
+use crate::rlwe::{internal, switched_errors};
 use crate::scheme::{Context, Request, Response, Scheme};
 use crate::wire::{Frame, FrameBuilder};
 use crate::workload::Shape;
@@ -142,20 +143,18 @@ impl Client {
         Ok(record)
     }
 
-    /// Every coefficient of every ciphertext: one error each, in units of the masks' modulus, of which rounding to integers is
-    /// fine enough.
+    /// Every coefficient of every ciphertext: one error each, after the switch.
     pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        let (switch, p) = (self.params.switch, f64::from(self.params.plain_modulus));
-        let unit = switch.mask as f64 / switch.body as f64;
-        let scale = switch.mask as f64 / p;
+        let (switch, p) = (self.params.switch, u64::from(self.params.plain_modulus));
         for (query, ciphertexts) in self.extracted.iter().zip(self.ciphertexts(response, self.extracted.len())?) {
             let opener = SplitKey::new(&query.key).map_err(internal)?;
-            let mut errors = Vec::new();
+            let (mut threshold, mut all) = (0.0, Vec::new());
             for ciphertext in &ciphertexts {
-                let error = |phase: f64| (phase * unit - (phase * unit / scale).round() * scale).round() as i32;
-                errors.extend(opener.phase(ciphertext).map_err(internal)?.into_iter().map(error));
+                let (bound, errors) = switched_errors(&opener, ciphertext, switch, p)?;
+                threshold = bound;
+                all.extend(errors);
             }
-            noise.add("answer", scale / 2.0, errors);
+            noise.add("switch", threshold, all);
         }
         Ok(())
     }

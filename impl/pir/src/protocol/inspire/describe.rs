@@ -1,20 +1,21 @@
 //! InsPIRe's layout, bytes, memory, operations and instances.
 
+use lattice::pack::Method;
 use ring::ResidueVector;
 use serde_json::json;
 
 use super::layout::Layout;
 use super::params::Params;
-use super::{Method, SEED_BYTES};
+use super::{Interpolate, SEED_BYTES};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
-use crate::rlwe::Rlwe;
+use crate::rlwe::{Packed, Rlwe};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, operations};
 use crate::workload::Workload;
 
-/// Packing keys: X -> X^5 and X -> X^-1.
-const ROLES: u64 = 2;
+/// How outputs are packed.
+const PACKING: Method = Method::Inspiring;
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
@@ -34,14 +35,15 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
     sizes.layout.extend(operations(json!({
         "plain_modulus": plain_modulus,
+        "packing": PACKING.to_string(),
         "interpolation": match interpolation {
-            Method::CooleyTukey => "cooley_tukey",
-            Method::Lagrange => "lagrange",
+            Interpolate::CooleyTukey => "cooley_tukey",
+            Interpolate::Lagrange => "lagrange",
         },
         "point_sent": params.sends_point(&layout),
         "body_coefficients": params.kept(&layout),
         "packing_gadget": packed.describe(),
-        "evaluation_gadget": evaluated.describe(),
+        "rgsw_gadget": evaluated.describe(),
         "mask_modulus": switch.mask,
         "body_modulus": switch.body,
         "ring_degree": rlwe.degree,
@@ -62,7 +64,7 @@ fn wire_bytes(rlwe: &Rlwe, polynomials: u64) -> u64 {
 
 /// Polynomials of the packing keys.
 fn key_polynomials(params: &Params) -> u64 {
-    ROLES * params.packed.length() as u64
+    Packed::roles(&params.rlwe, PACKING) * params.packed.length() as u64
 }
 
 /// Polynomials of the encrypted point, zero where none is sent.
@@ -87,9 +89,9 @@ fn messages(params: &Params, layout: &Layout, workload: &Workload, sizes: &mut S
     sizes.message("answer", Direction::Download, "answer", answer, formula, served);
 }
 
-/// Bytes of the packing table of one output: a linear form in d slots for each digit and slot.
+/// Bytes of the packing table of one output.
 fn table_bytes(params: &Params) -> u64 {
-    count(&[params.rlwe.degree as u64, params.packed.length() as u64, params.rlwe.poly_bytes()])
+    params.packed.table_bytes(&params.rlwe, PACKING)
 }
 
 fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
@@ -144,8 +146,8 @@ fn operation_counts(
     let (stored, tables) = (layout.stored_bytes(), count(&[outputs, table_bytes(params)]));
     let (touched, changed) = (outputs.min(count(&[updates, points, layout.planes as u64])), rows.min(updates));
     let butterflies = match params.interpolation {
-        Method::CooleyTukey => count(&[points / 2, points.ilog2().into()]),
-        Method::Lagrange => count(&[points, points - 1]),
+        Interpolate::CooleyTukey => count(&[points / 2, points.ilog2().into()]),
+        Interpolate::Lagrange => count(&[points, points - 1]),
     };
     let per_table = count(&[primes, degree - 1, ell + 1]);
     operations(json!({

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use ring::column_matrix::{EXCESS, LINE};
 use ring::{ColumnMatrix, Kernel, Modulus, Vectors};
 
-use super::internal;
 use super::interpolation::Interpolation;
 use super::layout::{Layout, Place};
 use super::params::Params;
 use crate::database::{Database, check_change, copy_bits};
 use crate::error::Result;
+use crate::rlwe::internal;
 use crate::scheme::{Change, Context};
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'

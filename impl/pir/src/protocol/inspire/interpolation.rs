@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 /// How polynomials through t points are found, and which points they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum Interpolate {
     /// Points X^(2 d j / t), t a power of two; an inverse Fourier transform in O(t log t) operations (Algorithm 7).
     CooleyTukey,
     /// Points X^j, any t; divided differences in O(t^2) operations (Algorithm 11).
     Lagrange,
 }
 
-impl Method {
+impl Interpolate {
     /// The exponent e of point j, the monomial X^e.
     pub fn exponent(self, degree: usize, points: usize, j: usize) -> usize {
         match self {
@@ -29,7 +29,7 @@ impl Method {
 
 /// Interpolation at t points. Vectors of t elements of R_p are t * d residues, element after element.
 pub struct Interpolation {
-    method: Method,
+    method: Interpolate,
     modulus: Modulus<u32>,
     vectors: Vectors,
     degree: usize,
@@ -40,11 +40,11 @@ pub struct Interpolation {
 }
 
 impl Interpolation {
-    /// Interpolation at `points` points modulo an odd p; for [`Method::CooleyTukey`] a power of two up to 2 d, else any number up
+    /// Interpolation at `points` points modulo an odd p; for [`Interpolate::CooleyTukey`] a power of two up to 2 d, else any number up
     /// to 2 d.
-    pub fn new(method: Method, modulus: Modulus<u32>, vectors: Vectors, degree: usize, points: usize) -> Self {
+    pub fn new(method: Interpolate, modulus: Modulus<u32>, vectors: Vectors, degree: usize, points: usize) -> Self {
         let inverse = |x: usize| modulus.inverse(modulus.reduce_u64(x as u64)).unwrap_or_default();
-        let inverses = (if method == Method::CooleyTukey { inverse(points) } else { 1 }, inverse(2));
+        let inverses = (if method == Interpolate::CooleyTukey { inverse(points) } else { 1 }, inverse(2));
         Self { method, modulus, vectors, degree, points, inverses, scratch: vec![0; degree] }
     }
 
@@ -52,8 +52,8 @@ impl Interpolation {
     pub fn interpolate(&mut self, values: &mut [u32]) {
         assert_eq!(values.len(), self.points * self.degree, "a value at each point");
         match self.method {
-            Method::CooleyTukey => self.cooley_tukey(values),
-            Method::Lagrange => self.lagrange(values),
+            Interpolate::CooleyTukey => self.cooley_tukey(values),
+            Interpolate::Lagrange => self.lagrange(values),
         }
     }
 
@@ -167,8 +167,8 @@ mod tests {
     fn polynomials_have_the_values_they_were_made_from() {
         for p in [3, 5, 65, 12289, 65535, 65537] {
             let vectors = Vectors::new(Kernel::best()).unwrap();
-            let cases = [1, 2, 4, 8, 32, 128, 256].map(|t| (Method::CooleyTukey, t));
-            let others = [1, 2, 3, 5, 6, 8, 12, 17, 64, 127, 256].map(|t| (Method::Lagrange, t));
+            let cases = [1, 2, 4, 8, 32, 128, 256].map(|t| (Interpolate::CooleyTukey, t));
+            let others = [1, 2, 3, 5, 6, 8, 12, 17, 64, 127, 256].map(|t| (Interpolate::Lagrange, t));
             for (method, points) in cases.into_iter().chain(others) {
                 let degree = 128;
                 let mut interpolation = Interpolation::new(method, Modulus::new(p).unwrap(), vectors, degree, points);
@@ -193,7 +193,7 @@ mod tests {
         // The polynomial Z has the points as its values.
         let mut z = vec![0; points * degree];
         z[degree] = 1;
-        for method in [Method::CooleyTukey, Method::Lagrange] {
+        for method in [Interpolate::CooleyTukey, Interpolate::Lagrange] {
             let mut interpolation = Interpolation::new(method, modulus, vectors, degree, points);
             for j in 0..points {
                 let exponent = method.exponent(degree, points, j);

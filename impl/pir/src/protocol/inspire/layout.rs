@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::code::Code;
-use super::interpolation::Method;
+use super::interpolation::Interpolate;
 use super::params::Params;
 use crate::error::{Error, Result};
 use crate::scheme::operations;
@@ -59,7 +59,7 @@ impl Layout {
             (most, items.div_ceil(limit * most))
         } else {
             let least = items.div_ceil(limit);
-            (if params.interpolation == Method::CooleyTukey { least.next_power_of_two() } else { least }, 1)
+            (if params.interpolation == Interpolate::CooleyTukey { least.next_power_of_two() } else { least }, 1)
         };
         let rows = items.div_ceil(points * groups);
         let outputs = groups.saturating_mul(planes).saturating_mul(points);
@@ -144,7 +144,7 @@ impl Layout {
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         operations(json!({
             "rows": self.rows,
-            "points": self.points,
+            "degree": self.points,
             "groups": self.groups,
             "polynomials_per_record": self.planes,
             "records_per_polynomial": self.records_per_item,

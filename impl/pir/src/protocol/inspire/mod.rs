@@ -15,13 +15,13 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-pub use interpolation::Method;
+pub use interpolation::Interpolate;
 pub use params::{Body, EvaluationLiteral, FoldingLiteral, Literal, Params};
 
 use crate::database::{Database, Record};
 use crate::description::Direction;
-use crate::error::{Error, Result};
-use crate::layered::no_update_messages;
+use crate::error::Result;
+use crate::rlwe::no_update_messages;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
 use crate::transcript::Link;
 use crate::wire::Frame;
@@ -91,9 +91,4 @@ impl Scheme for Inspire {
     fn apply_update(_: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
         no_update_messages(messages)
     }
-}
-
-/// An error of the layers below that only a defect of this program causes.
-fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("inspire: {error}"))
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::interpolation::Method;
+use super::interpolation::Interpolate;
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::params::{ParameterSet, SourceNote};
@@ -44,7 +44,7 @@ pub struct FoldingLiteral {
     /// Largest number t of points of an interpolation.
     pub points: u32,
     /// How polynomials are interpolated.
-    pub interpolation: Method,
+    pub interpolation: Interpolate,
 }
 
 /// The `[evaluation]` table as written.
@@ -85,7 +85,7 @@ pub struct Params {
     /// Points at most.
     pub points: usize,
     /// How polynomials are interpolated.
-    pub interpolation: Method,
+    pub interpolation: Interpolate,
     /// The ring.
     pub rlwe: Rlwe,
     /// Gadget of the packing keys.
@@ -124,7 +124,7 @@ impl ParameterSet for Params {
             return Err(Error::value("folding.rows", format!("{rows} is not between 1 and {MAX_ROWS}.")));
         }
         let most = 2 * rlwe.degree as u32;
-        let is_power = interpolation != Method::CooleyTukey || points.is_power_of_two();
+        let is_power = interpolation != Interpolate::CooleyTukey || points.is_power_of_two();
         if !(1..=most).contains(&points) || !is_power {
             return Err(Error::value(
                 "folding.points",

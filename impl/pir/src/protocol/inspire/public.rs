@@ -7,11 +7,11 @@ use lattice::pack::{Method, Packing, PackingMasks};
 use lattice::{Masks, RingGadget, SeededRgsw};
 use ring::{Kernel, Ring, Seed};
 
+use super::SEED_BYTES;
 use super::layout::Layout;
 use super::params::Params;
-use super::{SEED_BYTES, internal};
 use crate::error::{Error, Result};
-use crate::rlwe::RingQueries;
+use crate::rlwe::{RingQueries, internal};
 
 /// Bytes of a seed and the index of its stream before the bodies of a serialised RGSW ciphertext: public, so not sent.
 const ORIGIN_BYTES: usize = SEED_BYTES + 8;

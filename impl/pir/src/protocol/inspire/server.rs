@@ -4,23 +4,21 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gadget::Coins;
 use lattice::pack::{PackingKeys, PackingTable};
-use lattice::{Rgsw, Rlwe, Workspace};
+use lattice::{Rgsw, Rlwe};
 use rand::RngCore;
 use rayon::prelude::*;
-use ring::column_matrix::{product, ring_products};
-use ring::{Automorphism, Coefficient, ColumnMatrix, Ntt, Poly, ResidueVector, Ring, Seed};
+use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
 use super::encoded::{Difference, Encoded};
 use super::layout::Layout;
 use super::params::Params;
 use super::public::Public;
-use super::{Inspire, SEED_BYTES, internal};
+use super::{Inspire, SEED_BYTES};
 use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
-use crate::rlwe::{inversion, read_coefficients};
+use crate::rlwe::{bodies, body_poly, internal, inverted, products, read_coefficients, workspace};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::{Frame, FrameBuilder};
 
@@ -76,19 +74,7 @@ impl Server {
     /// The ring masks of one output, from the database.
     fn masks_of(&self, factors: &[Poly<u32, Ntt>], output: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
         let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
-        let inverted = inversion(degree)?;
-        let mut masks: Vec<Poly<u32, Ntt>> = (0..degree).map(|_| ring.zero()).collect();
-        let each = degree.div_ceil(threads);
-        let fill = |(part, masks): (usize, &mut [Poly<u32, Ntt>])| {
-            let first = output * degree + part * each;
-            multiply_part(self.encoded.matrix(), ring, factors, first, &inverted, masks)
-        };
-        if threads > 1 {
-            masks.par_chunks_mut(each).enumerate().try_for_each(fill)?;
-        } else {
-            fill((0, &mut masks))?;
-        }
-        Ok(masks)
+        inverted(ring, &products(self.encoded.matrix(), ring, factors, (output * degree, degree), threads)?)
     }
 
     fn table(&self, output: usize) -> Result<PackingTable> {
@@ -108,7 +94,7 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let products = clock.time("answer_product", Group::Online, || {
-            product(context.kernel, self.encoded.matrix(), &vectors, context.threads).map_err(internal)
+            bodies(context.kernel, self.encoded.matrix(), &vectors, context.threads)
         })?;
         let layout = *self.encoded.layout();
         let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
@@ -167,22 +153,13 @@ impl Server {
         threads: usize,
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let pack = |output: usize| {
-            let bodies: Vec<_> = products.iter().map(|products| self.bodies(products, output)).collect();
+            let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
+            let bodies: Vec<_> = products.iter().map(|all| body_poly(ring, all, output * degree, degree)).collect();
             let batch: Vec<_> = queries.iter().zip(&bodies).map(|(query, bodies)| (&query.keys, bodies)).collect();
             self.tables[output].pack_batch(&batch).map_err(internal)
         };
         let outputs = first_output..first_output + self.encoded.layout().points;
         if threads > 1 { outputs.into_par_iter().map(pack).collect() } else { outputs.map(pack).collect() }
-    }
-
-    /// The products of one output's columns.
-    fn bodies(&self, products: &[u32], output: usize) -> Poly<u32, Coefficient> {
-        let mut poly = self.public.ring.zero();
-        let (columns, degree) = (self.encoded.layout().columns(), self.params.rlwe.degree);
-        for (limb, products) in poly.limbs_mut().zip(products.chunks_exact(columns)) {
-            limb.copy_from_slice(&products[output * degree..(output + 1) * degree]);
-        }
-        poly
     }
 
     /// Horner's rule at each query's point (Algorithm 9): from coefficients of Z, the lowest first, to values.
@@ -283,23 +260,4 @@ impl Server {
         }
         Ok(())
     }
-}
-
-/// The ring masks of consecutive columns.
-fn multiply_part(
-    matrix: &ColumnMatrix,
-    ring: &Ring<u32>,
-    factors: &[Poly<u32, Ntt>],
-    first_col: usize,
-    inverted: &Automorphism,
-    masks: &mut [Poly<u32, Ntt>],
-) -> Result<()> {
-    ring_products(matrix, ring, factors, first_col, masks).map_err(internal)?;
-    masks.iter_mut().for_each(|mask| *mask = ring.automorphism_ntt(mask, inverted));
-    Ok(())
-}
-
-/// Buffers of gadget products; their coins are drawn by randomised gadgets only, which the sets do not have.
-fn workspace() -> Workspace<u32> {
-    Workspace::new(Coins::from_seed(Seed([0; 16])))
 }
