@@ -94,6 +94,7 @@ def test_seconds_are_counts_times_costs(unit_costs):
     second = max(10 * unit["residue_multiply_adds"], 10**6 * unit["table_bytes"]) + 2 * unit["digits"]
     assert first > 4000 * packed_byte + 3 * unit["row_sums"], "the first is bound by arithmetic, the second by traffic"
     assert seconds["answer"] == pytest.approx(unit["phases"] + 7 * unit["words_read"] + first + second)
+    assert (seconds["answer_first"], seconds["answer_second"]) == pytest.approx((first, second)), "parts of the answer"
     serial = 10 * unit["prg_bytes"] + 5 * unit["gaussian_samples"]
     assert seconds["query"] == pytest.approx(unit["phases"] + 100 * unit["multiply_adds_u32"] + serial)
     assert seconds["encode"] == seconds["hint"] == seconds["extract"] == 0
@@ -120,6 +121,31 @@ def test_unit_costs_of_this_machine_replace_the_defaults(tmp_path):
     path.write_text(json.dumps({"unit_seconds": {"teraflops": 1.0}}))
     with pytest.raises(ValueError, match="'teraflops', which is no operation"):
         cost.UnitCosts.load(path)
+
+
+def test_phases_of_a_protocols_own_are_predicted_and_updates_are_not(unit_costs):
+    own = {"protocol": "ypir", "operations": {"packing_tables": {"ntt_2048_28": 1000}, "update_hint": {"whatever": 1}}}
+    plain = {"protocol": "simplepir", "operations": {"answer": {"bytes_read": 8}}}
+    seconds = cost.predict_seconds([plain, own], unit_costs)
+    tables = unit_costs.seconds["phases"] + 1000 * unit_costs.seconds["ntt_2048_28"]
+    assert seconds[1]["packing_tables"] == seconds[1]["total"] == pytest.approx(tables)
+    assert "packing_tables" not in seconds[0] and "update_hint" not in seconds[1]
+
+
+def test_reading_is_charged_by_the_kernel_that_reads():
+    costs = {"bytes_read": 1.0, "matvec_bytes": 10.0, "matvec_u16_bytes": 100.0, "phases": 0.0}
+    units = cost.UnitCosts(costs | dict.fromkeys(("multiply_adds_packed", "multiply_adds_u16"), 0.0), "x")
+    products = [{}, {"multiply_adds_packed": 1}, {"multiply_adds_u16": 1}]
+    descriptions = [{"protocol": "p", "operations": {"answer": {"bytes_read": 3} | p}} for p in products]
+    assert [s["answer"] for s in cost.predict_seconds(descriptions, units)] == [3, 30, 300]
+
+
+def test_every_protocol_counts_what_has_a_cost(root, binary, unit_costs):
+    """What the binary counts has unit costs, for every committed set."""
+    paths = sorted(root.glob("params/*/*.toml"))
+    rows = [{"id": str(p), "parameters": str(p), "records": 1 << 16, "record_bits": 8} for p in paths]
+    for path, seconds in zip(paths, cost.predict_seconds(describe(rows), unit_costs)):
+        assert seconds["answer"] > unit_costs.seconds["phases"], path
 
 
 def test_costs_by_size_follow_the_logarithm_of_the_size():

@@ -42,7 +42,9 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
         return []
     phases = _phases(descriptions)
     units = unit_costs or UnitCosts.load()
-    places, charged = [], []  # of every step: (description, phase), and its counts
+    # Of every step: (description, phase), and its counts.
+    places: list[tuple[int, int]] = []
+    charged: list[Counts] = []
     named: list[dict[str, int]] = [{} for _ in descriptions]  # the steps that have a name
     for i, description in enumerate(descriptions):
         for j, phase in enumerate(phases):
