@@ -74,7 +74,7 @@ def copy(sweep: Sweep, out: Path) -> int:
     for name in sweep.experiments:
         target = out / "predictions" / f"{name}.json"
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(sweep.prediction(name), target)
+        shutil.copyfile(sweep.audits().get(name, sweep.prediction(name)), target)
         for path in sorted((sweep.figures / name).glob("*")):
             if path.suffix in (".csv", ".md"):
                 target = out / "tables" / name / path.name

@@ -122,6 +122,8 @@ class Plan:
         self.sources = Counter(entry["source"] for line in predicted.values() for entry in line["security"])
         self.todo, self.groups = {}, {}
         for group in sweep.groups.values():
+            if group.kind == "security":
+                continue
             rows = sweep.missing(group) if group.measured else []
             if rows:
                 self.todo[group.key] = rows
@@ -145,6 +147,10 @@ class Plan:
             table.add_column(name, justify="right")
         table.add_column("left out, skipped or stopped: why", overflow="fold")
         for group in self.sweep.groups.values():
+            if group.key not in self.groups:
+                cells = [group.experiment, group.id, group.kind, str(len(group.rows)), "", "0", "", ""]
+                table.add_row(*cells, "; ".join(group.notes))
+                continue
             todo = self.todo.get(group.key, [])
             rows = self.groups[group.key].rows
             ids = {row.id for row in todo}

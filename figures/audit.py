@@ -24,6 +24,7 @@ class Audit:
     model: str
     shape: str
     sets: list[dict[str, Any]]
+    refused: list[dict[str, Any]]
     limits: list[dict[str, Any]]
     curves: list[dict[str, Any]]
     through: list[dict[str, Any]]
@@ -49,7 +50,7 @@ def load_audit(path: Path | None) -> Audit:
         raise InputError(path, None, f"is not JSON ({error})", "Delete it and run `make reproduce`") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise InputError(path, "schema", f"is not `{SCHEMA}`", "Delete it and run `make reproduce`")
-    keys = ("target", "model", "shape", "sets", "limits", "curves", "through")
+    keys = ("target", "model", "shape", "sets", "refused", "limits", "curves", "through")
     return Audit(**{key: document[key] for key in keys})
 
 

@@ -127,6 +127,9 @@ def _notes(audit: Audit) -> list[str]:
         f"{row['id']}: {_data(row, audit.target)['failed_attacks']}" for row in audit.sets if row["failed_attacks"]
     ]
     remarks = [f"{row['id']}: {remark}" for row in audit.sets for remark in row.get("remarks", [])]
+    if audit.refused:
+        refused = "; ".join(f"{row['set']}: {row['reason']}" for row in audit.refused)
+        notes.append(f"Not described, so not in the table: {refused}.")
     if remarks:
         notes.append("Remarks: " + "; ".join(remarks) + ".")
     if failed:

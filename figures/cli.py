@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument(
         "--predictions",
         type=Path,
-        nargs="+",
+        nargs="*",
         metavar="FILE",
         help="predictions, JSON files or folders of them; of primitives, one for each of the first folders",
     )
@@ -133,7 +133,7 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
     if which in inspire.TABLES:
         return inspire.table(which, joined, predictions, described, arguments.expected).write(arguments.out)
     if which == "security":
-        if arguments.predictions is None:
+        if not arguments.predictions:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")
         return security.build(predictions, joined).write(arguments.out)
     return _accuracy(joined, arguments.out)

@@ -79,6 +79,8 @@ def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row an instance that a described set exposes; what a set of ours claims is the target."""
     found = []
     for description in descriptions:
+        if "error" in description:
+            continue
         name = description["parameters"]["name"]
         source = description["parameters"].get("source") or {}
         for mapping in description["instances"]:
@@ -170,6 +172,7 @@ def audit(
         "model": MODEL,
         "shape": SHAPE,
         "sets": rows,
+        "refused": [{"set": d.get("id"), "reason": d["error"]} for d in descriptions if "error" in d],
         "limits": limits(families(experiment["limits"]), degrees),
         "curves": drawn,
         "through": through,

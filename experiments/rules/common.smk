@@ -44,7 +44,7 @@ def describe_words(wildcards):
 
 
 def prediction_files():
-    return [str(SWEEP.prediction(name)) for name in SWEEP.experiments]
+    return [str(SWEEP.prediction(name)) for name in SWEEP.experiments if name not in SWEEP.audits()]
 
 
 def markers_of(wildcards):
@@ -67,7 +67,8 @@ def record_folders(wildcards):
 
 def predictions_of(wildcards):
     """Of the experiments shown that are in this sweep, in the order of their record folders."""
-    return [str(SWEEP.prediction(name)) for name in SWEEP.shown(wildcards.experiment) if name in SWEEP.experiments]
+    shown = [name for name in SWEEP.shown(wildcards.experiment) if name not in SWEEP.audits()]
+    return [str(SWEEP.prediction(name)) for name in shown if name in SWEEP.experiments]
 
 
 def descriptions_of(wildcards):

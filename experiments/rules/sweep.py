@@ -2,7 +2,7 @@
 
 An experiment file names parameter sets and database shapes. A *row* is one set at one shape, a *group* all rows of
 one shape: one interleaved job. Experiments of primitives have settings instead (primitives.py); all else is the same.
-An experiment of kind security has all sets of params/ as rows, which are predicted and never measured.
+An experiment of kind security has all sets of params/ as rows, which are described and audited, never measured.
 Nothing here measures, predicts or draws.
 """
 
@@ -220,7 +220,7 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
 
 
 def audited(name: str, experiment: dict[str, Any]) -> Group:
-    """All sets of params/ at one shape, to be described and predicted."""
+    """All sets of params/ at one shape, to be described."""
     shape = (number(experiment["shape"]["records"]), number(experiment["shape"]["record_bits"]))
     files = sorted((ROOT / "params").rglob("*.toml"))
     names = [str(path.relative_to(ROOT / "params").with_suffix("")) for path in files]
