@@ -159,15 +159,10 @@ impl Packed {
     }
 
     /// Decrypts a client's outputs: compares the messages and takes in the errors.
-    fn check(
-        &self,
-        client: &Client,
-        outputs: &[Rlwe<u32, Coefficient>],
-        out: &mut Measured,
-    ) -> Result<Moments, Failed> {
-        let ring = self.ring();
+    fn check(&mut self, client: &Client, outputs: &[Rlwe<u32, Coefficient>], out: &mut Measured) -> Result<(), Failed> {
+        let ring = self.packing.ring();
         let (q, p) = (u128::from(self.modulus()), u128::from(self.own.plain_modulus));
-        let mut moments = Moments::default();
+        let (mut moments, mut largest) = (Moments::default(), Vec::new());
         for (packed, messages) in outputs.iter().zip(&client.messages) {
             let phase = client.key.phase_coefficient(packed);
             let mut found = vec![0; ring.n()];
@@ -179,13 +174,16 @@ impl Packed {
             let errors = errors(ring, &phase, &ring.from_u64(&known)).map_err(Failed::from)?;
             let at: Vec<f64> = (0..messages.len()).map(|j| errors[self.packing.position(j)]).collect();
             moments.add(&at);
+            largest.push(Moments::of(&at).max);
             let right = messages.iter().enumerate().filter(|(j, message)| {
                 let value = u128::from(found[self.packing.position(*j)]);
                 (value * p + q / 2) / q % p == u128::from(**message)
             });
             out.compared(messages.len() as u64, right.count() as u64);
         }
-        Ok(moments)
+        self.noise.push(moments);
+        self.largest.append(&mut largest);
+        Ok(())
     }
 
     /// Makes the tables, as often as asked: they depend on no client.
@@ -236,8 +234,7 @@ impl Packed {
         let (seconds, packed) = self.pack(&clients)?;
         out.time("online", 1, seconds);
         for (client, packed) in clients.iter().zip(&packed) {
-            let moments = self.check(client, packed, out)?;
-            self.noise.push(moments);
+            self.check(client, packed, out)?;
         }
         Ok(())
     }
@@ -263,6 +260,7 @@ impl Session for Packed {
             out.value(&format!("{STAGE}.key_mean_square"), moments.mean_square());
             out.value(&format!("{STAGE}.key_max"), moments.max);
         }
+        self.largest.iter().for_each(|largest| out.value(&format!("{STAGE}.output_max"), *largest));
         let noise = Noise {
             samples: total.samples,
             keys: self.noise.len() as u64,
