@@ -170,3 +170,51 @@ fn bad_groups_are_refused_and_leave_nothing() {
     lab.pirlab(&["primitive", "run", "--group", "none.json"]).is_refused(&["none.json"]);
     assert_eq!(lab.other_files(&["g.json"]), Vec::<std::path::PathBuf>::new());
 }
+
+#[test]
+fn packings_decrypt_in_every_way() {
+    let lab = Lab::new();
+    let settings = |method: &str, gamma: usize, family: &str, secret: Value| {
+        let mut settings = json!({
+            "method": method, "ciphertexts": 64, "gamma": gamma, "clients": 2, "n": 64,
+            "primes": [268369921, 249561089], "family": family, "base": 524288, "stddev": 6.4, "plain_modulus": 32768,
+            "keys": 6,
+        });
+        settings.as_object_mut().unwrap().extend(secret.as_object().unwrap().clone());
+        settings
+    };
+    let weight = json!({"secret": "fixed-weight", "secret_weight": 16});
+    let rows = [
+        row("full", "packing", settings("inspiring", 64, "unsigned", weight.clone()), json!({"seed": "2a"})),
+        row("half", "packing", settings("inspiring", 32, "balanced", json!({"secret": "gaussian"})), json!({})),
+        row("online", "packing", settings("inspiring-online", 16, "unsigned", json!({"secret": "ternary"})), json!({})),
+        row("tree", "packing", settings("cdks", 64, "balanced", weight.clone()), json!({"kernel": "scalar"})),
+        row("tables", "packing", settings("cdks-preprocessed", 64, "unsigned", weight), json!({})),
+    ];
+    lab.put("g.json", group(&rows));
+    let said = lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+    assert_eq!(said.code, 0, "{} {}", said.out, said.err);
+    // (keys of N words of 56 bits, outputs, table bytes of all outputs)
+    for (id, keys, outputs, table) in [
+        ("full", 2 * 3, 1, 4 * 2 * 3 * 64 * 64),
+        ("half", 3, 2, 2 * 4 * 2 * 3 * 64 * 32),
+        ("online", 3, 4, 0),
+        ("tree", 6 * 3, 1, 0),
+        ("tables", 6 * 3, 1, 4 * 2 * 3 * 64 * (32 + 5 * 16)),
+    ] {
+        let record = lab.json(&format!("records/{id}.json"));
+        assert_eq!(record["status"], "ok", "{record:#}");
+        let counts = &record["described"]["counts"];
+        assert_eq!(counts["key_bytes"], f64::from(keys * 64 * 56 / 8), "{id}");
+        assert_eq!(counts["output_bytes"], f64::from(outputs * 2 * 64 * 56 / 8), "{id}");
+        assert_eq!(counts["table_bytes"], f64::from(table), "{id}");
+        let measured = &record["measured"];
+        // Two clients a repetition, the warm-up among them: eight keys, 64 messages each.
+        assert_eq!(measured["correct"], json!({"compared": 512, "right": 512}), "{id}");
+        assert_eq!(measured["noise"]["packed"]["keys"], 8);
+        assert_eq!(measured["values"]["packed.key_max"].as_array().unwrap().len(), 8);
+        assert_eq!(measured["values"]["packed.output_max"].as_array().unwrap().len(), 8 * outputs as usize);
+        assert!(measured["noise"]["packed"]["max"].as_f64().unwrap() > 0.0);
+        assert_eq!(measured["times"].get("offline").is_some(), table > 0, "{id}");
+    }
+}
