@@ -1,4 +1,5 @@
 //! Packing at toy size against a slow reference, and its properties.
 
+mod noise;
 mod oracle;
 mod properties;
