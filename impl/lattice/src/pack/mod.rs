@@ -11,7 +11,7 @@
 //!
 //! **Online both are one matrix-vector product.** Every image of a key under an automorphism is a permutation of its NTT slots, and
 //! the products with digits happen slot by slot: so each slot of the packed body is a fixed linear form in the slots of the key
-//! bodies. [`PackingTable`] holds these forms ([`BlockDiagonal`]), gamma ell residues a slot and prime, and reads them once.
+//! bodies. [`PackingTable`] holds these forms ([`ring::BlockDiagonal`]), gamma ell residues a slot and prime, and reads them once.
 
 mod cdks;
 mod evaluate;
