@@ -196,6 +196,7 @@ impl Client {
             Body::Traced => residues[copy][layers.hint_digits + digit],
             Body::Unpacked => residues[layers.copies + sample][0],
             Body::Packed => residues[layers.copies][sample],
+            Body::Merged => residues[0][layers.hint_digits + sample],
         }
     }
 

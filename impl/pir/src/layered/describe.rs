@@ -49,7 +49,7 @@ fn messages(params: &Params, layers: &Layers, workload: &Workload, sizes: &mut S
     let query = count(&[layers.query_bytes() as u64, queries]);
     sizes.message("query", Direction::Upload, "query", query, "(4 N1 + w G) k", served);
     let formula = match params.body {
-        Body::Traced => "ne d (28 + 20) k / 8",
+        Body::Traced | Body::Merged => "ne d (28 + 20) k / 8",
         Body::Unpacked => "(1 + J) ne d (28 + 20) k / 8",
         Body::Packed => "(ne + 1) d (28 + 20) k / 8",
     };
@@ -112,7 +112,7 @@ fn operation_counts(
     let switches = match params.body {
         Body::Traced => count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]),
         Body::Unpacked => 0,
-        Body::Packed => nodes,
+        Body::Packed | Body::Merged => nodes,
     };
     let tables = count(&[copies, params.packed.table_bytes(&params.rlwe, params.method)]);
     let (lwe_ntt, ring_ntt) = (ntt(n), ntt(degree));

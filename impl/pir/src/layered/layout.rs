@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::params::Params;
+use super::params::{Body, Params};
 use crate::error::{Error, Result};
 use crate::linear::{Layout, RecordCode};
 use crate::workload::Shape;
@@ -55,6 +55,14 @@ impl Layers {
                 shape.record_bits,
                 params.entry_bits,
                 MAX_ENTRIES * u64::from(params.entry_bits),
+            )));
+        }
+        let digits = params.hint_digits() + copies as usize * params.answer_digits();
+        if params.body == Body::Merged && digits > params.rlwe.degree {
+            return Err(Error::Workload(format!(
+                "records of {} bits have {digits} digits in the first ciphertext of an answer, which holds {}. Take a set with \
+                 body = \"packed\".",
+                shape.record_bits, params.rlwe.degree
             )));
         }
         let cells = shape.records.div_ceil(code.records_per_entry());

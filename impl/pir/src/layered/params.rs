@@ -33,6 +33,8 @@ pub enum Body {
     Unpacked,
     /// Packed into one more ring ciphertext.
     Packed,
+    /// Packed likewise, and added to the first copy's ciphertext behind its hint digits.
+    Merged,
 }
 
 /// A checked set.
@@ -165,7 +167,7 @@ impl Params {
     pub fn ciphertexts(&self, layers: &super::Layers) -> usize {
         layers.copies
             + match self.body {
-                Body::Traced => 0,
+                Body::Traced | Body::Merged => 0,
                 Body::Unpacked => layers.copies * layers.answer_digits,
                 Body::Packed => 1,
             }

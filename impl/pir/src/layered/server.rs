@@ -160,11 +160,13 @@ impl Server {
                 let samples = masks.into_iter().enumerate();
                 samples.map(|(j, mask)| Rlwe { a: ring.inverse(mask), b: body_poly(ring, &bodies[0], j, 1) }).collect()
             }
-            Body::Packed => {
-                let body = body_poly(ring, &bodies[0], 0, masks.len());
-                let keys = &queries.keys[k];
-                let pack = self.public.packing.pack(&self.public.masks, keys, &masks, &body, &mut workspace());
-                vec![pack.map_err(internal)?]
+            Body::Packed => vec![self.packed_body(&queries.keys[k], &masks, &bodies[0])?],
+            Body::Merged => {
+                let body = self.packed_body(&queries.keys[k], &masks, &bodies[0])?;
+                if let Some(first) = packed.first_mut() {
+                    first.add_assign(ring, &body.mul_monomial(ring, layers.hint_digits));
+                }
+                Vec::new()
             }
         };
         let mut answer = Vec::with_capacity(self.params.answer_bytes(layers));
@@ -172,6 +174,17 @@ impl Server {
             answer.extend(self.switched(ring, ciphertext)?);
         }
         Ok(answer)
+    }
+
+    /// All samples packed into the first coefficients of one ciphertext, without a table.
+    fn packed_body(
+        &self,
+        keys: &PackingKeys,
+        masks: &[Poly<u32, Ntt>],
+        bodies: &[u32],
+    ) -> Result<Rlwe<u32, Coefficient>> {
+        let body = body_poly(&self.public.ring, bodies, 0, masks.len());
+        self.public.packing.pack(&self.public.masks, keys, masks, &body, &mut workspace()).map_err(internal)
     }
 
     /// Projects each sample to its constant coefficient by the homomorphic trace and moves it behind the hint digits of its copy.

@@ -17,7 +17,7 @@ pub struct Literal {
     pub protocol: String,
     /// One line for tables.
     pub title: String,
-    /// How the digits of the first layer's answer are sent: `unpacked` as published, or `packed`.
+    /// How the digits of the first layer's answer are sent: `unpacked` as published, `packed` or `merged`.
     pub body: BodyLiteral,
     /// Where the set comes from.
     pub source: SourceNote,
@@ -41,6 +41,8 @@ pub enum BodyLiteral {
     Unpacked,
     /// One ring ciphertext for all, packed while the query is answered.
     Packed,
+    /// Packed likewise, in coefficients of the first ciphertext that are free.
+    Merged,
 }
 
 /// A checked InsPIRe_0 set.
@@ -66,6 +68,7 @@ impl ParameterSet for Params {
         let body = match body {
             BodyLiteral::Unpacked => Body::Unpacked,
             BodyLiteral::Packed => Body::Packed,
+            BodyLiteral::Merged => Body::Merged,
         };
         Layered::try_new(literals, Method::Inspiring, body).map(Self)
     }

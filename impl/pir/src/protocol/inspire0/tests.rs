@@ -10,8 +10,10 @@ fn set(body: &str) -> Params {
 
 #[test]
 fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    for body in ["unpacked", "packed"] {
-        let shapes = ALL_SHAPES.iter().filter(|shape| shape.1 <= 64).chain(&[(20, 100)]);
+    for body in ["unpacked", "packed", "merged"] {
+        // Merged, a toy ciphertext has room for the digits of three or four entries.
+        let widest = if body == "merged" { 24 } else { 64 };
+        let shapes = ALL_SHAPES.iter().filter(|shape| shape.1 <= widest).chain(&[(20, widest + 8)]);
         for &(records, bits) in shapes {
             check_everywhere::<Inspire0>(&set(body), records, bits, 2, 3);
         }
@@ -20,8 +22,9 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
 
 #[test]
 fn published_message_sizes() {
-    // Tables 2 and 8 of InsPIRe: 84 KB of keys, 384, 1024 and 2048 KB of queries, 36 KB of answer; 24 KB where it is packed.
-    for (body, answer) in [("unpacked", 36), ("packed", 24)] {
+    // Tables 2 and 8 of InsPIRe: 84 KB of keys, 384, 1024 and 2048 KB of queries, 36 KB of answer; 24 KB where it is packed; merged, one
+    // ciphertext.
+    for (body, answer) in [("unpacked", 36), ("packed", 24), ("merged", 12)] {
         let text = set_text("inspire0", &format!("body = \"{body}\"\n"), GAUSSIAN);
         let text = text.replace("dimension = 64", "dimension = 1024").replace("degree = 128", "degree = 2048");
         let params = Params::try_new(toml::from_str(&text).unwrap()).unwrap();
@@ -33,4 +36,11 @@ fn published_message_sizes() {
             assert_eq!(sizes.payload_bytes("answer"), answer << 10);
         }
     }
+}
+
+#[test]
+fn records_whose_digits_do_not_fit_are_refused() {
+    let workload = Workload::new(Shape::new(20, 40).unwrap(), 1, 0).unwrap();
+    let message = Inspire0::describe(&set("merged"), &workload).unwrap_err().to_string();
+    assert!(message.contains("130 digits") && message.contains("packed"), "{message}");
 }
