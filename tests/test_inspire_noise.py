@@ -77,14 +77,15 @@ def test_the_first_layer_is_the_lwe_product_and_two_roundings():
 
 def test_ways_to_send_the_answers_digits():
     """Unpacked digits have no packing noise; all the others share one union of 1914 digits."""
-    ypir, published, packed = stages(
-        layered.chain, two_layers(), two_layers("inspiring", 3), two_layers("inspiring", 2)
+    ypir, published, packed, merged = stages(
+        layered.chain, two_layers(), *(two_layers("inspiring", ciphertexts) for ciphertexts in (3, 2, 1))
     )
     assert published["packing"]["stddev"] < packed["packing"]["stddev"] < ypir["packing"]["stddev"] / 20
     share = (packed["packing"]["variance"] - published["packing"]["variance"]) / packed["packing"]["variance"]
     assert share == pytest.approx(2 / 1914, rel=0.01)
+    assert merged["packing"]["variance"] == pytest.approx(2 * packed["packing"]["variance"], rel=0.01)
     assert log2(packed["packing"]["stddev"]) == pytest.approx(32.46, abs=0.01)
-    failures = [record_noise(list(made.values()), -40)["log2_failure"] for made in (ypir, published, packed)]
+    failures = [record_noise(list(made.values()), -40)["log2_failure"] for made in (ypir, published, packed, merged)]
     assert failures[1:] == sorted(failures[1:]) and max(failures[1:]) < -40
     with pytest.raises(ValueError, match="answer_ciphertexts"):
         layered.chain([two_layers("inspiring", 7)])

@@ -4,7 +4,7 @@ The first layer is an LWE product modulo 2^32 whose hint and answer, switched to
 database of the second layer, an RLWE product that selects a row of digits. Its outputs are packed, by CDKS in YPIR
 and by InspiRING in InsPIRe_0, and switched to the moduli of answers. The digits of the answer depend on the query:
 YPIR brings them into the packed ciphertext by a homomorphic trace; InsPIRe_0 sends them unpacked, as published, or
-packed once more.
+packed once more, apart or merged into the first ciphertext.
 
 YPIR's own analysis: delta = delta_simple + delta_double with tau_double = q_b/(2p) less rounding, and sigma^2 =
 (q_b/q_a)^2 d s^2/4 + (q_b/q)^2 (s^2/4)(l2 p^2 + (d^2 - 1) t d z^2 / 3), subgaussian parameters of width s = sigma
@@ -28,15 +28,15 @@ CENTRED = "digits of a uniform value modulo q1, less 2^(digit bits - 1)"
 SECOND_SOURCE = "YPIR, noise of DoublePIR's second layer; InsPIRe_0 likewise"
 PACKING_SOURCE = "CDKS (YPIR, section 4) or InspiRING (InsPIRe, Theorem 2)"
 FIRST_SOURCE = "YPIR, noise of the first layer: |e| < q1/(2 N)"
-TRACED, UNPACKED, PACKED = "traced", "unpacked", "packed"
+TRACED, UNPACKED, PACKED, MERGED = "traced", "unpacked", "packed", "merged"
 
 
 def body_of(layout: dict) -> str:
     """How the query-dependent digits are sent: told by the number of ciphertexts."""
     copies, samples = layout["copies"], layout["copies"] * layout["answer_digits"]
     count = layout["answer_ciphertexts"]
-    if layout["packing"] == "cdks" and count == copies:
-        return TRACED
+    if count == copies:
+        return TRACED if layout["packing"] == "cdks" else MERGED
     if count == copies + samples:
         return UNPACKED
     if count == copies + 1:
@@ -123,6 +123,8 @@ def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) 
     body = np.array([body_of(o) for o in layouts])
     samples = numbers(layouts, "answer_digits")
     moved = np.where(body == TRACED, switch * (rings.n - 1), 0.0)
+    # Merged, every coefficient of the first ciphertext has the noise of two packings.
+    inspiring = np.where(body == MERGED, 2.0, 1.0) * inspiring
     hints = np.where(by_cdks, tree, inspiring) + samples * moved
     bodies = np.where(body == UNPACKED, 0.0, np.where(by_cdks, 2 * tree + (samples - 1) * moved, inspiring))
     words = "V + (n^2 - 1)/3 n sigma^2 sum E[x^2] (CDKS), V + n (n - 1) sigma^2 sum E[x^2] (InspiRING)"
