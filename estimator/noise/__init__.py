@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, layered, simplepir, simpleypir
+from . import doublepir, inspire, inspire2, layered, simplepir, simpleypir
 from .stage import Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
@@ -14,6 +14,8 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], list[Stage]]] = {
     "ypir": layered.chain,
     "simpleypir": simpleypir.chain,
     "inspire0": layered.chain,
+    "inspire2": inspire2.chain,
+    "inspire": inspire.chain,
 }
 
 FAILURE_TARGET = -40.0
