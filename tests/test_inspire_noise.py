@@ -113,7 +113,9 @@ def test_more_of_everything_is_more_noise():
     signed = stages(layered.chain, two_layers("inspiring", 2, gadget={"signed": True}))[0]
     unsigned = stages(layered.chain, two_layers("inspiring", 2))[0]
     assert log2(unsigned["packing"]["stddev"] / signed["packing"]["stddev"]) == pytest.approx(1, abs=0.05)
-    assert signed["second_layer"]["common_share"] == 0 and unsigned["second_layer"]["common_share"] > 0.7
+    assert signed["second_layer"]["common_share"] < 1e-6
+    # Of the variance after the switch, whose rounding is most of it here, packing has a tenth.
+    assert unsigned["second_layer"]["common_share"] == pytest.approx(0.75 * 0.092, abs=0.002)
 
 
 def interpolated(degree=32, rows=1 << 15, signed=False, answers=1):

@@ -34,6 +34,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
     packing = rings.inspiring(keys, rings.n, product)
     packing_bound = rings.inspiring(keys, rings.n, product_bound)
+    packed = rings.inspiring(keys, rings.n, Noise(0.0)).scaled(degree)
     step = lattice.external_product(rings.n, selector.gadget, rings.fresh, rings.secret).scaled(degree - 1)
     evaluation, evaluation_bound = packing.scaled(degree) + step, packing_bound.scaled(degree) + step
     return [
@@ -74,6 +75,6 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
                     "polynomials of a record": numbers(layouts, "polynomials_per_record"),
                 },
             ),
-            common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
+            common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, packed, evaluation),
         ),
     ]

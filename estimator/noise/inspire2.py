@@ -69,7 +69,8 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
             answers.switched(rings, packing),
             Noise(answers.switched(rings, packing_bound).variance, "bound"),
             decision=Decision(answers.threshold(p), union, counts * copies[:, None]),
-            common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
+            common_share=lattice.mean_in_common(keys.gadget)
+            * answers.share(rings, rings.inspiring(keys, gammas[:, 1], Noise(0.0)), packings[0]),
         ),
     ]
 
@@ -91,6 +92,7 @@ def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: 
             decision=Decision(
                 to.threshold(p), {"cells of a record": numbers(layouts, "copies"), "entries of a cell": gamma}
             ),
-            common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
+            common_share=lattice.mean_in_common(keys.gadget)
+            * to.share(rings, rings.inspiring(keys, gamma, Noise(0.0)), packing),
         ),
     ]

@@ -78,9 +78,6 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
     packing, packing_bound = product + added, product_bound + added
     answers = Answers.of(layouts)
     counts = by_class([[count for _, count, _ in row] for row in each]) * copies[:, None]
-    mean = [0.0 if o["packing_gadget"]["signed"] else 1.0 for o in layouts] * np.asarray(
-        lattice.mean_in_common(keys.gadget)
-    )
     mean_square = np.sum(packing.variance * counts, axis=1) / np.sum(counts, axis=1)
     largest = Noise(np.max(packing_bound.variance, axis=1), "bound")
     return [
@@ -107,9 +104,14 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
                 },
                 counts=counts,
             ),
-            common_share=mean,
+            common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, _hints(added), _hints(packing)),
         ),
     ]
+
+
+def _hints(noise: Noise) -> Noise:
+    """The noise of the first class, full digits of the hint: nearly all that a run measures."""
+    return Noise(np.asarray(noise.variance)[:, 0], noise.kind)
 
 
 def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) -> tuple[Noise, str]:

@@ -117,6 +117,11 @@ class Answers:
         switched = lattice.split_modulus_switch(n, q, self.mask[:, None], self.body[:, None], secret, noise)
         return switched.scaled(units[:, None])
 
+    def share(self, rings: Rings, part: Noise, noise: Noise) -> Floats:
+        """The share that a part of the noise before the switch has in the variance after it."""
+        shrink = np.array([int(a) / int(q) for a, q in zip(self.mask, rings.modulus)]) ** 2
+        return np.asarray(part.variance) * shrink / np.asarray(self.switched(rings, noise).variance)
+
     def threshold(self, plain_modulus: Floats) -> Floats:
         """Half the distance of neighbouring messages, in the same units."""
         return self.mask.astype(float) / (2 * plain_modulus)

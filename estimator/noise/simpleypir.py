@@ -58,6 +58,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
                 answers.threshold(p),
                 {"entries of a record": np.array([entries_of_a_record(d) for d in descriptions])},
             ),
-            common_share=np.asarray(lattice.mean_in_common(keys.gadget)),
+            common_share=lattice.mean_in_common(keys.gadget)
+            * answers.share(rings, rings.cdks(keys, Noise(0.0)), packing),
         ),
     ]
