@@ -1,13 +1,12 @@
-//! What randomness costs: decompositions of 2048 coefficients, log2 q = 60, at every base and width of digits, each sampler against
-//! the deterministic one. Medians of rounds in which all take turns, each with buffers of its own.
+//! What randomness costs: decompositions of 2048 coefficients (or as many as asked for), log2 q = 60, at every base and width of
+//! digits, each sampler against the deterministic one. Medians of rounds in which all take turns, each with buffers of its own.
 //!
-//! `cargo run --release -p pirlab-gadget --example overhead [rounds [kernel]]`
+//! `cargo run --release -p pirlab-gadget --example overhead [rounds [kernel [coefficients]]]`
 
 use gadget::{Coins, Decomposer, Digit, Family, Gadget, GadgetError};
 use ring::{Kernel, Seed};
 use std::time::Instant;
 
-const N: usize = 2048;
 const Q: u64 = (1 << 60) - 93;
 /// Calls of one sample.
 const CALLS: u32 = 20;
@@ -24,19 +23,19 @@ fn median(mut samples: Vec<f64>) -> f64 {
     samples[samples.len() / 2]
 }
 
-fn line<D: Digit>(kernel: Kernel, base: u64, rounds: usize) -> Result<(), GadgetError> {
+fn line<D: Digit>(kernel: Kernel, base: u64, n: usize, rounds: usize) -> Result<(), GadgetError> {
     let gadget = |family| Decomposer::new(family, Q, base, 0, kernel);
     let [plain, jlp24, zy22] = [gadget(Family::Unsigned)?, gadget(Family::Jlp24)?, gadget(Family::Zy22)?];
     if !jlp24.fits::<D>() {
         return Ok(());
     }
     let mut coins = Coins::from_seed(Seed([1; 16]));
-    let (mut input, start) = pages::<u64>(N);
+    let (mut input, start) = pages::<u64>(n);
     coins.fill(&mut input);
     input.iter_mut().for_each(|u| *u %= Q);
-    let input = &input[start..start + N];
-    let drawn = [&jlp24, &zy22].map(|gadget| gadget.precompute(N, &mut coins));
-    let digits = N * plain.length();
+    let input = &input[start..start + n];
+    let drawn = [&jlp24, &zy22].map(|gadget| gadget.precompute(n, &mut coins));
+    let digits = n * plain.length();
     let mut buffers: [_; 6] = std::array::from_fn(|_| pages::<D>(digits));
     let mut samples: [Vec<f64>; 6] = Default::default();
     for _ in 0..rounds {
@@ -74,11 +73,12 @@ fn main() -> Result<(), GadgetError> {
     let mut arguments = std::env::args().skip(1);
     let rounds = arguments.next().and_then(|rounds| rounds.parse().ok()).unwrap_or(101);
     let kernel = arguments.next().map_or(Ok(Kernel::best()), |name| name.parse())?;
+    let n = arguments.next().and_then(|coefficients| coefficients.parse().ok()).unwrap_or(2048);
     println!("bits  base   unsigned, share of stores   jlp24 fresh          offline     zy22/jlp24 fresh, offline");
     for base in [2, 4, 8, 16, 64, 256] {
-        line::<i64>(kernel, base, rounds)?;
-        line::<i16>(kernel, base, rounds)?;
-        line::<i8>(kernel, base, rounds)?;
+        line::<i64>(kernel, base, n, rounds)?;
+        line::<i16>(kernel, base, n, rounds)?;
+        line::<i8>(kernel, base, n, rounds)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::coins::Coins;
 use crate::digit::Digit;
-use crate::draws::{Draws, Precomputed, TILE};
+use crate::draws::{Precomputed, tile};
 use crate::family::Family;
 use crate::kernel::{self, Checked, Rows};
 use crate::moments::{Moments, moments};
@@ -105,14 +105,11 @@ impl<W: Residue> Decomposer<W> {
     /// If `digits` does not hold k times as many elements as `input`.
     pub fn decompose_fresh<D: Digit>(&self, input: &[W], digits: &mut [D], coins: &mut Coins) {
         let mut drawn = std::mem::take(W::spare(coins));
-        for (i, part) in input.chunks(TILE).enumerate() {
-            let rows = Rows { digits, stride: input.len(), start: i * TILE };
-            if kernel::draws(self.kernel, &self.plan) {
-                kernel::decompose(self.kernel, &self.plan, part, Draws::default(), Some(coins), rows);
-            } else {
-                drawn.draw(self.kernel, &self.plan, 0, part.len(), coins);
-                kernel::decompose(self.kernel, &self.plan, part, drawn.from(&self.plan, 0), None, rows);
-            }
+        let tile = tile(input.len());
+        for (i, part) in input.chunks(tile).enumerate() {
+            drawn.draw(self.kernel, &self.plan, 0, part.len(), coins);
+            let rows = Rows { digits, stride: input.len(), start: i * tile };
+            kernel::decompose(self.kernel, &self.plan, part, drawn.from(&self.plan, 0), rows);
         }
         *W::spare(coins) = drawn;
     }
@@ -123,9 +120,10 @@ impl<W: Residue> Decomposer<W> {
     /// # Panics
     /// If `digits` does not hold k times as many elements as `input`, or `drawn` holds fewer coins.
     pub fn decompose_with<D: Digit>(&self, input: &[W], digits: &mut [D], drawn: &Precomputed<W>) {
-        for (i, part) in input.chunks(TILE).enumerate() {
-            let rows = Rows { digits, stride: input.len(), start: i * TILE };
-            kernel::decompose(self.kernel, &self.plan, part, drawn.from(&self.plan, i * TILE), None, rows);
+        let tile = tile(input.len());
+        for (i, part) in input.chunks(tile).enumerate() {
+            let rows = Rows { digits, stride: input.len(), start: i * tile };
+            kernel::decompose(self.kernel, &self.plan, part, drawn.from(&self.plan, i * tile), rows);
         }
     }
 

@@ -8,10 +8,17 @@ use crate::residue::Residue;
 
 /// Coefficients whose carries share one word.
 pub(crate) const BLOCK: usize = 64;
-/// Coefficients that are drawn for together, whatever tile they are decomposed in.
-pub(crate) const UNIT: usize = 256;
-/// The most coefficients that are decomposed together: their values stay in the first-level cache.
+/// The most coefficients that are decomposed together: their planes stay in the first-level cache.
 pub(crate) const TILE: usize = 2048;
+/// Coefficients that values below a bound are drawn for together, whatever tile they are decomposed in; and those of a tile of a
+/// longer polynomial.
+pub(crate) const UNIT: usize = 1024;
+
+/// The coefficients of a tile of a polynomial. One whose rows follow one another without gaps is decomposed whole: stores are
+/// fastest so. In a longer one smaller planes leave more of the cache to the digits.
+pub(crate) fn tile(coefficients: usize) -> usize {
+    if coefficients <= TILE { TILE } else { UNIT }
+}
 
 /// The coins of one decomposition of one polynomial, drawn ahead of its input by [`crate::Decomposer::precompute`].
 ///
@@ -19,9 +26,7 @@ pub(crate) const TILE: usize = 2048;
 /// from which the digits of S y are two masked additions.
 #[derive(Clone, Debug, Default)]
 pub struct Precomputed<W> {
-    /// Per block of 64 coefficients k words: bit j of word i is carry r_i of coefficient j; the last word selects u - q. For
-    /// JLP24 with digits of 8 bits, per tile and window of 8 coins a byte for each coefficient of its blocks, the first in the
-    /// lowest byte of a word: bit 0 of the first window selects u - q, bit (i + 1) mod 8 of window (i + 1) / 8 is r_i.
+    /// Per block of 64 coefficients k words: bit j of word i is carry r_i of coefficient j; the last word selects u - q.
     pub(crate) carries: Vec<u64>,
     /// Per coefficient a value below q: u - q is taken where it is below u.
     pub(crate) thresholds: Vec<W>,
@@ -30,7 +35,7 @@ pub struct Precomputed<W> {
 }
 
 /// The coins of one tile.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct Draws<'a, W> {
     pub(crate) carries: &'a [u64],
     pub(crate) thresholds: &'a [W],
@@ -55,11 +60,10 @@ impl<W: Residue> Precomputed<W> {
         match plan.family {
             Family::Unsigned | Family::Balanced => {}
             Family::Jlp21 | Family::Jlp24 => {
-                let words = plan.carry_words();
-                let part = part_mut(&mut self.carries, start / BLOCK * words, coefficients.div_ceil(BLOCK) * words);
-                coins.fill(part);
+                let words = coefficients.div_ceil(BLOCK) * plan.length;
+                coins.fill(part_mut(&mut self.carries, start / BLOCK * plan.length, words));
             }
-            _ => {
+            Family::Gmp19 | Family::Zy22 | Family::DitherQ => {
                 for from in (0..coefficients).step_by(UNIT) {
                     self.draw_unit(kernel, plan, start + from, UNIT.min(coefficients - from), coins);
                 }
@@ -67,9 +71,8 @@ impl<W: Residue> Precomputed<W> {
         }
     }
 
-    /// The same for the families that draw values below a bound, at most [`UNIT`] of them.
+    /// The same for the families that draw values below a bound, at most [`UNIT`] coefficients.
     fn draw_unit(&mut self, kernel: Checked, plan: &Plan<W>, start: usize, coefficients: usize, coins: &mut Coins) {
-        let blocks = coefficients.div_ceil(BLOCK);
         match plan.family {
             Family::Zy22 => {
                 below(kernel, coins, plan.modulus, part_mut(&mut self.thresholds, start, coefficients));
@@ -79,7 +82,7 @@ impl<W: Residue> Precomputed<W> {
             Family::Gmp19 => {
                 below(kernel, coins, plan.modulus, part_mut(&mut self.thresholds, start, coefficients));
                 let row = (plan.length - 1) * BLOCK;
-                let rows = part_mut(&mut self.dither, start / BLOCK * row, blocks * row);
+                let rows = part_mut(&mut self.dither, start / BLOCK * row, coefficients.div_ceil(BLOCK) * row);
                 for block in rows.chunks_exact_mut(row) {
                     for (i, row) in block.chunks_exact_mut(BLOCK).enumerate() {
                         below(kernel, coins, plan.weight(i + 1), row);
@@ -97,7 +100,7 @@ impl<W: Residue> Precomputed<W> {
         }
         let rows = if plan.family == Family::Gmp19 { plan.length - 1 } else { 1 };
         Draws {
-            carries: rest(&self.carries, start / BLOCK * plan.carry_words()),
+            carries: rest(&self.carries, start / BLOCK * plan.length),
             thresholds: rest(&self.thresholds, start),
             dither: rest(&self.dither, start * rows),
         }

@@ -1,6 +1,5 @@
 //! What a decomposition of one family modulo one q in one base does, settled once.
 
-use crate::draws::BLOCK;
 use crate::family::Family;
 use crate::residue::Residue;
 use ring::KernelError;
@@ -79,49 +78,6 @@ pub(crate) struct Plan<W> {
     pub(crate) offsets: Vec<i64>,
     /// For bases 2^l, where each digit lies in planes of 8, 16, 32 and 64 bits of a 64-bit value.
     places: [Vec<Place>; 4],
-    /// The same as maps of the bytes of planes of 8 bits.
-    pub(crate) maps: Vec<ByteMaps>,
-}
-
-/// Coins a coefficient has in one window.
-pub(crate) const WINDOW: usize = 8;
-
-/// The linear maps, over the bits of a byte, that make a digit with moved carries. Bit t of a result is the parity of what byte
-/// 7 - t of the map selects.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ByteMaps {
-    /// Of the plane of the digit's lowest bit.
-    pub(crate) low: u64,
-    /// Of the next one, if the digit reaches into it.
-    pub(crate) high: u64,
-    /// Of the window of the carry out of the row: that carry times -b, and the carry into the row if it is there.
-    pub(crate) carry: u64,
-    /// Of the window before: the carry into the row if it is there.
-    pub(crate) before: u64,
-    /// In each byte what is subtracted from the digit.
-    pub(crate) offset: u64,
-}
-
-impl ByteMaps {
-    /// The maps of a row whose digit is at `place`.
-    fn new(place: &Place, row: usize, offset: i64, top: bool) -> Self {
-        // Leaves a byte as it is. Moved up by whole bytes it shifts right, moved down left.
-        let identity = 0x0102_0408_1020_4080_u64;
-        let ones = 0x0101_0101_0101_0101;
-        // The results' bits that belong to the digit: all of the top one's.
-        let digit = u64::MAX << (8 * place.mask.leading_zeros().saturating_sub(u64::BITS - 8));
-        // Coin i + 1 is the carry out of row i; the top row, which has none, takes its carry from the last window too.
-        let incoming = if row > 0 { 1 << 56 << (row % WINDOW) } else { 0 };
-        let outgoing = if top { 0 } else { (ones & !digit) << ((row + 1) % WINDOW) };
-        let is_before = !top && (row + 1).is_multiple_of(WINDOW);
-        Self {
-            low: identity << (8 * place.shift) & digit,
-            high: if place.crosses { identity >> (u64::BITS - 8 * place.shift) & digit } else { 0 },
-            carry: if is_before { outgoing } else { outgoing | incoming },
-            before: if is_before { incoming } else { 0 },
-            offset: ones * u64::from(offset as u8),
-        }
-    }
 }
 
 /// Where a digit lies in the planes of its value.
@@ -179,7 +135,6 @@ impl<W: Residue> Plan<W> {
             lane_bits: 32,
             offsets: Vec::new(),
             places: Default::default(),
-            maps: Vec::new(),
         };
         let mut top = unit;
         match family {
@@ -244,8 +199,6 @@ impl<W: Residue> Plan<W> {
         plan.offsets[plan.length - 1] = plan.top_offset;
         if let Some(bits) = plan.base_bits {
             plan.places = [8, 16, 32, 64].map(|lane| (0..plan.length).map(|t| plan.place(bits, lane, t)).collect());
-            let map = |(row, place)| ByteMaps::new(place, row, plan.offsets[row], row + 1 == plan.length);
-            plan.maps = plan.places[0].iter().enumerate().map(map).collect();
         }
         Ok(plan)
     }
@@ -265,17 +218,6 @@ impl<W: Residue> Plan<W> {
     /// Where each digit lies in planes of 8, 16, 32 or 64 bits.
     pub(crate) fn places(&self, lane_bits: u32) -> &[Place] {
         &self.places[lane_bits.ilog2() as usize - 3]
-    }
-
-    /// Windows of [`WINDOW`] coins that a coefficient has, if its coins are in bytes, not in words (see
-    /// [`crate::Precomputed`]).
-    pub(crate) fn windows(&self) -> Option<usize> {
-        (self.family == Family::Jlp24 && self.lane_bits == 8).then(|| self.length.div_ceil(WINDOW))
-    }
-
-    /// Words that the carries of a block of coefficients take.
-    pub(crate) fn carry_words(&self) -> usize {
-        self.windows().map_or(self.length, |windows| windows * BLOCK / 8)
     }
 
     /// b^(dropped + t).

@@ -4,7 +4,7 @@ use super::loops::{self, Lane, Source};
 use super::planar::{Carries, RowsJob};
 use crate::digit::Digit;
 use crate::draws::BLOCK;
-use crate::plan::{Place, WINDOW};
+use crate::plan::Place;
 use std::arch::x86_64::*;
 
 macro_rules! compiled {
@@ -69,37 +69,6 @@ fn expand16(bits: u16) -> __m256i {
 fn expand32(bits: u8) -> __m256i {
     let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits.into()), bit), bit)
-}
-
-/// Of windows of coins, a byte a coefficient, k words for each block of 64 coefficients: see [`crate::Precomputed`].
-#[target_feature(enable = "avx2")]
-pub(super) fn carry_words(windows: &[u64], blocks: usize, k: usize, words: &mut [u64]) {
-    assert!(windows.len() >= blocks * 8 * k.div_ceil(WINDOW) && words.len() >= blocks * k);
-    for (window, coins) in windows.chunks_exact(blocks * 8).take(k.div_ceil(WINDOW)).enumerate() {
-        for (block, coins) in coins.chunks_exact(8).enumerate() {
-            // SAFETY: 64 bytes.
-            let halves = [0, 4].map(|i| unsafe { _mm256_loadu_si256(coins.as_ptr().add(i).cast()) });
-            // From the highest coin down each becomes the sign of its byte.
-            let mut signs = halves;
-            let mut found = [0; WINDOW];
-            for word in found.iter_mut().rev() {
-                let [low, high] = signs.map(|half| _mm256_movemask_epi8(half) as u32);
-                *word = u64::from(high) << 32 | u64::from(low);
-                signs = signs.map(|half| _mm256_add_epi8(half, half));
-            }
-            // Coin 0 is the last word, coin i + 1 word i.
-            let words = &mut words[block * k..][..k];
-            if window == 0 {
-                words[k - 1] = found[0];
-                let (count, rest) = (WINDOW.min(k) - 1, &found[1..]);
-                words[..count].copy_from_slice(&rest[..count]);
-            } else {
-                let first = window * WINDOW;
-                let count = WINDOW.min(k - first);
-                words[first - 1..][..count].copy_from_slice(&found[..count]);
-            }
-        }
-    }
 }
 
 /// Stores one value all over.

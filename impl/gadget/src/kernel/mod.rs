@@ -10,7 +10,6 @@ mod loops;
 mod planar;
 mod scalar;
 
-use crate::coins::Coins;
 use crate::digit::Digit;
 use crate::draws::{BLOCK, Draws, TILE};
 use crate::family::Family;
@@ -53,28 +52,19 @@ impl<D> Rows<'_, D> {
     }
 }
 
-/// Whether the kernel draws the coins itself, window by window: they then need not be stored, and drawing them overlaps with the
-/// stores of digits.
-pub(crate) fn draws<W: Residue>(kernel: Checked, plan: &Plan<W>) -> bool {
-    let is_planar = plan.base_bits.is_some() && W::BITS == u64::BITS;
-    cfg!(target_arch = "x86_64") && kernel.0 == Kernel::Avx512 && is_planar && plan.windows().is_some()
-}
-
-/// Decomposes at most a tile of residues below q, with the coins of `draws`, or of `fresh` if the kernel [`draws`].
+/// Decomposes at most a tile of residues below q.
 pub(crate) fn decompose<W: Residue, D: Digit>(
     kernel: Checked,
     plan: &Plan<W>,
     input: &[W],
     draws: Draws<'_, W>,
-    fresh: Option<&mut Coins>,
     mut rows: Rows<'_, D>,
 ) {
     let n = input.len();
     let blocks = n.div_ceil(BLOCK);
     let (carries, thresholds, dither) = match plan.family {
         Family::Unsigned | Family::Balanced => (0, 0, 0),
-        _ if fresh.is_some() => (0, 0, 0),
-        Family::Jlp21 | Family::Jlp24 => (blocks * plan.carry_words(), 0, 0),
+        Family::Jlp21 | Family::Jlp24 => (blocks * plan.length, 0, 0),
         Family::Zy22 => (0, n, n),
         Family::DitherQ => (0, 0, n),
         Family::Gmp19 => (0, n, blocks * BLOCK * (plan.length - 1)),
@@ -88,9 +78,8 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
             (W::as_u64(input), W::as_u64(draws.thresholds), W::as_u64(draws.dither))
     {
         let draws = Draws { carries: draws.carries, thresholds, dither };
-        return planar::decompose(k, plan, bits, input, draws, fresh, &mut rows);
+        return planar::decompose(k, plan, bits, input, draws, &mut rows);
     }
-    assert!(fresh.is_none());
     scalar::decompose(plan, input, draws, &mut rows);
 }
 

@@ -6,7 +6,6 @@
 
 use super::loops::{BELOW, CENTRED, DITHERED, Lane, MODULAR, PLAIN, SELECTED, Source};
 use super::{Checked, Rows, avx2, avx512};
-use crate::coins::Coins;
 use crate::digit::Digit;
 use crate::draws::{BLOCK, Draws, TILE};
 use crate::family::Family;
@@ -52,9 +51,6 @@ struct Scratch {
     values: [u64; TILE],
     planes: [u64; TILE],
     dithers: [u64; TILE],
-    /// Two windows of coins.
-    windows: [[u64; TILE / 8]; 2],
-    selectors: [u64; TILE / BLOCK],
     carries: Vec<u64>,
 }
 
@@ -64,8 +60,6 @@ thread_local! {
         values: [0; TILE],
         planes: [0; TILE],
         dithers: [0; TILE],
-        windows: [[0; TILE / 8]; 2],
-        selectors: [0; TILE / BLOCK],
         carries: Vec::new(),
     }));
 }
@@ -157,23 +151,11 @@ pub(super) fn decompose<W: Residue, D: Digit>(
     base_bits: u32,
     input: &[u64],
     draws: Draws<'_, u64>,
-    fresh: Option<&mut Coins>,
     rows: &mut Rows<'_, D>,
 ) {
     SCRATCH.with_borrow_mut(|scratch| {
-        let mut tile = Tile { k, plan, base_bits, input, draws };
-        if let (Vectorised::Avx512, Some(_)) = (k, plan.windows()) {
-            tile.bytes(scratch, fresh, rows);
-        } else if let Some(windows) = plan.windows() {
-            let mut words = std::mem::take(&mut scratch.carries);
-            let blocks = input.len().div_ceil(BLOCK);
-            words.resize(blocks * plan.length, 0);
-            // SAFETY: a `Vectorised` comes from a `Checked` kernel: the processor has every feature the function enables.
-            unsafe { avx2::carry_words(&draws.carries[..blocks * 8 * windows], blocks, plan.length, &mut words) };
-            tile.draws.carries = &words;
-            tile.randomised::<u8, D>(scratch, rows);
-            scratch.carries = words;
-        } else if plan.family.randomised() {
+        let tile = Tile { k, plan, base_bits, input, draws };
+        if plan.family.randomised() {
             match plan.lane_bits.min(D::BITS) {
                 8 => tile.randomised::<u8, D>(scratch, rows),
                 16 => tile.randomised::<u16, D>(scratch, rows),
@@ -298,46 +280,5 @@ impl<W: Residue> Tile<'_, W> {
     fn carried<L: Planar, D: Digit>(&self, planes: &[L], words: &[u64], subtracted: &[i64], rows: &mut Rows<'_, D>) {
         let carries = Carries { words, per_block: self.plan.length, subtracted };
         L::carry_rows(self.k, &self.job(planes, rows.stride), &carries, rows.tile_rows());
-    }
-
-    /// JLP24 with digits of 8 bits, on AVX-512, with coins drawn ahead or fresh ones.
-    fn bytes<D: Digit>(&mut self, scratch: &mut Scratch, fresh: Option<&mut Coins>, rows: &mut Rows<'_, D>) {
-        let Scratch { planes, windows, selectors, .. } = scratch;
-        let planes: &mut [u8] = bytemuck::cast_slice_mut(planes);
-        let words = self.input.len().next_multiple_of(BLOCK) / 8;
-        let mut windows = Windows { drawn: self.draws.carries, fresh, buffers: windows, words };
-        windows.draw(0);
-        let first = windows.get(0);
-        // SAFETY: this path is taken on AVX-512 only, and a `Vectorised` comes from a `Checked` kernel.
-        unsafe { avx512::selectors(bytemuck::cast_slice(first), selectors) };
-        let source = Source { words: selectors, words_per_block: 1, ..self.source() };
-        u8::split::<SELECTED>(self.k, &source, planes);
-        // SAFETY: as above.
-        unsafe { avx512::carry_bytes(&self.job(planes, rows.stride), &self.plan.maps, windows, rows.tile_rows()) };
-    }
-}
-
-/// The windows of coins of a tile, drawn ahead or when they are asked for, one after the other.
-pub(super) struct Windows<'a> {
-    drawn: &'a [u64],
-    fresh: Option<&'a mut Coins>,
-    /// The last two, which lie at cache lines: loads across two of them would cost more than the copy.
-    buffers: &'a mut [[u64; TILE / 8]; 2],
-    words: usize,
-}
-
-impl Windows<'_> {
-    /// Goes on to window `i`.
-    pub(super) fn draw(&mut self, i: usize) {
-        let window = &mut self.buffers[i % 2][..self.words];
-        match &mut self.fresh {
-            Some(coins) => coins.fill(window),
-            None => window.copy_from_slice(&self.drawn[i * self.words..][..self.words]),
-        }
-    }
-
-    /// Window `i`: the last or the one before.
-    pub(super) fn get(&self, i: usize) -> &[u64] {
-        &self.buffers[i % 2][..self.words]
     }
 }

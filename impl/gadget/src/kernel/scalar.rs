@@ -4,7 +4,7 @@ use super::Rows;
 use crate::digit::Digit;
 use crate::draws::{BLOCK, Draws, TILE};
 use crate::family::Family;
-use crate::plan::{Plan, WINDOW};
+use crate::plan::Plan;
 use crate::residue::Residue;
 
 pub(super) fn decompose<W: Residue, D: Digit>(
@@ -40,12 +40,14 @@ pub(super) fn decompose<W: Residue, D: Digit>(
 /// Sets `values` to the integers whose digits are taken, without the low digits that are dropped.
 fn shift<W: Residue>(plan: &Plan<W>, input: &[W], draws: Draws<'_, W>, values: &mut [W]) {
     let (q, zero) = (plan.modulus, W::default());
-    let select = if plan.family == Family::Jlp24 { words(plan, input.len(), plan.length - 1, draws) } else { [0; _] };
     for (j, (value, &u)) in values.iter_mut().zip(input).enumerate() {
         let (minus_q, dither) = match plan.family {
             Family::Unsigned | Family::Jlp21 => (false, zero),
             Family::Balanced => (u >= plan.threshold, zero),
-            Family::Jlp24 => (select[j / BLOCK] >> (j % BLOCK) & 1 == 1, zero),
+            Family::Jlp24 => {
+                let select = draws.carries[(j / BLOCK + 1) * plan.length - 1];
+                (select >> (j % BLOCK) & 1 == 1, zero)
+            }
             Family::Gmp19 => (draws.thresholds[j] < u, zero),
             Family::Zy22 => (draws.thresholds[j] < u, draws.dither[j]),
             Family::DitherQ => (u + draws.dither[j] >= q, draws.dither[j]),
@@ -111,17 +113,8 @@ fn extract<W: Residue, D: Digit>(
 }
 
 /// Word `i` of every block.
-fn words<W: Residue>(plan: &Plan<W>, coefficients: usize, i: usize, draws: Draws<'_, W>) -> [u64; TILE / BLOCK] {
+fn words<W>(plan: &Plan<W>, coefficients: usize, i: usize, draws: Draws<'_, W>) -> [u64; TILE / BLOCK] {
     let mut words = [0; TILE / BLOCK];
-    if plan.windows().is_some() {
-        let coin = (i + 1) % plan.length;
-        // Eight coefficients a word.
-        let window = &draws.carries[coin / WINDOW * coefficients.div_ceil(BLOCK) * 8..];
-        for j in 0..coefficients {
-            words[j / BLOCK] |= (window[j / 8] >> (j % 8 * 8 + coin % WINDOW) & 1) << (j % BLOCK);
-        }
-        return words;
-    }
     for (word, block) in
         words.iter_mut().zip(draws.carries.chunks_exact(plan.length)).take(coefficients.div_ceil(BLOCK))
     {

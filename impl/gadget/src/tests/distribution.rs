@@ -28,8 +28,7 @@ fn enumerated(family: Family, b: i64, q: i64, u: i64) -> Law {
     let n = thresholds.len() * coins as usize;
     let mut drawn = Precomputed::default();
     let (mut weights, mut j) = (Vec::new(), 0);
-    let windows = k.div_ceil(8);
-    drawn.carries.resize(n.div_ceil(BLOCK) * if family == Family::Jlp24 { 8 * windows } else { k }, 0);
+    drawn.carries.resize(n.div_ceil(BLOCK) * k, 0);
     drawn.dither.resize(if family == Family::Gmp19 { n.div_ceil(BLOCK) * BLOCK * (k - 1) } else { n }, 0);
     for &(threshold, p) in thresholds {
         for coin in 0..coins {
@@ -44,12 +43,6 @@ fn enumerated(family: Family, b: i64, q: i64, u: i64) -> Law {
                     }
                 }
                 Family::Zy22 | Family::DitherQ => drawn.dither[j] = coin,
-                // Digits of these bases fit bytes.
-                Family::Jlp24 => (0..k).for_each(|i| {
-                    let place = (i + 1) % k;
-                    let byte = place / 8 * n.next_multiple_of(BLOCK) + j;
-                    drawn.carries[byte / 8] |= (coin >> i & 1) << (byte % 8 * 8 + place % 8);
-                }),
                 _ => (0..k).for_each(|i| drawn.carries[j / BLOCK * k + i] |= (coin >> i & 1) << (j % BLOCK)),
             }
             j += 1;

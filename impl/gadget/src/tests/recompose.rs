@@ -98,6 +98,10 @@ fn whole_polynomials_recompose() {
         for (base, n) in [(2, 2048), (16, 2048), (256, 1), (8, 63), (8, 64), (1 << 19, 1025), (7, 3000)] {
             check(family, q, base, 0, &inputs(q, n));
         }
+        // More than one tile, whose rows are then apart; the last one whole, short or of one coefficient.
+        for (base, n) in [(16, 4096), (64, 8192), (32, 4161), (256, 3000), (1 << 19, 2049)] {
+            check(family, q, base, 0, &inputs(q, n));
+        }
     }
 }
 

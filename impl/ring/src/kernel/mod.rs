@@ -25,7 +25,7 @@ pub enum Kernel {
     Scalar,
     /// AVX2 (x86-64).
     Avx2,
-    /// AVX-512 F, BW, VL, DQ, VBMI and VNNI with GFNI together (x86-64; Ice Lake, Zen 4 and later).
+    /// AVX-512 F, BW, VL, DQ, VBMI and VNNI together (x86-64; Ice Lake, Zen 4 and later).
     Avx512,
 }
 
@@ -80,7 +80,7 @@ impl Kernel {
         match self {
             Self::Scalar => Vec::new(),
             Self::Avx2 => lacking!("avx2"),
-            Self::Avx512 => lacking!("avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi" "avx512vnni" "gfni"),
+            Self::Avx512 => lacking!("avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi" "avx512vnni"),
         }
     }
 

@@ -1,9 +1,7 @@
 //! AVX-512: F, BW, VL, DQ and VBMI.
 
-mod bytes;
 mod planes;
 
-pub(super) use bytes::{carry_bytes, selectors};
 pub(super) use planes::{below_bits, keep_below, planes8, planes16, planes32, values};
 
 use super::loops::{self, Lane};
