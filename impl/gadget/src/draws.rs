@@ -14,8 +14,8 @@ pub(crate) const TILE: usize = 2048;
 /// longer polynomial.
 pub(crate) const UNIT: usize = 1024;
 
-/// The coefficients of a tile of a polynomial. One whose rows follow one another without gaps is decomposed whole: stores are
-/// fastest so. In a longer one smaller planes leave more of the cache to the digits.
+/// The coefficients of a tile of a polynomial. Stores are fastest where rows follow one another without gaps, which those of a whole
+/// polynomial do. A longer one has gaps in any case; larger tiles then gain nothing, and lose where rows leave the caches.
 pub(crate) fn tile(coefficients: usize) -> usize {
     if coefficients <= TILE { TILE } else { UNIT }
 }
