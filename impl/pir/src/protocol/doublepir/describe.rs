@@ -140,11 +140,12 @@ fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
     let first_layer = first_hint + buffers(layers.first.columns);
     let digits = first_hint + second + 2 * 16 * layers.gadget.length() as u64 * groups;
     let second_layer = second + hint + buffers(layers.groups);
-    // While a batch is answered: queries as words and prepared, first answers and their digits, answers twice.
+    // While a batch is answered: queries as words and prepared, first answers and their digits, answers twice; and the
+    // errors that a run logs, one a word of the answer, in a vector that grows.
     let words = |copies: u64, words: usize| count(&[4, copies, words as u64, queries]);
     let online = words(3, layers.query_words())
         .saturating_add(words(4, layers.first.rows))
-        .saturating_add(words(2, layers.answer_words()));
+        .saturating_add(words(4, layers.answer_words()));
     let kept = second + matrix + hint;
     // An update builds a new hint while the client still holds the old one, with the message (at most twice) and one
     // record's changed digits twice.

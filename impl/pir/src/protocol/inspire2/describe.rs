@@ -1,5 +1,6 @@
 //! InsPIRe^(2)'s layout, bytes, memory, operations and RLWE instance.
 
+use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
 use super::layout::Layout;
@@ -7,7 +8,7 @@ use super::{Params, SEED_BYTES};
 use crate::description::{Direction, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, operations};
+use crate::scheme::{Sizes, count, ntt, operations};
 use crate::workload::Workload;
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
@@ -103,39 +104,52 @@ fn operation_counts(
     let switches = |outputs: u64, gamma: u64| count(&[2, outputs, gamma - 1, length + 1]);
     let [first_tables, second_tables] = all_tables(params, layout);
     let touched = groups.min(count(&[updates, copies]));
+    let transform = ntt(degree);
     operations(json!({
         "encode": { "bytes_written": layout.first_stored_bytes() },
         "packing_tables": {
-            "ntt_ring": count(&[2, columns, first_blocks]).saturating_add(switches(groups, gamma0)),
+            (&transform): count(&[2, columns, first_blocks]).saturating_add(switches(groups, gamma0)),
             "bytes_written": first_tables,
         },
         "second_layer": {
-            "ntt_ring": count(&[2, copies, mask_digits, second_blocks])
+            (&transform): count(&[2, copies, mask_digits, second_blocks])
                 .saturating_add(switches(copies * mask_outputs, gamma1)),
             "bytes_written": second_tables,
         },
         "query": {
-            "ntt_ring": count(&[queries, 2 * (first_blocks + second_blocks)
+            (&transform): count(&[queries, 2 * (first_blocks + second_blocks)
                 + 4 * params.key_gammas().len() as u64 * length]),
             "gaussian_samples": count(&[queries, (layout.rows + layout.degree) as u64
                 + params.key_gammas().len() as u64 * length * degree]),
         },
         "answer": {
-            "multiply_adds_residues": count(&[2, queries, layout.rows as u64, columns])
-                .saturating_add(count(&[2, queries, layout.degree as u64, copies, mask_digits + body_digits])),
-            "bytes_read": layout.first_stored_bytes(),
-            "bytes_read_second": layout.second_stored_bytes(),
-            "bytes_read_packing": first_tables.saturating_add(second_tables),
-            "ntt_ring": count(&[queries, 2 * (groups + copies * mask_outputs)
-                + 2 * copies * body_digits * second_blocks])
-                .saturating_add(count(&[queries, switches(copies * body_outputs, gamma2)])),
+            "first_product": {
+                "multiply_adds_u16": count(&[2, queries, layout.rows as u64, columns]),
+                "bytes_read": layout.first_stored_bytes(),
+            },
+            "first_packing": {
+                "table_bytes": count(&[first_tables, queries.div_ceil(MAX_BATCH as u64)]),
+                (&transform): count(&[queries, 2 * groups]),
+            },
+            "second_product": {
+                "multiply_adds_u16": count(&[2, queries, layout.degree as u64, copies, mask_digits + body_digits]),
+                "bytes_read": layout.second_stored_bytes(),
+            },
+            "mask_packing": {
+                "table_bytes": count(&[second_tables, queries.div_ceil(MAX_BATCH as u64)]),
+                (&transform): count(&[queries, 2 * copies * mask_outputs]),
+            },
+            "body_packing": {
+                (&transform): count(&[queries, 2 * copies * body_digits * second_blocks])
+                    .saturating_add(count(&[queries, switches(copies * body_outputs, gamma2)])),
+            },
         },
-        "extract": { "ntt_ring": count(&[queries, copies, 4 * (mask_outputs + body_outputs + 1)]) },
+        "extract": { (&transform): count(&[queries, copies, 4 * (mask_outputs + body_outputs + 1)]) },
         "update_first_layer": {
-            "ntt_ring": count(&[2, touched, gamma0, first_blocks]).saturating_add(switches(touched, gamma0)),
+            (&transform): count(&[2, touched, gamma0, first_blocks]).saturating_add(switches(touched, gamma0)),
         },
         "update_second_layer": {
-            "ntt_ring": count(&[2, copies.min(touched), mask_digits, second_blocks])
+            (&transform): count(&[2, copies.min(touched), mask_digits, second_blocks])
                 .saturating_add(switches(copies.min(touched) * mask_outputs, gamma1)),
         },
     }))
