@@ -2,6 +2,7 @@
 
 use lattice::pack::Method;
 use ring::ResidueVector;
+use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
 use super::layout::Layout;
@@ -11,7 +12,7 @@ use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::rlwe::{Packed, Rlwe};
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, operations};
+use crate::scheme::{Sizes, count, ntt, operations};
 use crate::workload::Workload;
 
 /// How outputs are packed.
@@ -150,42 +151,46 @@ fn operation_counts(
         Interpolate::Lagrange => count(&[points, points - 1]),
     };
     let per_table = count(&[primes, degree - 1, ell + 1]);
+    let transform = ntt(degree);
+    let packing = |outputs: u64| {
+        json!({
+            (&transform): count(&[outputs, per_table]).saturating_add(count(&[outputs, primes, degree])),
+            "bytes_written": count(&[outputs, table_bytes(params)]),
+        })
+    };
+    // A butterfly of interpolation turns, adds and subtracts two residues: about a multiply-add.
+    let interpolation = |elements: u64| count(&[elements, butterflies, degree]);
     operations(json!({
         "encode": {
             "bytes_written": stored,
-            "ring_butterflies": count(&[rows, outputs / points, butterflies]),
+            "residue_multiply_adds": interpolation(count(&[rows, outputs / points])),
         },
         "hint": {
-            "ntt_ring": count(&[primes, columns, blocks]),
-            "multiply_adds_residues": count(&[primes, columns, blocks, degree]),
+            (&transform): count(&[primes, columns, blocks]),
+            "residue_multiply_adds": count(&[primes, columns, blocks, degree]),
         },
-        "packing_tables": {
-            "ntt_ring": count(&[outputs, per_table]),
-            "ntt_slots": count(&[outputs, primes, degree]),
-            "bytes_written": tables,
-        },
+        "packing_tables": packing(outputs),
         "query": {
-            "ntt_ring": count(&[primes, blocks + 2 * key_rows + 2 * point_rows, queries]),
+            (&transform): count(&[primes, blocks + 2 * key_rows + 2 * point_rows, queries]),
             "gaussian_samples": count(&[blocks + key_rows + point_rows, degree, queries]),
             "prg_bytes": count(&[blocks + key_rows + point_rows, params.rlwe.poly_bytes(), queries]),
         },
         "answer": {
-            "multiply_adds_residues": count(&[primes, rows, columns, queries]),
-            "bytes_read_product": stored,
-            "bytes_read_packing": tables,
-            "multiply_adds_packing": count(&[primes, outputs, degree, degree, ell, queries]),
-            "external_products": count(&[products, queries]),
-            "ntt_ring": count(&[primes, queries, outputs + products * (2 * ell_gsw + 2)]),
+            "product": { "multiply_adds_u16": count(&[primes, rows, columns, queries]), "bytes_read": stored },
+            "packing": {
+                "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]),
+                (&transform): count(&[primes, queries, outputs]),
+            },
+            "evaluation": {
+                (&transform): count(&[primes, queries, products, 2 * ell_gsw + 2]),
+                "residue_multiply_adds": count(&[primes, queries, products, 4 * ell_gsw, degree]),
+                "digits": count(&[queries, products, 2 * ell_gsw, degree]),
+            },
         },
-        "extract": { "ciphertexts": count(&[layout.planes as u64, queries]) },
-        "update_encode": { "ring_butterflies": count(&[updates, layout.planes as u64, butterflies]) },
-        "update_hint": { "multiply_adds_residues": count(&[primes, changed, touched, degree, degree]) },
-        "update_packing_tables": {
-            "outputs": touched,
-            "of_outputs": outputs,
-            "ntt_ring": count(&[touched, per_table]),
-            "ntt_slots": count(&[touched, primes, degree]),
-        },
+        "extract": { (&transform): count(&[primes, layout.planes as u64, queries]) },
+        "update_encode": { "residue_multiply_adds": interpolation(count(&[updates, layout.planes as u64])) },
+        "update_hint": { "residue_multiply_adds": count(&[primes, changed, touched, degree, degree]) },
+        "update_packing_tables": packing(touched),
     }))
 }
 
