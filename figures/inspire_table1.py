@@ -126,7 +126,9 @@ def _cells(entry: dict[str, Any]) -> dict[str, Cell]:
     if bits is None:
         cells["security"] = Cell("unknown", symbols(["unknown"]))
     else:
-        cells["security"] = Cell(f"{bits:.1f}", symbols(["insecure"] * (bits < DEFAULT_SECURITY_TARGET)), bits)
+        keys = ["insecure"] * (bits < DEFAULT_SECURITY_TARGET)
+        keys += ["unconfirmed"] * (entry["security_source"] == "fast_only")
+        cells["security"] = Cell(f"{bits:.1f}", symbols(keys), bits)
     if failure is not None:
         cells["failure"] = Cell(f"{failure:.0f}", symbols(["failing"] * failing(entry["row"])), failure)
     return cells
