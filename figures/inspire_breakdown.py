@@ -115,11 +115,12 @@ def draw(data: pd.DataFrame, which: str, width: str = "acm-wide") -> Figure:
         gridspec_kw={"width_ratios": counts or [1]},
     )
     looks = chosen.times | {REST: REST_LOOK}
+    shifts = {"paper": -0.2, "here": 0.2} if (data["source"][data["value"].notna()] == "here").any() else {"paper": 0.0}
     for place, bits in enumerate(sizes):
         own = data[data["record_bits"] == bits]
         upper, lower = grid[0][place], grid[1][place]
-        _panel(upper, own[own["unit"] == "B"], SIZES, KIB)
-        _panel(lower, own[own["unit"] == "s"], looks, 1e-3)
+        _panel(upper, own[own["unit"] == "B"], SIZES, KIB, shifts)
+        _panel(lower, own[own["unit"] == "s"], looks, 1e-3, shifts)
         upper.set_title("1-bit records" if bits == 1 else f"{record_bytes(bits)} records")
         firsts = sorted(own["first"].dropna().unique())
         lower.set_xticks(range(len(firsts)), [count_tex(int(first)) for first in firsts])
@@ -167,11 +168,17 @@ def _legend(figure: Figure, heading: str, looks: dict[str, tuple[str, str]], use
     )
 
 
-def _panel(axes: Axes, own: pd.DataFrame, looks: dict[str, tuple[str, str]], factor: float) -> None:
-    """Stacked bars, two a configuration."""
+def _panel(
+    axes: Axes,
+    own: pd.DataFrame,
+    looks: dict[str, tuple[str, str]],
+    factor: float,
+    shifts: dict[str, float],
+) -> None:
+    """Stacked bars, one of each source beside the others. shifts: where a source's stand."""
     firsts = sorted(own["first"].dropna().unique())
     where = {first: place for place, first in enumerate(firsts)}
-    for source, shift in (("paper", -0.2), ("here", 0.2)):
+    for source, shift in shifts.items():
         bars = own[own["source"] == source]
         floor = np.zeros(len(firsts))
         for key, (_, colour) in looks.items():

@@ -137,19 +137,21 @@ def _legends(figure: Figure, protocols: set[str], here: str | None) -> None:
 
 
 def missing_text(data: pd.DataFrame) -> str:
-    """Which configurations have no point of ours, by reason."""
-    absent_here = data[(data["source"] == "here") & data["server_s"].isna()]
-    if absent_here.empty:
+    """Which configurations have no number of ours, by reason; a protocol that lacks all of them by its name."""
+    ours = data[data["source"] == "here"]
+    absent = ours[ours["server_s"].isna()]
+    if absent.empty:
         return ""
     parts = []
-    for reason, rows in absent_here.groupby(absent_here["reason"].fillna("no reason given"), sort=False):
-        names = [f"{protocol_name(p)}" + (f" ({layout})" if layout else "") for p, layout in _pairs(rows)]
-        parts.append(f"{reason}: {', '.join(dict.fromkeys(names))}")
+    for reason, rows in absent.groupby(absent["reason"].fillna("no reason given"), sort=False):
+        names = []
+        for protocol, own in rows.groupby("protocol", sort=False):
+            layouts = [layout for layout in dict.fromkeys(own["layout"]) if layout]
+            whole = len(own) == (ours["protocol"] == protocol).sum()
+            few = "" if whole or not layouts else f" at {'; '.join(layouts)}"
+            names.append(protocol_name(str(protocol)) + few)
+        parts.append(f"{', '.join(names)} ({reason})")
     return "Without a number of ours: " + "; ".join(parts) + "."
-
-
-def _pairs(rows: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(zip(rows["protocol"], rows["layout"]))
 
 
 def crossed(mark: Mark) -> str:

@@ -199,7 +199,9 @@ def test_rows_that_a_profile_leaves_out_have_sizes_and_security(tmp_path, expect
     assert own.loc["upload_query", "described"] == 7 * 65536 + 6 * 2048 * 7 and pd.isna(own.loc["upload_query", "here"])
     assert own.loc["upload_query", "size_equal"] is True and pd.isna(own.loc["server_time", "described"])
     points = inspire_figure1.build(load(tmp_path / "b", synthetic.baselines(1), measured=1), expected)
-    assert "not measured in this profile (predicted only): " in inspire_figure1.missing_text(points)
+    text = inspire_figure1.missing_text(points)
+    assert "SimpleYPIR, InsPIRe_0 (not measured in this profile (predicted only))" in text
+    assert f"InsPIRe^(2), InsPIRe ({inspire_tables.NOT_PLANNED})" in text
 
 
 def test_marks_stand_at_our_lines(tmp_path, expected, contradictions):
