@@ -76,8 +76,7 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
     ];
     let kept: u64 = server.iter().map(|table| table.bytes).sum();
     let threads_buffers = NegacyclicHint::bytes(0, dimension, 1) + 32 * 2 * layers.outputs() as u64;
-    // While a table is made: the ring masks of its hints, and the tree or the collapsed sums.
-    let packing = 3 * layers.hint_digits as u64 * poly;
+    let packing = params.packed.making_bytes(&params.rlwe, params.method);
     // While a batch is answered: messages (sent and received), queries in both forms, both layers' answers.
     let each = 2 * params.packed.key_bytes(&params.rlwe, params.method)
         + 3 * layers.query_bytes() as u64

@@ -141,7 +141,10 @@ impl Second {
                 public.ring.add_assign(hint, sum);
             }
         }
-        self.tables[copy] = self.table(public, copy)?;
+        // The old table goes before the new one is made: together they would be the largest sum of memory.
+        drop(self.tables.remove(copy));
+        let table = self.table(public, copy)?;
+        self.tables.insert(copy, table);
         Ok(())
     }
 }

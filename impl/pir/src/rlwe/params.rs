@@ -231,6 +231,16 @@ impl Packed {
         slots as u64 * self.length as u64 * rlwe.poly_bytes()
     }
 
+    /// Bytes alive beside it while the table of one output is made: the ring masks and what is made of them. CDKS: the leaves, the
+    /// first level of its tree and that level's digits; InspiRING: the sums for every automorphism.
+    pub fn making_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
+        let polys = rlwe.degree as u64 * rlwe.poly_bytes();
+        match method {
+            Method::Cdks => polys * (5 + self.length as u64) / 2,
+            Method::Inspiring => 3 * polys,
+        }
+    }
+
     /// The gadget's numbers for a description.
     pub fn describe(&self) -> serde_json::Value {
         serde_json::json!({

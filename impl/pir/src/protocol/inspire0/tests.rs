@@ -13,8 +13,8 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     for body in ["unpacked", "packed", "merged"] {
         // Merged, a toy ciphertext has room for the digits of three or four entries.
         let widest = if body == "merged" { 24 } else { 64 };
-        let shapes = ALL_SHAPES.iter().filter(|shape| shape.1 <= widest).chain(&[(20, widest + 8)]);
-        for &(records, bits) in shapes {
+        let shapes = ALL_SHAPES.iter().copied().filter(|shape| shape.1 <= widest);
+        for (records, bits) in shapes.chain([(20, widest + 8)]) {
             check_everywhere::<Inspire0>(&set(body), records, bits, 2, 3);
         }
     }

@@ -65,9 +65,8 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
-    // Hints of a copy's mask digits, and what becomes of them; in an update also the old tables of a copy.
+    // Hints of a copy's mask digits, and what becomes of them.
     let second = 2 * layout.mask_digits as u64 * poly + params.gammas[1] as u64 * poly;
-    let old = if workload.updates > 0 { second_tables / layout.copies as u64 } else { 0 };
     let encoding = 2 * 32 * layout.columns() as u64;
     let each = 2 * key_bytes(params)
         + 3 * layout.query_bytes(params) as u64
@@ -81,9 +80,7 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     MemoryMap {
         server,
         client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
-        peak_bytes: kept
-            .saturating_add((second + old).max(encoding).max(online))
-            .saturating_add(key_masks + PROCESS_BYTES),
+        peak_bytes: kept.saturating_add(second.max(encoding).max(online)).saturating_add(key_masks + PROCESS_BYTES),
     }
 }
 

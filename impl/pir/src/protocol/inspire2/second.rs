@@ -75,6 +75,8 @@ impl Second {
 
     /// Makes the tables of one copy again.
     pub fn remake_tables(&mut self, layout: &Layout, public: &Public, copy: usize, threads: usize) -> Result<()> {
+        // The old tables go before the new ones are made: together they would be the largest sum of memory.
+        self.tables[copy] = Vec::new();
         self.tables[copy] = self.fresh_tables(layout, public, copy, threads)?;
         Ok(())
     }

@@ -52,8 +52,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
-    // While a table is made: hints and ring masks or the nodes of the tree and their digits; in an update also the old table.
-    let packing = (2 + length) * degree * poly + if updates > 0 { table } else { 0 };
+    let packing = params.packed.making_bytes(&params.rlwe, METHOD);
     let online = count(&[
         queries,
         2 * key_bytes

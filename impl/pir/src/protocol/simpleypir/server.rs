@@ -173,7 +173,10 @@ impl Server {
         }
         let mut seconds = [0.0; 2];
         for element in touched {
-            self.tables[element] = self.table(element, context.threads, &mut seconds)?;
+            // The old table goes before the new one is made: together they would be the largest sum of memory.
+            drop(self.tables.remove(element));
+            let table = self.table(element, context.threads, &mut seconds)?;
+            self.tables.insert(element, table);
         }
         context.clock.add("update_hint", Group::Update, seconds[0]);
         context.clock.add("update_packing_tables", Group::Update, seconds[1]);
