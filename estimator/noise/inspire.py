@@ -5,6 +5,13 @@ times the query's length N/t. Here every term is the variance it stands for: ent
 (masks are uniform, so this holds for any database that does not depend on the public seed), t - 1 products, since the
 first would be of nothing. sigma is the standard deviation 6.4, as in the authors' code; Theorem 10's
 exp(-pi T^2/sigma^2) takes a width. Its overflow t p/2, of messages that add up beyond p, is nothing beside 2^39.
+
+The theorem's independence fails for digits with a mean. All t outputs are packed with the same keys, so the offset that
+the means give them, a share c of their variance, is one and the same polynomial o; the answer at the point z holds
+o (1 + z + .. + z^(t-1)). That is t o at z = 1, and 0 at every other point, where z^t = 1. So the variance of packing is
+(c t^2 + (1 - c) t) V at one point of t, (1 - c) t V at the others, and t V in the mean, which is the `noise` here; the
+`bound`, which decides the failure probability, is that of the worst point. Likewise the means of the steps' digits, and
+databases whose t columns agree.
 """
 
 from __future__ import annotations
@@ -15,14 +22,20 @@ import numpy as np
 
 from . import lattice
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Keys, Rings, numbers
+from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, numbers
 from .stage import Decision, Stage
 
 CENTRED = "centred residues modulo p"
 
 
+def at_one(keys: Keys, count: Floats) -> Floats:
+    """By what `count` errors of digits times the same keys' errors multiply the variance where they are all added."""
+    common = np.asarray(lattice.mean_in_common(keys.gadget))
+    return common * count**2 + (1 - common) * count
+
+
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
-    """`first_product`, `packing`, `evaluation`, and `answer`, the switch, which decides."""
+    """`first_product`, `packing`, `evaluation`, and `switch`, which decides."""
     layouts = [d["layout"] for d in descriptions]
     rings = Rings.of([d["instances"][0] for d in descriptions])
     keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
@@ -34,9 +47,16 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
     packing = rings.inspiring(keys, rings.n, product)
     packing_bound = rings.inspiring(keys, rings.n, product_bound)
-    packed = rings.inspiring(keys, rings.n, Noise(0.0)).scaled(degree)
-    step = lattice.external_product(rings.n, selector.gadget, rings.fresh, rings.secret).scaled(degree - 1)
-    evaluation, evaluation_bound = packing.scaled(degree) + step, packing_bound.scaled(degree) + step
+    packed = rings.inspiring(keys, rings.n, Noise(0.0))
+    step = lattice.external_product(rings.n, selector.gadget, rings.fresh, rings.secret)
+    steps = degree - 1
+    evaluation = packing.scaled(degree) + step.scaled(steps)
+    worst = [
+        product_bound.scaled(degree**2),
+        packed.scaled(at_one(keys, degree)),
+        step.scaled(at_one(selector, steps)),
+    ]
+    evaluation_bound = Noise(sum(np.asarray(part.variance) for part in worst), "bound")
     return [
         Stage(
             "first_product",
@@ -56,14 +76,14 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
         ),
         Stage(
             "evaluation",
-            "t V + (t - 1) 2 n sigma^2 sum E[x^2]: each step turns its input by a monomial and adds a ciphertext",
+            "t V + (t - 1) 2 n sigma^2 sum E[x^2] over the points; at z = 1 means add up coherently",
             "InsPIRe, Theorem 9 and Lemma 2",
             evaluation,
             evaluation_bound,
             selector.words,
         ),
         Stage(
-            "answer",
+            "switch",
             SWITCH_FORMULA,
             "InsPIRe, Theorem 10",
             answers.switched(rings, evaluation),
@@ -75,6 +95,6 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
                     "polynomials of a record": numbers(layouts, "polynomials_per_record"),
                 },
             ),
-            common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, packed, evaluation),
+            common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, packed.scaled(degree), evaluation),
         ),
     ]
