@@ -275,6 +275,11 @@ def _explanation(table: str) -> str:
         "time is the server's whole preprocessing, encoding included (the paper counts encoding for InsPIRe only). "
         "Throughput is the database's information over the median answer time. "
     )
+    if table != "8":
+        text += (
+            "Failure bounds are for the worst record and any database: of InsPIRe with unsigned digits that is one at "
+            "the point z = 1, where the offsets of all t packed outputs add up (docs/inspire-paper.md). "
+        )
     if table in ("2", "3", "4"):
         text += (
             "The paper's columns are the Pareto front of all its runs whose records are a multiple of the table's, so "
