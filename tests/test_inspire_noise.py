@@ -159,6 +159,7 @@ def test_offsets_of_unsigned_digits_add_up_at_the_point_one():
     [made] = stages(inspire.chain, described)
     assert made["switch"]["stddev"] == pytest.approx(130, abs=1)
     assert made["switch"]["stddev_bound"] == pytest.approx(201, abs=1)
+    assert made["switch"]["common_share"] == pytest.approx(0.198 * (23 / 2) ** 0.5, rel=0.02)
     [single] = stages(inspire.chain, interpolated(1))
     assert single["evaluation"]["stddev_bound"] == pytest.approx(single["evaluation"]["stddev"], rel=0.01)
 

@@ -57,6 +57,10 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
         step.scaled(at_one(selector, steps)),
     ]
     evaluation_bound = Noise(sum(np.asarray(part.variance) for part in worst), "bound")
+    shared = np.asarray(lattice.mean_in_common(keys.gadget))
+    shared = shared * answers.share(rings, packed.scaled(degree), evaluation)
+    # One answer in t has all of it, t times: its square varies by 3 t - 1 of its mean's square, and not by 2.
+    shared = shared * np.sqrt((3 * degree - 1) / 2)
     return [
         Stage(
             "first_product",
@@ -95,6 +99,6 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
                     "polynomials of a record": numbers(layouts, "polynomials_per_record"),
                 },
             ),
-            common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, packed.scaled(degree), evaluation),
+            common_share=np.minimum(shared, 1.0),
         ),
     ]
