@@ -188,7 +188,7 @@ def rows(joined: pd.DataFrame, predictions: pd.DataFrame, described: Described) 
 
 LAYOUT_KEYS = {
     "first": ("rows",),
-    "degree": ("points", "degree"),
+    "degree": ("degree",),
     "answers": ("answer_ciphertexts", "elements_per_item"),
 }
 """Keys of a description's layout, the first that is there."""

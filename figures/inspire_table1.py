@@ -79,7 +79,7 @@ def lattice_parameters(description: dict[str, Any]) -> list[dict[str, Any]]:
             "p": p,
         }
         if not first_layer:
-            entry |= _gadget(layout, "packing_gadget", "ks") | _gadget(layout, "evaluation_gadget", "gsw")
+            entry |= _gadget(layout, "packing_gadget", "ks") | _gadget(layout, "rgsw_gadget", "gsw")
         found.append(entry)
     return found
 

@@ -221,7 +221,7 @@ def test_many_sets_with_one_figure_are_counted(found, expected, contradictions):
 
 
 def test_records_of_other_databases_are_lines_of_their_own(tmp_path, expected, contradictions):
-    small = synthetic.record("inspire", "small", 2**16, 512, {"rows": 2048, "points": 1, "answer_ciphertexts": 1})
+    small = synthetic.record("inspire", "small", 2**16, 512, {"rows": 2048, "degree": 1, "answer_ciphertexts": 1})
     found = load(tmp_path, [small])
     table = build(found, expected, contradictions, "9")
     assert "| 2^16 x 512 bit | InsPIRe | N/t = 2048, t = 1, 1 answer | here, small† |" in table.markdown()
@@ -277,9 +277,9 @@ def test_sets_of_our_own_are_not_held_against_the_printed_bytes(tmp_path, expect
 
 
 def test_applications_are_matched_by_database(tmp_path, expected, contradictions):
-    layout = {"rows": 16384, "points": 1, "answer_ciphertexts": 64}
+    layout = {"rows": 16384, "degree": 1, "answer_ciphertexts": 64}
     retrieval = synthetic.record("inspire", "ipfs", 2**14, 2**21, layout)
-    discovery = synthetic.record("inspire", "ipfs", 200_000, 800, {"rows": 4096, "points": 2, "answer_ciphertexts": 1})
+    discovery = synthetic.record("inspire", "ipfs", 200_000, 800, {"rows": 4096, "degree": 2, "answer_ciphertexts": 1})
     found = load(tmp_path, [retrieval, discovery])
     table = build(found, expected, contradictions, "6")
     own = table.data[table.data["source"] == "here"].set_index(["place", "metric"])["value"]

@@ -39,8 +39,8 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     layouts = [d["layout"] for d in descriptions]
     rings = Rings.of([d["instances"][0] for d in descriptions])
     keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
-    selector = Keys.of([o["evaluation_gadget"] for o in layouts], rings.modulus)
-    rows, degree = numbers(layouts, "rows"), numbers(layouts, "points")
+    selector = Keys.of([o["rgsw_gadget"] for o in layouts], rings.modulus)
+    rows, degree = numbers(layouts, "rows"), numbers(layouts, "degree")
     p, answers = numbers(layouts, "plain_modulus"), Answers.of(layouts)
 
     product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
