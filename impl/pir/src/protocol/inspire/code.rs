@@ -125,7 +125,7 @@ mod tests {
         let code = Code::new(p);
         let bits = code.bits(coefficients).min(8 * bytes.len());
         let mut given = bytes[..bits.div_ceil(8)].to_vec();
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             *given.last_mut().unwrap() &= (1 << (bits % 8)) - 1;
         }
         assert!(code.coefficients(bits) <= coefficients);
