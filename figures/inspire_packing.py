@@ -132,9 +132,10 @@ def _our_row(column: Printed | None, record: Primitive) -> Row:
     for key, factor in FACTORS.items():
         if key not in values:
             continue
-        size = key not in ("offline_time", "server_time")
-        printed_value = column.values.get(key) if column else None
-        differs = size and printed_value is not None and abs(printed_value - values[key]) > ROUNDING * (factor / KIB)
+        differs, theirs = False, column.values.get(key) if column else None
+        # Times differ between machines; dropped digits are our own, and make shorter keys.
+        if theirs is not None and key not in ("offline_time", "server_time") and not record.settings.get("dropped"):
+            differs = abs(theirs - values[key]) > ROUNDING * (factor / KIB)
         cells[key] = Cell(significant(values[key] / factor, 3), SYMBOL["unequal"] if differs else "", values[key])
     largest, foretold = noise_max(record), record.predicted_noise(STAGE)
     if largest is not None:
