@@ -120,6 +120,7 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("simpleypir", here.join("../../params")),
         ("inspire0", here.join("../../params")),
         ("inspire2", here.join("../../params")),
+        ("inspire", here.join("../../params")),
     ];
     for (name, folder) in &places {
         let file = format!("{name}.schema.json");
