@@ -158,7 +158,8 @@ def test_offsets_of_unsigned_digits_add_up_at_the_point_one():
     described["instances"][0]["secret"] = {"kind": "gaussian", "stddev": 6.4}
     [made] = stages(inspire.chain, described)
     assert made["switch"]["stddev"] == pytest.approx(130, abs=1)
-    assert made["switch"]["stddev_bound"] == pytest.approx(201, abs=1)
+    # The bound allows for long keys too, a fifth more of the rounding.
+    assert made["switch"]["stddev_bound"] == pytest.approx(201, rel=0.02)
     assert made["switch"]["common_share"] == pytest.approx(0.198 * (23 / 2) ** 0.5, rel=0.02)
     [single] = stages(inspire.chain, interpolated(1))
     assert single["evaluation"]["stddev_bound"] == pytest.approx(single["evaluation"]["stddev"], rel=0.01)
@@ -200,6 +201,7 @@ def test_inspires_union_is_over_a_records_ciphertexts():
 def one_layer(signed=False, bits=262144):
     """SimpleYPIR at 1 GB: 2^14 items of 19 ring elements of 14-bit entries."""
     layout = {"rows": 1 << 14, "items": 1 << 14, "columns": 19 * D, "elements_per_item": 19, "entry_bits": 14}
+    layout |= {"records_per_item": (1 << 19) // bits}
     layout |= {"plain_modulus": 1 << 14, "packing_gadget": GADGET | {"signed": signed}}
     layout |= {"mask_modulus": 268369921, "body_modulus": "2^20"}
     return {"layout": layout, "instances": [second()], "shape": {"records": (1 << 33) // bits, "record_bits": bits}}
@@ -212,6 +214,11 @@ def test_simpleypir_has_a_bit_more_room_than_ypir():
     assert wide["answer"]["decisions"] == 18726 and bit["answer"]["decisions"] == 1
     assert wide["answer"]["log2_failure_bound"] < -100
     assert log2(wide["packing"]["stddev"]) == pytest.approx(37.17, abs=0.02)
+    assert simpleypir.filled_nodes(one_layer()) > 0.9
+    few = one_layer(bits=1)
+    few["layout"] |= {"records_per_item": 8000, "elements_per_item": 1}
+    # 571 of 2048 columns: level 1 has noise in 571 of 1024 nodes, level 2 in all.
+    assert simpleypir.filled_nodes(few) == pytest.approx(0.25 + 0.75 * 571.4 / 1024, abs=0.01)
     assert wide["first_product"]["stddev_bound"] > wide["first_product"]["stddev"]
 
 

@@ -91,7 +91,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
             SWITCH_FORMULA,
             "InsPIRe, Theorem 10",
             answers.switched(rings, evaluation),
-            Noise(answers.switched(rings, evaluation_bound).variance, "bound"),
+            answers.switched_bound(rings, evaluation_bound),
             decision=Decision(
                 answers.threshold(p),
                 {

@@ -67,7 +67,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
             SWITCH_FORMULA,
             SOURCE,
             answers.switched(rings, packing),
-            Noise(answers.switched(rings, packing_bound).variance, "bound"),
+            answers.switched_bound(rings, packing_bound),
             decision=Decision(answers.threshold(p), union, counts * copies[:, None]),
             common_share=lattice.mean_in_common(keys.gadget)
             * answers.share(rings, rings.inspiring(keys, gammas[:, 1], Noise(0.0)), packings[0]),
@@ -88,7 +88,7 @@ def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: 
             "(q1/q)^2 V + (1 + n E[s^2]) / 12",
             SOURCE,
             to.switched(rings, packing),
-            Noise(to.switched(rings, packing_bound).variance, "bound"),
+            to.switched_bound(rings, packing_bound),
             decision=Decision(
                 to.threshold(p), {"cells of a record": numbers(layouts, "copies"), "entries of a cell": gamma}
             ),

@@ -95,7 +95,7 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
             SWITCH_FORMULA,
             "Spiral; YPIR, modulus switching",
             answers.switched(rings, packing),
-            Noise(answers.switched(rings, packing_bound).variance, "bound"),
+            answers.switched_bound(rings, packing_bound),
             decision=Decision(
                 threshold=answers.threshold(2 * half),
                 union={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,11 @@ class Answers:
         n, q = rings.n[:, None], rings.modulus[:, None]
         switched = lattice.split_modulus_switch(n, q, self.mask[:, None], self.body[:, None], secret, noise)
         return switched.scaled(units[:, None])
+
+    def switched_bound(self, rings: Rings, noise: Noise) -> Noise:
+        """The same for any key: a Gaussian secret's norm is above its mean by 6 sqrt(2/n) of it for one key in 10^9."""
+        long = Secret(np.asarray(rings.secret.square) * (1 + 6 * np.sqrt(2 / rings.n)), rings.secret.mean)
+        return Noise(self.switched(replace(rings, secret=long), noise).variance, "bound")
 
     def share(self, rings: Rings, part: Noise, noise: Noise) -> Floats:
         """The share that a part of the noise before the switch has in the variance after it."""

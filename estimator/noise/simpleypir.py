@@ -22,6 +22,22 @@ def entries_of_a_record(description: dict) -> int:
     return min(layout["columns"], (bits + layout["entry_bits"] - 2) // layout["entry_bits"] + 1)
 
 
+def filled_nodes(description: dict) -> float:
+    """The share of the tree's noise that a run sees, over all columns: columns that hold nothing have masks of zero.
+
+    Node v of level k joins the columns v modulo n / 2^k, so it adds no noise if v is at or beyond the used columns.
+    """
+    layout, n = description["layout"], description["instances"][0]["dimension"]
+    used = layout["records_per_item"] * description["shape"]["record_bits"] / layout["entry_bits"]
+    levels = np.arange(1, round(np.log2(n)) + 1)
+    weights = 4.0 ** (levels[-1] - levels)
+    shares = []
+    for element in range(layout["elements_per_item"]):
+        columns = min(max(used - element * n, 0.0), n)
+        shares.append(np.sum(weights * np.minimum(1.0, columns * 2.0**levels / n)) / np.sum(weights))
+    return float(np.mean(shares))
+
+
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`first_product`, `packing`, and `answer`, which decides."""
     layouts = [d["layout"] for d in descriptions]
@@ -31,6 +47,8 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
     product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
     packing, packing_bound = rings.cdks(keys, product), rings.cdks(keys, product_bound)
+    tree = answers.share(rings, rings.cdks(keys, Noise(0.0)), packing)
+    empty = 1 - np.array([filled_nodes(d) for d in descriptions])
     return [
         Stage(
             "first_product",
@@ -53,12 +71,12 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
             SWITCH_FORMULA,
             "YPIR, modulus switching",
             answers.switched(rings, packing),
-            Noise(answers.switched(rings, packing_bound).variance, "bound"),
+            answers.switched_bound(rings, packing_bound),
             decision=Decision(
                 answers.threshold(p),
                 {"entries of a record": np.array([entries_of_a_record(d) for d in descriptions])},
             ),
-            common_share=lattice.mean_in_common(keys.gadget)
-            * answers.share(rings, rings.cdks(keys, Noise(0.0)), packing),
+            fill=1 - tree * empty,
+            common_share=lattice.mean_in_common(keys.gadget) * tree,
         ),
     ]
