@@ -73,8 +73,8 @@ def _fits(column: Printed, record: Primitive) -> bool:
 
 
 def noise_max(record: Primitive) -> float | None:
-    """log2 of the median over keys of the largest error."""
-    largest = record.values(f"{STAGE}.key_max")
+    """log2 of the median over keys and outputs of the largest error of an output."""
+    largest = record.values(f"{STAGE}.output_max")
     return math.log2(median(largest)) if largest else None
 
 
