@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
     for command in (check, record, confirm):
         command.add_argument("parameters", nargs="*", type=Path, help="parameter files (TOML)")
         command.add_argument("--records", type=int, default=1 << 20, help="records of the database (2^20)")
-        command.add_argument("--record-bits", type=int, default=2048, help="bits of a record (2048)")
+        command.add_argument("--record-bits", type=int, default=256, help="bits of a record (256)")
         command.add_argument("--descriptions", type=Path, help="descriptions (JSON) instead of parameter files")
         command.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
     table = commands.add_parser("audit", help="published sets, sets of params/, curves and largest moduli as JSON")
