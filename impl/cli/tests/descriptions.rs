@@ -74,7 +74,10 @@ fn lists_name_sets_and_their_problems() {
     assert!(said.out.contains("params/doublepir/small.toml") && said.out.contains("cannot be used"), "{}", said.out);
     assert!(said.err.contains("broken.toml"));
     let listed: Value = serde_json::from_str(&lab.pirlab(&["list", "--json"]).out).unwrap();
-    assert_eq!(listed["protocols"].as_array().unwrap().len(), 2);
+    let named = listed["protocols"].to_string();
+    for protocol in ["simplepir", "doublepir", "ypir", "simpleypir", "inspire0", "inspire2", "inspire"] {
+        assert!(named.contains(&format!("\"{protocol}\"")), "{named}");
+    }
     assert_eq!(listed["parameters"].as_array().unwrap().len(), 3);
     lab.pirlab(&["list", "--params-root", "elsewhere"]).is_refused(&["elsewhere", "--params-root"]);
 }
@@ -154,7 +157,7 @@ fn calibration_gives_every_unit_cost() {
         std::fs::write(lab.path("other.json"), other.to_string()).unwrap();
         let said = lab.pirlab(&["calibrate", "--check", "--out", "other.json"]);
         assert_eq!(said.code, 1, "{}", said.err);
-        assert!(said.err.contains("other.json: it "), "{}", said.err);
+        assert!(said.err.contains("other.json: "), "{}", said.err);
     }
     assert_eq!(lab.pirlab(&["calibrate", "--check", "--out", "none.json"]).code, 1);
 }
