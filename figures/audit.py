@@ -85,13 +85,6 @@ def verdict(bits: float | None, target: float) -> str:
     return "broken" if bits < BROKEN_BELOW else f"missed by {gap:.1f}" if gap >= 0.1 else f"missed by {gap:.2f}"
 
 
-def bits_text(bits: float | None, target: float) -> str:
-    """One decimal, two where one would hide that the target is missed."""
-    if bits is None:
-        return "unknown"
-    return f"{bits:.2f}" if bits < target <= round(bits, 1) else f"{bits:.1f}"
-
-
 def claim_text(row: dict[str, Any]) -> str:
     """The claimed bits and whether what was found bears them out; empty without a claim."""
     claimed, bits = row["claimed_bits"], row["bits"]

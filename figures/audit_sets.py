@@ -6,10 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from .audit import Audit, bits_text, claim_text, secret_text, verdict
+from .audit import Audit, claim_text, secret_text, verdict
 from .marks import MARKS
 from .names import words
-from .security import ATTACKS, SOURCES_NOTE, attack_cells, attack_columns
+from .security import ATTACKS, SOURCES_NOTE, attack_cells, attack_columns, bits_text
 from .table import Cell, Column, Row, Table
 
 KINDS = {

@@ -92,6 +92,13 @@ def _failure(reason: str | None) -> str:
     return "refused" if words_of.startswith("outside the domain") else "error"
 
 
+def bits_text(bits: float | None, target: float) -> str:
+    """One decimal, two where one would hide that the target is missed."""
+    if bits is None:
+        return "unknown"
+    return f"{bits:.2f}" if bits < target <= round(bits, 1) else f"{bits:.1f}"
+
+
 def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
     """The table from predictions; records, where there are any, tell the instances' parameters."""
     entries = _entries(predictions)
@@ -110,12 +117,13 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
         Column("core", "Core-SVP", "bit"),
         Column("source", "Source", text=True),
     ]
-    mark, unknown = (next(m for m in MARKS if m.key == key) for key in ("insecure", "unknown"))
+    symbols = {mark.key: mark.symbol for mark in MARKS}
     rows, data = [], []
     for entry in entries:
         lwe = instances.get((entry["sha256"], entry["instance"]), {})
         below = None if entry["bits"] is None else entry["bits"] < entry["target"]
-        symbol = unknown.symbol if below is None else mark.symbol if below else ""
+        symbol = symbols["unknown"] if below is None else symbols["insecure"] if below else ""
+        symbol += symbols["unconfirmed"] if entry.get("source") == "fast_only" else ""
         values = entry.get("attacks") or {}
         cells = {
             "set": Cell(series_name(entry["protocol"], entry["set"]), symbol),
@@ -124,7 +132,7 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
             "q": Cell(f"{lwe['log2_modulus']:g}" if lwe else ""),
             "secret": Cell(str((lwe.get("secret") or {}).get("kind", "")).replace("_", " ")),
             "stddev": Cell(f"{lwe['error_stddev']:g}" if lwe else ""),
-            "bits": Cell("unknown" if below is None else f"{entry['bits']:.1f}", symbol),
+            "bits": Cell(bits_text(entry["bits"], entry["target"]), symbol),
             "core": Cell(f"{entry['core_svp_bits']:.1f}") if entry.get("core_svp_bits") is not None else Cell(),
             "source": Cell(str(entry.get("source") or "none").replace("_", " ")),
         }

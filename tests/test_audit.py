@@ -17,9 +17,10 @@ from matplotlib.transforms import Bbox
 from pirlab_estimator.security import audit, cli, limits, recorded
 from pirlab_estimator.security.attacks import ATTACKS, MODEL, SECURITY_TARGET
 from pirlab_figures import audit_limits, audit_plot, audit_sets, labels, loader
-from pirlab_figures.audit import Audit, bits_text, claim_text, load_audit, load_references, secret_text, verdict
+from pirlab_figures.audit import Audit, claim_text, load_audit, load_references, secret_text, verdict
 from pirlab_figures.cli import main
 from pirlab_figures.errors import InputError
+from pirlab_figures.security import bits_text
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments/expected"

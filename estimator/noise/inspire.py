@@ -8,10 +8,12 @@ exp(-pi T^2/sigma^2) takes a width. Its overflow t p/2, of messages that add up 
 
 The theorem's independence fails for digits with a mean. All t outputs are packed with the same keys, so the offset that
 the means give them, a share c of their variance, is one and the same polynomial o; the answer at the point z holds
-o (1 + z + .. + z^(t-1)). That is t o at z = 1, and 0 at every other point, where z^t = 1. So the variance of packing is
-(c t^2 + (1 - c) t) V at one point of t, (1 - c) t V at the others, and t V in the mean, which is the `noise` here; the
-`bound`, which decides the failure probability, is that of the worst point. Likewise the means of the steps' digits, and
-databases whose t columns agree.
+o (1 + z + .. + z^(t-1)). That is t o at z = 1, and 0 at every other point, where z^t = 1. So over random data the
+variance of packing is (c t^2 + (1 - c) t) V at one point of t, (1 - c) t V at the others, and t V in the mean: two
+classes of decisions. Likewise the means of the steps' digits.
+
+It fails for data too: where the t columns of a row agree (only records at the point z = 1 are not zero, for one), so do
+their masks, the digits of these and all errors of packing, and t^2 V stands at z = 1. That is the `bound`.
 """
 
 from __future__ import annotations
@@ -28,10 +30,11 @@ from .stage import Decision, Stage
 CENTRED = "centred residues modulo p"
 
 
-def at_one(keys: Keys, count: Floats) -> Floats:
-    """By what `count` errors of digits times the same keys' errors multiply the variance where they are all added."""
+def at_points(keys: Keys, count: Floats) -> Floats:
+    """By what `count` errors of digits times the same keys' errors multiply the variance: where they are all added
+    (z = 1), and where their common part cancels; shape (descriptions, 2)."""
     common = np.asarray(lattice.mean_in_common(keys.gadget))
-    return common * count**2 + (1 - common) * count
+    return np.stack([common * count**2 + (1 - common) * count, (1 - common) * count], axis=1)
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
@@ -53,10 +56,16 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     evaluation = packing.scaled(degree) + step.scaled(steps)
     worst = [
         product_bound.scaled(degree**2),
-        packed.scaled(at_one(keys, degree)),
-        step.scaled(at_one(selector, steps)),
+        packed.scaled(degree**2),
+        step.scaled(at_points(selector, steps)[:, 0]),
     ]
     evaluation_bound = Noise(sum(np.asarray(part.variance) for part in worst), "bound")
+    rest = product.scaled(degree) + step.scaled(steps)
+    by_point = Noise(
+        np.asarray(rest.variance)[:, None] + np.asarray(packed.variance)[:, None] * at_points(keys, degree)
+    )
+    used, ciphertexts = numbers(layouts, "used_coefficients"), numbers(layouts, "polynomials_per_record")
+    at_one = used * ciphertexts / degree
     shared = np.asarray(lattice.mean_in_common(keys.gadget))
     shared = shared * answers.share(rings, packed.scaled(degree), evaluation)
     # One answer in t has all of it, t times: its square varies by 3 t - 1 of its mean's square, and not by 2.
@@ -90,14 +99,12 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
             "switch",
             SWITCH_FORMULA,
             "InsPIRe, Theorem 10",
-            answers.switched(rings, evaluation),
+            answers.switched(rings, by_point),
             answers.switched_bound(rings, evaluation_bound),
             decision=Decision(
                 answers.threshold(p),
-                {
-                    "coefficients that hold anything": numbers(layouts, "used_coefficients"),
-                    "polynomials of a record": numbers(layouts, "polynomials_per_record"),
-                },
+                {"coefficients that hold anything": used, "polynomials of a record": ciphertexts},
+                np.stack([at_one, used * ciphertexts - at_one], axis=1),
             ),
             common_share=np.minimum(shared, 1.0),
         ),

@@ -118,7 +118,8 @@ class Answers:
         return switched.scaled(units[:, None])
 
     def switched_bound(self, rings: Rings, noise: Noise) -> Noise:
-        """The same for any key: a Gaussian secret's norm is above its mean by 6 sqrt(2/n) of it for one key in 10^9."""
+        """The same for any key: a Gaussian secret's norm is above its mean by 6 sqrt(2/n) of it for one key in 10^7
+        to 10^8 (n = 512 to 2048), which the failure probabilities leave out."""
         long = Secret(np.asarray(rings.secret.square) * (1 + 6 * np.sqrt(2 / rings.n)), rings.secret.mean)
         return Noise(self.switched(replace(rings, secret=long), noise).variance, "bound")
 

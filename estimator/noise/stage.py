@@ -148,7 +148,7 @@ def _classes(stage: Stage, count: int) -> tuple[_Classes, dict[str, Array]]:
     counts = total[:, None] if given is None else np.asarray(given, dtype=float)
     if counts.shape != variances.shape:
         raise ValueError(f"stage {stage.name}: variances {variances.shape} need counts alike, not {counts.shape}")
-    if not np.array_equal(counts.sum(axis=1), total):
+    if not np.allclose(counts.sum(axis=1), total, rtol=1e-12):
         raise ValueError(f"stage {stage.name}: the counts of its classes do not add up to its union")
     return _Classes(variances, counts), union
 
