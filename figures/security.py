@@ -117,7 +117,8 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
         Column("core", "Core-SVP", "bit"),
         Column("source", "Source", text=True),
     ]
-    symbols = {mark.key: mark.symbol for mark in MARKS}
+    marks = {mark.key: mark for mark in MARKS}
+    symbols = {key: mark.symbol for key, mark in marks.items()}
     rows, data = [], []
     for entry in entries:
         lwe = instances.get((entry["sha256"], entry["instance"]), {})
@@ -151,9 +152,11 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
     marked = []
     if any(d["below_target"] for d in data):
         targets = sorted({f"{e['target']:.0f}" for e in entries})
-        marked.append((mark, f"below the target of {'/'.join(targets)} bits"))
+        marked.append((marks["insecure"], f"below the target of {'/'.join(targets)} bits"))
     if any(d["below_target"] is None for d in data):
-        marked.append((unknown, unknown.meaning))
+        marked.append((marks["unknown"], marks["unknown"].meaning))
+    if any(d["source"] == "fast_only" for d in data):
+        marked.append((marks["unconfirmed"], marks["unconfirmed"].meaning))
     return Table(title, columns, rows, frame, marked, _notes(entries), status_from=None)
 
 
