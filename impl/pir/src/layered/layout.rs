@@ -57,7 +57,15 @@ impl Layers {
                 MAX_ENTRIES * u64::from(params.entry_bits),
             )));
         }
-        let digits = params.hint_digits() + copies as usize * params.answer_digits();
+        let bodies = copies as usize * params.answer_digits();
+        if params.body == Body::Packed && bodies > params.rlwe.degree {
+            return Err(Error::Workload(format!(
+                "records of {} bits have {bodies} digits of bodies, which are packed into one ciphertext of {}. Take a set with \
+                 body = \"unpacked\", or shorter records.",
+                shape.record_bits, params.rlwe.degree
+            )));
+        }
+        let digits = params.hint_digits() + bodies;
         if params.body == Body::Merged && digits > params.rlwe.degree {
             return Err(Error::Workload(format!(
                 "records of {} bits have {digits} digits in the first ciphertext of an answer, which holds {}. Take a set with \

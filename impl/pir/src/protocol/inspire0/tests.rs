@@ -43,4 +43,8 @@ fn records_whose_digits_do_not_fit_are_refused() {
     let workload = Workload::new(Shape::new(20, 40).unwrap(), 1, 0).unwrap();
     let message = Inspire0::describe(&set("merged"), &workload).unwrap_err().to_string();
     assert!(message.contains("130 digits") && message.contains("packed"), "{message}");
+
+    let workload = Workload::new(Shape::new(50, 600).unwrap(), 1, 0).unwrap();
+    let message = Inspire0::describe(&set("packed"), &workload).unwrap_err().to_string();
+    assert!(message.contains("150 digits") && message.contains("unpacked"), "{message}");
 }
