@@ -69,7 +69,7 @@ def test_payloads_are_as_described(path):
 def test_prediction_holds(path, predictions):
     record = json.loads(path.read_text())
     prediction = predictions[record["experiment"], record["group"], record["row"]]
-    # Answers that are not within 25 % of their prediction are shown, marked, in the table of accuracy; one in three is not.
+    # Answers that are not within 25 % of their prediction are shown, marked, in the table of accuracy.
     # InsPIRe_0 at 2^24 x 1 bit takes 10.3 % less memory than described.
     shown = {"seconds answer"} | ({"peak memory"} if record.get("protocol") == "inspire0" else set())
     wrong = [line for line in compare(prediction, record) if line.within is False and line.quantity not in shown]
