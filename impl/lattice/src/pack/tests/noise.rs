@@ -55,7 +55,6 @@ fn predicted(family: Family, dropped: usize, secret: Secret, switches: f64) -> f
 }
 
 #[test]
-#[ignore = "slow: seven packings at the published size under 21 keys each"]
 fn noise_is_as_published() {
     let switches = (N - 1) as f64;
     for secret in [WEIGHT, GAUSSIAN] {
