@@ -1,20 +1,19 @@
 //! The client of the two layers: no state between queries but the public seed, fresh secrets for every index.
 
-use std::collections::VecDeque;
-
 use lattice::{RlweKey, SplitKey, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Seed};
 
+use super::Public;
 use super::layout::Layers;
 use super::params::{Body, Params};
-use super::{Public, SEED_BYTES};
 use crate::database::Record;
 use crate::digits::values_of;
 use crate::error::{Error, Result};
+use crate::hintless::{HintlessClient, OpenRequests};
 use crate::noise::NoiseLog;
 use crate::rlwe::{internal, switched_errors};
 use crate::scheme::{Context, Request, Response};
-use crate::wire::{Frame, FrameBuilder};
+use crate::wire::FrameBuilder;
 use crate::workload::Shape;
 
 /// One index asked for, with the secrets of its query.
@@ -32,9 +31,7 @@ pub struct Client {
     first_error: DiscreteGaussian,
     second_error: DiscreteGaussian,
     public: Option<Public>,
-    pending: VecDeque<Vec<Pending>>,
-    /// The request extracted last.
-    extracted: Vec<Pending>,
+    requests: OpenRequests<Pending>,
 }
 
 impl Client {
@@ -51,28 +48,19 @@ impl Client {
             first_error: sampler("lwe.error", params.lwe.error)?,
             second_error: sampler("rlwe.error", params.rlwe.error)?,
             public: None,
-            pending: VecDeque::new(),
-            extracted: Vec::new(),
+            requests: OpenRequests::default(),
         })
     }
+}
 
-    /// Takes the message with the public seed.
-    ///
-    /// # Errors
-    /// Another message.
-    pub fn receive_seed(&mut self, message: Frame, kernel: Kernel) -> Result<()> {
-        let message = message.check(self.protocol, "seed", SEED_BYTES as u64)?;
-        let mut seed = Seed([0; SEED_BYTES]);
-        seed.0.copy_from_slice(message.payload());
+impl HintlessClient for Client {
+    fn receive_seed(&mut self, seed: Seed, kernel: Kernel) -> Result<()> {
         self.public = Some(Public::new(&self.params, &self.layers, seed, kernel)?);
         Ok(())
     }
 
     /// For each index: the row under the first layer's A, the group under the second layer's masks, packing keys.
-    ///
-    /// # Errors
-    /// An index out of range, no seed yet.
-    pub fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
         let Self { params, layers, .. } = self;
         indices.iter().try_for_each(|&index| layers.first.shape.check_index(index))?;
         let public =
@@ -106,18 +94,14 @@ impl Client {
             keys.copy_from_slice(&packing_keys.to_bytes(packing));
             pending.push(Pending { index, first_key, second_key });
         }
-        self.pending.push_back(pending);
+        self.requests.push(pending);
         let messages =
             vec![("keys", keys.finish(self.protocol, "keys")), ("query", query.finish(self.protocol, "query"))];
         Ok(Request { messages, queries: indices.len() as u64 })
     }
 
-    /// The records of the oldest open request.
-    ///
-    /// # Errors
-    /// A response that does not fit it.
-    pub fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+    fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.requests.oldest()?;
         let entries = self.decrypt(pending, response, None)?;
         let code = self.layers.first.code;
         let record = |(query, entries): (&Pending, Vec<u16>)| {
@@ -125,18 +109,16 @@ impl Client {
             if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
         };
         let records = pending.iter().zip(entries).map(record).collect();
-        self.extracted = self.pending.pop_front().unwrap_or_default();
+        self.requests.close();
         Ok(records)
     }
 
-    /// Logs the errors of the response extracted last.
-    ///
-    /// # Errors
-    /// As [`Self::extract`].
-    pub fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        self.decrypt(&self.extracted, response, Some(noise)).map(|_| ())
+    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        self.decrypt(self.requests.extracted(), response, Some(noise)).map(|_| ())
     }
+}
 
+impl Client {
     /// The entries of every record of a request.
     fn decrypt(
         &self,

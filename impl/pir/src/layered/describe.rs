@@ -4,11 +4,11 @@ use ring::diagonal::MAX_BATCH;
 use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
 
-use super::SEED_BYTES;
 use super::layout::Layers;
 use super::params::{Body, Params};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
+use crate::hintless::SEED_BYTES;
 use crate::linear::NegacyclicHint;
 use crate::rlwe::Packed;
 use crate::runner::PROCESS_BYTES;

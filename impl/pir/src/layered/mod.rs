@@ -26,9 +26,6 @@ use crate::error::Result;
 use crate::linear::NegacyclicMatrix;
 use crate::rlwe::{RingQueries, internal};
 
-/// Bytes of the public seed, from which every mask is expanded.
-pub const SEED_BYTES: usize = 16;
-
 /// What server and clients derive from the public seed.
 pub(crate) struct Public {
     /// The ring of the second layer.

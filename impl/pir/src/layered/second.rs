@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use lattice::pack::PackingTable;
-use rayon::prelude::*;
 use ring::column_matrix::LINE;
 use ring::matrix::GROUP_ROWS;
 use ring::{ColumnMatrix, Ntt, Poly};
@@ -14,8 +13,9 @@ use super::params::Params;
 use crate::clock::Group;
 use crate::digits::centred_digits;
 use crate::error::Result;
+use crate::hintless::Tables;
 use crate::linear::{LinearDatabase, NegacyclicHint};
-use crate::rlwe::{internal, inverted, products, workspace};
+use crate::rlwe::{fill_rows, internal, inverted, products, workspace};
 use crate::scheme::Context;
 
 /// Writes the digits of `words`, switched to q1, to `out`.
@@ -31,7 +31,7 @@ pub(super) struct Second {
     factors: Vec<Poly<u32, Ntt>>,
     /// For each copy, for each digit, the sum over k of the column's polynomials times a_k(1/X).
     hints: Vec<Vec<Poly<u32, Ntt>>>,
-    tables: Vec<PackingTable>,
+    tables: Tables<PackingTable>,
 }
 
 impl Second {
@@ -56,7 +56,7 @@ impl Second {
                 .collect::<Result<_>>()?;
             Ok((matrix, hints))
         })?;
-        let mut second = Self { matrix, factors, hints, tables: Vec::new() };
+        let mut second = Self { matrix, factors, hints, tables: Tables::default() };
         clock.time("packing_tables", Group::Offline, || {
             (0..layers.copies).try_for_each(|copy| {
                 let table = second.table(public, copy)?;
@@ -80,8 +80,8 @@ impl Second {
         &self.factors
     }
 
-    pub fn tables(&self) -> &[PackingTable] {
-        &self.tables
+    pub fn tables(&self) -> Result<Vec<&PackingTable>> {
+        self.tables.all()
     }
 
     /// Takes in new hints of some rows of the first layer: their digits replace the old ones, the differences are multiplied with
@@ -100,8 +100,13 @@ impl Second {
             changed.push((copy, group, words));
         }
         changed.sort_unstable_by_key(|(copy, group, _)| (*copy, *group));
+        let missing = self.tables.invalidate(changed.iter().map(|change| change.0));
         for changed in changed.chunk_by(|a, b| a.0 == b.0) {
             self.update_copy(params, layers, public, changed, threads)?;
+        }
+        for copy in missing {
+            let table = self.table(public, copy)?;
+            self.tables.set(copy, table);
         }
         Ok(())
     }
@@ -120,19 +125,24 @@ impl Second {
         let first_col = copy * degree;
         let mut blocks: Vec<usize> = changed.iter().map(|change| change.1 / degree).collect();
         blocks.dedup();
-        // Differences of digits, in the touched blocks only. Centred digits are at most 2^14 in magnitude: 16 bits hold them.
-        let mut difference = ColumnMatrix::new(blocks.len() * degree, digits, degree).map_err(internal)?;
+        let all = 2 * blocks.len() >= self.factors.len();
+        // Differences of digits, in the touched blocks only, unless all hints are computed again: then none are kept. Centred digits are
+        // at most 2^14 in magnitude: 16 bits hold them.
+        let kept = if all { LINE } else { blocks.len() * degree };
+        let mut difference = ColumnMatrix::new(kept, digits, degree).map_err(internal)?;
         let mut fresh = vec![0i16; digits];
         for (_, group, words) in changed {
             switched_digits(params, words.iter().copied(), &mut fresh);
             let block = blocks.partition_point(|block| *block < group / degree);
             for (j, &digit) in fresh.iter().enumerate() {
                 let (digit, old) = (i32::from(digit), self.matrix.get(*group, first_col + j));
-                difference.set(block * degree + group % degree, j, digit - old).map_err(internal)?;
+                if !all {
+                    difference.set(block * degree + group % degree, j, digit - old).map_err(internal)?;
+                }
                 self.matrix.set(*group, first_col + j, digit).map_err(internal)?;
             }
         }
-        if 2 * blocks.len() >= self.factors.len() {
+        if all {
             self.hints[copy] = products(&self.matrix, &public.ring, &self.factors, (first_col, digits), threads)?;
         } else {
             let factors: Vec<_> = blocks.iter().map(|&block| self.factors[block].clone()).collect();
@@ -141,15 +151,11 @@ impl Second {
                 public.ring.add_assign(hint, sum);
             }
         }
-        // The old table goes before the new one is made: together they would be the largest sum of memory.
-        drop(self.tables.remove(copy));
-        let table = self.table(public, copy)?;
-        self.tables.insert(copy, table);
         Ok(())
     }
 }
 
-/// Computes the first hint and writes its digits, 32 groups at a time.
+/// Computes the first hint and writes its digits.
 fn fill(
     params: &Params,
     layers: &Layers,
@@ -158,11 +164,8 @@ fn fill(
     context: &Context,
 ) -> Result<()> {
     let (outputs, degree, digits) = (layers.outputs(), layers.degree, layers.hint_digits);
-    let starts: Vec<usize> = (0..layers.groups).step_by(LINE).collect();
-    context.progress.begin("hint", starts.len() as u64);
     // 32 groups of ne rows are whole groups of eight rows, the last ones up to the end of the matrix.
-    let digits_from = |&start: &usize| -> Result<Vec<i16>> {
-        let groups = LINE.min(layers.groups - start);
+    fill_rows(matrix, ("hint", layers.groups), context, |start, groups| {
         let mut entries = vec![0i16; groups * outputs];
         let first_row = start * layers.copies;
         let range = first_row / GROUP_ROWS..(first_row + groups * layers.copies).div_ceil(GROUP_ROWS);
@@ -175,20 +178,7 @@ fn fill(
             Ok(())
         })?;
         Ok(entries)
-    };
-    for starts in starts.chunks(context.threads.max(1)) {
-        let parts: Vec<Result<Vec<i16>>> = match starts {
-            [one] => vec![digits_from(one)],
-            several => several.par_iter().map(digits_from).collect(),
-        };
-        for (&start, part) in starts.iter().zip(parts) {
-            let rows = LINE.min(layers.groups - start);
-            matrix.set_rows((start, rows), (0, outputs), &part?, outputs).map_err(internal)?;
-        }
-        context.progress.advance(starts.len() as u64);
-    }
-    context.progress.end();
-    Ok(())
+    })
 }
 
 /// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::pack::PackingKeys;
-use rand::RngCore;
 use ring::column_matrix::ring_products;
 use ring::{Coefficient, Ntt, Poly, ResidueVector, Ring, Seed};
 
+use super::Public;
 use super::layout::Layers;
 use super::params::{Body, Params};
 use super::second::{Second, answer_digits};
-use super::{Public, SEED_BYTES};
 use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
+use crate::hintless::{HintlessServer, public_seed};
 use crate::linear::{LinearDatabase, NegacyclicHint};
 use crate::rlwe::{bodies, body_poly, internal, inverted, pack_all, read_coefficients, workspace};
 use crate::scheme::{Change, Context, Request, Response, check_queries};
-use crate::wire::{Frame, FrameBuilder};
+use crate::wire::FrameBuilder;
 
 /// Both databases, the hints and tables between them, and the public seed.
 pub struct Server {
@@ -55,58 +55,13 @@ impl Server {
         context: &mut Context,
     ) -> Result<Self> {
         let layers = Layers::choose(params, database.shape())?;
-        let mut seed = Seed([0; SEED_BYTES]);
-        context.rng.fill_bytes(&mut seed.0);
+        let seed = public_seed(context);
         let public = Public::new(params, &layers, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
         let hint = public.first.hint(layers.first.columns);
         let second = Second::build(params, &layers, &public, (&first, &hint), context)?;
         Ok(Self { protocol, params: params.clone(), layers, public, seed, first, hint, second, epoch: 0 })
-    }
-
-    /// The message with the public seed.
-    pub fn seed(&self) -> Frame {
-        let mut builder = FrameBuilder::new(SEED_BYTES);
-        builder.payload_mut().copy_from_slice(&self.seed.0);
-        builder.finish(self.protocol, "seed")
-    }
-
-    /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
-    ///
-    /// # Errors
-    /// A request that does not fit this server's parameters.
-    pub fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        let clock = Arc::clone(&context.clock);
-        let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
-        let (kernel, threads) = (context.kernel, context.threads);
-        let first =
-            clock.time("answer_first_layer", Group::Online, || self.first.product(&queries.first, kernel, threads))?;
-        let second = clock.time("answer_second_layer", Group::Online, || {
-            bodies(kernel, self.second.matrix(), &queries.second, threads)
-        })?;
-        let packed = clock.time("answer_packing", Group::Online, || {
-            pack_all(&self.public.ring, self.second.tables(), &queries.keys, &second)
-        })?;
-        let mut answers = clock.time("answer_body", Group::Online, || -> Result<_> {
-            let mut answers = Vec::with_capacity(packed.len());
-            for (k, packed) in packed.into_iter().enumerate() {
-                answers.push(self.body(&queries, k, &first[k], packed, context)?);
-            }
-            Ok(answers)
-        })?;
-        let bytes = self.params.answer_bytes(&self.layers);
-        let mut answers = answers.drain(..);
-        let respond = |request: &Request| {
-            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
-            let parts = builder.payload_mut().chunks_exact_mut(bytes);
-            for (part, answer) in parts.zip(answers.by_ref()) {
-                part.copy_from_slice(&answer);
-            }
-            let answer = builder.at_epoch(self.epoch).finish(self.protocol, "answer");
-            Response { messages: vec![("answer", answer)], queries: request.queries }
-        };
-        Ok(requests.iter().map(respond).collect())
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
@@ -212,28 +167,6 @@ impl Server {
         Ok(ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?.to_bytes())
     }
 
-    /// Changes records. Clients hold nothing of the database, so they need no message.
-    ///
-    /// # Errors
-    /// An index out of range, a record of another length.
-    pub fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
-        let clock = Arc::clone(&context.clock);
-        let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
-            let mut rows = std::collections::BTreeSet::new();
-            for change in self.first.change(changes)? {
-                let (first_row, _, _) = self.layers.first.place(change.index);
-                let moved = change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0);
-                rows.extend(moved.map(|(i, _)| first_row + i));
-            }
-            self.hint_rows(&rows)
-        })?;
-        clock.time("update_second_layer", Group::Update, || {
-            self.second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
-        })?;
-        self.epoch = self.epoch.wrapping_add(1);
-        Ok(Vec::new())
-    }
-
     /// The first hint in those rows, computed from the database.
     fn hint_rows(&self, rows: &std::collections::BTreeSet<usize>) -> Result<Vec<(usize, Vec<u32>)>> {
         const ROWS: usize = ring::matrix::GROUP_ROWS;
@@ -249,5 +182,64 @@ impl Server {
             })?;
         }
         Ok(out)
+    }
+}
+
+impl HintlessServer for Server {
+    fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        let clock = Arc::clone(&context.clock);
+        let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let (kernel, threads) = (context.kernel, context.threads);
+        let first =
+            clock.time("answer_first_layer", Group::Online, || self.first.product(&queries.first, kernel, threads))?;
+        let second = clock.time("answer_second_layer", Group::Online, || {
+            bodies(kernel, self.second.matrix(), &queries.second, threads)
+        })?;
+        let packed = clock.time("answer_packing", Group::Online, || {
+            pack_all(&self.public.ring, &self.second.tables()?, &queries.keys, &second)
+        })?;
+        let mut answers = clock.time("answer_body", Group::Online, || -> Result<_> {
+            let mut answers = Vec::with_capacity(packed.len());
+            for (k, packed) in packed.into_iter().enumerate() {
+                answers.push(self.body(&queries, k, &first[k], packed, context)?);
+            }
+            Ok(answers)
+        })?;
+        let bytes = self.params.answer_bytes(&self.layers);
+        let mut answers = answers.drain(..);
+        let respond = |request: &Request| {
+            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
+            let parts = builder.payload_mut().chunks_exact_mut(bytes);
+            for (part, answer) in parts.zip(answers.by_ref()) {
+                part.copy_from_slice(&answer);
+            }
+            let answer = builder.at_epoch(self.epoch).finish(self.protocol, "answer");
+            Response { messages: vec![("answer", answer)], queries: request.queries }
+        };
+        Ok(requests.iter().map(respond).collect())
+    }
+
+    /// Changes records. Clients hold nothing of the database, so they need no message.
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
+        let clock = Arc::clone(&context.clock);
+        let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
+            let mut rows = std::collections::BTreeSet::new();
+            for change in self.first.change(changes)? {
+                let (first_row, _, _) = self.layers.first.place(change.index);
+                let moved = change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0);
+                rows.extend(moved.map(|(i, _)| first_row + i));
+            }
+            self.hint_rows(&rows)
+        })?;
+        clock.time("update_second_layer", Group::Update, || {
+            self.second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
+        })?;
+        self.epoch = self.epoch.wrapping_add(1);
+        Ok(())
     }
 }

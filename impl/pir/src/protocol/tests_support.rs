@@ -88,6 +88,32 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
     }
     refuses_bad_messages::<S>(params, shape);
     refuses_other_versions::<S>(params, shape);
+    secrets_serve_once::<S>(params, shape);
+}
+
+/// Masks are public and the same for all queries, so two queries under one secret tell the difference of their errors: numbers whose
+/// higher bytes agree. Asks for one record four times, twice in one request: no two bodies have more in common than chance gives.
+fn secrets_serve_once<S: Scheme>(params: &S::Params, shape: Shape) {
+    /// A message that is shorter says nothing.
+    const BYTES: usize = 256;
+    let mut context = context(Kernel::best(), 1);
+    let (_, mut client) = parties::<S>(params, shape, &mut context);
+    let requests = [(); 2].map(|()| S::query(&mut client, &[0, 0], &mut context).unwrap());
+    for (i, (name, _)) in requests[0].messages.iter().enumerate() {
+        let payloads = requests.iter().map(|request| request.messages[i].1.payload());
+        let bodies: Vec<&[u8]> = payloads.flat_map(|payload| payload.chunks(payload.len() / 2)).collect();
+        for (i, one) in bodies.iter().enumerate() {
+            for other in &bodies[i + 1..] {
+                let equal = one.iter().zip(*other).filter(|(a, b)| a == b).count();
+                // Numbers modulo q in eight bytes have one or two that are always zero.
+                assert!(
+                    one.len() < BYTES || 10 * equal < 4 * one.len(),
+                    "{name}: {equal} of {} bytes agree",
+                    one.len()
+                );
+            }
+        }
+    }
 }
 
 /// An answer from before an update, an update applied twice or skipped: refused, and the client still works.

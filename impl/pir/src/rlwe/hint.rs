@@ -78,7 +78,7 @@ pub(crate) fn body_poly(ring: &Ring<u32>, products: &[u32], first: usize, count:
 /// For each query, the outputs packed by each table: output x takes the products from column x d on. Each table is read once.
 pub(crate) fn pack_all(
     ring: &Ring<u32>,
-    tables: &[PackingTable],
+    tables: &[&PackingTable],
     keys: &[PackingKeys],
     products: &[Vec<u32>],
 ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
@@ -90,25 +90,4 @@ pub(crate) fn pack_all(
         packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
     }
     Ok(packed)
-}
-
-/// Clients hold nothing of the database: updates have no messages.
-///
-/// # Errors
-/// A message.
-pub(crate) fn no_update_messages(messages: &[(&'static str, crate::wire::Frame)]) -> Result<()> {
-    match messages {
-        [] => Ok(()),
-        [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
-    }
-}
-
-/// Overwrites `bits` bits from bit `first` on of a string of entries of `width` bits.
-pub(crate) fn replace_bits(entries: &mut [u16], width: u32, first: u64, record: &[u8], bits: u64) {
-    for i in 0..bits {
-        let at = first + i;
-        let (entry, shift) = ((at / u64::from(width)) as usize, (at % u64::from(width)) as u32);
-        let bit = u16::from(record[(i / 8) as usize] >> (i % 8) & 1);
-        entries[entry] = entries[entry] & !(1 << shift) | bit << shift;
-    }
 }

@@ -1,14 +1,14 @@
 //! What protocols over rings share: RLWE parameters, the gadget of packing keys, the switch of answers, and queries whose
 //! masks are public.
 
+mod entries;
 mod hint;
 mod noise;
 mod params;
 mod query;
 
-pub(crate) use hint::{
-    bodies, body_poly, internal, inverted, no_update_messages, pack_all, products, replace_bits, workspace,
-};
+pub(crate) use entries::{fill_rows, read_record, replace_bits};
+pub(crate) use hint::{bodies, body_poly, internal, inverted, pack_all, products, workspace};
 pub(crate) use noise::switched_errors;
 pub(crate) use params::check_secret;
 pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};

@@ -237,7 +237,7 @@ impl Packed {
         let polys = rlwe.degree as u64 * rlwe.poly_bytes();
         match method {
             Method::Cdks => polys * (5 + self.length as u64) / 2,
-            Method::Inspiring => 3 * polys,
+            Method::Inspiring => 2 * polys,
         }
     }
 

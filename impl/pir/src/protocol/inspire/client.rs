@@ -1,20 +1,19 @@
 //! InsPIRe's client: no state between queries but the public seed, a fresh secret for every index.
 
-use std::collections::VecDeque;
-
 use lattice::{RlweKey, SeededRgsw, SplitKey, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Poly, Seed};
 
+use super::Inspire;
 use super::layout::Layout;
 use super::params::Params;
 use super::public::Public;
-use super::{Inspire, SEED_BYTES};
 use crate::database::Record;
 use crate::error::{Error, Result};
+use crate::hintless::{HintlessClient, OpenRequests};
 use crate::noise::NoiseLog;
 use crate::rlwe::{internal, switched_errors};
 use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{Frame, FrameBuilder};
+use crate::wire::FrameBuilder;
 use crate::workload::Shape;
 
 /// One index asked for, with the secret of its query.
@@ -29,9 +28,7 @@ pub struct Client {
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
-    pending: VecDeque<Vec<Pending>>,
-    /// The request extracted last.
-    extracted: Vec<Pending>,
+    requests: OpenRequests<Pending>,
 }
 
 impl Client {
@@ -42,21 +39,19 @@ impl Client {
             params: params.clone(),
             error,
             public: None,
-            pending: VecDeque::new(),
-            extracted: Vec::new(),
+            requests: OpenRequests::default(),
         })
     }
+}
 
-    pub(super) fn receive_seed(&mut self, message: Frame, kernel: Kernel) -> Result<()> {
-        let message = message.check(Inspire::NAME, "seed", SEED_BYTES as u64)?;
-        let mut seed = Seed([0; SEED_BYTES]);
-        seed.0.copy_from_slice(message.payload());
+impl HintlessClient for Client {
+    fn receive_seed(&mut self, seed: Seed, kernel: Kernel) -> Result<()> {
         self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
         Ok(())
     }
 
     /// For each index, under a fresh secret: the unit vector of its row, its point, packing keys (Algorithm 8).
-    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
         let Self { params, layout, error, .. } = self;
         indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
         let public =
@@ -86,7 +81,7 @@ impl Client {
             keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packing_keys.to_bytes(&public.packing));
             pending.push(Pending { index, key });
         }
-        self.pending.push_back(pending);
+        self.requests.push(pending);
         let mut messages =
             vec![("keys", keys.finish(Inspire::NAME, "keys")), ("query", query.finish(Inspire::NAME, "query"))];
         if point_bytes > 0 {
@@ -95,16 +90,35 @@ impl Client {
         Ok(Request { messages, queries: indices.len() as u64 })
     }
 
-    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+    fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.requests.oldest()?;
         let mut records = Vec::with_capacity(pending.len());
         for (query, ciphertexts) in pending.iter().zip(self.ciphertexts(response, pending.len())?) {
             records.push(self.record(query, &ciphertexts)?);
         }
-        self.extracted = self.pending.pop_front().unwrap_or_default();
+        self.requests.close();
         Ok(records)
     }
 
+    /// Every coefficient of every ciphertext: one error each, after the switch.
+    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        let (switch, p) = (self.params.switch, u64::from(self.params.plain_modulus));
+        let extracted = self.requests.extracted();
+        for (query, ciphertexts) in extracted.iter().zip(self.ciphertexts(response, extracted.len())?) {
+            let opener = SplitKey::new(&query.key).map_err(internal)?;
+            let (mut threshold, mut all) = (0.0, Vec::new());
+            for ciphertext in &ciphertexts {
+                let (bound, errors) = switched_errors(&opener, ciphertext, switch, p)?;
+                threshold = bound;
+                all.extend(errors);
+            }
+            noise.add("switch", threshold, all);
+        }
+        Ok(())
+    }
+}
+
+impl Client {
     /// The ciphertexts of each query's answer.
     fn ciphertexts(&self, response: &Response, queries: usize) -> Result<Vec<Vec<SplitRlwe>>> {
         let [("answer", message)] = &response.messages[..] else {
@@ -141,21 +155,5 @@ impl Client {
             }
         }
         Ok(record)
-    }
-
-    /// Every coefficient of every ciphertext: one error each, after the switch.
-    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        let (switch, p) = (self.params.switch, u64::from(self.params.plain_modulus));
-        for (query, ciphertexts) in self.extracted.iter().zip(self.ciphertexts(response, self.extracted.len())?) {
-            let opener = SplitKey::new(&query.key).map_err(internal)?;
-            let (mut threshold, mut all) = (0.0, Vec::new());
-            for ciphertext in &ciphertexts {
-                let (bound, errors) = switched_errors(&opener, ciphertext, switch, p)?;
-                threshold = bound;
-                all.extend(errors);
-            }
-            noise.add("switch", threshold, all);
-        }
-        Ok(())
     }
 }

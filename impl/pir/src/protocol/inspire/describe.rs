@@ -5,11 +5,12 @@ use ring::ResidueVector;
 use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
+use super::Interpolate;
 use super::layout::Layout;
 use super::params::Params;
-use super::{Interpolate, SEED_BYTES};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
+use crate::hintless::SEED_BYTES;
 use crate::rlwe::{Packed, Rlwe};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
@@ -109,9 +110,9 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let factors = count(&[layout.blocks() as u64, poly]);
     let width = (layout.points * layout.degree) as u64;
     let encoding = width * (4 + 2 * ring::column_matrix::LINE as u64);
-    // While a table is made: the sums of all images of the ring masks, and a table of the same size for the old one; beside them
-    // lie the products that the last ring masks were made of, which the allocator keeps.
-    let packing = 2 * count(&[degree, poly]) + if workload.updates > 0 { table_bytes(params) } else { 0 };
+    // While a table is made: the sums of all images of the ring masks; beside them lie the products that the last ring masks were
+    // made of, which the allocator keeps.
+    let packing = 2 * count(&[degree, poly]);
     // While a batch is answered: messages as sent, as received and in parts, queries in both forms, products, packed outputs.
     let point = wire_bytes(&params.rlwe, point_polynomials(params, layout));
     let each = 3 * (wire_bytes(&params.rlwe, key_polynomials(params)) + params.query_bytes(layout) as u64 + point)

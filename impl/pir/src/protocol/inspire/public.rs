@@ -7,10 +7,10 @@ use lattice::pack::{Method, Packing, PackingMasks};
 use lattice::{Masks, RingGadget, SeededRgsw};
 use ring::{Kernel, Ring, Seed};
 
-use super::SEED_BYTES;
 use super::layout::Layout;
 use super::params::Params;
 use crate::error::{Error, Result};
+use crate::hintless::SEED_BYTES;
 use crate::rlwe::{RingQueries, internal};
 
 /// Bytes of a seed and the index of its stream before the bodies of a serialised RGSW ciphertext: public, so not sent.

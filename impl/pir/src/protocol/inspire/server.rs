@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
-use rand::RngCore;
 use rayon::prelude::*;
 use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
+use super::Inspire;
 use super::encoded::{Difference, Encoded};
 use super::layout::Layout;
 use super::params::Params;
 use super::public::Public;
-use super::{Inspire, SEED_BYTES};
 use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
+use crate::hintless::{HintlessServer, Tables, public_seed};
 use crate::rlwe::{bodies, body_poly, internal, inverted, products, read_coefficients, workspace};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::{Frame, FrameBuilder};
@@ -30,7 +30,7 @@ pub struct Server {
     encoded: Encoded,
     /// For each output, for each coefficient, the ring mask of its sample: the sum over the rows i of entry X^-i a(X).
     hint: Vec<Vec<Poly<u32, Ntt>>>,
-    tables: Vec<PackingTable>,
+    tables: Tables<PackingTable>,
     /// Updates so far, modulo 2^16.
     epoch: u16,
 }
@@ -45,13 +45,19 @@ impl Server {
     /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
-        let mut seed = Seed([0; SEED_BYTES]);
-        context.rng.fill_bytes(&mut seed.0);
+        let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let encoded = clock.time("encode", Group::Offline, || Encoded::encode(params, layout, database, context))?;
-        let mut server =
-            Self { params: params.clone(), seed, public, encoded, hint: Vec::new(), tables: Vec::new(), epoch: 0 };
+        let mut server = Self {
+            params: params.clone(),
+            seed,
+            public,
+            encoded,
+            hint: Vec::new(),
+            tables: Tables::default(),
+            epoch: 0,
+        };
         let outputs = 0..layout.outputs();
         server.hint = clock.time("hint", Group::Offline, || -> Result<_> {
             let factors = server.public.queries.factors()?;
@@ -80,36 +86,6 @@ impl Server {
     fn table(&self, output: usize) -> Result<PackingTable> {
         let Public { packing, masks, .. } = &self.public;
         packing.preprocess(masks, &self.hint[output], &mut workspace()).map_err(internal)
-    }
-
-    /// The message with the public seed.
-    pub(super) fn seed(&self) -> Frame {
-        let mut builder = FrameBuilder::new(SEED_BYTES);
-        builder.payload_mut().copy_from_slice(&self.seed.0);
-        builder.finish(Inspire::NAME, "seed")
-    }
-
-    /// Answers every query of every request: one pass over the database and one over each packing table serve all.
-    pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        let clock = Arc::clone(&context.clock);
-        let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
-        let products = clock.time("answer_product", Group::Online, || {
-            bodies(context.kernel, self.encoded.matrix(), &vectors, context.threads)
-        })?;
-        let layout = *self.encoded.layout();
-        let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
-        let (mut packing, mut evaluation) = (Duration::ZERO, Duration::ZERO);
-        for ciphertext in 0..layout.ciphertexts() {
-            let start = Instant::now();
-            let packed = self.pack(&queries, &products, ciphertext * layout.points, context.threads)?;
-            packing += start.elapsed();
-            let start = Instant::now();
-            evaluated.push(self.evaluate(&queries, packed, context.threads)?);
-            evaluation += start.elapsed();
-        }
-        clock.add("answer_packing", Group::Online, packing.as_secs_f64());
-        clock.add("answer_evaluation", Group::Online, evaluation.as_secs_f64());
-        clock.time("answer_switch", Group::Online, || self.respond(requests, &evaluated))
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
@@ -156,7 +132,7 @@ impl Server {
             let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
             let bodies: Vec<_> = products.iter().map(|all| body_poly(ring, all, output * degree, degree)).collect();
             let batch: Vec<_> = queries.iter().zip(&bodies).map(|(query, bodies)| (&query.keys, bodies)).collect();
-            self.tables[output].pack_batch(&batch).map_err(internal)
+            self.tables.get(output)?.pack_batch(&batch).map_err(internal)
         };
         let outputs = first_output..first_output + self.encoded.layout().points;
         if threads > 1 { outputs.into_par_iter().map(pack).collect() } else { outputs.map(pack).collect() }
@@ -214,26 +190,6 @@ impl Server {
         requests.iter().map(&mut respond).collect()
     }
 
-    /// Changes records: encoding and hint by what changes, and the packing tables that are touched (phases `update_encode`,
-    /// `update_hint`, `update_packing_tables`). Clients hold nothing of the database, so they need no message.
-    pub(super) fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
-        let clock = Arc::clone(&context.clock);
-        let kernel = context.kernel;
-        let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
-        let points = self.encoded.layout().points;
-        let touched: BTreeSet<usize> =
-            differences.iter().flat_map(|d| d.first_output..d.first_output + points).collect();
-        clock.time("update_hint", Group::Update, || self.update_hint(&differences, &touched, context.threads))?;
-        clock.time("update_packing_tables", Group::Update, || -> Result<()> {
-            for &output in &touched {
-                self.tables[output] = self.table(output)?;
-            }
-            Ok(())
-        })?;
-        self.epoch = self.epoch.wrapping_add(1);
-        Ok(Vec::new())
-    }
-
     /// Adds to the hint what rows add, or computes it again from the database where that is less work.
     fn update_hint(&mut self, differences: &[Difference], touched: &BTreeSet<usize>, threads: usize) -> Result<()> {
         let ring = Arc::clone(&self.public.ring);
@@ -258,6 +214,57 @@ impl Server {
                 ring.add_assign(mask, &term);
             }
         }
+        Ok(())
+    }
+}
+
+impl HintlessServer for Server {
+    fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Answers every query of every request: one pass over the database and one over each packing table serve all.
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        let clock = Arc::clone(&context.clock);
+        let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let products = clock.time("answer_product", Group::Online, || {
+            bodies(context.kernel, self.encoded.matrix(), &vectors, context.threads)
+        })?;
+        let layout = *self.encoded.layout();
+        let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
+        let (mut packing, mut evaluation) = (Duration::ZERO, Duration::ZERO);
+        for ciphertext in 0..layout.ciphertexts() {
+            let start = Instant::now();
+            let packed = self.pack(&queries, &products, ciphertext * layout.points, context.threads)?;
+            packing += start.elapsed();
+            let start = Instant::now();
+            evaluated.push(self.evaluate(&queries, packed, context.threads)?);
+            evaluation += start.elapsed();
+        }
+        clock.add("answer_packing", Group::Online, packing.as_secs_f64());
+        clock.add("answer_evaluation", Group::Online, evaluation.as_secs_f64());
+        clock.time("answer_switch", Group::Online, || self.respond(requests, &evaluated))
+    }
+
+    /// Changes records: encoding and hint by what changes, and the packing tables that are touched (phases `update_encode`,
+    /// `update_hint`, `update_packing_tables`). Clients hold nothing of the database, so they need no message.
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
+        let clock = Arc::clone(&context.clock);
+        let kernel = context.kernel;
+        let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
+        let points = self.encoded.layout().points;
+        let touched: BTreeSet<usize> =
+            differences.iter().flat_map(|d| d.first_output..d.first_output + points).collect();
+        self.tables.invalidate(touched.iter().copied());
+        clock.time("update_hint", Group::Update, || self.update_hint(&differences, &touched, context.threads))?;
+        clock.time("update_packing_tables", Group::Update, || -> Result<()> {
+            for output in self.tables.invalidate(touched) {
+                let table = self.table(output)?;
+                self.tables.set(output, table);
+            }
+            Ok(())
+        })?;
+        self.epoch = self.epoch.wrapping_add(1);
         Ok(())
     }
 }

@@ -1,7 +1,5 @@
 //! InsPIRe^(2)'s client: no state between queries but the public seed, a fresh secret for every index.
 
-use std::collections::VecDeque;
-
 use lattice::wire::{Writer, residue_bits};
 use lattice::{RlweKey, SplitKey, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Seed};
@@ -9,14 +7,15 @@ use ring::{DiscreteGaussian, Kernel, Seed};
 use super::layout::Layout;
 use super::public::Public;
 use super::second::digits_of;
-use super::{Inspire2, Params, SEED_BYTES};
-use crate::database::{Record, copy_bits};
+use super::{Inspire2, Params};
+use crate::database::Record;
 use crate::digits::values_of;
 use crate::error::{Error, Result};
+use crate::hintless::{HintlessClient, OpenRequests};
 use crate::noise::NoiseLog;
-use crate::rlwe::{Switch, internal, switched_errors};
+use crate::rlwe::{Switch, internal, read_record, switched_errors};
 use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{BitWriter, Frame, FrameBuilder};
+use crate::wire::FrameBuilder;
 use crate::workload::Shape;
 
 /// One index asked for, with the secret of its query.
@@ -31,9 +30,7 @@ pub struct Client {
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
-    pending: VecDeque<Vec<Pending>>,
-    /// The request extracted last.
-    extracted: Vec<Pending>,
+    requests: OpenRequests<Pending>,
 }
 
 impl Client {
@@ -44,21 +41,19 @@ impl Client {
             layout: Layout::choose(params, shape)?,
             error,
             public: None,
-            pending: VecDeque::new(),
-            extracted: Vec::new(),
+            requests: OpenRequests::default(),
         })
     }
+}
 
-    pub(super) fn receive_seed(&mut self, message: Frame, kernel: Kernel) -> Result<()> {
-        let message = message.check(Inspire2::NAME, "seed", SEED_BYTES as u64)?;
-        let mut seed = Seed([0; SEED_BYTES]);
-        seed.0.copy_from_slice(message.payload());
+impl HintlessClient for Client {
+    fn receive_seed(&mut self, seed: Seed, kernel: Kernel) -> Result<()> {
         self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
         Ok(())
     }
 
     /// For each index: row and column of its cell under the public masks of both layers, packing keys.
-    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
         let Self { params, layout, .. } = self;
         indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
         let public =
@@ -84,23 +79,25 @@ impl Client {
             keys.copy_from_slice(&public.keys(&key, &self.error, rng)?);
             pending.push(Pending { index, key });
         }
-        self.pending.push_back(pending);
+        self.requests.push(pending);
         let messages =
             vec![("keys", keys.finish(Inspire2::NAME, "keys")), ("query", query.finish(Inspire2::NAME, "query"))];
         Ok(Request { messages, queries: indices.len() as u64 })
     }
 
-    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+    fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.requests.oldest()?;
         let records = self.decrypt(pending, response, None)?;
-        self.extracted = self.pending.pop_front().unwrap_or_default();
+        self.requests.close();
         Ok(records)
     }
 
-    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        self.decrypt(&self.extracted, response, Some(noise)).map(|_| ())
+    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        self.decrypt(self.requests.extracted(), response, Some(noise)).map(|_| ())
     }
+}
 
+impl Client {
     fn decrypt(
         &self,
         pending: &[Pending],
@@ -120,7 +117,8 @@ impl Client {
             for answer in answer.chunks_exact(bytes / layout.copies) {
                 entries.extend(self.cell(&opener, answer, noise.as_deref_mut())?);
             }
-            records.push(self.record(&entries, layout.place(query.index).2));
+            let (width, offset, first) = (self.params.entry_bits, self.params.offset(), layout.place(query.index).2);
+            records.push(read_record(&entries, width, offset, first, layout.shape.record_bits as usize));
         }
         Ok(records)
     }
@@ -162,17 +160,5 @@ impl Client {
             noise.add("first_layer", threshold, errors);
         }
         opener.decode(&ciphertext, p).map_err(internal)
-    }
-
-    /// The record that starts at bit `first` of the decrypted entries.
-    fn record(&self, entries: &[u64], first: u64) -> Record {
-        let (width, bits) = (self.params.entry_bits, self.layout.shape.record_bits as usize);
-        let (offset, mask) = (self.params.offset() as u64, (1u64 << width) - 1);
-        let mut writer = BitWriter::default();
-        entries.iter().for_each(|entry| writer.put(((entry + offset) & mask) as u32, width));
-        let bytes = writer.finish();
-        let mut record = vec![0; bits.div_ceil(8)];
-        copy_bits(&bytes[(first / 8) as usize..], (first % 8) as u32, bits, &mut record);
-        record
     }
 }

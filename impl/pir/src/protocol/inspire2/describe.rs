@@ -3,10 +3,11 @@
 use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
+use super::Params;
 use super::layout::Layout;
-use super::{Params, SEED_BYTES};
 use crate::description::{Direction, MemoryMap, TableBytes};
 use crate::error::Result;
+use crate::hintless::SEED_BYTES;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
 use crate::workload::Workload;
@@ -65,8 +66,8 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
-    // Hints of a copy's mask digits, and what becomes of them.
-    let second = 2 * layout.mask_digits as u64 * poly + params.gammas[1] as u64 * poly;
+    // Hints of a copy's mask digits; of those of one table the ring masks and the sums of their images.
+    let second = (layout.mask_digits + 2 * params.gammas[1]) as u64 * poly;
     let encoding = 2 * 32 * layout.columns() as u64;
     let each = 2 * key_bytes(params)
         + 3 * layout.query_bytes(params) as u64

@@ -2,7 +2,6 @@
 
 use lattice::pack::PackingTable;
 use rayon::prelude::*;
-use ring::column_matrix::LINE;
 use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::layout::Layout;
@@ -10,7 +9,8 @@ use super::params::Params;
 use super::public::{Keys, Public};
 use crate::database::Database;
 use crate::error::Result;
-use crate::rlwe::{body_poly, internal, inverted, products, workspace};
+use crate::hintless::Tables;
+use crate::rlwe::{body_poly, fill_rows, internal, inverted, products, replace_bits, workspace};
 use crate::scheme::{Change, Context};
 
 /// The database and its packing tables.
@@ -19,7 +19,7 @@ pub(super) struct First {
     /// a_k(1/X).
     factors: Vec<Poly<u32, Ntt>>,
     /// For each column of cells and copy.
-    tables: Vec<PackingTable>,
+    tables: Tables<PackingTable>,
 }
 
 impl First {
@@ -32,15 +32,15 @@ impl First {
         context: &Context,
     ) -> Result<Self> {
         let matrix = encode(params, layout, database, context)?;
-        Ok(Self { matrix, factors: public.first.factors()?, tables: Vec::new() })
+        Ok(Self { matrix, factors: public.first.factors()?, tables: Tables::default() })
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {
         &self.matrix
     }
 
-    pub fn table(&self, group: usize) -> &PackingTable {
-        &self.tables[group]
+    pub fn table(&self, group: usize) -> Result<&PackingTable> {
+        self.tables.get(group)
     }
 
     /// Makes the table of every column of cells.
@@ -61,10 +61,19 @@ impl First {
         Ok(())
     }
 
-    /// Makes the table of one column of cells again.
-    pub fn remake_table(&mut self, layout: &Layout, public: &Public, group: usize) -> Result<()> {
-        self.tables[group] = self.fresh_table(layout, public, group)?;
-        Ok(())
+    /// Makes the tables of some columns of cells again; returns these and those that an earlier update had left out.
+    pub fn remake_tables(
+        &mut self,
+        layout: &Layout,
+        public: &Public,
+        groups: impl IntoIterator<Item = usize>,
+    ) -> Result<Vec<usize>> {
+        let groups = self.tables.invalidate(groups);
+        for &group in &groups {
+            let table = self.fresh_table(layout, public, group)?;
+            self.tables.set(group, table);
+        }
+        Ok(groups)
     }
 
     fn fresh_table(&self, layout: &Layout, public: &Public, group: usize) -> Result<PackingTable> {
@@ -88,7 +97,7 @@ impl First {
         let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
         let mut residues = vec![0u32; gamma * ring.primes().len()];
         let mut switched = vec![0u64; gamma];
-        for (group, table) in self.tables.iter().enumerate() {
+        for (group, table) in self.tables.all()?.into_iter().enumerate() {
             let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
             let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
             for (packed, out) in table.pack_batch(&batch).map_err(internal)?.iter().zip(&mut all) {
@@ -120,7 +129,7 @@ impl First {
                 let stored = self.matrix.get(row, first_column + start + i);
                 *entry = (stored + params.offset()) as u16;
             }
-            crate::rlwe::replace_bits(&mut entries, params.entry_bits, bit % width, record, layout.shape.record_bits);
+            replace_bits(&mut entries, params.entry_bits, bit % width, record, layout.shape.record_bits);
             for (i, entry) in entries.iter().enumerate() {
                 let centred = i32::from(*entry) - params.offset();
                 self.matrix.set(row, first_column + start + i, centred).map_err(internal)?;
@@ -132,15 +141,12 @@ impl First {
     }
 }
 
-/// Cuts the records of cells into centred entries, 32 rows at a time.
+/// Cuts the records of cells into centred entries.
 fn encode(params: &Params, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
     let columns = layout.columns();
     let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.ring_degree).map_err(internal)?;
-    let starts: Vec<usize> = (0..layout.rows).step_by(LINE).collect();
-    context.progress.begin("encode", starts.len() as u64);
     let width = params.entry_bits;
-    let entries_from = |&start: &usize| -> Result<Vec<i16>> {
-        let rows = LINE.min(layout.rows - start);
+    fill_rows(&mut matrix, ("encode", layout.rows), context, |start, rows| {
         let mut centred = vec![0i16; rows * columns];
         let (mut bytes, mut scratch, mut entries) = (Vec::new(), Vec::new(), vec![0u16; layout.entries()]);
         for (i, out) in centred.chunks_exact_mut(layout.entries()).enumerate() {
@@ -158,18 +164,6 @@ fn encode(params: &Params, layout: &Layout, database: &Database, context: &Conte
             out.iter_mut().zip(used).for_each(|(out, entry)| *out = (i32::from(*entry) - params.offset()) as i16);
         }
         Ok(centred)
-    };
-    for starts in starts.chunks(context.threads.max(1)) {
-        let parts: Vec<Result<Vec<i16>>> = match starts {
-            [one] => vec![entries_from(one)],
-            several => several.par_iter().map(entries_from).collect(),
-        };
-        for (&start, part) in starts.iter().zip(parts) {
-            let rows = LINE.min(layout.rows - start);
-            matrix.set_rows((start, rows), (0, columns), &part?, columns).map_err(internal)?;
-        }
-        context.progress.advance(starts.len() as u64);
-    }
-    context.progress.end();
+    })?;
     Ok(matrix)
 }

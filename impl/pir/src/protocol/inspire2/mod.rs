@@ -15,22 +15,17 @@ mod tests;
 
 pub use params::{Literal, Params};
 
-use crate::database::{Database, Record};
-use crate::description::Direction;
+use crate::database::Database;
 use crate::error::Result;
-use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
-use crate::transcript::Link;
-use crate::wire::Frame;
+use crate::hintless::Hintless;
+use crate::scheme::{Context, Sizes};
 use crate::workload::{Shape, Workload};
-
-/// Bytes of the public seed, from which every mask is expanded.
-const SEED_BYTES: usize = 16;
 
 /// The protocol.
 #[derive(Debug)]
 pub struct Inspire2;
 
-impl Scheme for Inspire2 {
+impl Hintless for Inspire2 {
     const NAME: &'static str = "inspire2";
     const SUMMARY: &'static str = "InsPIRe^(2): two ring layers packed by partial InspiRING, the smallest queries";
     type Params = Params;
@@ -45,45 +40,7 @@ impl Scheme for Inspire2 {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape, _context: &mut Context) -> Result<Self::Client> {
+    fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
         client::Client::new(params, shape)
-    }
-
-    fn offline(
-        client: &mut Self::Client,
-        server: &mut Self::Server,
-        link: &mut Link,
-        context: &mut Context,
-    ) -> Result<()> {
-        let seed = link.carry(server.seed(), "seed", Direction::Download, "offline", None)?;
-        client.receive_seed(seed, context.kernel)
-    }
-
-    fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request> {
-        client.query(indices, context)
-    }
-
-    fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        server.answer(requests, context)
-    }
-
-    fn extract(client: &mut Self::Client, response: &Response, _: &mut Context) -> Result<Vec<Record>> {
-        client.extract(response)
-    }
-
-    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
-        client.measure_noise(response, &mut context.noise)
-    }
-
-    fn update(
-        server: &mut Self::Server,
-        changes: &[Change],
-        context: &mut Context,
-    ) -> Result<Vec<(&'static str, Frame)>> {
-        server.update(changes, context)
-    }
-
-    fn apply_update(_: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
-        crate::rlwe::no_update_messages(messages)
     }
 }

@@ -9,6 +9,7 @@ use super::params::Params;
 use super::public::Public;
 use crate::digits::{Digits, centred_digits};
 use crate::error::Result;
+use crate::hintless::Tables;
 use crate::rlwe::{internal, inverted, products, workspace};
 
 /// The mask digits and their tables.
@@ -18,7 +19,7 @@ pub(super) struct Second {
     /// a_k(1/X).
     factors: Vec<Poly<u32, Ntt>>,
     /// For each copy, one for every gamma_1 digits.
-    tables: Vec<Vec<PackingTable>>,
+    tables: Tables<Vec<PackingTable>>,
 }
 
 /// The digits of the first layer's ciphertexts.
@@ -31,7 +32,7 @@ impl Second {
     pub fn build(params: &Params, layout: &Layout, public: &Public, first: &First, threads: usize) -> Result<Self> {
         let columns = layout.copies * layout.mask_digits;
         let matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree).map_err(internal)?;
-        let mut second = Self { matrix, factors: public.second.factors()?, tables: Vec::new() };
+        let mut second = Self { matrix, factors: public.second.factors()?, tables: Tables::default() };
         for group in 0..layout.groups() {
             second.set_mask(params, layout, public, first, group)?;
         }
@@ -50,8 +51,8 @@ impl Second {
         &self.factors
     }
 
-    pub fn tables(&self) -> &[Vec<PackingTable>] {
-        &self.tables
+    pub fn tables(&self) -> Result<Vec<&Vec<PackingTable>>> {
+        self.tables.all()
     }
 
     /// Writes the digits of one mask of the first layer.
@@ -63,7 +64,7 @@ impl Second {
         first: &First,
         group: usize,
     ) -> Result<()> {
-        let values = public.ring.switch_to(first.table(group).mask(), params.switched_modulus.into());
+        let values = public.ring.switch_to(first.table(group)?.mask(), params.switched_modulus.into());
         let mut digits = vec![0; layout.mask_digits];
         centred_digits(digits_of(params), values.into_iter().map(|value| value as u32), &mut digits);
         let (row, copy) = (group / layout.copies, group % layout.copies);
@@ -73,11 +74,17 @@ impl Second {
         Ok(())
     }
 
-    /// Makes the tables of one copy again.
-    pub fn remake_tables(&mut self, layout: &Layout, public: &Public, copy: usize, threads: usize) -> Result<()> {
-        // The old tables go before the new ones are made: together they would be the largest sum of memory.
-        self.tables[copy] = Vec::new();
-        self.tables[copy] = self.fresh_tables(layout, public, copy, threads)?;
+    /// Drops the tables of some copies, whose digits are about to change.
+    pub fn invalidate(&mut self, copies: impl IntoIterator<Item = usize>) {
+        self.tables.invalidate(copies);
+    }
+
+    /// Makes the tables again that are missing.
+    pub fn remake_tables(&mut self, layout: &Layout, public: &Public, threads: usize) -> Result<()> {
+        for copy in self.tables.invalidate([]) {
+            let tables = self.fresh_tables(layout, public, copy, threads)?;
+            self.tables.set(copy, tables);
+        }
         Ok(())
     }
 

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
+use lattice::Rlwe;
 use lattice::wire::Reader;
-use lattice::{Rlwe, pack::PackingTable};
-use rand::RngCore;
 use ring::column_matrix::{LINE, ring_products};
 use ring::{Coefficient, ColumnMatrix, Modulus, Ntt, Poly, ResidueVector, Ring, Seed};
 
@@ -12,14 +11,15 @@ use super::first::First;
 use super::layout::Layout;
 use super::public::{Keys, Public};
 use super::second::{Second, digits_of};
-use super::{Inspire2, Params, SEED_BYTES};
+use super::{Inspire2, Params};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
 use crate::digits::centred_digits;
 use crate::error::{Error, Result};
+use crate::hintless::{HintlessServer, public_seed};
 use crate::rlwe::{bodies, body_poly, internal, inverted, workspace};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::wire::{Frame, FrameBuilder};
+use crate::wire::FrameBuilder;
 
 /// Both layers and the public seed.
 pub struct Server {
@@ -46,8 +46,7 @@ impl Server {
     /// of, `second_layer` of the second).
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
-        let mut seed = Seed([0; SEED_BYTES]);
-        context.rng.fill_bytes(&mut seed.0);
+        let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let mut first =
@@ -57,46 +56,6 @@ impl Server {
             Second::build(params, &layout, &public, &first, context.threads)
         })?;
         Ok(Self { params: params.clone(), layout, public, seed, first, second, epoch: 0 })
-    }
-
-    /// The message with the public seed.
-    pub(super) fn seed(&self) -> Frame {
-        let mut builder = FrameBuilder::new(SEED_BYTES);
-        builder.payload_mut().copy_from_slice(&self.seed.0);
-        builder.finish(Inspire2::NAME, "seed")
-    }
-
-    /// Answers every query of every request; databases and tables are read once for all of them.
-    pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        let clock = Arc::clone(&context.clock);
-        let (params, layout, public) = (&self.params, &self.layout, &self.public);
-        let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
-        let (kernel, threads) = (context.kernel, context.threads);
-        let products = clock.time("answer_first_product", Group::Online, || {
-            bodies(kernel, self.first.matrix(), &queries.first, threads)
-        })?;
-        let packed = clock.time("answer_first_packing", Group::Online, || {
-            self.first.packed_bodies(params, layout, public, &queries.keys, &products)
-        })?;
-        let second = clock.time("answer_second_product", Group::Online, || {
-            bodies(kernel, self.second.matrix(), &queries.second, threads)
-        })?;
-        let masks = clock.time("answer_mask_packing", Group::Online, || self.pack_masks(&queries.keys, &second))?;
-        let answers = clock.time("answer_body_packing", Group::Online, || -> Result<Vec<_>> {
-            let each = masks.into_iter().enumerate();
-            each.map(|(k, masks)| self.answer_of(&queries, k, &packed[k], &masks, context)).collect()
-        })?;
-        let bytes = layout.answer_bytes(params);
-        let mut answers = answers.into_iter();
-        let respond = |request: &Request| {
-            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
-            for (part, answer) in builder.payload_mut().chunks_exact_mut(bytes).zip(answers.by_ref()) {
-                part.copy_from_slice(&answer);
-            }
-            let answer = builder.at_epoch(self.epoch).finish(Inspire2::NAME, "answer");
-            Response { messages: vec![("answer", answer)], queries: request.queries }
-        };
-        Ok(requests.iter().map(respond).collect())
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
@@ -135,13 +94,12 @@ impl Server {
         let ring = &*self.public.ring;
         let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::new()).collect();
         let digits = self.layout.mask_digits;
-        let place = |(copy, tables): (usize, &'_ Vec<PackingTable>)| (copy * digits, tables.len());
-        let starts: Vec<_> = self.second.tables().iter().enumerate().map(place).collect();
-        for ((start, _), tables) in starts.into_iter().zip(self.second.tables()) {
+        for (copy, tables) in self.second.tables()?.into_iter().enumerate() {
             for (i, table) in tables.iter().enumerate() {
                 let gamma = table.packing().gamma();
                 let count = gamma.min(digits - i * gamma);
-                let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, start + i * gamma, count)).collect();
+                let polys: Vec<_> =
+                    products.iter().map(|own| body_poly(ring, own, copy * digits + i * gamma, count)).collect();
                 let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(1), poly)).collect();
                 let outputs = table.pack_batch(&batch).map_err(internal)?;
                 packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
@@ -205,27 +163,62 @@ impl Server {
         switched.truncate_body(kept);
         Ok(switched.to_bytes())
     }
+}
+
+impl HintlessServer for Server {
+    fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Answers every query of every request; databases and tables are read once for all of them.
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        let clock = Arc::clone(&context.clock);
+        let (params, layout, public) = (&self.params, &self.layout, &self.public);
+        let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let (kernel, threads) = (context.kernel, context.threads);
+        let products = clock.time("answer_first_product", Group::Online, || {
+            bodies(kernel, self.first.matrix(), &queries.first, threads)
+        })?;
+        let packed = clock.time("answer_first_packing", Group::Online, || {
+            self.first.packed_bodies(params, layout, public, &queries.keys, &products)
+        })?;
+        let second = clock.time("answer_second_product", Group::Online, || {
+            bodies(kernel, self.second.matrix(), &queries.second, threads)
+        })?;
+        let masks = clock.time("answer_mask_packing", Group::Online, || self.pack_masks(&queries.keys, &second))?;
+        let answers = clock.time("answer_body_packing", Group::Online, || -> Result<Vec<_>> {
+            let each = masks.into_iter().enumerate();
+            each.map(|(k, masks)| self.answer_of(&queries, k, &packed[k], &masks, context)).collect()
+        })?;
+        let bytes = layout.answer_bytes(params);
+        let mut answers = answers.into_iter();
+        let respond = |request: &Request| {
+            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
+            for (part, answer) in builder.payload_mut().chunks_exact_mut(bytes).zip(answers.by_ref()) {
+                part.copy_from_slice(&answer);
+            }
+            let answer = builder.at_epoch(self.epoch).finish(Inspire2::NAME, "answer");
+            Response { messages: vec![("answer", answer)], queries: request.queries }
+        };
+        Ok(requests.iter().map(respond).collect())
+    }
 
     /// Changes records; the tables of the columns of cells they stand in are made anew, and those of the second layer's copies that
     /// these are in. Clients hold nothing of the database, so they need no message.
-    pub(super) fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
         changes.iter().try_for_each(|(index, record)| check_change(self.layout.shape, *index, record))?;
         let clock = Arc::clone(&context.clock);
         let Self { params, layout, public, first, second, .. } = self;
         let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
             let groups = first.change(params, layout, changes)?;
-            groups.iter().try_for_each(|&group| first.remake_table(layout, public, group))?;
-            Ok(groups)
+            second.invalidate(groups.iter().map(|group| group % layout.copies));
+            first.remake_tables(layout, public, groups)
         })?;
         clock.time("update_second_layer", Group::Update, || -> Result<()> {
-            let mut copies = std::collections::BTreeSet::new();
-            for group in groups {
-                second.set_mask(params, layout, public, first, group)?;
-                copies.insert(group % layout.copies);
-            }
-            copies.iter().try_for_each(|&copy| second.remake_tables(layout, public, copy, context.threads))
+            groups.into_iter().try_for_each(|group| second.set_mask(params, layout, public, first, group))?;
+            second.remake_tables(layout, public, context.threads)
         })?;
         self.epoch = self.epoch.wrapping_add(1);
-        Ok(Vec::new())
+        Ok(())
     }
 }

@@ -1,19 +1,18 @@
 //! SimpleYPIR's client: no state between queries but the public seed, a fresh secret for every index.
 
-use std::collections::VecDeque;
-
 use lattice::{RlweKey, SplitKey, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Seed};
 
 use super::layout::Layout;
 use super::server::Public;
-use super::{Params, SEED_BYTES, SimpleYpir};
-use crate::database::{Record, copy_bits};
+use super::{Params, SimpleYpir};
+use crate::database::Record;
 use crate::error::{Error, Result};
+use crate::hintless::{HintlessClient, OpenRequests};
 use crate::noise::NoiseLog;
-use crate::rlwe::{internal, switched_errors};
+use crate::rlwe::{internal, read_record, switched_errors};
 use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{BitWriter, Frame, FrameBuilder};
+use crate::wire::FrameBuilder;
 use crate::workload::Shape;
 
 /// One index asked for, with the secret of its query.
@@ -28,9 +27,7 @@ pub struct Client {
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
-    pending: VecDeque<Vec<Pending>>,
-    /// The request extracted last.
-    extracted: Vec<Pending>,
+    requests: OpenRequests<Pending>,
 }
 
 impl Client {
@@ -41,21 +38,19 @@ impl Client {
             layout: Layout::choose(params, shape)?,
             error,
             public: None,
-            pending: VecDeque::new(),
-            extracted: Vec::new(),
+            requests: OpenRequests::default(),
         })
     }
+}
 
-    pub(super) fn receive_seed(&mut self, message: Frame, kernel: Kernel) -> Result<()> {
-        let message = message.check(SimpleYpir::NAME, "seed", SEED_BYTES as u64)?;
-        let mut seed = Seed([0; SEED_BYTES]);
-        seed.0.copy_from_slice(message.payload());
+impl HintlessClient for Client {
+    fn receive_seed(&mut self, seed: Seed, kernel: Kernel) -> Result<()> {
         self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
         Ok(())
     }
 
     /// For each index: the item's row under the public masks, packing keys.
-    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
         let Self { params, layout, .. } = self;
         indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
         let public =
@@ -75,23 +70,25 @@ impl Client {
             keys.copy_from_slice(&packing_keys.to_bytes(packing));
             pending.push(Pending { index, key });
         }
-        self.pending.push_back(pending);
+        self.requests.push(pending);
         let messages =
             vec![("keys", keys.finish(SimpleYpir::NAME, "keys")), ("query", query.finish(SimpleYpir::NAME, "query"))];
         Ok(Request { messages, queries: indices.len() as u64 })
     }
 
-    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+    fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let pending = self.requests.oldest()?;
         let records = self.decrypt(pending, response, None)?;
-        self.extracted = self.pending.pop_front().unwrap_or_default();
+        self.requests.close();
         Ok(records)
     }
 
-    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        self.decrypt(&self.extracted, response, Some(noise)).map(|_| ())
+    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        self.decrypt(self.requests.extracted(), response, Some(noise)).map(|_| ())
     }
+}
 
+impl Client {
     fn decrypt(
         &self,
         pending: &[Pending],
@@ -127,21 +124,16 @@ impl Client {
                     entries.resize(columns.end, 0);
                 }
             }
-            records
-                .push(self.record(&entries[wanted.clone()], bit - wanted.start as u64 * u64::from(layout.entry_bits)));
+            let (width, offset) = (layout.entry_bits, self.params.offset());
+            let first = bit - wanted.start as u64 * u64::from(width);
+            records.push(read_record(
+                &entries[wanted.clone()],
+                width,
+                offset,
+                first,
+                layout.shape.record_bits as usize,
+            ));
         }
         Ok(records)
-    }
-
-    /// The record that starts at bit `first` of the decrypted entries.
-    fn record(&self, entries: &[u64], first: u64) -> Record {
-        let (width, bits) = (self.layout.entry_bits, self.layout.shape.record_bits as usize);
-        let (offset, mask) = (self.params.offset() as u64, (1u64 << width) - 1);
-        let mut writer = BitWriter::default();
-        entries.iter().for_each(|entry| writer.put(((entry + offset) & mask) as u32, width));
-        let bytes = writer.finish();
-        let mut record = vec![0; bits.div_ceil(8)];
-        copy_bits(&bytes[(first / 8) as usize..], (first % 8) as u32, bits, &mut record);
-        record
     }
 }

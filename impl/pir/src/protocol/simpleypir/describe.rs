@@ -4,10 +4,11 @@ use lattice::pack::Method;
 use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
+use super::Params;
 use super::layout::Layout;
-use super::{Params, SEED_BYTES};
 use crate::description::{Direction, MemoryMap, TableBytes};
 use crate::error::Result;
+use crate::hintless::SEED_BYTES;
 use crate::rlwe::Packed;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};

@@ -4,21 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lattice::pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable};
-use rand::RngCore;
-use rayon::prelude::*;
-use ring::column_matrix::LINE;
 use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::layout::Layout;
-use super::{Params, SEED_BYTES, SimpleYpir};
+use super::{Params, SimpleYpir};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
 use crate::error::{Error, Result};
+use crate::hintless::{HintlessServer, Tables, public_seed};
 use crate::rlwe::{
-    RingQueries, bodies, internal, inverted, pack_all, products, read_coefficients, replace_bits, workspace,
+    RingQueries, bodies, fill_rows, internal, inverted, pack_all, products, read_coefficients, replace_bits, workspace,
 };
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::wire::{Frame, FrameBuilder};
+use crate::wire::FrameBuilder;
 
 /// What server and clients derive from the public seed.
 pub(super) struct Public {
@@ -51,7 +49,7 @@ pub struct Server {
     matrix: ColumnMatrix,
     /// a_k(1/X).
     factors: Vec<Poly<u32, Ntt>>,
-    tables: Vec<PackingTable>,
+    tables: Tables<PackingTable>,
     /// Updates so far, modulo 2^16.
     epoch: u16,
 }
@@ -60,14 +58,13 @@ impl Server {
     /// Encodes the database and makes the packing tables of its hints (phases `encode`, `hint`, `packing_tables`).
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
-        let mut seed = Seed([0; SEED_BYTES]);
-        context.rng.fill_bytes(&mut seed.0);
+        let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let matrix = clock.time("encode", Group::Offline, || encode(params, &layout, database, context))?;
         let factors = public.queries.factors()?;
         let mut server =
-            Self { params: params.clone(), layout, public, seed, matrix, factors, tables: Vec::new(), epoch: 0 };
+            Self { params: params.clone(), layout, public, seed, matrix, factors, tables: Tables::default(), epoch: 0 };
         // One output at a time: its hints are larger than all else but the tables, and are needed for its table only.
         let mut seconds = [0.0; 2];
         context.progress.begin("packing_tables", layout.elements as u64);
@@ -97,39 +94,6 @@ impl Server {
         table.map_err(internal)
     }
 
-    /// The message with the public seed.
-    pub(super) fn seed(&self) -> Frame {
-        let mut builder = FrameBuilder::new(SEED_BYTES);
-        builder.payload_mut().copy_from_slice(&self.seed.0);
-        builder.finish(SimpleYpir::NAME, "seed")
-    }
-
-    /// Answers every query of every request in one pass over the database and one over each packing table.
-    pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        let clock = Arc::clone(&context.clock);
-        let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
-        let (kernel, threads) = (context.kernel, context.threads);
-        let products =
-            clock.time("answer_product", Group::Online, || bodies(kernel, &self.matrix, &queries, threads))?;
-        let ring = &self.public.ring;
-        let packed = clock.time("answer_packing", Group::Online, || pack_all(ring, &self.tables, &keys, &products))?;
-        let switch = self.params.switch;
-        let each = switch.bytes(self.layout.degree, self.layout.degree) as usize;
-        let mut packed = packed.iter();
-        let respond = |request: &Request| {
-            let bytes = each * self.layout.elements * request.queries as usize;
-            let mut builder = FrameBuilder::new(bytes);
-            let ciphertexts = packed.by_ref().take(request.queries as usize).flatten();
-            for (out, ciphertext) in builder.payload_mut().chunks_exact_mut(each).zip(ciphertexts) {
-                let switched = ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?;
-                out.copy_from_slice(&switched.to_bytes());
-            }
-            let answer = builder.at_epoch(self.epoch).finish(SimpleYpir::NAME, "answer");
-            Ok(Response { messages: vec![("answer", answer)], queries: request.queries })
-        };
-        clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())
-    }
-
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
         let (packing, bytes) = (&self.public.packing, self.params.query_bytes * self.layout.rows);
         let (mut queries, mut all_keys) = (Vec::new(), Vec::new());
@@ -149,10 +113,43 @@ impl Server {
         }
         Ok((queries, all_keys))
     }
+}
+
+impl HintlessServer for Server {
+    fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Answers every query of every request in one pass over the database and one over each packing table.
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        let clock = Arc::clone(&context.clock);
+        let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let (kernel, threads) = (context.kernel, context.threads);
+        let products =
+            clock.time("answer_product", Group::Online, || bodies(kernel, &self.matrix, &queries, threads))?;
+        let ring = &self.public.ring;
+        let packed =
+            clock.time("answer_packing", Group::Online, || pack_all(ring, &self.tables.all()?, &keys, &products))?;
+        let switch = self.params.switch;
+        let each = switch.bytes(self.layout.degree, self.layout.degree) as usize;
+        let mut packed = packed.iter();
+        let respond = |request: &Request| {
+            let bytes = each * self.layout.elements * request.queries as usize;
+            let mut builder = FrameBuilder::new(bytes);
+            let ciphertexts = packed.by_ref().take(request.queries as usize).flatten();
+            for (out, ciphertext) in builder.payload_mut().chunks_exact_mut(each).zip(ciphertexts) {
+                let switched = ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?;
+                out.copy_from_slice(&switched.to_bytes());
+            }
+            let answer = builder.at_epoch(self.epoch).finish(SimpleYpir::NAME, "answer");
+            Ok(Response { messages: vec![("answer", answer)], queries: request.queries })
+        };
+        clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())
+    }
 
     /// Changes records; the hints and tables of the outputs they stand in are made anew. Clients hold nothing of the database,
     /// so they need no message.
-    pub(super) fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
         let layout = self.layout;
         changes.iter().try_for_each(|(index, record)| check_change(layout.shape, *index, record))?;
         let mut touched = BTreeSet::new();
@@ -172,28 +169,22 @@ impl Server {
             touched.extend(range.start / layout.degree..=(range.end - 1) / layout.degree);
         }
         let mut seconds = [0.0; 2];
-        for element in touched {
-            // The old table goes before the new one is made: together they would be the largest sum of memory.
-            drop(self.tables.remove(element));
+        for element in self.tables.invalidate(touched) {
             let table = self.table(element, context.threads, &mut seconds)?;
-            self.tables.insert(element, table);
+            self.tables.set(element, table);
         }
         context.clock.add("update_hint", Group::Update, seconds[0]);
         context.clock.add("update_packing_tables", Group::Update, seconds[1]);
         self.epoch = self.epoch.wrapping_add(1);
-        Ok(Vec::new())
+        Ok(())
     }
 }
 
-/// Cuts the items into centred entries, 32 rows at a time.
+/// Cuts the items into centred entries.
 fn encode(params: &Params, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
     let columns = layout.columns();
     let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.degree).map_err(internal)?;
-    let items = layout.items as usize;
-    let starts: Vec<usize> = (0..items).step_by(LINE).collect();
-    context.progress.begin("encode", starts.len() as u64);
-    let entries_from = |&start: &usize| -> Result<Vec<i16>> {
-        let rows = LINE.min(items - start);
+    fill_rows(&mut matrix, ("encode", layout.items as usize), context, |start, rows| {
         let mut centred = vec![0i16; rows * columns];
         let (mut bytes, mut scratch) = (Vec::new(), Vec::new());
         let mut entries = vec![0u16; columns];
@@ -208,18 +199,6 @@ fn encode(params: &Params, layout: &Layout, database: &Database, context: &Conte
             pairs.for_each(|(out, &entry)| *out = (i32::from(entry) - params.offset()) as i16);
         }
         Ok(centred)
-    };
-    for starts in starts.chunks(context.threads.max(1)) {
-        let parts: Vec<Result<Vec<i16>>> = match starts {
-            [one] => vec![entries_from(one)],
-            several => several.par_iter().map(entries_from).collect(),
-        };
-        for (&start, part) in starts.iter().zip(parts) {
-            let rows = LINE.min(items - start);
-            matrix.set_rows((start, rows), (0, columns), &part?, columns).map_err(internal)?;
-        }
-        context.progress.advance(starts.len() as u64);
-    }
-    context.progress.end();
+    })?;
     Ok(matrix)
 }
