@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import median
 
+from scipy.stats import chi2, norm
+
 MEMORY_TOLERANCE = 0.10
 #: Of the predicted answer seconds, by unit costs of the machine that ran.
 ANSWER_TOLERANCE = 0.25
@@ -19,8 +21,8 @@ ENOUGH_KEYS = 20
 ENOUGH_KEYS_IN_COMMON = 100
 #: Share of the variance in common from which that is so.
 COMMON_PART = 0.05
-#: Sampling error allowed for, in standard deviations of a measured variance.
-SAMPLING_DEVIATIONS = 4.0
+#: Sampling error allowed for: quantiles of a measured variance that a Gaussian exceeds by four standard deviations.
+SAMPLING_QUANTILE = float(norm.sf(4.0))
 
 
 @dataclass(frozen=True)
@@ -111,22 +113,32 @@ def _stages(prediction: dict, measured: dict[str, tuple[float, int, int]], rando
             rows.append(_row(quantity, "", 0.0, sqrt(variance), False, "stage unknown"))
             continue
         effective = _independent_samples(stage, samples, keys, random_data)
-        sampling = SAMPLING_DEVIATIONS * sqrt(2 / effective)
+        below, above = _sampling_error(effective)
         needed = ENOUGH_KEYS_IN_COMMON if stage["common_share"] > COMMON_PART else ENOUGH_KEYS
         enough = samples >= ENOUGH_SAMPLES and keys >= needed
-        exact = enough and effective >= ENOUGH_SAMPLES
+        exact = enough and above <= VARIANCE_TOLERANCE
         within, bound = True, stage["stddev_bound"]
         if random_data and stage["kind"] == "equality":
-            allowed = VARIANCE_TOLERANCE + (0 if exact else sampling)
-            within = abs(variance - stage["variance"]) <= allowed * stage["variance"]
-            tolerance = "variance within " + ("1/16" if exact else f"1/16 + sampling error {sampling:.1%}")
+            under, over = (0.0, 0.0) if exact else (below, above)
+            least, most = 1 - VARIANCE_TOLERANCE - under, 1 + VARIANCE_TOLERANCE + over
+            within = least * stage["variance"] <= variance <= most * stage["variance"]
+            tolerance = "variance within " + ("1/16" if exact else f"1/16 + sampling error -{below:.1%} to {above:.1%}")
             tolerance += ", below the bound" if bound is not None else ""
         else:
             bound = stage["stddev"] if bound is None else bound
-            tolerance = f"variance below the bound (sampling error {sampling:.1%})"
-        within = within and (bound is None or variance <= bound**2 * (1 + sampling))
+            tolerance = f"variance below the bound (sampling error {above:.1%})"
+        within = within and (bound is None or variance <= bound**2 * (1 + above))
         rows.append(_row(quantity, "", stage["stddev"], sqrt(variance), within, tolerance, _few(samples, keys, needed)))
     return rows
+
+
+def _sampling_error(independent: float) -> tuple[float, float]:
+    """By what shares a variance measured on so many independent Gaussian samples may lie below and above the true one.
+
+    Quantiles of chi-square: on few samples its upper tail is much longer than that of a Gaussian of the same variance.
+    """
+    below, above = chi2.ppf(SAMPLING_QUANTILE, independent), chi2.isf(SAMPLING_QUANTILE, independent)
+    return 1 - float(below) / independent, float(above) / independent - 1
 
 
 def _few(samples: int, keys: int, needed: int) -> str:
@@ -137,17 +149,21 @@ def _few(samples: int, keys: int, needed: int) -> str:
 
 
 def _independent_samples(stage: dict, samples: int, keys: int, random_data: bool) -> float:
-    """How many independent samples tell as much of the variance as the run's own, which share error vectors.
+    """How many independent samples tell as much of the variance as the run's own, which share error vectors and data.
 
-    Of the common part of the error a key gives `common_samples`, of the rest at most `terms`. Of data that are not
-    random nothing is known: all decisions of a key may have the whole error in common.
+    Of the common part of the error a key gives `common_samples`. The rest, m decisions on a sum of `terms` products of
+    independent data with the same errors, is the quadratic form of a Wishart matrix: it varies like
+    1 / (1/m + 1/terms) independent squares. Of data that are not random nothing is known: all decisions of a key may
+    have the whole error in common. The mean square of random data deviates from its expectation by their fourth
+    moment: a value's square varies by no more than its mean (bits; by 0.8 of it when uniform in a range).
     """
     keys = max(1, keys)
     if not random_data:
         return keys
-    independent = max(1.0, samples if stage["terms"] is None else min(samples, keys * stage["terms"]))
+    shared = 0.0 if stage["terms"] is None else 1 / (keys * stage["terms"])
+    data = 0.0 if stage["data_values"] is None else 1 / (2 * stage["data_values"])
     common = stage["common_share"]
-    return 1 / (common**2 / (stage["common_samples"] * keys) + (1 - common) ** 2 / independent)
+    return 1 / (common**2 / (stage["common_samples"] * keys) + (1 - common) ** 2 * (1 / samples + shared) + data)
 
 
 def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:

@@ -109,9 +109,10 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
 RULES = (
     "Demanded: payload bytes equal; peak memory within 10 %; noise: variance within 1/16 of the formula for a random "
     "database on at least 2^14 independent samples over at least 20 keys, with fewer (the note says so where the run "
-    "took fewer) within 1/16 and four standard deviations of sampling; never above the bound but for that sampling "
-    "error. Shown is the standard deviation. Answer seconds within 25 %, where the unit costs were measured on the "
-    "machine that ran, at the same read bandwidth (the note says where not); other seconds are for information."
+    "took fewer) within 1/16 and the sampling error (chi-square at four standard deviations); never above the bound "
+    "but for that error. Shown is the standard deviation. Answer seconds within 25 %, where the unit costs were "
+    "measured on the machine that ran, at the same read bandwidth (the note says where not); other seconds are for "
+    "information."
 )
 
 

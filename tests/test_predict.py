@@ -9,10 +9,11 @@ import sys
 import numpy as np
 import pytest
 from pirlab_estimator import cost, predict
-from pirlab_estimator.compare import compare
+from pirlab_estimator.compare import _independent_samples, compare
 from pirlab_estimator.cost.plan import format_bytes, plan, row_seconds, summary
 from pirlab_estimator.describe import DescribeError, describe, read_descriptions
 from pirlab_estimator.schemas import validate
+from scipy.stats import chi2, norm
 
 SETS = ["simplepir/usenix23", "simplepir/secure-n1088", "simplepir/secure-sd11"]
 SETS += ["doublepir/usenix23", "doublepir/usenix23-one-hint", "doublepir/secure-n1088", "doublepir/secure-sd11"]
@@ -333,7 +334,7 @@ def test_noise_variance_within_a_sixteenth(pair, variance, within):
 def test_noise_of_other_data_is_held_against_the_bound_only(pair):
     stage = pair[0]["noise"]["stages"][0]
     pair[1]["database"]["source"] = "file:x"
-    sampling = 4 * (2 / 200) ** 0.5  # of a variance; all decisions of one of the 200 keys may be the same one
+    sampling = float(chi2.isf(norm.sf(4), 200)) / 200 - 1  # all decisions of one of the 200 keys may be the same one
     for variance, within in ((0.01, True), (1, True), (1 + 0.99 * sampling, True), (1 + 1.01 * sampling, False)):
         pair[1]["noise"][0]["stddev"] = stage["stddev_bound"] * variance**0.5
         assert by_quantity(pair)["noise stddev answer"].within is within
@@ -342,7 +343,8 @@ def test_noise_of_other_data_is_held_against_the_bound_only(pair):
 def test_a_bound_has_no_slack_beyond_sampling_error(pair):
     stage = pair[0]["noise"]["stages"][0]
     stage |= {"kind": "bound", "stddev": stage["stddev"] / 2, "stddev_bound": stage["stddev"]}
-    sampling = 4 * (2 / 2**14) ** 0.5
+    independent = 1 / (1 / 2**14 + 1 / (200 * stage["terms"]) + 1 / (2 * stage["data_values"]))
+    sampling = float(chi2.isf(norm.sf(4), independent)) / independent - 1
     for variance, within in ((0.1, True), (1, True), (1 + 0.99 * sampling, True), (1 + 1.01 * sampling, False)):
         pair[1]["noise"][0]["stddev"] = stage["stddev_bound"] * variance**0.5
         assert by_quantity(pair)["noise stddev answer"].within is within
@@ -351,13 +353,29 @@ def test_a_bound_has_no_slack_beyond_sampling_error(pair):
 def test_few_samples_widen_the_tolerance(pair):
     pair[1]["noise"][0] |= {"samples": 50, "stddev": pair[0]["noise"]["stages"][0]["stddev"] * 1.25}
     row = by_quantity(pair)["noise stddev answer"]
-    assert row.within is True and "1/16 + sampling error 80.0%" in row.tolerance, "four standard deviations"
+    assert row.within is True and "1/16 + sampling error -61.0% to 100.7%" in row.tolerance, (
+        "chi-square at four deviations"
+    )
     assert row.note == "few samples: 50"
     pair[1]["noise"][0] |= {"samples": 1 << 15, "keys": 19}
     assert by_quantity(pair)["noise stddev answer"].note == "few keys: 19"
     pair[0]["noise"]["stages"][0]["common_share"] = 1.0
     row = by_quantity(pair)["noise stddev answer"]
-    assert "sampling error 129.8%" in row.tolerance, "a common error is one sample a key"
+    assert "sampling error -82.0% to 184.8%" in row.tolerance, "a common error is one sample a key"
+
+
+def test_the_sampling_error_of_shared_errors_and_data_is_that_of_a_simulation():
+    """Random data times one error vector a key, measured on all rows: how a run's mean square varies."""
+    rng = np.random.default_rng(5)
+    keys, rows, terms, runs = 20, 24, 30, 4000
+    measured = []
+    for _ in range(runs):
+        data = rng.uniform(-1, 1, (rows, terms))
+        measured.append(np.mean((data @ rng.normal(size=(terms, keys))) ** 2) / (terms / 3))
+    stage = {"terms": terms, "data_values": rows * terms, "common_share": 0.0, "common_samples": 1}
+    independent = _independent_samples(stage, rows * keys, keys, random_data=True)
+    assert np.mean(measured) == pytest.approx(1, abs=0.01)
+    assert np.var(measured) == pytest.approx(2 / independent, rel=0.15)
 
 
 def test_an_unknown_stage_is_a_contradiction_and_a_skipped_run_none(pair):

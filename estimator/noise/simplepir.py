@@ -79,6 +79,7 @@ def first_layer(name: str, source: str, descriptions: Sequence[dict], measured_f
         fill=np.array([measured_fill(o) for o in layouts]) / full,
         common_share=np.divide(means, squares),
         terms=[o["entries"] / o["rows"] for o in layouts],
+        data_values=[o["entries"] for o in layouts],
     )
 
 

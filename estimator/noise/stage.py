@@ -47,7 +47,9 @@ class Stage:
     fill: the variance averaged over what a run measures, by the above (not 1 where a run also sees padding).
     common_share: the share of the variance that all decisions of one key have in common (means of what the error is
         multiplied with). It averages over keys only, at `common_samples` independent values a key.
-    terms: at most so many independent values a key has the rest of the error; unlimited by default.
+    terms: a decision of one key sums so many products with independent errors that all its decisions share;
+        unlimited by default.
+    data_values: the second moment of so many random data values enters what a run measures; unlimited by default.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Stage:
     common_share: ArrayLike = 0.0
     common_samples: int = 1
     terms: ArrayLike | None = None
+    data_values: ArrayLike | None = None
 
 
 def evaluate(chain: Sequence[Stage], count: int) -> list[list[dict]]:
@@ -100,6 +103,7 @@ def _entries(stage: Stage, count: int) -> list[dict]:
         "common_share": _numbers(stage.common_share, count),
         "common_samples": [stage.common_samples] * count,
         "terms": [None] * count if stage.terms is None else _numbers(stage.terms, count),
+        "data_values": [None] * count if stage.data_values is None else _numbers(stage.data_values, count),
     }
     columns |= _decided(stage, classes, union, count)
     plain = {name: [_plain(value) for value in column] for name, column in columns.items()}
