@@ -16,6 +16,7 @@ pub mod pack;
 mod product;
 mod ringswitch;
 mod rlwe;
+pub mod rotate;
 mod secret;
 #[cfg(test)]
 mod tests;
@@ -31,5 +32,6 @@ pub use pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable, ring_ma
 pub use product::{Workspace, product_ntts};
 pub use ringswitch::{embed_key, project};
 pub use rlwe::{Masks, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRgsw, SeededRlwe, SeededRlwePrime};
+pub use rotate::{BlindRotationKey, Form, RotationShape, SeededBlindRotationKey, SmallSecret};
 pub use secret::Secret;
 pub use trace::{TraceKeys, trace_keys};

@@ -6,6 +6,7 @@
 use crate::decompose::{Integers, RingGadget};
 use crate::error::LatticeError;
 use crate::rlwe::{Rgsw, Rlwe, RlwePrime, check};
+use crate::rotate::Buffers;
 use gadget::Coins;
 use ring::{Coefficient, Ntt, Poly, Ring, Word};
 
@@ -17,12 +18,25 @@ pub struct Workspace<W: Word> {
     transformed: Vec<Poly<W, Ntt>>,
     scratch: Option<Rlwe<W, Coefficient>>,
     coins: Coins,
+    pub(crate) rotation: Buffers<W>,
 }
 
 impl<W: Word> Workspace<W> {
     /// Empty buffers. The coins are drawn by randomised gadgets only.
     pub fn new(coins: Coins) -> Self {
-        Self { integers: Integers::default(), digits: Vec::new(), transformed: Vec::new(), scratch: None, coins }
+        Self {
+            integers: Integers::default(),
+            digits: Vec::new(),
+            transformed: Vec::new(),
+            scratch: None,
+            coins,
+            rotation: Buffers::default(),
+        }
+    }
+
+    /// The digits of a polynomial of the gadget's ring, digit-major.
+    pub(crate) fn digits(&mut self, gadget: &RingGadget<W>, input: &Poly<W, Coefficient>, digits: &mut [i32]) {
+        gadget.digits(input, &mut self.integers, digits, &mut self.coins);
     }
 
     /// Makes room for `rows` rows of digits of that ring.

@@ -43,4 +43,4 @@ pub use prg::{Prg, Seed};
 pub use rns::{Rns, RnsError};
 pub use vector::Vectors;
 pub use word::Word;
-pub use words::Words;
+pub use words::{Buffer, Words, WordsError};

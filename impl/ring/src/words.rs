@@ -1,39 +1,46 @@
-//! Big buffers of 32-bit words on huge pages.
+//! Big buffers of words on huge pages.
 
 use crate::region::Region;
+use crate::word::Word;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-/// A fixed number of `u32`, zero at first, on huge pages where the system grants them: for hints and other tables that are
+/// A fixed number of words, zero at first, on huge pages where the system grants them: for hints, keys and other tables that are
 /// streamed through. From a `Vec`, whose pages are small, the same products read memory up to a third slower.
-pub struct Words {
+pub struct Buffer<W> {
     region: Region,
     len: usize,
+    word: PhantomData<W>,
 }
+
+/// A [`Buffer`] of `u32`.
+pub type Words = Buffer<u32>;
 
 /// The system refused the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no memory for {0} words of 32 bits")]
+#[error("no memory for {0} words")]
 pub struct WordsError(pub usize);
 
-impl Words {
+impl<W: Word> Buffer<W> {
     /// Allocates `len` zero words.
     pub fn zeroed(len: usize) -> Result<Self, WordsError> {
-        let bytes = len.checked_mul(4).filter(|bytes| *bytes <= isize::MAX as usize).ok_or(WordsError(len))?;
-        Ok(Self { region: Region::zeroed(bytes).ok_or(WordsError(len))?, len })
+        let bytes =
+            len.checked_mul(size_of::<W>()).filter(|bytes| *bytes <= isize::MAX as usize).ok_or(WordsError(len))?;
+        Ok(Self { region: Region::zeroed(bytes).ok_or(WordsError(len))?, len, word: PhantomData })
     }
 }
 
-impl Deref for Words {
-    type Target = [u32];
+impl<W: Word> Deref for Buffer<W> {
+    type Target = [W];
 
-    fn deref(&self) -> &[u32] {
-        // SAFETY: the region is aligned to 64 and holds `4 * len` initialised bytes; any bytes are a `u32`.
+    fn deref(&self) -> &[W] {
+        // SAFETY: the region is aligned to 64 and holds `len` initialised words; any bytes are a word.
         unsafe { std::slice::from_raw_parts(self.region.bytes().as_ptr().cast(), self.len) }
     }
 }
 
-impl DerefMut for Words {
-    fn deref_mut(&mut self) -> &mut [u32] {
+impl<W: Word> DerefMut for Buffer<W> {
+    fn deref_mut(&mut self) -> &mut [W] {
         // SAFETY: as in `deref`; the mutable borrow of `self` makes the view unique.
         unsafe { std::slice::from_raw_parts_mut(self.region.bytes_mut().as_mut_ptr().cast(), self.len) }
     }

@@ -98,8 +98,8 @@ fn expand_rows<W: Word>(ring: &Ring<W>, scale: Scale, rows: &[SeededRlwe<W>]) ->
     RlwePrime { scale, rows: rows.iter().map(|row| row.expand(ring)).collect() }
 }
 
-/// Rows made one after the other by one [`Masks`]: their streams follow each other.
-fn write_rows<W: Word>(ring: &Ring<W>, rows: &[SeededRlwe<W>]) -> Vec<u8> {
+/// Bytes of rows made one after the other by one [`Masks`]: their streams follow each other.
+pub(crate) fn write_rows<W: Word>(ring: &Ring<W>, rows: &[SeededRlwe<W>]) -> Vec<u8> {
     let mut out = wire::Writer::with_capacity(SeededRlwePrime::wire_bytes(ring, rows.len()));
     if let Some(first) = rows.first() {
         out.write_seed(&first.seed);
@@ -111,7 +111,12 @@ fn write_rows<W: Word>(ring: &Ring<W>, rows: &[SeededRlwe<W>]) -> Vec<u8> {
     out.finish()
 }
 
-fn read_rows<W: Word>(ring: &Ring<W>, length: usize, bytes: &[u8]) -> Result<Vec<SeededRlwe<W>>, LatticeError> {
+/// Inverse of [`write_rows`] for `length` rows.
+pub(crate) fn read_rows<W: Word>(
+    ring: &Ring<W>,
+    length: usize,
+    bytes: &[u8],
+) -> Result<Vec<SeededRlwe<W>>, LatticeError> {
     let mut input = wire::Reader::new(bytes, SeededRlwePrime::wire_bytes(ring, length))?;
     let (seed, first) = (input.seed(), input.word());
     let rows = (0..length as u64)
@@ -164,6 +169,11 @@ impl<W: Word> SeededRgsw<W> {
         let mut rows = fresh_rows(key, &masked, gadget, error, masks, rng);
         rows.extend(fresh_rows(key, message, gadget, error, masks, rng));
         Ok(Self { scale: gadget.scale(), rows })
+    }
+
+    /// The rows of RLWE'(-s m), then of RLWE'(m).
+    pub(crate) fn into_rows(self) -> Vec<SeededRlwe<W>> {
+        self.rows
     }
 
     /// The rows in full.

@@ -10,5 +10,6 @@ mod seeded;
 pub use ciphertext::Rlwe;
 pub(crate) use ciphertext::check;
 pub use gadget::{Rgsw, RlwePrime, SeededRgsw, SeededRlwePrime};
+pub(crate) use gadget::{read_rows, write_rows};
 pub use key::RlweKey;
 pub use seeded::{Masks, SeededRlwe};

@@ -1,0 +1,138 @@
+//! What a blind rotation does in each of its steps.
+
+use crate::error::LatticeError;
+use crate::product::product_ntts;
+
+/// What the coefficients of the small LWE key are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SmallSecret {
+    /// 0 and 1.
+    Binary,
+    /// -1, 0 and 1: two bits each, of which one is 1 at most.
+    Ternary,
+}
+
+/// How key bits are taken; see [`crate::rotate`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// One bit a step: least noise.
+    Cmux,
+    /// Two bits a step with one decomposition: fewest transforms.
+    Joint,
+}
+
+/// The small key a blind rotation is for, and its form: what keys and their sizes depend on beside the gadget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RotationShape {
+    /// Dimension n of the small key.
+    pub dimension: usize,
+    /// Its coefficients.
+    pub secret: SmallSecret,
+    /// The form.
+    pub form: Form,
+}
+
+/// Most indicators of a step.
+pub(super) const MAX_SELECTORS: usize = 3;
+
+/// One step, by the coefficients of the small key that it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Whether z_i is 1 (or -1, where negated).
+    One { index: usize, negated: bool },
+    /// The bits z_i and z_(i + 1).
+    Pair { first: usize },
+    /// Whether z_i is 1, or -1.
+    Signed { index: usize },
+}
+
+impl Step {
+    /// Number of its indicators.
+    pub(super) fn selectors(self) -> usize {
+        match self {
+            Self::One { .. } => 1,
+            Self::Pair { .. } => 3,
+            Self::Signed { .. } => 2,
+        }
+    }
+
+    /// Its indicators for a small key.
+    pub(super) fn indicators(self, key: &[i32]) -> impl Iterator<Item = bool> {
+        let all = match self {
+            Self::One { index, negated } => [key[index] == if negated { -1 } else { 1 }, false, false],
+            Self::Pair { first } => {
+                let [y, z] = [key[first] == 1, key[first + 1] == 1];
+                [y && !z, z && !y, y && z]
+            }
+            Self::Signed { index } => [key[index] == 1, key[index] == -1, false],
+        };
+        all.into_iter().take(self.selectors())
+    }
+
+    /// The exponents of its monomials modulo `order` = 2N, for a mask below it; unused ones are 0.
+    pub(super) fn exponents(self, mask: &[u64], order: u64) -> [usize; MAX_SELECTORS] {
+        let negative = |x: u64| if x == 0 { 0 } else { order - x };
+        match self {
+            Self::One { index, negated } => [if negated { negative(mask[index]) } else { mask[index] }, 0, 0],
+            Self::Pair { first } => {
+                let [a, b] = [mask[first], mask[first + 1]];
+                [a, b, (a + b) % order]
+            }
+            Self::Signed { index } => [mask[index], negative(mask[index]), 0],
+        }
+        .map(|exponent| exponent as usize)
+    }
+}
+
+impl RotationShape {
+    /// Refuses a small key that is not of this shape.
+    pub(super) fn check_key(&self, key: &[i32]) -> Result<(), LatticeError> {
+        let least = match self.secret {
+            SmallSecret::Binary => 0,
+            SmallSecret::Ternary => -1,
+        };
+        if key.len() != self.dimension || key.iter().any(|z| !(least..=1).contains(z)) {
+            return Err(LatticeError::Mismatch(
+                "a blind rotation and a small key of another dimension or distribution",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The steps, in order.
+    pub(super) fn steps(&self) -> impl Iterator<Item = Step> {
+        let (n, secret, form) = (self.dimension, self.secret, self.form);
+        (0..self.step_count()).map(move |i| match (secret, form) {
+            (SmallSecret::Binary, Form::Cmux) => Step::One { index: i, negated: false },
+            (SmallSecret::Binary, Form::Joint) if 2 * i + 1 == n => Step::One { index: 2 * i, negated: false },
+            (SmallSecret::Binary, Form::Joint) => Step::Pair { first: 2 * i },
+            (SmallSecret::Ternary, Form::Cmux) => Step::One { index: i / 2, negated: i % 2 == 1 },
+            (SmallSecret::Ternary, Form::Joint) => Step::Signed { index: i },
+        })
+    }
+
+    /// Number of steps: external products by way of one decomposition.
+    pub fn step_count(&self) -> usize {
+        match (self.secret, self.form) {
+            (SmallSecret::Binary, Form::Cmux) | (SmallSecret::Ternary, Form::Joint) => self.dimension,
+            (SmallSecret::Binary, Form::Joint) => self.dimension.div_ceil(2),
+            (SmallSecret::Ternary, Form::Cmux) => 2 * self.dimension,
+        }
+    }
+
+    /// Number of RGSW ciphertexts of a key.
+    pub fn selectors(&self) -> usize {
+        match (self.secret, self.form) {
+            (SmallSecret::Binary, Form::Cmux) => self.dimension,
+            (SmallSecret::Binary, Form::Joint) => 3 * (self.dimension / 2) + self.dimension % 2,
+            (SmallSecret::Ternary, _) => 2 * self.dimension,
+        }
+    }
+
+    /// NTTs of size N modulo one prime that a rotation takes at most, forward and inverse, with a gadget of `length` digits. A step
+    /// whose exponents are all 0 takes none.
+    pub fn ntts(&self, length: usize, primes: usize) -> (usize, usize) {
+        let (forward, inverse) = product_ntts(2, length, primes);
+        (self.step_count() * forward, self.step_count() * inverse)
+    }
+}
