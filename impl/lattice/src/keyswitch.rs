@@ -58,6 +58,11 @@ impl<W: Word> AutomorphismKey<W> {
         Ok(Self { map: Automorphism::new(ring.n(), exponent)?, key: key.expand(ring) })
     }
 
+    /// Refuses a gadget that the key was not made with.
+    pub(crate) fn check(&self, gadget: &RingGadget<W>) -> Result<(), LatticeError> {
+        gadget.check_key(&self.key)
+    }
+
     /// The map.
     pub fn map(&self) -> &Automorphism {
         &self.map

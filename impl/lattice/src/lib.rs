@@ -4,6 +4,7 @@
 //! gadget encryption is a method of it and works for every family of gadgets. Secret keys make *seeded* encryptions, which
 //! travel as seed and bodies; `expand` gives them in full, in the NTT domain, as the products read them.
 
+pub mod convert;
 mod decompose;
 mod error;
 mod expand;

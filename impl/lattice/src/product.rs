@@ -8,7 +8,7 @@ use crate::error::LatticeError;
 use crate::rlwe::{Rgsw, Rlwe, RlwePrime, check};
 use crate::rotate::Buffers;
 use gadget::Coins;
-use ring::{Coefficient, Ntt, Poly, Ring, Word};
+use ring::{Coefficient, Ntt, NttPlan, Poly, Ring, Word};
 
 /// Buffers and coins of the products, reused from call to call, on any ring.
 pub struct Workspace<W: Word> {
@@ -165,6 +165,27 @@ impl<W: Word> RingGadget<W> {
         workspace: &mut Workspace<W>,
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
+        self.product_and(parts, workspace, out, NttPlan::inverse)
+    }
+
+    /// As [`Self::product`], but it stays in the NTT domain.
+    pub(crate) fn product_ntt(
+        &self,
+        parts: &[(&Poly<W, Coefficient>, &RlwePrime<W>)],
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Ntt>,
+    ) -> Result<(), LatticeError> {
+        self.product_and(parts, workspace, out, |_, _| ())
+    }
+
+    /// The product in the NTT domain, limb by limb; what is left to do to a limb is `finish`.
+    fn product_and<D>(
+        &self,
+        parts: &[(&Poly<W, Coefficient>, &RlwePrime<W>)],
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, D>,
+        finish: impl Fn(&NttPlan<W>, &mut [W]),
+    ) -> Result<(), LatticeError> {
         let (ring, n, length) = (self.ring(), self.ring().n(), self.length());
         out.check(ring)?;
         for (part, key) in parts {
@@ -188,8 +209,8 @@ impl<W: Word> RingGadget<W> {
             }
             let (a, b) = (out.a.limb_mut(limb), out.b.limb_mut(limb));
             ring.vectors().sum_products(modulus, &left, &right, &mut [&mut *a, &mut *b]);
-            plan.inverse(a);
-            plan.inverse(b);
+            finish(plan, a);
+            finish(plan, b);
         }
         Ok(())
     }

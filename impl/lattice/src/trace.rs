@@ -50,6 +50,11 @@ impl<W: Word> TraceKeys<W> {
         Ok(Self { first, keys })
     }
 
+    /// Refuses a gadget that the keys were not made with.
+    pub(crate) fn check(&self, gadget: &RingGadget<W>) -> Result<(), LatticeError> {
+        self.keys.iter().try_for_each(|key| key.check(gadget))
+    }
+
     /// The key for X -> X^(2^level + 1).
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Every operation at toy size against schoolbook phases, over rings of both words and gadgets of both integer sizes.
 
 mod ciphertexts;
+mod convert;
 mod galois;
 mod products;
 mod refusals;

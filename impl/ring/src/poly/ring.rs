@@ -134,6 +134,15 @@ impl<W: Word> Ring<W> {
         Poly::from_data(poly.data, self.n, poly.primes)
     }
 
+    /// As [`Self::inverse`], into a polynomial that exists.
+    pub fn inverse_into(&self, a: &Poly<W, Ntt>, out: &mut Poly<W, Coefficient>) {
+        self.check(a);
+        for ((_, plan, out), a) in self.each(out).zip(a.limbs()) {
+            out.copy_from_slice(a);
+            plan.inverse(out);
+        }
+    }
+
     /// a += b.
     pub fn add_assign<D>(&self, a: &mut Poly<W, D>, b: &Poly<W, D>) {
         self.check(b);
