@@ -174,7 +174,7 @@ impl<'a, S: Scheme> Run<'a, S> {
 
         let request = clock.time("query", Group::Online, || S::query(client, indices, context))?;
         let messages = carry_all(link, &request.messages, Direction::Upload, "query", served)?;
-        let requests = [Request { messages, queries: request.queries }];
+        let requests = [Request { messages, ..request }];
         let responses = clock.time("answer", Group::Online, || S::answer(server, &requests, context))?;
         let response = responses.into_iter().next().ok_or_else(|| Error::message("answer", "the server gave none."))?;
         let messages = carry_all(link, &response.messages, Direction::Download, "answer", served)?;

@@ -42,6 +42,9 @@ pub struct Request {
     pub messages: Vec<(&'static str, Frame)>,
     /// Number of indices asked for.
     pub queries: u64,
+    /// Which of the clients whose keys the server holds is asking, by the number the server gave it in the offline exchange; 0 where
+    /// it holds none. A server knows it from the connection, so it is no part of a message.
+    pub session: u64,
 }
 
 /// The answer to one request: its messages, in order.

@@ -97,7 +97,7 @@ impl HintlessClient for Client {
         self.requests.push(pending);
         let messages =
             vec![("keys", keys.finish(self.protocol, "keys")), ("query", query.finish(self.protocol, "query"))];
-        Ok(Request { messages, queries: indices.len() as u64 })
+        Ok(Request { messages, queries: indices.len() as u64, session: 0 })
     }
 
     fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {

@@ -224,10 +224,10 @@ fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
     corrupt[last] ^= 1;
     assert!(Frame::parse(&corrupt, S::NAME, name).is_err());
     assert!(Frame::parse(&corrupt[..last], S::NAME, name).is_err());
-    let none = Request { messages: Vec::new(), queries: 1 };
+    let none = Request { messages: Vec::new(), queries: 1, session: 0 };
     assert!(S::answer(&server, &[none], &mut context).is_err());
     for queries in [0, 2, 1 << 62] {
-        let other = Request { messages: request.messages.clone(), queries };
+        let other = Request { messages: request.messages.clone(), queries, ..request };
         assert!(S::answer(&server, &[other], &mut context).is_err());
     }
     // Two clients' requests in one call; the answers come in order.

@@ -109,7 +109,7 @@ impl Client {
         });
         self.pending.push_back(pending.collect());
         let message = builder.finish(DoublePir::NAME, "query");
-        Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64 })
+        Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64, session: 0 })
     }
 
     pub(super) fn extract(&mut self, response: &Response, context: &mut Context) -> Result<Vec<Record>> {

@@ -87,7 +87,7 @@ impl HintlessClient for Client {
         if point_bytes > 0 {
             messages.push(("point", points.finish(Inspire::NAME, "point")));
         }
-        Ok(Request { messages, queries: indices.len() as u64 })
+        Ok(Request { messages, queries: indices.len() as u64, session: 0 })
     }
 
     fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {

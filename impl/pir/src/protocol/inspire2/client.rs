@@ -82,7 +82,7 @@ impl HintlessClient for Client {
         self.requests.push(pending);
         let messages =
             vec![("keys", keys.finish(Inspire2::NAME, "keys")), ("query", query.finish(Inspire2::NAME, "query"))];
-        Ok(Request { messages, queries: indices.len() as u64 })
+        Ok(Request { messages, queries: indices.len() as u64, session: 0 })
     }
 
     fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {

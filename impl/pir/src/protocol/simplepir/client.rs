@@ -91,7 +91,7 @@ impl Client {
         }
         self.pending.push_back(indices.iter().zip(keys).map(|(&index, key)| Pending { index, key }).collect());
         let message = builder.finish(SimplePir::NAME, "query");
-        Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64 })
+        Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64, session: 0 })
     }
 
     /// The answer, after checking that it fits a request of so many queries and the client's hint.
