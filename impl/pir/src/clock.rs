@@ -40,14 +40,25 @@ pub struct Clock {
 struct State {
     phases: Vec<Phase>,
     paused: bool,
+    /// Seconds spent so far within [`Clock::outside`].
+    outside: f64,
 }
 
 impl Clock {
     /// Runs `work` and adds its duration to the samples of `name`.
     pub fn time<T>(&self, name: &str, group: Group, work: impl FnOnce() -> T) -> T {
+        let (start, outside) = (Instant::now(), self.state().outside);
+        let result = work();
+        let outside = self.state().outside - outside;
+        self.add(name, group, (start.elapsed().as_secs_f64() - outside).max(0.0));
+        result
+    }
+
+    /// Runs `work`, which belongs to no phase: the phases that are being timed do not count it. Not within itself.
+    pub fn outside<T>(&self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
-        self.add(name, group, start.elapsed().as_secs_f64());
+        self.state().outside += start.elapsed().as_secs_f64();
         result
     }
 
@@ -76,5 +87,24 @@ impl Clock {
     fn state(&self) -> MutexGuard<'_, State> {
         // A panic while the lock is held leaves plain numbers behind; they stay usable.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_outside_belongs_to_no_phase() {
+        let clock = Clock::default();
+        let nap = Duration::from_millis(30);
+        clock.time("answer", Group::Online, || {
+            clock.time("inner", Group::Online, || clock.outside(|| std::thread::sleep(nap)));
+        });
+        clock.time("other", Group::Online, || std::thread::sleep(nap));
+        let seconds = |name: &str| clock.phases().iter().find(|phase| phase.name == name).unwrap().seconds[0];
+        assert!(seconds("other") >= nap.as_secs_f64());
+        assert!(seconds("answer") < nap.as_secs_f64() && seconds("inner") < nap.as_secs_f64());
     }
 }

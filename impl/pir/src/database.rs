@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memmap2::Mmap;
 use ring::{Prg, Seed};
@@ -28,10 +29,11 @@ enum Source {
     Constant(u8),
 }
 
-/// A database that can be read in any order; changed records are kept aside.
+/// A database that can be read in any order; changed records are kept aside. Clones share the source.
+#[derive(Clone)]
 pub struct Database {
     shape: Shape,
-    source: Source,
+    source: Arc<Source>,
     changed: HashMap<u64, Record>,
 }
 
@@ -47,7 +49,7 @@ impl Database {
     }
 
     fn with(shape: Shape, source: Source) -> Self {
-        Self { shape, source, changed: HashMap::new() }
+        Self { shape, source: Arc::new(source), changed: HashMap::new() }
     }
 
     /// Opens `seeded:<up to 32 hex digits>`, `constant:<2 hex digits>`, `file:<path>` or `mmap:<path>`.
@@ -108,7 +110,7 @@ impl Database {
 
     /// The source in the form [`Self::open`] takes.
     pub fn source(&self) -> String {
-        match &self.source {
+        match &*self.source {
             Source::Seeded { seed, .. } => format!("seeded:{}", hex(seed)),
             Source::Constant(byte) => format!("constant:{byte:02x}"),
             Source::File { path, .. } => format!("file:{}", path.display()),
@@ -129,7 +131,7 @@ impl Database {
         if wanted.is_empty() {
             return Ok(());
         }
-        match &self.source {
+        match &*self.source {
             Source::Seeded { prg, .. } => prg.fill_at(first, wanted),
             Source::Constant(byte) => wanted.fill(*byte),
             Source::Mapped { map, .. } => wanted.copy_from_slice(&map[first as usize..first as usize + have]),

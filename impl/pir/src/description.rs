@@ -29,6 +29,9 @@ pub struct Description {
     pub queries: u64,
     /// Records changed by one update.
     pub updates: u64,
+    /// Whether the preprocessed database is streamed past the clock block by block.
+    #[serde(default)]
+    pub streamed: bool,
     /// How the database is tiled; keys are the protocol's, values plain numbers.
     pub layout: serde_json::Map<String, serde_json::Value>,
     /// Every message with its exact length.

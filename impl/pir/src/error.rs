@@ -82,6 +82,13 @@ impl Error {
         Error::Message { message: name.into(), problem: problem.into() }
     }
 
+    /// The error of a protocol that is to stream its database but cannot.
+    pub fn cannot_stream(protocol: &str) -> Self {
+        Error::Workload(format!(
+            "{protocol} cannot stream its database: leave out --streamed and give fewer records, or take a machine with more memory."
+        ))
+    }
+
     /// The same error with the parameter file's name, where the error is about one of its values.
     pub fn in_file(self, file: &Path) -> Self {
         match self {

@@ -31,6 +31,7 @@ pub struct StageNoise {
 struct Sums {
     samples: u64,
     keys: u64,
+    last_key: Option<u64>,
     sum: f64,
     squares: f64,
     max: f64,
@@ -56,12 +57,27 @@ pub struct Coverage {
 
 impl NoiseLog {
     /// Adds the errors of values decrypted under one key.
-    pub fn add(&mut self, stage: &str, threshold: f64, errors: impl IntoIterator<Item = i32>) {
+    pub fn add(&mut self, stage: &str, threshold: f64, errors: impl IntoIterator<Item = impl Into<f64>>) {
+        self.add_under(None, stage, threshold, errors);
+    }
+
+    /// As [`Self::add`] for a key that serves several queries: it counts once, however often errors under it are added. `key`
+    /// tells it from the one before; `None` is a key of its own.
+    pub fn add_under(
+        &mut self,
+        key: Option<u64>,
+        stage: &str,
+        threshold: f64,
+        errors: impl IntoIterator<Item = impl Into<f64>>,
+    ) {
         let sums = self.stages.entry(stage.into()).or_default();
-        sums.keys += 1;
+        if key.is_none() || sums.last_key != key {
+            sums.keys += 1;
+        }
+        sums.last_key = key;
         sums.threshold = threshold;
         for error in errors {
-            let error = f64::from(error);
+            let error: f64 = error.into();
             sums.samples += 1;
             sums.sum += error;
             sums.squares += error * error;

@@ -52,6 +52,9 @@ const fn entry<S: Scheme + 'static>(source_hash: &'static str) -> Protocol {
 
 fn describe<S: Scheme>(file: &ParameterFile, workload: &Workload) -> Result<Description> {
     let params = file.parse::<S::Params>()?;
+    if workload.streamed && !S::STREAMS {
+        return Err(Error::cannot_stream(S::NAME));
+    }
     let sizes = S::describe(&params, workload).map_err(|e| e.in_file(&file.path))?;
     Ok(sizes.describe(S::NAME, file.id(params.source()), workload))
 }

@@ -26,7 +26,7 @@ pub const PROCESS_BYTES: u64 = 8 << 20;
 /// Preprocessing is repeated until there are as many samples as repetitions or until it has taken so long, seconds.
 const PREPROCESS_SECONDS: f64 = 5.0;
 
-/// Noise is measured over at least so many keys,
+/// Noise is measured over at least so many keys, where a client has more than one,
 const NOISE_KEYS: u64 = 20;
 /// and at least so many values,
 const NOISE_SAMPLES: u64 = 1 << 14;
@@ -118,6 +118,9 @@ impl<'a, S: Scheme> Run<'a, S> {
         options: &Options,
         progress: &'a dyn Progress,
     ) -> Result<Self> {
+        if workload.streamed && !S::STREAMS {
+            return Err(Error::cannot_stream(S::NAME));
+        }
         let kernel = options.kernel.check().map_err(|e| Error::Kernel(e.to_string()))?;
         let seed = match options.seed {
             Some(seed) => seed,
@@ -137,6 +140,7 @@ impl<'a, S: Scheme> Run<'a, S> {
             context: Context {
                 kernel,
                 threads: options.threads.max(1),
+                streamed: workload.streamed,
                 rng: ChaCha20Rng::from_seed(seed),
                 clock: Arc::default(),
                 noise: NoiseLog::default(),
@@ -163,13 +167,13 @@ impl<'a, S: Scheme> Run<'a, S> {
             .collect()
     }
 
-    /// One full exchange about `indices`; messages are written down if `keep`. Returns whether all records were right.
-    fn exchange(&mut self, indices: &[u64], keep: bool) -> Result<bool> {
+    /// One full exchange about `indices`. Returns whether all records were right.
+    fn exchange(&mut self, indices: &[u64], purpose: Purpose) -> Result<bool> {
         let Self { context, parties, link, workload, .. } = self;
         let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
         let clock = Arc::clone(&context.clock);
         let mut scratch = Link::new(S::NAME);
-        let link = if keep { link } else { &mut scratch };
+        let link = if purpose == Purpose::Transcript { link } else { &mut scratch };
         let served = Some(workload.queries);
 
         let request = clock.time("query", Group::Online, || S::query(client, indices, context))?;
@@ -181,6 +185,9 @@ impl<'a, S: Scheme> Run<'a, S> {
         let response = Response { messages, queries: response.queries };
         let records = clock.time("extract", Group::Online, || S::extract(client, &response, context))?;
         S::measure_noise(client, &response, context)?;
+        if purpose == Purpose::Diagnosis {
+            S::diagnose(client, server, &requests[0], context)?;
+        }
         self.compare(indices, &records)
     }
 
@@ -212,6 +219,17 @@ impl<'a, S: Scheme> Run<'a, S> {
             })
             .collect()
     }
+}
+
+/// What an exchange is for, beside the comparison of its records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Its messages are written down.
+    Transcript,
+    /// Nothing else.
+    Comparison,
+    /// The noise of every stage is measured.
+    Diagnosis,
 }
 
 type Messages = Vec<(&'static str, crate::wire::Frame)>;
@@ -252,14 +270,15 @@ impl<S: Scheme> Session for Run<'_, S> {
         }
         self.context.clock.pause(true);
         let indices = self.indices(u64::MAX / self.workload.queries / 2);
-        self.exchange(&indices, false)?;
+        self.exchange(&indices, Purpose::Comparison)?;
         self.context.clock.pause(false);
         Ok(())
     }
 
     fn repetition(&mut self) -> Result<()> {
         let indices = self.indices(self.done);
-        self.exchange(&indices, self.done == 0)?;
+        let purpose = if self.done == 0 { Purpose::Transcript } else { Purpose::Comparison };
+        self.exchange(&indices, purpose)?;
         self.done += 1;
         Ok(())
     }
@@ -272,11 +291,11 @@ impl<S: Scheme> Session for Run<'_, S> {
             let spent = start.elapsed().as_secs_f64();
             let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
             let least = coverage.least_samples >= NOISE_LEAST_SAMPLES || spent > NOISE_LEAST_SECONDS;
-            if coverage.keys >= NOISE_KEYS && samples && least {
+            if (coverage.keys >= NOISE_KEYS || S::ONE_KEY) && samples && least {
                 break;
             }
             let indices = self.indices(self.done);
-            self.exchange(&indices, false)?;
+            self.exchange(&indices, Purpose::Diagnosis)?;
             self.done += 1;
         }
         self.context.clock.pause(false);
@@ -310,7 +329,7 @@ impl<S: Scheme> Session for Run<'_, S> {
             let asked: Vec<u64> = asked.cycle().take(padding).collect();
             self.context.clock.pause(true);
             for indices in asked.chunks(queries) {
-                self.exchange(indices, false)?;
+                self.exchange(indices, Purpose::Comparison)?;
             }
             self.context.clock.pause(false);
         }

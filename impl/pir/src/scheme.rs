@@ -25,6 +25,9 @@ pub struct Context<'a> {
     pub kernel: Kernel,
     /// Threads of the server.
     pub threads: usize,
+    /// Whether the server may not keep the preprocessed database, but builds it block by block while it answers, each block
+    /// within [`Clock::outside`] and larger than the last-level cache. Only where [`Scheme::STREAMS`].
+    pub streamed: bool,
     /// All randomness: from the operating system, or from `--seed`.
     pub rng: ChaCha20Rng,
     /// Phases finer than the runner's.
@@ -65,6 +68,10 @@ pub trait Scheme: Sized {
     const NAME: &'static str;
     /// One line for `pirlab list`.
     const SUMMARY: &'static str;
+    /// Whether answers can stream the preprocessed database: see [`Workload::streamed`] and [`Context::streamed`].
+    const STREAMS: bool = false;
+    /// Whether one key of the client serves all its queries, so that a session measures noise under one key.
+    const ONE_KEY: bool = false;
     /// Checked parameter set.
     type Params: ParameterSet;
     /// Everything the server keeps.
@@ -127,6 +134,17 @@ pub trait Scheme: Sized {
     /// # Errors
     /// As [`Self::extract`].
     fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()>;
+
+    /// Answers `request` once more and logs, by stage, the errors of the ciphertexts on the way to the response, which no client
+    /// ever sees: possible here, where both parties are at hand. Called outside the clock, after the response was extracted.
+    /// Protocols whose responses show every stage have nothing to add.
+    ///
+    /// # Errors
+    /// As [`Self::answer`].
+    fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {
+        let _ = (client, server, request, context);
+        Ok(())
+    }
 
     /// Changes records on the server; returns the messages every client must fetch.
     ///
@@ -204,6 +222,7 @@ impl Sizes {
             shape: workload.into(),
             queries: workload.queries,
             updates: workload.updates,
+            streamed: workload.streamed,
             layout,
             messages,
             memory,

@@ -85,6 +85,8 @@ pub struct Workload {
     pub queries: u64,
     /// Records changed by one update; zero: no update is measured.
     pub updates: u64,
+    /// Whether the server holds no preprocessed database: answers build it block by block, outside the clock.
+    pub streamed: bool,
 }
 
 /// Most queries in one request.
@@ -109,6 +111,20 @@ impl Workload {
                 shape.records
             )));
         }
-        Ok(Self { shape, queries, updates })
+        Ok(Self { shape, queries, updates, streamed: false })
+    }
+
+    /// The same, streamed or not.
+    ///
+    /// # Errors
+    /// Updates of a database that is streamed: there is nothing to update.
+    pub fn streamed(self, streamed: bool) -> Result<Self> {
+        if streamed && self.updates > 0 {
+            return Err(Error::Workload(format!(
+                "updates = {}: a streamed database is never whole on the server. Give --updates 0, or do not stream.",
+                self.updates
+            )));
+        }
+        Ok(Self { streamed, ..self })
     }
 }

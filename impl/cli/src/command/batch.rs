@@ -26,6 +26,8 @@ struct Request {
     queries: u64,
     #[serde(default)]
     updates: u64,
+    #[serde(default)]
+    streamed: bool,
 }
 
 fn one() -> u64 {
@@ -82,7 +84,9 @@ impl Describer<'_> {
 
     fn description(&mut self, request: &Request) -> Result<Description, String> {
         let shape = Shape::new(request.records, request.record_bits).map_err(|e| e.to_string())?;
-        let workload = Workload::new(shape, request.queries, request.updates).map_err(|e| e.to_string())?;
+        let workload = Workload::new(shape, request.queries, request.updates)
+            .and_then(|workload| workload.streamed(request.streamed))
+            .map_err(|e| e.to_string())?;
         if !self.files.contains_key(&request.parameters) {
             let read = find_parameters(&request.parameters, self.root).and_then(|path| read_parameters(&path));
             self.files.insert(request.parameters.clone(), read.map_err(|failure| failure.text()));

@@ -33,10 +33,13 @@ pub struct Args {
     /// Records changed by one update.
     #[arg(long, value_name = "U", value_parser = parse_count, default_value_t = 0)]
     updates: u64,
+    /// Of a server that does not hold the preprocessed database but streams it.
+    #[arg(long)]
+    streamed: bool,
     /// As JSON.
     #[arg(long)]
     json: bool,
-    /// Answer JSON lines {"id", "parameters", "records", "record_bits", "queries", "updates"} on standard input, a line each:
+    /// Answer JSON lines {"id", "parameters", "records", "record_bits", "queries", "updates", "streamed"} on standard input, a line each:
     /// a description with that id, or {"id", "error"}.
     #[arg(long, conflicts_with_all = ["parameters", "records", "record_bits", "json"])]
     batch: bool,
@@ -51,7 +54,7 @@ pub fn main(args: &Args) -> Outcome<()> {
         return batch::main(&args.params_root);
     };
     let (file, protocol) = read_parameters(&find_parameters(parameters, &args.params_root)?)?;
-    let workload = Workload::new(Shape::new(records, bits)?, args.queries, args.updates)?;
+    let workload = Workload::new(Shape::new(records, bits)?, args.queries, args.updates)?.streamed(args.streamed)?;
     let description = (protocol.describe)(&file, &workload)?;
     if args.json { print_json(&description) } else { print(&page(&description)) }
 }

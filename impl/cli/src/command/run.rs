@@ -49,6 +49,10 @@ pub struct Args {
     /// Threads of the server; with one, the process is pinned to a core.
     #[arg(long, value_name = "T", value_parser = parse_count, default_value_t = 1)]
     threads: u64,
+    /// Do not hold the preprocessed database: build it block by block while answering, outside the clock, as where it exceeds
+    /// memory. The record says so. Not every protocol can.
+    #[arg(long)]
+    streamed: bool,
     /// Kernel path: auto, scalar, avx2 or avx512.
     #[arg(long, default_value = KERNEL)]
     kernel: String,
@@ -132,6 +136,7 @@ fn plan(args: Args) -> Outcome<Plan> {
         updates: args.updates,
         repetitions: args.repetitions,
         threads: args.threads,
+        streamed: args.streamed,
         database: args.database,
         kernel: args.kernel,
         seed: args.seed,

@@ -161,7 +161,8 @@ impl Plan {
             seed: row.seed.as_deref().map(parse_seed).transpose()?,
         };
         let (file, protocol) = read_parameters(&row.parameters)?;
-        let workload = Workload::new(Shape::new(row.records, row.record_bits)?, row.queries, row.updates)?;
+        let shape = Shape::new(row.records, row.record_bits)?;
+        let workload = Workload::new(shape, row.queries, row.updates)?.streamed(row.streamed)?;
         let description = (protocol.describe)(&file, &workload)?;
         Ok(Self { row, file, protocol, workload, description, options })
     }

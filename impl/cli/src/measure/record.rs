@@ -110,7 +110,7 @@ pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending<Re
         memory: MemoryUse { described_peak_bytes: plan.description.memory.peak_bytes, ..report.memory },
         noise: report.noise,
         correct: report.correct,
-        streamed: false,
+        streamed: row.streamed,
         staleness_key: plan.staleness_key(),
         started: started.into(),
         finished: units::now(),

@@ -40,6 +40,9 @@ pub struct Row {
     /// Threads of the server.
     #[serde(default = "one")]
     pub threads: u64,
+    /// Whether the preprocessed database is streamed past the clock block by block, as where it exceeds memory.
+    #[serde(default)]
+    pub streamed: bool,
     /// `seeded:HEX`, `file:PATH` or `mmap:PATH`.
     #[serde(default = "database")]
     pub database: String,
@@ -149,6 +152,7 @@ impl Row {
             updates,
             repetitions,
             threads,
+            streamed,
             database,
             kernel,
             seed,
@@ -166,9 +170,10 @@ impl Row {
             kernel.clone(),
             seed.clone().unwrap_or_default(),
         ];
+        let streamed = streamed.then(|| "streamed".to_string());
         let mut hash = Sha256::new();
         hash.update(b"pirlab staleness 1");
-        for part in parts {
+        for part in parts.into_iter().chain(streamed) {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
@@ -204,6 +209,7 @@ mod tests {
             row().staleness_key("p", "t"),
             Row { records: 5, ..row() }.staleness_key("p", "s"),
             Row { updates: 1, ..row() }.staleness_key("p", "s"),
+            Row { streamed: true, ..row() }.staleness_key("p", "s"),
             Row { database: "seeded:1".into(), ..row() }.staleness_key("p", "s"),
             Row { seed: Some("0".into()), ..row() }.staleness_key("p", "s"),
         ];

@@ -47,6 +47,7 @@ fn context(kernel: Kernel, threads: usize) -> Context<'static> {
     Context {
         kernel,
         threads,
+        streamed: false,
         rng: ChaCha20Rng::seed_from_u64(1),
         clock: Arc::default(),
         noise: Default::default(),
