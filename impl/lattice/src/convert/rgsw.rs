@@ -1,11 +1,13 @@
-//! LWE to RGSW: what surrounds the blind rotation.
+//! LWE to RGSW.
 
 use super::coefficients::{Extraction, extraction_automorphisms};
 use super::squaring::{mask_row_ntts, squaring_key};
 use crate::decompose::RingGadget;
 use crate::error::LatticeError;
+use crate::lwe::Lwe;
 use crate::product::{Workspace, product_ntts};
 use crate::rlwe::{Masks, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
+use crate::rotate::BlindRotationKey;
 use crate::trace::{TraceKeys, inverse_power_of_two, trace_keys};
 use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Poly, Word};
@@ -40,7 +42,7 @@ impl<W: Word> ConverterKeys<W> {
     }
 }
 
-/// Converts LWE encryptions of bits, modulo 2N with the bit at N, to RGSW encryptions: everything but the blind rotation.
+/// Converts LWE encryptions of bits, modulo 2N with the bit at N, to RGSW encryptions.
 ///
 /// The rows of the output gadget lie `spacing` coefficients apart. An LWE error below spacing / 2 in absolute value does no harm.
 #[derive(Clone, Debug)]
@@ -138,6 +140,26 @@ impl<W: Word> RgswConverter<W> {
         let half =
             move |weight: u128| if weight & 1 == 0 { weight >> 1 } else { (weight >> 1) + inverse_power_of_two(q, 1) };
         self.output.weights().iter().map(move |&weight| half(weight) % q)
+    }
+
+    /// RGSW(bit) for every LWE encryption of a bit: modulo 2N, the bit at N, under the small key of the blind rotation. The rotations go
+    /// side by side, so that their key is read once.
+    ///
+    /// # Errors
+    /// A blind-rotation key of another ring, an input of another modulus or dimension than that key's.
+    pub fn convert_all(
+        &self,
+        inputs: &[Lwe],
+        rotation: &BlindRotationKey<W>,
+        workspace: &mut Workspace<W>,
+    ) -> Result<Vec<Rgsw<W>>, LatticeError> {
+        let ring = self.output.ring();
+        if !rotation.ring().is_same(ring) {
+            return Err(LatticeError::Mismatch("a converter and a blind-rotation key of different rings"));
+        }
+        let mut accumulators = vec![Rlwe::trivial(ring, self.table()); inputs.len()];
+        rotation.rotate_all(&mut accumulators, inputs, workspace)?;
+        accumulators.iter().map(|accumulator| self.rgsw(accumulator, workspace)).collect()
     }
 
     /// RGSW(bit) from the table rotated by the phase of an LWE encryption of that bit.

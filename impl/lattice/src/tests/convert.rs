@@ -4,8 +4,11 @@ use super::*;
 use crate::convert::{
     ConverterKeys, Extraction, RgswConverter, SelectorTree, extraction_automorphisms, selector_tree, squaring_key,
 };
+use crate::lwe::{Lwe, LweKey};
 use crate::rlwe::{RlwePrime, SeededRgsw};
+use crate::rotate::{BlindRotationKey, Form, RotationShape, SeededBlindRotationKey, SmallSecret};
 use crate::{LatticeError, Rgsw, TraceKeys, trace_keys};
+use ring::Modulus;
 
 fn extraction<W: Word>(t: &mut Setup<W>) {
     let gadget = t.gadget(Family::Balanced, 4, 0);
@@ -128,6 +131,39 @@ fn converted_bits_select() {
         gadgets[0].cmux(&rgsw, &inputs[0], &inputs[1], &mut t.workspace, &mut out).unwrap();
         t.assert_phase(&out, &t.integers(&messages[usize::from(bit)]), (scale / 4) as f64);
     }
+}
+
+#[test]
+fn lwe_bits_become_selectors() {
+    let mut t = Setup::<u32>::new(256, 28, 2, 14);
+    let gadgets =
+        [t.gadget(Family::Balanced, 16, 6), t.gadget(Family::Balanced, 4, 0), t.gadget(Family::Balanced, 4, 0)];
+    let converter = converter(&mut t, &gadgets, Extraction::Tree).unwrap();
+    let shape = RotationShape { dimension: 24, secret: SmallSecret::Binary, form: Form::Joint };
+    let small = LweKey::sample(&Secret::Binary, shape.dimension, &mut t.rng).unwrap();
+    let rotating = t.gadget(Family::Balanced, 256, 0);
+    let seeded =
+        SeededBlindRotationKey::new(shape, &small, &t.key, &rotating, &t.error, &mut t.masks, &mut t.rng).unwrap();
+    let rotation = BlindRotationKey::new(&rotating, &seeded).unwrap();
+    let order = Modulus::new(512).unwrap();
+    let error = DiscreteGaussian::new(StdDev(2.0)).unwrap();
+    let bits = [1u64, 0, 1];
+    let inputs = bits.map(|bit| small.encrypt(order, bit * 256, &error, &mut t.rng));
+    let selectors = converter.convert_all(&inputs, &rotation, &mut t.workspace).unwrap();
+    let tree = selector_tree(&gadgets[0], &[t.q() / 16], &selectors, &mut workspaces(2)).unwrap();
+    for index in 0..8 {
+        let mut expected = vec![0; t.ring.n()];
+        expected[0] = if index == 0b101 { t.q() / 16 } else { 0 };
+        t.assert_phase(&tree.leaf(index)[0].clone().inverse(&t.ring), &expected, (t.q() / 64) as f64);
+    }
+    // Another modulus, another dimension, another ring.
+    for bad in [Lwe::trivial(Modulus::new(256).unwrap(), 24, 0), Lwe::trivial(order, 23, 0)] {
+        assert!(matches!(converter.convert_all(&[bad], &rotation, &mut t.workspace), Err(LatticeError::Mismatch(_))));
+    }
+    let mut stranger = Setup::<u32>::new(128, 28, 2, 15);
+    let gadgets = [16, 4, 4].map(|base| stranger.gadget(Family::Balanced, base, 0));
+    let foreign = self::converter(&mut stranger, &gadgets, Extraction::Tree).unwrap();
+    assert!(matches!(foreign.convert_all(&inputs, &rotation, &mut stranger.workspace), Err(LatticeError::Mismatch(_))));
 }
 
 fn fresh_bit<W: Word>(t: &mut Setup<W>, gadget: &RingGadget<W>, bit: bool) -> Rgsw<W> {
