@@ -1,0 +1,99 @@
+//! Products against the ring's own, on all kernels.
+
+use super::{PolyMatrix, PolyMatrixError, PolyPairs};
+use crate::kernel::Kernel;
+use crate::poly::{Ntt, Poly, Ring};
+use crate::primes::primes_below;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::sync::Arc;
+
+fn ring(n: usize, bits: u32, kernel: Kernel) -> Arc<Ring<u32>> {
+    let primes: Vec<u64> = primes_below(bits, 2 * n as u64).take(2).collect();
+    Ring::new(n, &primes, kernel).unwrap()
+}
+
+/// Every polynomial drawn by `draw`.
+fn check(
+    ring: &Arc<Ring<u32>>,
+    (rows, columns): (usize, usize),
+    vectors: usize,
+    mut draw: impl FnMut() -> Poly<u32, Ntt>,
+) {
+    let mut matrix = PolyMatrix::zero(ring, rows, columns).unwrap();
+    let places = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
+    let entries: Vec<_> = places.map(|place| (place, draw())).collect();
+    matrix.set(&entries, 1).unwrap();
+    let inputs: Vec<Vec<[Poly<u32, Ntt>; 2]>> =
+        (0..vectors).map(|_| (0..rows).map(|_| [draw(), draw()]).collect()).collect();
+    let pairs: Vec<_> =
+        inputs.iter().map(|input| PolyPairs::new(ring, input.iter().map(|pair| pair.each_ref())).unwrap()).collect();
+    let pairs: Vec<_> = pairs.iter().collect();
+    let expected: Vec<Vec<[Poly<u32, Ntt>; 2]>> = inputs
+        .iter()
+        .map(|input| {
+            let mut sums: Vec<_> = (0..columns).map(|_| [ring.zero(), ring.zero()]).collect();
+            for ((row, column), entry) in &entries {
+                for (sum, factor) in sums[*column].iter_mut().zip(&input[*row]) {
+                    ring.mul_add_assign(sum, entry, factor);
+                }
+            }
+            sums
+        })
+        .collect();
+    for threads in [1, 2, 3] {
+        let found = matrix.multiply(&pairs, threads).unwrap();
+        assert!(found == expected, "{rows} x {columns}, {vectors} vectors, {threads} threads, {}", ring.kernel());
+    }
+    for (place, entry) in &entries {
+        assert_eq!(&matrix.get(place.0, place.1).unwrap(), entry);
+    }
+    assert_eq!(matrix.bytes(), (rows * columns * ring.n() * 2 * 4) as u64);
+}
+
+#[test]
+fn products_are_those_of_the_ring() {
+    for kernel in Kernel::available() {
+        let mut rng = ChaCha20Rng::seed_from_u64(3);
+        for (shape, vectors) in [((1, 1), 1), ((3, 2), 2), ((5, 7), 3), ((300, 4), 2), ((130, 9), 1)] {
+            let ring = ring(64, 28, kernel);
+            check(&ring, shape, vectors, || ring.uniform(&mut rng));
+        }
+    }
+}
+
+#[test]
+fn sums_of_largest_residues_do_not_overflow() {
+    for kernel in Kernel::available() {
+        for (bits, rows) in [(28, 700), (30, 40), (31, 9), (20, 300)] {
+            let ring = ring(64, bits, kernel);
+            let largest = || {
+                let mut poly: Poly<u32, Ntt> = ring.zero();
+                for (limb, prime) in poly.limbs_mut().zip(ring.primes()) {
+                    limb.fill(*prime as u32 - 1);
+                }
+                poly
+            };
+            check(&ring, (rows, 5), 2, largest);
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (ring, other) = (ring(64, 28, Kernel::Scalar), ring(128, 28, Kernel::Scalar));
+    assert_eq!(PolyMatrix::zero(&ring, 0, 3).err(), Some(PolyMatrixError::Shape { rows: 0, columns: 3 }));
+    assert!(PolyMatrix::zero(&ring, usize::MAX, usize::MAX).is_err());
+    let mut matrix = PolyMatrix::zero(&ring, 2, 3).unwrap();
+    assert!(matrix.get(2, 0).is_err() && matrix.get(0, 3).is_err());
+    assert!(matrix.set(&[((0, 3), ring.zero())], 1).is_err());
+    assert_eq!(matrix.set(&[((0, 0), other.zero())], 1), Err(PolyMatrixError::Ring));
+    let zero = ring.zero();
+    assert!(PolyPairs::new(&other, [[&zero, &zero]]).is_err());
+    let one = PolyPairs::new(&ring, [[&zero, &zero]]).unwrap();
+    assert_eq!(matrix.multiply(&[&one], 1).err(), Some(PolyMatrixError::Length { found: 1, rows: 2 }));
+    let empty = PolyPairs::new(&other, []).unwrap();
+    assert!(empty.is_empty());
+    assert_eq!(matrix.multiply(&[&empty], 1).err(), Some(PolyMatrixError::Ring));
+    assert!(matrix.multiply(&[], 1).unwrap().is_empty());
+}
