@@ -37,6 +37,8 @@ pub trait Gadget<W: Residue>: Send + Sync + std::fmt::Debug {
     fn moments(&self) -> Vec<Moments>;
     /// Random bits an exact sampler takes for a coefficient; 0 where digits are a function of u.
     fn random_bits(&self) -> f64;
+    /// The kernel in use.
+    fn kernel(&self) -> Kernel;
     /// Writes digit t of `input[j]`, a residue in [0, q), to `digits[t * input.len() + j]`. Takes fresh coins for every
     /// coefficient (none for the deterministic families).
     ///
@@ -67,11 +69,6 @@ impl<W: Residue> Decomposer<W> {
     /// As [`new_gadget`].
     pub fn new(family: Family, modulus: W, base: u64, dropped: usize, kernel: Kernel) -> Result<Self, GadgetError> {
         Ok(Self { plan: Plan::new(family, modulus, base, dropped)?, kernel: Checked::new(kernel)? })
-    }
-
-    /// The kernel in use.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel.kernel()
     }
 
     /// Writes as many digits as a decomposition would, all the same, with the kernel's widest stores: the bound that memory sets.
@@ -191,6 +188,10 @@ impl<W: Residue> Gadget<W> for Decomposer<W> {
 
     fn random_bits(&self) -> f64 {
         self.plan.random_bits()
+    }
+
+    fn kernel(&self) -> Kernel {
+        self.kernel.kernel()
     }
 
     fn decompose(&self, input: &[W], digits: &mut [i32], coins: &mut Coins) {

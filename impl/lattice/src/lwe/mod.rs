@@ -4,13 +4,15 @@
 mod ciphertext;
 mod modulo32;
 mod switch;
+mod switcher;
 #[cfg(test)]
 mod tests;
 
 pub use crate::secret::Secret;
 pub use ciphertext::{Lwe, LweKey};
 pub use modulo32::{PublicMatrix, QUERY_CHUNK_ROWS, encrypt_zero, round};
-pub use switch::{LweSwitchKey, LweSwitcher, SeededLweSwitchKey};
+pub use switch::SeededLweSwitchKey;
+pub use switcher::{LweSwitchKey, LweSwitcher};
 
 /// What can go wrong below a ciphertext.
 #[derive(Debug, thiserror::Error)]

@@ -73,6 +73,70 @@ fn modulus_switch_scales_the_phase() {
 }
 
 #[test]
+fn compensation_halves_the_error_of_binary_secrets() {
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let (n, samples, to) = (480, 4000, 4096u64);
+    for q in [1 << 20, (1 << 42) + 1, (1 << 62) - 57] {
+        let mut squares = [0.0; 2];
+        for _ in 0..samples {
+            let key = LweKey::sample(&Secret::Binary, n, &mut rng).unwrap();
+            let input =
+                Lwe { modulus: modulus(q), a: (0..n).map(|_| rng.next_u64() % q).collect(), b: rng.next_u64() % q };
+            let exact = key.phase(&input).unwrap() as f64 * to as f64 / q as f64;
+            let outputs = [input.switch_modulus(modulus(to)), input.switch_modulus_compensated(modulus(to))];
+            for (output, squares) in outputs.iter().zip(&mut squares) {
+                let error = reference_phase(&key, output) as f64 - exact;
+                *squares += (error - (error / to as f64).round() * to as f64).powi(2);
+            }
+        }
+        let [plain, compensated] = squares.map(|squares| squares / f64::from(samples));
+        let expected = [n as f64 / 24.0, n as f64 / 48.0].map(|mask| mask + 1.0 / 12.0);
+        // The plain error has the mean 0 as well, for masks are uniform; four standard deviations of a variance of as many samples.
+        let tolerance = 4.0 * (2.0 / f64::from(samples)).sqrt();
+        assert!((plain / expected[0] - 1.0).abs() < tolerance, "{plain} {expected:?}");
+        assert!((compensated / expected[1] - 1.0).abs() < tolerance, "{compensated} {expected:?}");
+    }
+}
+
+#[test]
+fn reduction_to_a_divisor_is_exact() {
+    let mut rng = ChaCha20Rng::seed_from_u64(8);
+    let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
+    let key = LweKey::sample(&Secret::Gaussian(StdDev(3.2)), 100, &mut rng).unwrap();
+    let input = key.encrypt(modulus(1 << 32), 0x1234_5678, &error, &mut rng);
+    let reduced = input.reduce_modulus(modulus(1 << 12)).unwrap();
+    assert_eq!(reference_phase(&key, &reduced), reference_phase(&key, &input) % (1 << 12));
+    assert!(matches!(input.reduce_modulus(modulus(1000)), Err(LatticeError::Mismatch(_))));
+}
+
+#[test]
+fn switches_side_by_side_equal_those_alone() {
+    let mut rng = ChaCha20Rng::seed_from_u64(9);
+    let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
+    for (q, bytes) in [(1 << 16, 4), (1 << 32, 4), (1 << 33, 8), ((1 << 30) + 1, 4), ((1 << 31) + 11, 8)] {
+        let old = LweKey::sample(&Secret::Ternary, 43, &mut rng).unwrap();
+        let new = LweKey::sample(&Secret::Binary, 31, &mut rng).unwrap();
+        for kernel in Kernel::available() {
+            let gadget: Arc<dyn Gadget<u64>> = new_gadget(Family::Balanced, q, 8, 1, kernel).unwrap().into();
+            let key = SeededLweSwitchKey::new(&old, &new, gadget.as_ref(), &error, Seed([1; 16]), &mut rng).unwrap();
+            let switcher = LweSwitcher::new(key.expand().unwrap(), gadget.clone()).unwrap();
+            assert_eq!(switcher.dimensions(), (43, 31));
+            assert_eq!(LweSwitchKey::bytes(modulus(q), 43, 31, gadget.length()), 43 * gadget.length() * 32 * bytes);
+            let inputs: Vec<_> =
+                (0..3).map(|_| old.encrypt(modulus(q), rng.next_u64() % q, &error, &mut rng)).collect();
+            let mut coins = Coins::from_seed(Seed([2; 16]));
+            let together = switcher.switch_all(&inputs, &mut coins).unwrap();
+            for (input, output) in inputs.iter().zip(&together) {
+                assert_eq!(switcher.switch(input, &mut coins).unwrap(), *output);
+                let noise = 8.0 * 3.2 * 4.0 * (43.0 * gadget.length() as f64).sqrt() + 43.0 * 4.0 + 32.0;
+                let found = distance(reference_phase(&new, output), reference_phase(&old, input), q);
+                assert!((found as f64) < noise, "{q} {kernel}: {found} {noise}");
+            }
+        }
+    }
+}
+
+#[test]
 fn key_switch_keeps_the_phase() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
@@ -94,7 +158,7 @@ fn key_switch_keeps_the_phase() {
             );
             let back = SeededLweSwitchKey::from_bytes(gadget.as_ref(), (130, 77), &bytes).unwrap();
             assert_eq!(back, key);
-            let switcher = LweSwitcher::new(key.expand(), gadget.clone()).unwrap();
+            let switcher = LweSwitcher::new(key.expand().unwrap(), gadget.clone()).unwrap();
             let message = rng.next_u64() % q;
             let input = old.encrypt(modulus(q), message, &error, &mut rng);
             let out = switcher.switch(&input, &mut coins).unwrap();
@@ -119,7 +183,7 @@ fn foreign_keys_and_ciphertexts_are_refused() {
     let own = made(q, 1 << 19, 0);
     let [old, new] = [40, 30].map(|dimension| LweKey::sample(&Secret::Ternary, dimension, &mut rng).unwrap());
     let key = SeededLweSwitchKey::new(&old, &new, own.as_ref(), &error, Seed([1; 16]), &mut rng).unwrap();
-    let refused = |gadget| matches!(LweSwitcher::new(key.expand(), gadget), Err(LatticeError::Mismatch(_)));
+    let refused = |gadget| matches!(LweSwitcher::new(key.expand().unwrap(), gadget), Err(LatticeError::Mismatch(_)));
     // As many digits, or a number that divides the rows, in another base; another modulus; digits dropped.
     assert_eq!([made(q, 1 << 20, 0).length(), made(q, 1 << 15, 1).length(), own.length()], [3; 3]);
     for gadget in [made(q, 1 << 20, 0), made(q, 1 << 15, 1), made(q, 1 << 19, 1), made(q, 1 << 14, 0)] {
@@ -128,8 +192,8 @@ fn foreign_keys_and_ciphertexts_are_refused() {
     assert!(refused(made(q - 2, 1 << 19, 0)));
     // What is read back belongs to the gadget it was read for.
     let back = SeededLweSwitchKey::from_bytes(made(q, 1 << 20, 0).as_ref(), (40, 30), &key.to_bytes()).unwrap();
-    assert!(LweSwitcher::new(back.expand(), own.clone()).is_err());
-    let switcher = LweSwitcher::new(key.expand(), own).unwrap();
+    assert!(LweSwitcher::new(back.expand().unwrap(), own.clone()).is_err());
+    let switcher = LweSwitcher::new(key.expand().unwrap(), own).unwrap();
     let mut coins = Coins::from_seed(Seed([5; 16]));
     let mut outcome = |q, dimension| switcher.switch(&Lwe::trivial(modulus(q), dimension, 0), &mut coins);
     assert!(outcome(q, 40).is_ok());
@@ -140,17 +204,18 @@ fn foreign_keys_and_ciphertexts_are_refused() {
 
 #[test]
 fn lazy_sums_are_reduced_in_time() {
-    // More rows than fit between reductions, with the largest digits and residues.
+    // Wide words and narrow ones. More rows than fit between reductions, with the largest digits and residues.
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
-    let q = (1 << 62) - 57;
-    let old = LweKey::sample(&Secret::Ternary, 1500, &mut rng).unwrap();
-    let new = LweKey::sample(&Secret::Ternary, 64, &mut rng).unwrap();
-    let gadget: Arc<dyn Gadget<u64>> = new_gadget(Family::Unsigned, q, 1 << 20, 0, Kernel::best()).unwrap().into();
-    let key = SeededLweSwitchKey::new(&old, &new, gadget.as_ref(), &error, Seed([1; 16]), &mut rng).unwrap();
-    let switcher = LweSwitcher::new(key.expand(), gadget).unwrap();
-    let input = Lwe { modulus: modulus(q), a: vec![q - 1; 1500], b: q - 1 };
-    let out = switcher.switch(&input, &mut Coins::from_seed(Seed([2; 16]))).unwrap();
-    let found = distance(reference_phase(&new, &out), reference_phase(&old, &input), q);
-    assert!((found as f64) < 8.0 * 3.2 * 1_048_576.0 * (6000f64).sqrt());
+    for q in [(1 << 62) - 57, (1 << 31) - 19] {
+        let old = LweKey::sample(&Secret::Ternary, 1500, &mut rng).unwrap();
+        let new = LweKey::sample(&Secret::Ternary, 64, &mut rng).unwrap();
+        let gadget: Arc<dyn Gadget<u64>> = new_gadget(Family::Unsigned, q, 1 << 20, 0, Kernel::best()).unwrap().into();
+        let key = SeededLweSwitchKey::new(&old, &new, gadget.as_ref(), &error, Seed([1; 16]), &mut rng).unwrap();
+        let switcher = LweSwitcher::new(key.expand().unwrap(), gadget).unwrap();
+        let input = Lwe { modulus: modulus(q), a: vec![q - 1; 1500], b: q - 1 };
+        let out = switcher.switch(&input, &mut Coins::from_seed(Seed([2; 16]))).unwrap();
+        let found = distance(reference_phase(&new, &out), reference_phase(&old, &input), q);
+        assert!((found as f64) < 8.0 * 3.2 * 1_048_576.0 * (6000f64).sqrt());
+    }
 }

@@ -29,6 +29,8 @@ recompile! {
     centred_residues<W>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]);
     reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]);
     compose_pair(primes: (u32, u32), inverse: u32, a: &[u32], b: &[u32], out: &mut [u64]);
+    add_multiples(digits: &[i32], rows: &[u32], sums: &mut [u32]);
+    add_wide_multiples(digits: &[i32], rows: &[u32], sums: &mut [i64]);
     permute<W>(slots: &[u32], a: &[W], out: &mut [W]);
 }
 

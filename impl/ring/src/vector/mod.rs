@@ -107,6 +107,24 @@ impl Vectors {
         }
     }
 
+    /// `sums[j] += sum over t of digits[t] * rows[t * sums.len() + j]`, modulo 2^32: rows of a key switch modulo a power of two.
+    ///
+    /// # Panics
+    /// If there is not a row for each digit.
+    pub fn add_multiples(self, digits: &[i32], rows: &[u32], sums: &mut [u32]) {
+        assert_eq!(digits.len() * sums.len(), rows.len(), "a row for each digit");
+        dispatch!(self, add_multiples(digits, rows, sums));
+    }
+
+    /// As [`Self::add_multiples`] for elements below 2^31, in 64 bits that must not overflow.
+    ///
+    /// # Panics
+    /// If there is not a row for each digit.
+    pub fn add_wide_multiples(self, digits: &[i32], rows: &[u32], sums: &mut [i64]) {
+        assert_eq!(digits.len() * sums.len(), rows.len(), "a row for each digit");
+        dispatch!(self, add_wide_multiples(digits, rows, sums));
+    }
+
     /// out = x mod q for any 64-bit x.
     pub fn reduce<W: Word>(self, modulus: &Modulus<W>, x: &[u64], out: &mut [W]) {
         assert_eq!(x.len(), out.len());

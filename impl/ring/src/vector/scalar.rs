@@ -198,3 +198,40 @@ pub(super) fn compose_pair((p0, p1): (u32, u32), inverse: u32, a: &[u32], b: &[u
 pub(super) fn permute<W: Word>(slots: &[u32], a: &[W], out: &mut [W]) {
     slots.iter().zip(out).for_each(|(slot, out)| *out = a[*slot as usize]);
 }
+
+/// Rows that are added in one pass over the sums.
+const ROWS_TOGETHER: usize = 4;
+
+/// Calls with each sum, the digits and the elements they multiply, [`ROWS_TOGETHER`] rows at a time; missing digits are 0.
+#[inline(always)]
+fn for_rows<S>(
+    digits: &[i32],
+    rows: &[u32],
+    sums: &mut [S],
+    add: impl Fn(&mut S, [i32; ROWS_TOGETHER], [u32; ROWS_TOGETHER]),
+) {
+    let width = sums.len();
+    for (digits, rows) in digits.chunks(ROWS_TOGETHER).zip(rows.chunks(ROWS_TOGETHER * width)) {
+        // A missing row is the first one, times 0.
+        let digits_of = std::array::from_fn(|t| digits.get(t).copied().unwrap_or(0));
+        let row = |t: usize| if t < digits.len() { &rows[t * width..(t + 1) * width] } else { &rows[..width] };
+        let of_four = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3));
+        for (sum, (((a, b), c), d)) in sums.iter_mut().zip(of_four) {
+            add(sum, digits_of, [*a, *b, *c, *d]);
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn add_multiples(digits: &[i32], rows: &[u32], sums: &mut [u32]) {
+    for_rows(digits, rows, sums, |sum, digits, elements| {
+        *sum = digits.iter().zip(elements).fold(*sum, |sum, (d, x)| sum.wrapping_add(x.wrapping_mul(*d as u32)));
+    });
+}
+
+#[inline(always)]
+pub(super) fn add_wide_multiples(digits: &[i32], rows: &[u32], sums: &mut [i64]) {
+    for_rows(digits, rows, sums, |sum, digits, elements| {
+        *sum += digits.iter().zip(elements).fold(0, |sum, (d, x)| sum + i64::from(*d) * i64::from(x as i32));
+    });
+}

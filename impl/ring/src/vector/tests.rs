@@ -134,3 +134,29 @@ fn pairs_of_residues_compose() {
         }
     }
 }
+
+#[test]
+fn multiples_of_rows_are_added() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    for (rows, width) in [(0, 5), (1, 1), (3, 17), (8, 64), (9, 783)] {
+        let digits: Vec<i32> = (0..rows).map(|_| rng.next_u32() as i32 >> 11).collect();
+        let elements: Vec<u32> = (0..rows * width).map(|_| rng.next_u32() >> 1).collect();
+        let before: Vec<u32> = (0..width).map(|_| rng.next_u32()).collect();
+        let exact: Vec<i64> = (0..width)
+            .map(|j| {
+                let products =
+                    digits.iter().enumerate().map(|(t, d)| i64::from(*d) * i64::from(elements[t * width + j]));
+                i64::from(before[j]) + products.sum::<i64>()
+            })
+            .collect();
+        for kernel in Kernel::available() {
+            let vectors = Vectors::new(kernel).unwrap();
+            let mut wrapping = before.clone();
+            vectors.add_multiples(&digits, &elements, &mut wrapping);
+            assert!(wrapping.iter().zip(&exact).all(|(found, exact)| *found == *exact as u32), "{kernel}, {rows} rows");
+            let mut wide: Vec<i64> = before.iter().map(|x| i64::from(*x)).collect();
+            vectors.add_wide_multiples(&digits, &elements, &mut wide);
+            assert_eq!(wide, exact, "{kernel}, {rows} rows");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gadget::{Coins, Gadget, new_gadget};
 use lattice::Secret;
-use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
+use lattice::lwe::{LweKey, LweSwitchKey, LweSwitcher, SeededLweSwitchKey};
 use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
 
@@ -54,7 +54,7 @@ impl LwePlan {
 
     /// Bytes of the expanded key.
     pub fn key_bytes(&self) -> u64 {
-        (self.from * self.gadget.length() * (self.to + 1) * 8) as u64
+        LweSwitchKey::bytes(self.modulus, self.from, self.to, self.gadget.length()) as u64
     }
 
     /// Measures under one pair of keys until there are `wanted` errors.
@@ -69,7 +69,7 @@ impl LwePlan {
         let masks = seed.derive("noise: masks");
         let key = SeededLweSwitchKey::new(&old, &new, self.gadget.as_ref(), &self.error, masks, &mut rng)
             .map_err(Failed::from)?;
-        let switcher = LweSwitcher::new(key.expand(), self.gadget.clone()).map_err(Failed::from)?;
+        let switcher = key.expand().and_then(|key| LweSwitcher::new(key, self.gadget.clone())).map_err(Failed::from)?;
         let mut tally = Tally::default();
         while !tally.reached(wanted) {
             let message = uniform_below(&mut rng, self.modulus.value());
