@@ -7,6 +7,7 @@ pub mod database;
 pub mod description;
 pub mod digits;
 pub mod error;
+pub mod folded;
 pub mod hintless;
 pub mod layered;
 pub mod linear;

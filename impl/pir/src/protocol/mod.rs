@@ -7,5 +7,5 @@ pub mod inspire2;
 pub mod simplepir;
 pub mod simpleypir;
 #[cfg(test)]
-mod tests_support;
+pub(crate) mod tests_support;
 pub mod ypir;
