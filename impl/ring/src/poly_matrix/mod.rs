@@ -33,6 +33,9 @@ type Line = [u32; LINE];
 /// Columns whose lines lie side by side: each line of the vector is read once for all of them.
 const GROUP: usize = 4;
 
+/// Row and column of a polynomial, and itself.
+pub type Entry = ((usize, usize), Poly<u32, Ntt>);
+
 /// Why there is no such matrix, or no such product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolyMatrixError {
@@ -155,7 +158,7 @@ impl PolyMatrix {
     ///
     /// # Errors
     /// A place outside the matrix, a polynomial of another ring.
-    pub fn set(&mut self, entries: &[((usize, usize), Poly<u32, Ntt>)], threads: usize) -> Result<(), PolyMatrixError> {
+    pub fn set(&mut self, entries: &[Entry], threads: usize) -> Result<(), PolyMatrixError> {
         let mut places = Vec::with_capacity(entries.len());
         for ((row, column), poly) in entries {
             self.check_place(*row, *column)?;
