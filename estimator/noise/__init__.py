@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, inspire, inspire2, layered, simplepir, simpleypir
+from . import doublepir, inspire, inspire2, layered, pirouette, simplepir, simpleypir
 from .stage import Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
@@ -16,6 +16,8 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], list[Stage]]] = {
     "inspire0": layered.chain,
     "inspire2": inspire2.chain,
     "inspire": inspire.chain,
+    "pirouette": pirouette.chain,
+    "pirouette_h": pirouette.chain_h,
 }
 
 FAILURE_TARGET = -40.0

@@ -1,0 +1,73 @@
+"""Noise of blind rotation and of what circuit bootstrapping is made of: closed forms, arrays throughout.
+
+A rotation multiplies by X^(sum a_i z_i), one or two coefficients of the small key z a step (impl/lattice/src/rotate):
+- CMUX, acc <- acc + RGSW(y) x (X^c - 1) acc for one indicator y: noise of an external product, 2 n V_row sum E[x^2];
+- joint, acc <- acc + sum_k (X^c_k - 1)(RGSW(y_k) x acc) for indicators of which one is 1 at most: X^c - 1 doubles the
+  noise of each. Two bits of a binary key have three indicators (6 products' worth for two bits), a ternary coefficient
+  has two (4; as two CMUXes 2).
+What dropped digits leave out comes where an indicator is 1; after the product, X^c - 1 doubles it too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .error import Noise, Numbers
+from .lattice import GadgetNoise, Secret
+from .lattice.products import approximation, digit_noise
+
+#: By (ternary, joint): products' worth of noise, and of rounding, for each coefficient of a uniform small key.
+_PRODUCTS = {(False, False): 1.0, (False, True): 3.0, (True, False): 2.0, (True, True): 4.0}
+_ROUNDINGS = {(False, False): 1 / 2, (False, True): 3 / 4, (True, False): 2 / 3, (True, True): 4 / 3}
+
+
+def external_product_rows(n: Numbers, gadget: GadgetNoise, body: Noise, mask: Noise, secret: Secret) -> Noise:
+    """What RGSW(bit) x RLWE adds where rows of m (for digits of b) and of -s m (for digits of a) differ in noise:
+
+    n sum E[x^2] (V_m + V_sm) + (E[eps^2] of both), the latter for bit 1.
+    """
+    return digit_noise(n, gadget, body) + digit_noise(n, gadget, mask) + approximation(n, gadget, gadget, secret)
+
+
+def blind_rotation(
+    dimension: Numbers,
+    n: Numbers,
+    gadget: GadgetNoise,
+    rows: Noise,
+    secret: Secret,
+    joint: Numbers,
+    ternary: Numbers = False,
+) -> Noise:
+    """Noise of a coefficient of the accumulator after `dimension` coefficients of a uniform binary or ternary key.
+
+    joint, ternary: truth values; see above.
+    """
+    products = np.multiply(dimension, _by_form(_PRODUCTS, joint, ternary))
+    roundings = np.multiply(dimension, _by_form(_ROUNDINGS, joint, ternary))
+    exact = digit_noise(n, gadget, rows).scaled(2)
+    return exact.scaled(products) + approximation(n, gadget, gadget, secret).scaled(roundings)
+
+
+def _by_form(table: dict[tuple[bool, bool], float], joint: Numbers, ternary: Numbers) -> Numbers:
+    binary = np.where(joint, table[False, True], table[False, False])
+    return np.where(ternary, np.where(joint, table[True, True], table[True, False]), binary)
+
+
+def compensated_modulus_switch(dimension: Numbers, secret: Secret, ratio_square: Numbers, noise: Noise) -> Noise:
+    """LWE to a smaller power of two, the mean of the roundings' sum taken off the body:
+
+    V' = ratio^2 V + (1 + n (E[s^2] - E[s]^2))/12: each rounding meets s_i - E[s], so that a binary key adds n/48
+    where rounding alone adds n/24.
+    """
+    centred = np.asarray(secret.square) - np.square(secret.mean)
+    return noise.scaled(ratio_square) + Noise((1 + np.multiply(dimension, centred)) / 12)
+
+
+def selector_tree(nodes: Numbers, product: Noise) -> Noise:
+    """Sum over all leaves of the noise that `nodes` external products leave there: 2 nodes V_product.
+
+    right = RGSW(bit) x parent holds bit (m + e) + x, left = parent - right holds (1 - bit)(m + e) - x. So x appears in
+    both children; from there on, selectors hand an error to one child only. Each x reaches exactly two leaves, with
+    opposite signs. (Levels times V_product for every leaf, the theorem's figure, is a bound.)
+    """
+    return product.scaled(np.multiply(2.0, nodes))

@@ -1,0 +1,169 @@
+"""Errors from an LWE ciphertext of an index bit to the answer, for Pirouette's settings: arrays that broadcast.
+
+One blind-rotation key serves all rotations. A selection bit becomes an RGSW ciphertext (rotation, trace, squaring key),
+these become the leaves of a selector tree, the leaves meet the database, RGSW ciphertexts fold and rotate the columns.
+A chain (pirouette.py) states these errors of descriptions, a search (estimator/search) of candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from . import circuit, lattice
+from .error import Integers, Noise, Numbers
+from .lattice import GadgetNoise, Secret
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the errors depend on. Every number is one or an array; together they broadcast.
+
+    n, modulus, fresh, secret: the ring of keys, its Q, its fresh error and key. lwe_dimension, ternary: of the small
+    key, binary otherwise. joint: the rotation's form (circuit.py). first_modulus: of the first dimension, Q or a factor
+    of it. rows: polynomials of a column, <= 2^first_bits.
+    """
+
+    n: Numbers
+    modulus: Integers
+    fresh: Noise
+    secret: Secret
+    lwe_dimension: Numbers
+    ternary: Numbers
+    joint: Numbers
+    rotation: GadgetNoise
+    automorphism: GadgetNoise
+    squaring: GadgetNoise
+    rgsw: GadgetNoise
+    plain_modulus: Numbers
+    first_modulus: Integers
+    first_bits: Numbers
+    fold_bits: Numbers
+    rotation_bits: Numbers
+    rows: Numbers
+
+    @cached_property
+    def rotated(self) -> Noise:
+        """A coefficient of the accumulator of a blind rotation."""
+        return circuit.blind_rotation(
+            self.lwe_dimension, self.n, self.rotation, self.fresh, self.secret, self.joint, self.ternary
+        )
+
+    @cached_property
+    def row(self) -> Noise:
+        """RLWE(bit g_k), mean over its coefficients: the trace leaves the rotation's noise on one of them only."""
+        switch = lattice.rlwe_key_switch(self.n, self.automorphism, self.fresh, self.secret)
+        return lattice.trace(np.log2(self.n), switch, self.rotated).everywhere
+
+    @cached_property
+    def row_secret(self) -> Noise:
+        """RLWE(-s bit g_k), through the squaring key."""
+        return lattice.rlwe_to_rgsw_row(self.n, self.squaring, self.fresh, self.secret, self.row, components=1)
+
+    @cached_property
+    def product(self) -> Noise:
+        """What one external product with a selection bit adds."""
+        return circuit.external_product_rows(self.n, self.rgsw, self.row, self.row_secret, self.secret)
+
+    @property
+    def nodes(self) -> Numbers:
+        """Inner nodes of the selector tree."""
+        return np.exp2(self.first_bits) - 1
+
+    @cached_property
+    def selector(self) -> Noise:
+        """A leaf, mean over all of them."""
+        return circuit.selector_tree(self.nodes, self.product).scaled(np.exp2(-np.asarray(self.first_bits)))
+
+    @cached_property
+    def first_product(self) -> Noise:
+        """A column over random data. Leaves of one node err with opposite signs, so that entries' differences count:
+
+        2 Var(d) of digits d for E[d^2]; where leaves are rounded to a smaller modulus, these errors are independent.
+        """
+        p = np.asarray(self.plain_modulus, dtype=float)
+        square = lattice.uniform_square(p, balanced=True)
+        return self._column(2 * (p * p - 1) / 12, square)
+
+    @cached_property
+    def first_product_bound(self) -> Noise:
+        """The same for any data: digits of opposite ends under each node, at the far end under every leaf."""
+        p = np.asarray(self.plain_modulus, dtype=float)
+        return Noise(self._column((p - 1) ** 2, np.floor(p / 2) ** 2).variance, "bound")
+
+    def _column(self, difference_square: Numbers, square: Numbers) -> Noise:
+        nodes = np.minimum(self.nodes, np.asarray(self.rows, dtype=float))
+        exact = self.product.scaled(nodes * np.multiply(self.n, difference_square))
+        return exact + self.leaf_rounding.scaled(np.multiply(self.rows, np.multiply(self.n, square)))
+
+    @cached_property
+    def leaf_rounding(self) -> Noise:
+        """A leaf's switch to the first dimension's modulus, in units of Q; nothing where that is Q."""
+        ratio = _ratio(self.modulus, self.first_modulus)
+        rounded = (1 + np.multiply(self.n, self.secret.square)) / 12
+        return Noise(np.where(ratio == 1, 0.0, rounded * ratio**2))
+
+    def folded(self, column: Noise) -> Noise:
+        """After the tree of CMUXes over the columns."""
+        return column + self.product.scaled(self.fold_bits)
+
+    def placed(self, folded: Noise) -> Noise:
+        """After the rotation that brings the record to the front of its polynomial."""
+        return folded + self.product.scaled(self.rotation_bits)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """LWE ciphertexts under the ring's key, switched to the small key and to modulus 2N before a rotation.
+
+    modulus, fresh: of the key-switching key. gadget: of its digits.
+    """
+
+    n: Numbers
+    secret: Secret
+    modulus: Integers
+    fresh: Noise
+    gadget: GadgetNoise
+    lwe_dimension: Numbers
+    lwe_secret: Secret
+
+    @cached_property
+    def added(self) -> Noise:
+        """What the three steps add, in units of 2N: rounding to the modulus, key switch, compensated rounding to 2N."""
+        rounded = Noise((1 + np.multiply(self.n, self.secret.square)) / 12)
+        switched = lattice.lwe_key_switch(self.n, self.gadget, self.fresh, self.secret, rounded)
+        ratio = _ratio(2 * np.asarray(self.n, dtype=object), self.modulus)
+        return circuit.compensated_modulus_switch(self.lwe_dimension, self.lwe_secret, ratio**2, switched)
+
+
+@dataclass(frozen=True)
+class Response:
+    """Modulus switch, ring switch and split rounding of the answer.
+
+    mask_modulus, body_modulus: of its parts; the ring switch runs modulo the former. fresh, gadget: of its key.
+    """
+
+    mask_modulus: Integers
+    body_modulus: Integers
+    fresh: Noise
+    gadget: GadgetNoise
+
+    def switched(self, setting: Setting, noise: Noise) -> Noise:
+        """The decrypted answer's error, in units of the mask's modulus.
+
+        (q_a/Q)^2 V + n (E[s^2]/12 + V_key sum E[x^2]) + (q_a/q_b)^2/12.
+        """
+        shrunk = noise.scaled(_ratio(self.mask_modulus, setting.modulus) ** 2)
+        rounded = (
+            np.multiply(setting.n, setting.secret.square) / 12 + _ratio(self.mask_modulus, self.body_modulus) ** 2 / 12
+        )
+        return lattice.ring_switch(setting.n, self.gadget, self.fresh, setting.secret, shrunk + Noise(rounded))
+
+
+def _ratio(numerator: Integers, denominator: Integers) -> Numbers:
+    """The quotient of integers of any size."""
+    divide = np.frompyfunc(lambda x, y: int(x) / int(y), 2, 1)
+    quotient = divide(np.asarray(numerator, dtype=object), np.asarray(denominator, dtype=object))
+    return np.asarray(quotient, dtype=float)[()]

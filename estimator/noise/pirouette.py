@@ -1,0 +1,301 @@
+"""Errors of Pirouette and Pirouette^H: digits of the query, their bits, RGSW ciphertexts of these, selection, answer.
+
+The query is an LWE ciphertext of the index under the ring's key. Digit k is what it holds modulo q_k = 2^(digit bits)
+times the digit's scale; reduced modulo q_k it goes to the small key and to modulus 2N, where a rotation must see it in
+the right window of alpha = 2N / 2^(digit bits). A floor takes the digit off with two rotations, of the highest bit and
+of the rest. Bits leave the multi-value rotation modulo Q and go to the small key and to 2N again: the inputs of the
+rotations that make RGSW ciphertexts, each in a window of N / (number of rows). Pirouette^H sends these inputs.
+
+Decisions before the answer do not depend on the database, so their bound is the variance itself: sums of key errors
+times digits, and of roundings, are subgaussian with about their variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import lattice
+from .circuit_selection import Reduction, Response, Setting
+from .error import Noise
+from .ring_setting import Floats, Keys, Objects, moduli, numbers, secret_of
+from .stage import Decision, Stage, by_class
+
+MULTI_VALUE = "Carpov, Izabachene, Mollimard (CT-RSA 2019); Pirouette, Algorithm 19 with its test polynomials mended"
+LARGE_PRECISION = "Liu, Micciancio, Polyakov (Asiacrypt 2022); Pirouette, Algorithms 17, 18 and 20"
+TO_RGSW = "Wang et al. (Eurocrypt 2024); Pirouette, Algorithm 15, Theorems A.12 and A.13 mended"
+
+
+@dataclass(frozen=True)
+class _Described:
+    """The parts of descriptions that chains read, as arrays."""
+
+    layouts: list[dict]
+    n: Floats
+    modulus: Objects
+    mask_modulus: Objects
+    setting: Setting
+    words: dict[str, list[str]]
+    response: Response
+    windows: Floats
+
+    @staticmethod
+    def of(descriptions: Sequence[dict], lwe: str) -> _Described:
+        """lwe: the name of the instance whose dimension the small key has."""
+        layouts = [d["layout"] for d in descriptions]
+        rings = _instances(descriptions, "ring")
+        n, modulus = numbers(rings, "dimension"), moduli(rings, "modulus")
+        keys = {name: _keys(layouts, name, modulus) for name in ("rotation", "automorphism", "squaring", "rgsw")}
+        response_keys = _instances(descriptions, "response")
+        mask = moduli(layouts, "mask_modulus")
+        keys["response"] = _keys(layouts, "response", mask)
+        setting = Setting(
+            n=n,
+            modulus=modulus,
+            fresh=lattice.fresh(numbers(rings, "error_stddev")),
+            secret=secret_of(rings),
+            lwe_dimension=numbers(_instances(descriptions, lwe), "dimension"),
+            ternary=np.array([i["secret"]["kind"] == "ternary" for i in _instances(descriptions, lwe)]),
+            joint=np.array([o["form"] == "joint" for o in layouts]),
+            rotation=keys["rotation"].gadget,
+            automorphism=keys["automorphism"].gadget,
+            squaring=keys["squaring"].gadget,
+            rgsw=keys["rgsw"].gadget,
+            plain_modulus=numbers(layouts, "plain_modulus"),
+            first_modulus=moduli(layouts, "first_dimension_modulus"),
+            first_bits=numbers(layouts, "first_bits"),
+            fold_bits=numbers(layouts, "fold_bits"),
+            rotation_bits=numbers(layouts, "rotation_bits"),
+            rows=numbers(layouts, "rows"),
+        )
+        fresh = lattice.fresh(numbers(response_keys, "error_stddev"))
+        response = Response(mask, moduli(layouts, "body_modulus"), fresh, keys["response"].gadget)
+        words = {name: k.words for name, k in keys.items()}
+        return _Described(layouts, n, modulus, mask, setting, words, response, numbers(layouts, "rgsw_window"))
+
+
+def _keys(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:
+    return Keys.of([o[f"{name}_gadget"] for o in layouts], modulus)
+
+
+def _instances(descriptions: Sequence[dict], name: str) -> list[dict]:
+    """The instance of that name of each description."""
+    return [next(i for i in d["instances"] if i["name"] == name) for d in descriptions]
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """Pirouette: `query`, the inputs of all rotations, which decide, and `selection`, whose `response` decides."""
+    d = _Described.of(descriptions, "key_switching")
+    switching = _instances(descriptions, "key_switching")
+    keys = _keys(d.layouts, "switching", moduli(switching, "modulus"))
+    reduction = Reduction(
+        n=d.setting.n,
+        secret=d.setting.secret,
+        modulus=moduli(switching, "modulus"),
+        fresh=lattice.fresh(numbers(switching, "error_stddev")),
+        gadget=keys.gadget,
+        lwe_dimension=d.setting.lwe_dimension,
+        lwe_secret=secret_of(switching),
+    )
+    queries = _instances(descriptions, "query")
+    query_modulus = moduli(queries, "modulus")
+    query = _query(d.layouts, query_modulus, numbers(queries, "error_stddev"))
+    inputs = _digit_inputs(d, reduction, query_modulus, query)
+    digit_bits = numbers(d.layouts, "digit_bits")
+    return [
+        Stage("query", "sigma^2 + (q/q_body)^2/12, sent rounded", "the body is sent to modulus q_body", query),
+        *_digit_stages(d, keys.words, inputs),
+        *_bit_stages(d, keys.words, reduction, digit_bits),
+        *_selection(d),
+    ]
+
+
+def chain_h(descriptions: Sequence[dict]) -> list[Stage]:
+    """Pirouette^H: bits come as rotations' inputs, modulo 2N, their bodies rounded."""
+    d = _Described.of(descriptions, "query")
+    queries = _instances(descriptions, "query")
+    query = _query(d.layouts, moduli(queries, "modulus"), numbers(queries, "error_stddev"))
+    formula = "sigma^2 + (2N/q_body)^2/12, sent rounded"
+    return [
+        _rgsw_input(d, formula, np.asarray(query.variance)[:, None], np.ones((len(d.layouts), 1)), None),
+        *_selection(d),
+    ]
+
+
+def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
+    """A fresh ciphertext whose body is rounded to a smaller modulus: uniform rounding beside the Gaussian."""
+    unit = np.array([int(q) / int(b) for q, b in zip(modulus, moduli(layouts, "query_body_modulus"))])
+    return lattice.fresh(stddev) + Noise(np.where(unit == 1, 0.0, unit**2 / 12))
+
+
+@dataclass(frozen=True)
+class _DigitInputs:
+    """Variances at 2N of the rotations' inputs, one class a digit: shape (descriptions, digits), zeros beyond D."""
+
+    msb: Floats
+    rest: Floats
+    digit: Floats
+    digits: Floats
+    threshold: Floats
+
+
+def _digit_inputs(d: _Described, reduction: Reduction, query_modulus: Objects, query: Noise) -> _DigitInputs:
+    """A floor leaves a rotation's noise and its switches'; the next digit sees them 2^(digit bits) smaller."""
+    rotated = np.asarray(d.setting.rotated.variance)
+    added = np.asarray(reduction.added.variance)
+    rows: list[tuple[list[float], ...]] = []
+    alphas = []
+    for i, layout in enumerate(d.layouts):
+        count, width = int(layout["digits"]), 2.0 ** int(layout["digit_bits"])
+        ring_modulus, modulus = int(d.modulus[i]), int(query_modulus[i])
+        noise = float(np.asarray(query.variance)[i])
+        rotation = float(rotated[i]) * (modulus / ring_modulus) ** 2
+        alpha = 2 * float(d.n[i]) / width
+        msb, rest, digit = [], [], []
+        for k in range(count):
+            # What is at the scale of digit k modulo the query's modulus is alpha modulo 2N.
+            unit = alpha / (modulus / width ** (count - k))
+            digit.append(noise * unit**2 + float(added[i]))
+            if k < count - 1:
+                msb.append(digit[-1])
+                rest.append((noise + rotation) * unit**2 + float(added[i]))
+                # The second rotation's table subtracts all that its input held: what stays is what the switches added.
+                noise = rotation + float(added[i]) / unit**2
+        rows.append((msb, rest, digit))
+        alphas.append(alpha)
+    columns = [by_class(list(column)) for column in zip(*rows)]
+    digits = numbers(d.layouts, "digits")
+    return _DigitInputs(columns[0], columns[1], columns[2], digits, np.array(alphas) / 2)
+
+
+def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list[Stage]:
+    def stage(name: str, formula: str, source: str, variances: Floats, rotations: Floats) -> Stage:
+        counts = (variances > 0).astype(float)
+        return Stage(
+            name,
+            formula,
+            source,
+            Noise(variances),
+            Noise(variances, "bound"),
+            words,
+            decision=Decision(inputs.threshold, {"digits": rotations}, counts),
+            present=rotations > 0,
+        )
+
+    added = "N (V_ks sum E[x^2] + E[eps^2] E[s^2])(2N/q_ks)^2 + (1 + n Var(z))/12"
+    before = "LWE key switch, Theorem A.6; the switch to 2N is compensated for the key's mean"
+    floors = inputs.digits - 1
+    return [
+        stage("floor_msb", f"(2N/q_k)^2 V_c + {added}", f"{LARGE_PRECISION}; {before}", inputs.msb, floors),
+        stage("floor_rest", f"(2N/q_k)^2 (V_c + V_rotation) + {added}", LARGE_PRECISION, inputs.rest, floors),
+        stage("digit", f"(2N/q_k)^2 V_c + {added}", LARGE_PRECISION, inputs.digit, inputs.digits),
+    ]
+
+
+def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bits: Floats) -> list[Stage]:
+    """The highest bit meets a test polynomial of 2^(bits - 1) ones; the others half of them, and their sign doubled."""
+    ones = np.exp2(digit_bits - 1)
+    factors = np.stack([ones, 4 * ones / 2], axis=1)
+    shares = np.stack([1 / digit_bits, 1 - 1 / digit_bits], axis=1)
+    bits = np.asarray(d.setting.rotated.variance)[:, None] * factors
+    mean = Noise(np.sum(bits * shares, axis=1))
+    shrink = np.array([2 * int(n) / int(q) for n, q in zip(d.n, d.modulus)]) ** 2
+    inputs = bits * shrink[:, None] + np.asarray(reduction.added.variance)[:, None]
+    formula = "||t||^2 V_rotation, ||t||^2 = T/2 for the highest of a digit's T values, T for the other bits"
+    into = "(2N/Q)^2 V_bit + what the switches to the small key and to 2N add"
+    counts = _of_kinds(d.layouts, digit_bits)
+    return [
+        Stage("bit", formula, MULTI_VALUE, mean, None, d.words["rotation"]),
+        _rgsw_input(d, into, inputs, counts, words),
+    ]
+
+
+def _of_kinds(layouts: Sequence[dict], digit_bits: Floats) -> Floats:
+    """How many index bits are the highest of a digit, and how many are not; a last digit may hold fewer."""
+    bits = numbers(layouts, "index_bits")
+    highest = np.floor(bits / digit_bits)
+    return np.stack([highest, bits - highest], axis=1)
+
+
+def _rgsw_input(d: _Described, formula: str, variances: Floats, shares: Floats, words: list[str] | None) -> Stage:
+    bits = numbers(d.layouts, "index_bits")
+    counts = shares / shares.sum(axis=1, keepdims=True) * bits[:, None]
+    return Stage(
+        "rgsw_input",
+        formula,
+        TO_RGSW,
+        Noise(variances),
+        Noise(variances, "bound"),
+        words,
+        decision=Decision(d.windows / 2, {"index bits": bits}, counts),
+    )
+
+
+def _selection(d: _Described) -> list[Stage]:
+    """From the rotations that make RGSW ciphertexts to the `response`, which decides."""
+    setting, words = d.setting, d.words
+    folded, folded_bound = setting.folded(setting.first_product), setting.folded(setting.first_product_bound)
+    placed, placed_bound = setting.placed(folded), setting.placed(folded_bound)
+    coefficients = numbers(d.layouts, "used_coefficients")
+    polynomials = numbers(d.layouts, "polynomials_per_record")
+    cmux = "V + bits V_product"
+    digits = [f"centred digits modulo {o['plain_modulus']}" for o in d.layouts]
+    return [
+        Stage(
+            "rotation",
+            "n c 2 N V_key sum E[x^2] + n r (E[eps_b^2] + N E[s^2] E[eps_a^2]); binary keys: c = 1, r = 1/2 (CMUX), "
+            "c = 3, r = 3/4 (two bits a step); ternary: c = 2, r = 2/3 and c = 4, r = 4/3",
+            "Pirouette, Theorem A.5 (CMUX)",
+            setting.rotated,
+            None,
+            words["rotation"],
+        ),
+        Stage(
+            "row",
+            "V_rotation/N + (N - 1) N V_key sum E[x^2], mean over the coefficients",
+            TO_RGSW,
+            setting.row,
+            None,
+            words["automorphism"],
+        ),
+        Stage(
+            "row_secret",
+            "N E[s^2] V_row + N V_key sum E[x^2]",
+            TO_RGSW,
+            setting.row_secret,
+            None,
+            words["squaring"],
+        ),
+        Stage(
+            "selector",
+            "2 (1 - 2^-v1) V_product, V_product = N sum E[x^2] (V_row + V_row_secret) + dropped digits",
+            "Pirouette, Algorithm 21 with line 8 mended: each product errs on two leaves",
+            setting.selector,
+            None,
+            words["rgsw"],
+        ),
+        Stage(
+            "first_product",
+            "N (2^v1 - 1) 2 Var(d) V_product + N 2^v1 E[d^2] V_rounding",
+            "Pirouette, Theorem A.20 mended",
+            setting.first_product,
+            setting.first_product_bound,
+            digits,
+        ),
+        Stage("folded", cmux, "Pirouette, Theorem A.4", folded, folded_bound, words["rgsw"]),
+        Stage("rotated", cmux, "Pirouette, Theorem A.4", placed, placed_bound, words["rgsw"]),
+        Stage(
+            "response",
+            "(q_a/Q)^2 V + N (E[s^2]/12 + V_key sum E[x^2]) + (q_a/q_b)^2/12",
+            "Respire, section 4; Pirouette, Theorem A.20 mended",
+            d.response.switched(setting, placed),
+            Noise(d.response.switched(setting, placed_bound).variance, "bound"),
+            words["response"],
+            decision=Decision(
+                d.mask_modulus.astype(float) / (2 * setting.plain_modulus),
+                {"coefficients": coefficients, "polynomials of a record": polynomials},
+            ),
+        ),
+    ]

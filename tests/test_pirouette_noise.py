@@ -1,0 +1,170 @@
+"""Pirouette's noise: operations of its chain against a schoolbook toy, and the chain as a whole."""
+
+import importlib.util
+from math import sqrt
+
+import numpy as np
+import pytest
+from pirlab_estimator.noise import circuit, lattice, predict_noise
+from pirlab_estimator.noise.digits import gadget
+from pirlab_estimator.noise.lattice import GadgetNoise, Noise, Secret
+
+VARIANCE_TOLERANCE = 1 / 16
+Q = 268435399
+
+
+@pytest.fixture(scope="module")
+def toy_lattice(root):
+    spec = importlib.util.spec_from_file_location("toy_lattice", root / "tests" / "fixtures" / "toy_lattice.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def gadget_of(base_log2, dropped, signed=True):
+    return {"digits": 0, "base_log2": base_log2, "dropped": dropped, "signed": signed}
+
+
+def described(protocol="pirouette", **layout):
+    """A description as `pirlab describe` makes it, of what the chain reads."""
+    standard = {
+        "first_dimension_modulus": "268369921",
+        "query_body_modulus": "2^32" if protocol == "pirouette" else "2^7",
+        "index_bits": 20,
+        "digit_bits": 5,
+        "digits": 4 if protocol == "pirouette" else 0,
+        "plain_modulus": 16,
+        "rows": 256,
+        "first_bits": 8,
+        "fold_bits": 10,
+        "rotation_bits": 2,
+        "polynomials_per_record": 1,
+        "used_coefficients": 512,
+        "form": "joint",
+        "rgsw_window": 256,
+        "mask_modulus": "16760833",
+        "body_modulus": "256",
+        "switching_gadget": gadget_of(2, 2),
+        "rotation_gadget": gadget_of(8, 2),
+        "automorphism_gadget": gadget_of(3, 2),
+        "squaring_gadget": gadget_of(5, 0),
+        "rgsw_gadget": gadget_of(4, 7),
+        "response_gadget": gadget_of(1, 0, signed=False),
+    }
+    ternary, binary = {"kind": "ternary"}, {"kind": "binary"}
+    ring = {
+        "name": "ring",
+        "dimension": 2048,
+        "modulus": "268369921 * 249561089",
+        "secret": ternary,
+        "error_stddev": 21.0,
+    }
+    response = {
+        "name": "response",
+        "dimension": 512,
+        "modulus": "16760833",
+        "secret": {"kind": "gaussian", "stddev": 110.0},
+        "error_stddev": 110.0,
+    }
+    query = {"name": "query", "dimension": 2048, "modulus": "2^56", "secret": ternary, "error_stddev": 24.0}
+    switching = {"name": "key_switching", "dimension": 768, "modulus": "2^20", "secret": binary, "error_stddev": 8.0}
+    bits = {"name": "query", "dimension": 460, "modulus": "2^12", "secret": binary, "error_stddev": 7.0}
+    instances = [ring, query, switching, response] if protocol == "pirouette" else [ring, bits, response]
+    return {"protocol": protocol, "layout": standard | layout, "instances": instances}
+
+
+def stages(description):
+    return {s["stage"]: s for s in predict_noise([description])[0]["stages"]}
+
+
+def test_a_rotation_one_bit_a_step_is_a_chain_of_cmuxes():
+    of_gadget = GadgetNoise.of("balanced", Q, 16, 2)
+    rows, secret = Noise(10.0), Secret.ternary()
+    rotated = circuit.blind_rotation(300, 64, of_gadget, rows, secret, False)
+    chain = lattice.cmux_chain(300, 64, of_gadget, rows, secret, same_input=False, same_selector=False)
+    assert float(rotated.variance) == pytest.approx(float(chain.variance))
+
+
+def test_forms_of_the_rotation_broadcast():
+    of_gadget = GadgetNoise.of("balanced", Q, 16)
+    joint, ternary = np.array([False, True, False, True]), np.array([False, False, True, True])
+    rotated = circuit.blind_rotation(np.full(4, 300.0), 64, of_gadget, Noise(1.0), Secret.ternary(), joint, ternary)
+    np.testing.assert_allclose(rotated.variance / rotated.variance[0], [1, 3, 2, 4])
+
+
+def test_each_product_of_a_selector_tree_errs_on_two_leaves(toy_lattice):
+    """RGSW selectors of three bits, exact gadget, schoolbook: mean square over all leaves, and of their signed sum."""
+    keys, bits = 200, 3
+    toy = toy_lattice.Toy(keys, 32, Q)
+    length = len(gadget("balanced", Q, 8).digits)
+    digits, noise = toy_lattice.Digits("balanced", Q, 8, length), GadgetNoise.of("balanced", Q, 8)
+    s, scale = toy.secret(), Q // 16
+    one = np.zeros((keys, toy.n), dtype=np.int64)
+    one[:, 0] = 1
+    message = one * scale
+    leaves, index = [(np.zeros_like(one), message)], np.zeros(keys, dtype=np.int64)
+    for _ in range(bits):
+        bit = toy.rng.integers(0, 2, keys)
+        index = 2 * index + bit
+        mask_rows = toy.prime(-s * bit[:, None], s, digits)
+        body_rows = toy.prime(one * bit[:, None], s, digits)
+        right = [toy.external_product(leaf, mask_rows, body_rows, digits) for leaf in leaves]
+        left = [toy.add(parent, child, -1) for parent, child in zip(leaves, right)]
+        leaves = [c for pair in zip(left, right) for c in pair]
+    errors = np.array(
+        [toy.centred(toy.phase(c, s) - message * (index == i)[:, None]) for i, c in enumerate(leaves)], dtype=float
+    )
+    product = lattice.external_product(toy.n, noise, Noise(toy.variance), Secret.ternary())
+    # The root is a constant, whose digits are of one coefficient: its product is nearly exact.
+    nodes = 2**bits - 2
+    total = circuit.selector_tree(nodes, product)
+    assert np.mean(np.sum(errors**2, axis=0)) == pytest.approx(float(total.variance), rel=VARIANCE_TOLERANCE)
+    np.testing.assert_array_equal(toy.centred(np.sum(errors, axis=0).astype(np.int64)), 0)
+
+
+def test_compensation_takes_the_mean_of_a_binary_key_off():
+    rng = np.random.default_rng(2)
+    n, samples, ratio = 600, 4000, 1 << 8
+    a, z = rng.integers(0, 1 << 20, (samples, n)), rng.integers(0, 2, (samples, n))
+    rounding = np.rint(a / ratio) - a / ratio
+    error = -np.sum(rounding * (z - 0.5), axis=1)
+    predicted = circuit.compensated_modulus_switch(n, Secret.binary(), 1.0, Noise(0.0)).variance - 1 / 12
+    assert np.mean(error**2) == pytest.approx(predicted, rel=VARIANCE_TOLERANCE)
+    assert predicted == pytest.approx(n / 48)
+
+
+def test_margins_of_a_secure_set():
+    found = stages(described())
+    for name in ("floor_msb", "floor_rest", "digit", "rgsw_input", "response"):
+        assert found[name]["margin_bound"] >= 8.2, name
+    assert predict_noise([described()])[0]["log2_failure"] < -40
+    assert found["floor_msb"]["decisions"] == 3
+    assert found["digit"]["decisions"] == 4
+    assert found["rgsw_input"]["decisions"] == 20
+    # The switches to the small key: by hand, N (V sum E[x^2] + E[eps^2] E[s^2]) + roundings, in units of 2N.
+    eight = 2048 * 8 * 64 * (4**2 + 2) / 12
+    dropped = (2048 * (16**2 + 2) / 12 + 2048) * 2 / 3 / 12  # about: the exact moments are the test of digits
+    assert found["digit"]["stddev"] == pytest.approx(sqrt((eight + dropped) / 2**16 + (1 + 768 / 4) / 12), rel=0.01)
+
+
+def test_what_is_sent_in_fewer_bits_errs_more_and_rows_fewer_than_all_err_less():
+    query = stages(described())["query"]["variance"]
+    assert query == pytest.approx(24.0**2 + 2.0**48 / 12)
+    assert stages(described("pirouette_h"))["rgsw_input"]["stddev"] == pytest.approx(sqrt(49 + 32**2 / 12))
+    full, half = (stages(described(rows=rows))["first_product"]["variance"] for rows in (256, 128))
+    assert half == pytest.approx(full / 2, rel=0.01)
+
+
+def test_one_modulus_in_the_first_dimension_adds_the_rounding_of_leaves():
+    whole = stages(described(first_dimension_modulus="268369921 * 249561089"))["first_product"]["variance"]
+    one = stages(described())["first_product"]["variance"]
+    rounding = 256 * 2048 * 21.5 * (1 + 2048 * 2 / 3) / 12 * 249561089.0**2
+    assert one - whole == pytest.approx(rounding, rel=1e-9)
+
+
+def test_chains_are_one_call():
+    found = predict_noise([described(), described("pirouette_h"), described(first_bits=9, fold_bits=9, rows=512)])
+    for description, prediction in zip(
+        (described(), described("pirouette_h"), described(first_bits=9, fold_bits=9, rows=512)), found
+    ):
+        assert prediction == predict_noise([description])[0]
