@@ -21,8 +21,8 @@ def toy_lattice(root):
     return module
 
 
-def gadget_of(base_log2, dropped, signed=True):
-    return {"digits": 0, "base_log2": base_log2, "dropped": dropped, "signed": signed}
+def gadget_of(base_log2, dropped, family="balanced"):
+    return {"digits": 0, "base_log2": base_log2, "dropped": dropped, "family": family}
 
 
 def described(protocol="pirouette", **layout):
@@ -40,7 +40,7 @@ def described(protocol="pirouette", **layout):
         "rotation_bits": 2,
         "polynomials_per_record": 1,
         "used_coefficients": 512,
-        "form": "joint",
+        "bits_per_step": 2,
         "rgsw_window": 256,
         "mask_modulus": "16760833",
         "body_modulus": "256",
@@ -49,7 +49,7 @@ def described(protocol="pirouette", **layout):
         "automorphism_gadget": gadget_of(3, 2),
         "squaring_gadget": gadget_of(5, 0),
         "rgsw_gadget": gadget_of(4, 7),
-        "response_gadget": gadget_of(1, 0, signed=False),
+        "response_gadget": gadget_of(1, 0, family="unsigned"),
     }
     ternary, binary = {"kind": "ternary"}, {"kind": "binary"}
     ring = {

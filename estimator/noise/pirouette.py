@@ -58,7 +58,7 @@ class _Described:
             secret=secret_of(rings),
             lwe_dimension=numbers(_instances(descriptions, lwe), "dimension"),
             ternary=np.array([i["secret"]["kind"] == "ternary" for i in _instances(descriptions, lwe)]),
-            joint=np.array([o["form"] == "joint" for o in layouts]),
+            joint=numbers(layouts, "bits_per_step") == 2,
             rotation=keys["rotation"].gadget,
             automorphism=keys["automorphism"].gadget,
             squaring=keys["squaring"].gadget,

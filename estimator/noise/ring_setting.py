@@ -46,6 +46,12 @@ def _secret(secret: dict, dimension: int) -> tuple[float, float]:
     return moments[kind]
 
 
+def _family(gadget: dict) -> str:
+    if "family" in gadget:
+        return str(gadget["family"])
+    return "balanced" if gadget["signed"] else "unsigned"
+
+
 @dataclass(frozen=True)
 class Keys:
     """A gadget of keys: its digits' moments and their words."""
@@ -55,8 +61,8 @@ class Keys:
 
     @staticmethod
     def of(gadgets: Sequence[dict], modulus: Objects) -> Keys:
-        """From descriptions `{digits, base_log2, dropped, signed}`."""
-        family = np.array(["balanced" if g["signed"] else "unsigned" for g in gadgets], dtype=object)
+        """From descriptions `{digits, base_log2, dropped, signed}`, or with a `family` in place of the last."""
+        family = np.array([_family(g) for g in gadgets], dtype=object)
         base = np.array([1 << g["base_log2"] for g in gadgets], dtype=object)
         dropped = np.array([g["dropped"] for g in gadgets], dtype=object)
         words = [
