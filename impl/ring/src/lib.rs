@@ -8,6 +8,7 @@
 pub mod bandwidth;
 pub mod bits;
 pub mod column_matrix;
+pub mod ctr_drbg;
 pub mod dense;
 pub mod diagonal;
 pub mod gaussian;
@@ -31,6 +32,7 @@ pub mod word;
 pub mod words;
 
 pub use column_matrix::{ColumnMatrix, ResidueVector};
+pub use ctr_drbg::{CtrDrbg, DRBG_SEED_BYTES};
 pub use diagonal::{BlockDiagonal, DiagonalError};
 pub use gaussian::DiscreteGaussian;
 pub use kernel::{Kernel, KernelError};
