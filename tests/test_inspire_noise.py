@@ -263,3 +263,43 @@ def test_partial_packing_has_as_many_switches_as_ciphertexts_less_one():
     added = [m["first_packing"]["variance"] - m["first_product"]["variance"] for m in (small, large)]
     assert added[1] / added[0] == pytest.approx(63 / 15)
     assert small["second_packing"]["variance"] == large["second_packing"]["variance"]
+
+
+def test_long_records_selected_whole_have_every_digits_error_and_no_packings():
+    """A coefficient of a product of polynomials adds the errors of all digits; both beside the same by hand."""
+    more = {"groups": 32, "columns": 1 << 17, "copies": 64, "entries_per_record": 64, "records_per_entry": 1}
+    packed, whole = two_layers(answers=64, **more), two_layers(answers=64, selected_whole=True, **more)
+    for description in (packed, whole):
+        description["shape"] = {"records": 1 << 22, "record_bits": 512}
+        description["layout"] |= {"rows": 32 * 64, "entries": 64 << 22}
+    before, after = stages(layered.chain, packed, whole)
+    digits = [min(15, 28672 - 15 * i) for i in range(1912)] + [15, 13]
+    squares = [(4.0**b - 1) / 12 + ((2.0**b - 1) / 2 - 2.0**14) ** 2 for b in digits]
+    product = 32 * 6.4**2 * sum(squares)
+    assert after["second_product"]["variance"] == pytest.approx(product)
+    assert after["packing"]["variance"] == pytest.approx(product), "nothing is packed"
+    switch = (268369921 / 2**20) ** 2 / 12 + D * 0.25 / 12
+    expected = product * (268369921 / (268369921 * 249561089)) ** 2 + switch
+    assert after["second_layer"]["variance"] == pytest.approx(expected)
+    assert after["second_layer"]["variance"] < before["second_layer"]["variance"]
+    assert after["second_layer"]["decisions"] == 64 * 1914 and after["second_layer"]["common_share"] == 0
+    assert record_noise(list(after.values()), -40)["log2_failure"] < -40
+    assert after["first_layer"]["variance"] == before["first_layer"]["variance"]
+
+
+def test_inspire2s_long_records_have_two_polynomials_a_cell():
+    packed, whole = recursive(8192, 4, 64), recursive(8192, 4, 64)
+    whole["layout"] |= {"selected_whole": True, "copies": 256}
+    before, after = stages(inspire2.chain, packed, whole)
+    square = (2.0**32 - 1) / 12
+    assert after["second_product"]["variance"] == pytest.approx(4 * 2048 * 6.4**2 * square, rel=1e-6)
+    assert after["second_packing"]["variance"] == after["second_product"]["variance"]
+    second = after["second_layer"]
+    assert second["decisions"] == 256 * 3696 and second["common_share"] == 0
+    # 2048 digits in the first polynomial and 1648 in the other.
+    shrink = (268369921 / (67043329 * 132120577)) ** 2
+    switch = (268369921 / 2**20) ** 2 / 12 + D * 0.25 / 12
+    mean = sum(n * (4 * n * 6.4**2 * square * shrink + switch) for n in (2048, 1648)) / 3696
+    assert second["variance"] == pytest.approx(mean, rel=1e-6)
+    assert second["variance"] < before["second_layer"]["variance"]
+    assert after["first_layer"]["stddev"] == before["first_layer"]["stddev"]

@@ -6,6 +6,9 @@ bodies' packed, switched to the moduli of answers. Theorem 7 prints Sigma_i = d 
 ell gamma_i d z^2 sigma^2/4) as squares of subgaussian parameters, m = N/t, t, t, and f(q, q~, p) for the rest of the
 rounding; Theorem 8 squares Sigma once more than it should. Its union is over all t columns of the first layer, here
 over the one that was asked for.
+
+Of long records the second layer selects polynomials of d digits whole, by a ring ciphertext for each column of cells:
+every coefficient then has the errors of all digits of its polynomial, and nothing is packed.
 """
 
 from __future__ import annotations
@@ -47,20 +50,37 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
 
 
 def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -> list[Stage]:
-    """Classes: digits of the masks, packed by gamma_1, and of the bodies, by gamma_2."""
+    """Classes: digits of the masks, packed by gamma_1, and of the bodies, by gamma_2; where polynomials are selected
+    whole, those of full polynomials and of the last."""
     p, answers = np.exp2(numbers(layouts, "digit_bits")), Answers.of(layouts)
-    product, bound = _product(rings, numbers(layouts, "degree"), p)
-    packings = [rings.inspiring(keys, gammas[:, i], product) for i in (1, 2)]
-    bounds = [rings.inspiring(keys, gammas[:, i], bound) for i in (1, 2)]
+    whole = np.array([bool(o.get("selected_whole")) for o in layouts])
+    counts = np.stack([numbers(layouts, "mask_digits"), numbers(layouts, "body_digits")], axis=1)
+    full = (np.ceil(counts.sum(axis=1) / rings.n) - 1) * rings.n
+    counts = np.where(whole[:, None], np.stack([full, counts.sum(axis=1) - full], axis=1), counts)
+    # Values have more bits than digits, so that a mask's fill more than one polynomial.
+    terms = [np.where(whole, digits, 1.0) for digits in (rings.n, counts[:, 1])]
+    products = [_product(rings, numbers(layouts, "degree") * each, p) for each in terms]
+    product, bound = products[0]
+    nothing = [
+        np.where(whole, 0.0, np.asarray(rings.inspiring(keys, gammas[:, i], Noise(0.0)).variance)) for i in (1, 2)
+    ]
+    packings = [each + Noise(added) for (each, _), added in zip(products, nothing)]
+    bounds = [each + Noise(added, "bound") for (_, each), added in zip(products, nothing)]
     packing, packing_bound = (
         Noise(np.stack([np.asarray(each.variance) for each in both], axis=1), both[0].kind)
         for both in (packings, bounds)
     )
     copies = numbers(layouts, "copies")
-    counts = np.stack([numbers(layouts, "mask_digits"), numbers(layouts, "body_digits")], axis=1)
     union = {"cells of a record": copies, "digits of a cell's ciphertext": counts.sum(axis=1)}
     return [
-        Stage("second_product", PRODUCT_FORMULA + ", m = t", SOURCE, product, bound, "centred digits modulo p"),
+        Stage(
+            "second_product",
+            PRODUCT_FORMULA + ", m = t, or t times digits",
+            SOURCE,
+            product,
+            bound,
+            "centred digits modulo p",
+        ),
         Stage("second_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packings[0], bounds[0], keys.words),
         Stage(
             "second_layer",
@@ -69,8 +89,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
             answers.switched(rings, packing),
             answers.switched_bound(rings, packing_bound),
             decision=Decision(answers.threshold(p), union, counts * copies[:, None]),
-            common_share=lattice.mean_in_common(keys.gadget)
-            * answers.share(rings, rings.inspiring(keys, gammas[:, 1], Noise(0.0)), packings[0]),
+            common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, Noise(nothing[0]), packings[0]),
         ),
     ]
 

@@ -4,7 +4,9 @@ The first layer is an LWE product modulo 2^32 whose hint and answer, switched to
 database of the second layer, an RLWE product that selects a row of digits. Its outputs are packed, by CDKS in YPIR
 and by InspiRING in InsPIRe_0, and switched to the moduli of answers. The digits of the answer depend on the query:
 YPIR brings them into the packed ciphertext by a homomorphic trace; InsPIRe_0 sends them unpacked, as published, or
-packed once more, apart or merged into the first ciphertext.
+packed once more, apart or merged into the first ciphertext. Of long records, polynomials of all an entry's digits are
+selected whole by a ring ciphertext for each group: a coefficient has the errors of every digit of the polynomial, and
+nothing is packed.
 
 YPIR's own analysis: delta = delta_simple + delta_double with tau_double = q_b/(2p) less rounding, and sigma^2 =
 (q_b/q_a)^2 d s^2/4 + (q_b/q)^2 (s^2/4)(l2 p^2 + (d^2 - 1) t d z^2 / 3), subgaussian parameters of width s = sigma
@@ -28,11 +30,13 @@ CENTRED = "digits of a uniform value modulo q1, less 2^(digit bits - 1)"
 SECOND_SOURCE = "YPIR, noise of DoublePIR's second layer; InsPIRe_0 likewise"
 PACKING_SOURCE = "CDKS (YPIR, section 4) or InspiRING (InsPIRe, Theorem 2)"
 FIRST_SOURCE = "YPIR, noise of the first layer: |e| < q1/(2 N)"
-TRACED, UNPACKED, PACKED, MERGED = "traced", "unpacked", "packed", "merged"
+TRACED, UNPACKED, PACKED, MERGED, SELECTED = "traced", "unpacked", "packed", "merged", "selected"
 
 
 def body_of(layout: dict) -> str:
-    """How the query-dependent digits are sent: told by the number of ciphertexts."""
+    """How the query-dependent digits are sent: told by the number of ciphertexts, unless polynomials are selected."""
+    if layout.get("selected_whole"):
+        return SELECTED
     copies, samples = layout["copies"], layout["copies"] * layout["answer_digits"]
     count = layout["answer_ciphertexts"]
     if count == copies:
@@ -72,21 +76,26 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
     squares = by_class([[square for square, _, _ in row] for row in each])
     half = np.exp2(numbers(layouts, "digit_bits") - 1)
     scale = (groups * np.asarray(rings.fresh.variance))[:, None]
-    product, product_bound = Noise(scale * squares), Noise(scale * half[:, None] ** 2, "bound")
+    each_counts = by_class([[count for _, count, _ in row] for row in each])
+    whole = np.array([body_of(o) == SELECTED for o in layouts])
+    # A product of polynomials adds, in every coefficient, the squares of all digits.
+    squares = np.where(whole[:, None], np.sum(squares * each_counts, axis=1, keepdims=True), squares)
+    halves = half**2 * np.where(whole, np.sum(each_counts, axis=1), 1.0)
+    product, product_bound = Noise(scale * squares), Noise(scale * halves[:, None], "bound")
 
     added, words = _packing(layouts, rings, keys, by_class([[answer for _, _, answer in row] for row in each]))
     packing, packing_bound = product + added, product_bound + added
     answers = Answers.of(layouts)
-    counts = by_class([[count for _, count, _ in row] for row in each]) * copies[:, None]
+    counts = each_counts * copies[:, None]
     mean_square = np.sum(packing.variance * counts, axis=1) / np.sum(counts, axis=1)
     largest = Noise(np.max(packing_bound.variance, axis=1), "bound")
     return [
         Stage(
             "second_product",
-            "G sigma^2 E[x^2] (random data), G sigma^2 4^(digit bits - 1) (any data)",
+            "G sigma^2 E[x^2] (random data), G sigma^2 4^(digit bits - 1) (any data); selected whole, over all digits",
             SECOND_SOURCE,
             Noise(np.sum(product.variance * counts, axis=1) / np.sum(counts, axis=1)),
-            Noise(scale[:, 0] * half**2, "bound"),
+            Noise(scale[:, 0] * halves, "bound"),
             CENTRED,
         ),
         Stage("packing", words, PACKING_SOURCE, Noise(mean_square), largest, keys.words),
@@ -129,6 +138,8 @@ def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) 
     inspiring = np.where(body == MERGED, 2.0, 1.0) * inspiring
     hints = np.where(by_cdks, tree, inspiring) + samples * moved
     bodies = np.where(body == UNPACKED, 0.0, np.where(by_cdks, 2 * tree + (samples - 1) * moved, inspiring))
+    selected = body == SELECTED
+    hints, bodies = np.where(selected, 0.0, hints), np.where(selected, 0.0, bodies)
     words = "V + (n^2 - 1)/3 n sigma^2 sum E[x^2] (CDKS), V + n (n - 1) sigma^2 sum E[x^2] (InspiRING)"
     return Noise(np.where(answer > 0, bodies[:, None], hints[:, None])), words
 

@@ -71,13 +71,12 @@ impl HintlessClient for Client {
             .map(|_| secret.sample_small(dimension, rng).map_err(|e| Error::value("lwe", e.to_string())))
             .collect::<Result<_>>()?;
         let firsts = public.first.encrypt_zero(layers.first.columns, &first_keys, &self.first_error, rng)?;
-        let key_bytes = public.packing.key_bytes();
+        let key_bytes = params.key_bytes(layers) as usize;
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
         let mut query = FrameBuilder::new(layers.query_bytes() * indices.len());
-        let parts = query.payload_mut().chunks_exact_mut(layers.query_bytes());
-        let parts = parts.zip(keys.payload_mut().chunks_exact_mut(key_bytes));
+        let parts = query.payload_mut().chunks_exact_mut(layers.query_bytes()).enumerate();
         let mut pending = Vec::with_capacity(indices.len());
-        for (((&index, first_key), mut first), (query, keys)) in indices.iter().zip(first_keys).zip(firsts).zip(parts) {
+        for (((&index, first_key), mut first), (k, query)) in indices.iter().zip(first_keys).zip(firsts).zip(parts) {
             let (row, column, _) = layers.first.place(index);
             first[column] = first[column].wrapping_add(params.first_scale());
             let (first_part, second_part) = query.split_at_mut(layers.first_bytes);
@@ -87,16 +86,20 @@ impl HintlessClient for Client {
             let second_key =
                 RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
             let (group, _) = layers.locate(row);
-            let message = (group, params.second_scale());
+            let message = (layers.second_index(group), params.second_scale());
             public.second.body(&second_key, message, &self.second_error, params.query_bytes, rng, second_part);
-            let packing = &public.packing;
-            let packing_keys = packing.keys(&second_key, &public.masks, &self.second_error, rng).map_err(internal)?;
-            keys.copy_from_slice(&packing_keys.to_bytes(packing));
+            if key_bytes > 0 {
+                let packing = &public.packing;
+                let packed = packing.keys(&second_key, &public.masks, &self.second_error, rng).map_err(internal)?;
+                keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packed.to_bytes(packing));
+            }
             pending.push(Pending { index, first_key, second_key });
         }
         self.requests.push(pending);
-        let messages =
-            vec![("keys", keys.finish(self.protocol, "keys")), ("query", query.finish(self.protocol, "query"))];
+        let mut messages = vec![("query", query.finish(self.protocol, "query"))];
+        if key_bytes > 0 {
+            messages.insert(0, ("keys", keys.finish(self.protocol, "keys")));
+        }
         Ok(Request { messages, queries: indices.len() as u64, session: 0 })
     }
 
@@ -148,7 +151,7 @@ impl Client {
             if let Some(noise) = noise.as_deref_mut() {
                 let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p)?;
                 // An unpacked sample has its message in the constant coefficient, and a mask's products in the others.
-                let kept = if i >= layers.copies && params.body == Body::Unpacked { 1 } else { degree };
+                let kept = if i >= layers.copies && layers.body == Body::Unpacked { 1 } else { degree };
                 noise.add("second_layer", threshold, errors.into_iter().take(kept));
             }
         }
@@ -174,8 +177,8 @@ impl Client {
     fn answer_digit(&self, residues: &[Vec<u64>], copy: usize, digit: usize) -> u64 {
         let layers = &self.layers;
         let sample = copy * layers.answer_digits + digit;
-        match self.params.body {
-            Body::Traced => residues[copy][layers.hint_digits + digit],
+        match layers.body {
+            Body::Traced | Body::Selected => residues[copy][layers.hint_digits + digit],
             Body::Unpacked => residues[layers.copies + sample][0],
             Body::Packed => residues[layers.copies][sample],
             Body::Merged => residues[0][layers.hint_digits + sample],

@@ -10,7 +10,7 @@ use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
 use crate::linear::NegacyclicHint;
-use crate::rlwe::Packed;
+use crate::rlwe::{Packed, Selector};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
 use crate::workload::Workload;
@@ -34,8 +34,13 @@ pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "ring_modulus": params.rlwe.modulus(),
     })));
     messages(params, &layers, workload, &mut sizes);
-    sizes.memory = memory(params, &layers, workload);
-    sizes.operations = operation_counts(params, &layers, workload);
+    if layers.selects_whole() {
+        sizes.memory = memory_whole(params, &layers, workload);
+        sizes.operations = operation_counts_whole(params, &layers, workload);
+    } else {
+        sizes.memory = memory(params, &layers, workload);
+        sizes.operations = operation_counts(params, &layers, workload);
+    }
     sizes.instances = instances(params, &layers);
     Ok(sizes)
 }
@@ -44,12 +49,15 @@ fn messages(params: &Params, layers: &Layers, workload: &Workload, sizes: &mut S
     let queries = workload.queries;
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let keys = count(&[params.packed.key_bytes(&params.rlwe, params.method), queries]);
-    sizes.message("keys", Direction::Upload, "query", keys, "automorphisms l d log2(q) k / 8", served);
+    if !layers.selects_whole() {
+        let keys = count(&[params.key_bytes(layers), queries]);
+        sizes.message("keys", Direction::Upload, "query", keys, "automorphisms l d log2(q) k / 8", served);
+    }
     let query = count(&[layers.query_bytes() as u64, queries]);
-    sizes.message("query", Direction::Upload, "query", query, "(4 N1 + w G) k", served);
-    let formula = match params.body {
-        Body::Traced | Body::Merged => "ne d (28 + 20) k / 8",
+    let formula = if layers.selects_whole() { "(4 N1 + w d G) k" } else { "(4 N1 + w G) k" };
+    sizes.message("query", Direction::Upload, "query", query, formula, served);
+    let formula = match layers.body {
+        Body::Traced | Body::Merged | Body::Selected => "ne d (28 + 20) k / 8",
         Body::Unpacked => "(1 + J) ne d (28 + 20) k / 8",
         Body::Packed => "(ne + 1) d (28 + 20) k / 8",
     };
@@ -96,6 +104,69 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
     }
 }
 
+/// Nothing is kept but the database and masks; a batch's answers are the largest by far.
+fn memory_whole(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
+    let (poly, dimension) = (params.rlwe.poly_bytes(), params.lwe.dimension);
+    let key_masks = Packed::roles(&params.rlwe, params.method) * params.packed.length() as u64 * poly;
+    let server = vec![
+        TableBytes::new("database", layers.first.stored_bytes()),
+        TableBytes::new("first layer's masks", NegacyclicHint::bytes(layers.first.columns, dimension, 0)),
+        TableBytes::new("packing key masks", key_masks),
+    ];
+    let kept: u64 = server.iter().map(|table| table.bytes).sum();
+    let buffers = NegacyclicHint::bytes(0, dimension, 1);
+    // Answers in parts, joined, as sent and as received, and decrypted; queries in both forms; the first layer's answers.
+    let each = 5 * params.answer_bytes(layers) as u64
+        + 8 * (layers.copies * layers.degree) as u64
+        + 3 * layers.query_bytes() as u64
+        + 3 * 4 * layers.first.rows as u64
+        + Selector::bytes(&params.rlwe, layers.groups)
+        + 2 * 64 * poly;
+    let working = buffers.saturating_add(count(&[each, workload.queries]));
+    let client = key_masks + PROCESS_BYTES;
+    MemoryMap {
+        server,
+        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
+        peak_bytes: kept.saturating_add(working).saturating_add(client),
+    }
+}
+
+fn operation_counts_whole(
+    params: &Params,
+    layers: &Layers,
+    workload: &Workload,
+) -> serde_json::Map<String, serde_json::Value> {
+    let (rows, columns) = (layers.first.rows as u64, layers.first.columns as u64);
+    let (groups, copies) = (layers.groups as u64, layers.copies as u64);
+    let (n, degree, queries) = (params.lwe.dimension as u64, layers.degree as u64, workload.queries);
+    let first_blocks = columns.div_ceil(n);
+    let (lwe_ntt, ring_ntt) = (ntt(n), ntt(degree));
+    let digits = (layers.hint_digits + layers.answer_digits) as u64;
+    operations(json!({
+        "encode": { "bytes_written": layers.first.stored_bytes() },
+        "query": {
+            (&lwe_ntt): count(&[6, first_blocks, queries]),
+            (&ring_ntt): count(&[queries, 4, groups]),
+            "gaussian_samples": count(&[queries, columns + groups * degree]),
+        },
+        "answer": {
+            "first_layer": {
+                "multiply_adds_packed": count(&[rows, columns, queries]),
+                "bytes_read": layers.first.stored_bytes() * queries.div_ceil(QUERIES_TOGETHER as u64),
+                "row_sums": count(&[rows, queries]),
+            },
+            "selection": {
+                (&lwe_ntt): count(&[2, rows, first_blocks + 1]),
+                (&ring_ntt): count(&[2, queries, rows]).saturating_add(count(&[4, queries, copies])),
+                "residue_multiply_adds":
+                    count(&[2, rows, first_blocks, n]).saturating_add(count(&[4, queries, rows, degree])),
+                "digits": count(&[rows, digits]),
+            },
+        },
+        "extract": { "multiply_adds_u32": count(&[queries, copies, n]) },
+    }))
+}
+
 fn operation_counts(
     params: &Params,
     layers: &Layers,
@@ -108,9 +179,9 @@ fn operation_counts(
     let (first_blocks, blocks) = (columns.div_ceil(n), groups.div_ceil(degree));
     let answer_columns = (layers.copies * layers.answer_digits) as u64;
     let nodes = degree - 1;
-    let switches = match params.body {
+    let switches = match layers.body {
         Body::Traced => count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]),
-        Body::Unpacked => 0,
+        Body::Unpacked | Body::Selected => 0,
         Body::Packed | Body::Merged => nodes,
     };
     let tables = count(&[copies, params.packed.table_bytes(&params.rlwe, params.method)]);
@@ -160,8 +231,8 @@ fn operation_counts(
 
 fn instances(params: &Params, layers: &Layers) -> Vec<LweInstance> {
     let lwe = &params.lwe;
-    let rlwe_samples = layers.groups as u64
-        + Packed::roles(&params.rlwe, params.method) * params.packed.length() as u64 * layers.degree as u64;
+    let keys = if layers.selects_whole() { 0 } else { Packed::roles(&params.rlwe, params.method) };
+    let rlwe_samples = layers.second_entries() as u64 + keys * params.packed.length() as u64 * layers.degree as u64;
     vec![
         LweInstance {
             name: "first_query".into(),
@@ -174,6 +245,10 @@ fn instances(params: &Params, layers: &Layers) -> Vec<LweInstance> {
             samples: layers.first.columns as u64,
             protects: "the row of the record asked for".into(),
         },
-        params.rlwe.instance("second_query_and_keys", rlwe_samples, "the column of the record asked for"),
+        params.rlwe.instance(
+            if keys == 0 { "second_query" } else { "second_query_and_keys" },
+            rlwe_samples,
+            "the column of the record asked for",
+        ),
     ]
 }

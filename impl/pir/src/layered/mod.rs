@@ -1,6 +1,7 @@
 //! Two layers over one database, as YPIR has them: an LWE product modulo 2^32 selects a row, and the hint and the answer of
 //! that layer, in digits, are the database of a second layer over a ring, which selects a column. Packing turns the second
-//! layer's answers into ring ciphertexts, so that no hint travels. YPIR packs by CDKS, InsPIRe_0 by InspiRING.
+//! layer's answers into ring ciphertexts, so that no hint travels. YPIR packs by CDKS, InsPIRe_0 by InspiRING. Of long records, of
+//! which packing tables would fill the memory, the second layer selects whole polynomials ([`Layers`]).
 //!
 //! Letters (docs/ypir.md): N1 rows and G columns of records, ne entries a record, n the LWE dimension, d the ring degree, q the
 //! ring's modulus, p = 2^b the plaintext modulus of digits, q1 the modulus to which values of the first layer are switched.
@@ -11,6 +12,7 @@ mod layout;
 mod params;
 mod second;
 mod server;
+mod whole;
 
 pub use client::Client;
 pub use describe::describe;
@@ -47,7 +49,7 @@ impl Public {
         let packing = Packing::new(params.method, &params.packed.gadget(&ring)?, ring.n()).map_err(internal)?;
         Ok(Self {
             first: NegacyclicMatrix::new(seed.derive("first layer"), params.lwe.dimension, kernel)?,
-            second: RingQueries::new(&ring, seed.derive("second layer"), layers.groups),
+            second: RingQueries::new(&ring, seed.derive("second layer"), layers.second_entries()),
             masks: packing.masks(seed.derive("packing")),
             packing,
             ring,

@@ -1,13 +1,16 @@
 //! Parameters of the two layers: as written, then checked.
 
 use lattice::pack::Method;
+use ring::{Coefficient, Ring};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::digits::Digits;
 use crate::error::{Error, Result};
 use crate::params::{Lwe32, LweLiteral, SourceNote};
-use crate::rlwe::{Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral, check_secret, coefficient_bytes};
+use crate::rlwe::{
+    Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral, check_secret, coefficient_bytes, internal,
+};
 
 /// The `[layers]` table as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +38,8 @@ pub enum Body {
     Packed,
     /// Packed likewise, and added to the first copy's ciphertext behind its hint digits.
     Merged,
+    /// In the polynomials of the hint's digits, which are selected whole (long records of any set).
+    Selected,
 }
 
 /// A checked set.
@@ -163,11 +168,16 @@ impl Params {
         if switched == u64::from(self.switched_modulus) { 0 } else { switched as u32 }
     }
 
+    /// Bytes of the packing keys of one query; none where nothing is packed.
+    pub fn key_bytes(&self, layers: &super::Layers) -> u64 {
+        if layers.selects_whole() { 0 } else { self.packed.key_bytes(&self.rlwe, self.method) }
+    }
+
     /// Ring ciphertexts of one answer.
     pub fn ciphertexts(&self, layers: &super::Layers) -> usize {
         layers.copies
-            + match self.body {
-                Body::Traced | Body::Merged => 0,
+            + match layers.body {
+                Body::Traced | Body::Merged | Body::Selected => 0,
                 Body::Unpacked => layers.copies * layers.answer_digits,
                 Body::Packed => 1,
             }
@@ -176,6 +186,11 @@ impl Params {
     /// Bytes of one answer.
     pub fn answer_bytes(&self, layers: &super::Layers) -> usize {
         self.ciphertexts(layers) * self.switch.bytes(self.rlwe.degree, self.rlwe.degree) as usize
+    }
+
+    /// The bytes of one ciphertext of an answer.
+    pub(super) fn switched(&self, ring: &Ring<u32>, ciphertext: &lattice::Rlwe<u32, Coefficient>) -> Result<Vec<u8>> {
+        Ok(ciphertext.split_switch(ring, self.switch.mask, self.switch.body).map_err(internal)?.to_bytes())
     }
 
     /// Where the set comes from.

@@ -19,7 +19,7 @@ use crate::rlwe::{fill_rows, internal, inverted, products, workspace};
 use crate::scheme::Context;
 
 /// Writes the digits of `words`, switched to q1, to `out`.
-fn switched_digits(params: &Params, words: impl Iterator<Item = u32>, out: &mut [i16]) {
+pub(super) fn switched_digits(params: &Params, words: impl Iterator<Item = u32>, out: &mut [i16]) {
     centred_digits(params.digits(), words.map(|word| params.switch_value(word)), out);
 }
 

@@ -5,18 +5,21 @@ use std::sync::Arc;
 use lattice::Rlwe;
 use lattice::pack::PackingKeys;
 use ring::column_matrix::ring_products;
-use ring::{Coefficient, Ntt, Poly, ResidueVector, Ring, Seed};
+use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
 use super::Public;
 use super::layout::Layers;
 use super::params::{Body, Params};
 use super::second::{Second, answer_digits};
+use super::whole::Whole;
 use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
 use crate::linear::{LinearDatabase, NegacyclicHint};
-use crate::rlwe::{bodies, body_poly, internal, inverted, pack_all, read_coefficients, workspace};
+use crate::rlwe::{
+    Selector, bodies, body_poly, internal, inverted, pack_all, read_coefficients, read_residues, workspace,
+};
 use crate::scheme::{Change, Context, Request, Response, check_queries};
 use crate::wire::FrameBuilder;
 
@@ -29,7 +32,8 @@ pub struct Server {
     seed: Seed,
     first: LinearDatabase,
     hint: NegacyclicHint,
-    second: Second,
+    /// None where records are selected whole.
+    second: Option<Second>,
     /// Updates so far, modulo 2^16.
     epoch: u16,
 }
@@ -40,6 +44,8 @@ struct Queries {
     first: Vec<Vec<u32>>,
     second: Vec<ResidueVector>,
     keys: Vec<PackingKeys>,
+    /// In place of `second` and `keys` where records are selected whole.
+    selectors: Vec<Selector>,
 }
 
 impl Server {
@@ -60,29 +66,45 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
         let hint = public.first.hint(layers.first.columns);
-        let second = Second::build(params, &layers, &public, (&first, &hint), context)?;
+        let second = if layers.selects_whole() {
+            None
+        } else {
+            Some(Second::build(params, &layers, &public, (&first, &hint), context)?)
+        };
         Ok(Self { protocol, params: params.clone(), layers, public, seed, first, hint, second, epoch: 0 })
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
-        let (layers, key_bytes) = (&self.layers, self.public.packing.key_bytes());
+        let (layers, key_bytes) = (&self.layers, self.params.key_bytes(&self.layers) as usize);
         let mut queries = Queries::default();
         for request in requests {
-            let [("keys", keys), ("query", query)] = &request.messages[..] else {
-                return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
-            };
             check_queries(request)?;
-            let keys = keys.clone().check(self.protocol, "keys", request.queries * key_bytes as u64)?;
+            let (keys, query) = match &request.messages[..] {
+                [("keys", keys), ("query", query)] if key_bytes > 0 => (Some(keys), query),
+                [("query", query)] if key_bytes == 0 => (None, query),
+                _ => {
+                    let problem =
+                        if key_bytes > 0 { "two messages, `keys` and `query`" } else { "one message, `query`" };
+                    return Err(Error::message("query", format!("a request is {problem}.")));
+                }
+            };
             let query = query.clone().check(self.protocol, "query", request.queries * layers.query_bytes() as u64)?;
-            for k in 0..request.queries as usize {
-                let start = k * layers.query_bytes();
+            for query in query.payload().chunks_exact(layers.query_bytes()) {
                 // A second part may start at a byte: words are read from a copy that starts at one.
-                let payload = &query.payload()[start..start + layers.query_bytes()];
-                let (first, second) = payload.split_at(layers.first_bytes);
+                let (first, second) = query.split_at(layers.first_bytes);
                 let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
                 queries.first.push(first.chunks_exact(4).map(word).collect());
-                queries.second.push(read_coefficients(&self.public.ring, self.params.query_bytes, second)?);
-                let keys = &keys.payload()[k * key_bytes..(k + 1) * key_bytes];
+                let (ring, bytes) = (&self.public.ring, self.params.query_bytes);
+                if layers.selects_whole() {
+                    let residues = read_residues(ring, bytes, second)?;
+                    queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
+                } else {
+                    queries.second.push(read_coefficients(ring, bytes, second)?);
+                }
+            }
+            let Some(keys) = keys else { continue };
+            let keys = keys.clone().check(self.protocol, "keys", request.queries * key_bytes as u64)?;
+            for keys in keys.payload().chunks_exact(key_bytes) {
                 let keys = PackingKeys::from_bytes(&self.public.packing, keys);
                 queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
             }
@@ -90,9 +112,40 @@ impl Server {
         Ok(queries)
     }
 
+    /// The answers of records selected whole (phase `answer_selection`).
+    fn selected(&self, queries: &Queries, first: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u8>>> {
+        let Self { params, layers, public, first: database, hint, .. } = self;
+        let whole = Whole { params, layers, ring: &public.ring, first: database, hint };
+        let answers = context
+            .clock
+            .time("answer_selection", Group::Online, || whole.answers(&queries.selectors, first, context.threads))?;
+        Ok(answers.into_iter().map(|ciphertexts| ciphertexts.concat()).collect())
+    }
+
+    /// The answers of records whose outputs are packed (phases `answer_second_layer`, `answer_packing`, `answer_body`).
+    fn packed(
+        &self,
+        second: &Second,
+        queries: &Queries,
+        first: &[Vec<u32>],
+        context: &Context,
+    ) -> Result<Vec<Vec<u8>>> {
+        let (clock, kernel, threads) = (&context.clock, context.kernel, context.threads);
+        let outputs = clock
+            .time("answer_second_layer", Group::Online, || bodies(kernel, second.matrix(), &queries.second, threads))?;
+        let packed = clock.time("answer_packing", Group::Online, || {
+            pack_all(&self.public.ring, &second.tables()?, &queries.keys, &outputs)
+        })?;
+        clock.time("answer_body", Group::Online, || {
+            let each = packed.into_iter().enumerate();
+            each.map(|(k, packed)| self.body(second, queries, k, &first[k], packed, context)).collect()
+        })
+    }
+
     /// One query's answer: the digits of the first layer's answer go through the second layer and join the packed ciphertexts.
     fn body(
         &self,
+        second: &Second,
         queries: &Queries,
         k: usize,
         first: &[u32],
@@ -103,10 +156,10 @@ impl Server {
         let digits = answer_digits(&self.params, layers, first)?;
         let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
         let mut hints: Vec<Poly<u32, Ntt>> = (0..digits.cols()).map(|_| ring.zero()).collect();
-        ring_products(&digits, ring, self.second.factors(), 0, &mut hints).map_err(internal)?;
+        ring_products(&digits, ring, second.factors(), 0, &mut hints).map_err(internal)?;
         let masks = inverted(ring, &hints)?;
         let mut packed = packed;
-        let more = match self.params.body {
+        let more = match layers.body {
             Body::Traced => {
                 self.add_traced(&queries.keys[k], masks, &bodies[0], &mut packed)?;
                 Vec::new()
@@ -115,6 +168,7 @@ impl Server {
                 let samples = masks.into_iter().enumerate();
                 samples.map(|(j, mask)| Rlwe { a: ring.inverse(mask), b: body_poly(ring, &bodies[0], j, 1) }).collect()
             }
+            Body::Selected => Vec::new(),
             Body::Packed => vec![self.packed_body(&queries.keys[k], &masks, &bodies[0])?],
             Body::Merged => {
                 let body = self.packed_body(&queries.keys[k], &masks, &bodies[0])?;
@@ -126,7 +180,7 @@ impl Server {
         };
         let mut answer = Vec::with_capacity(self.params.answer_bytes(layers));
         for ciphertext in packed.iter().chain(&more) {
-            answer.extend(self.switched(ring, ciphertext)?);
+            answer.extend(self.params.switched(ring, ciphertext)?);
         }
         Ok(answer)
     }
@@ -162,11 +216,6 @@ impl Server {
         Ok(())
     }
 
-    fn switched(&self, ring: &Ring<u32>, ciphertext: &Rlwe<u32, Coefficient>) -> Result<Vec<u8>> {
-        let switch = self.params.switch;
-        Ok(ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?.to_bytes())
-    }
-
     /// The first hint in those rows, computed from the database.
     fn hint_rows(&self, rows: &std::collections::BTreeSet<usize>) -> Result<Vec<(usize, Vec<u32>)>> {
         const ROWS: usize = ring::matrix::GROUP_ROWS;
@@ -197,19 +246,10 @@ impl HintlessServer for Server {
         let (kernel, threads) = (context.kernel, context.threads);
         let first =
             clock.time("answer_first_layer", Group::Online, || self.first.product(&queries.first, kernel, threads))?;
-        let second = clock.time("answer_second_layer", Group::Online, || {
-            bodies(kernel, self.second.matrix(), &queries.second, threads)
-        })?;
-        let packed = clock.time("answer_packing", Group::Online, || {
-            pack_all(&self.public.ring, &self.second.tables()?, &queries.keys, &second)
-        })?;
-        let mut answers = clock.time("answer_body", Group::Online, || -> Result<_> {
-            let mut answers = Vec::with_capacity(packed.len());
-            for (k, packed) in packed.into_iter().enumerate() {
-                answers.push(self.body(&queries, k, &first[k], packed, context)?);
-            }
-            Ok(answers)
-        })?;
+        let mut answers = match &self.second {
+            Some(second) => self.packed(second, &queries, &first, context)?,
+            None => self.selected(&queries, &first, context)?,
+        };
         let bytes = self.params.answer_bytes(&self.layers);
         let mut answers = answers.drain(..);
         let respond = |request: &Request| {
@@ -234,11 +274,14 @@ impl HintlessServer for Server {
                 let moved = change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0);
                 rows.extend(moved.map(|(i, _)| first_row + i));
             }
-            self.hint_rows(&rows)
+            // Hints of records selected whole are computed when they are needed.
+            if self.second.is_some() { self.hint_rows(&rows) } else { Ok(Vec::new()) }
         })?;
-        clock.time("update_second_layer", Group::Update, || {
-            self.second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
-        })?;
+        if let Some(second) = &mut self.second {
+            clock.time("update_second_layer", Group::Update, || {
+                second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
+            })?;
+        }
         self.epoch = self.epoch.wrapping_add(1);
         Ok(())
     }

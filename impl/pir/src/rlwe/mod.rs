@@ -6,10 +6,12 @@ mod hint;
 mod noise;
 mod params;
 mod query;
+mod selector;
 
 pub(crate) use entries::{fill_rows, read_record, replace_bits};
 pub(crate) use hint::{bodies, body_poly, internal, inverted, pack_all, products, workspace};
 pub(crate) use noise::switched_errors;
 pub(crate) use params::check_secret;
 pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
-pub use query::{RingQueries, coefficient_bytes, read_coefficients};
+pub use query::{RingQueries, coefficient_bytes, read_coefficients, read_residues};
+pub use selector::Selector;

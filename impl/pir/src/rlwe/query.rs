@@ -126,6 +126,16 @@ impl RingQueries {
 /// # Errors
 /// A number that is not below q.
 pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<ResidueVector> {
+    let residues = read_residues(ring, bytes_each, payload)?;
+    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
+    ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
+}
+
+/// The residues of a query's body: of all its coefficients modulo the first prime, then modulo the second.
+///
+/// # Errors
+/// A number that is not below q.
+pub fn read_residues(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<Vec<u32>> {
     let q = ring.modulus_u128().unwrap_or(u128::MAX);
     let mut words = Vec::with_capacity(payload.len() / bytes_each);
     for coefficient in payload.chunks_exact(bytes_each) {
@@ -137,8 +147,7 @@ pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) ->
         }
         words.push(word);
     }
-    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
-    let mut residues = vec![0u32; words.len() * moduli.len()];
+    let mut residues = vec![0u32; words.len() * ring.primes().len()];
     ring.rns().decompose_u64(ring.vectors(), &words, &mut residues);
-    ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
+    Ok(residues)
 }

@@ -11,10 +11,9 @@ fn set(body: &str) -> Params {
 #[test]
 fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     for body in ["unpacked", "packed", "merged"] {
-        // Merged, a toy ciphertext has room for the digits of three or four entries.
-        let widest = if body == "merged" { 24 } else { 64 };
-        let shapes = ALL_SHAPES.iter().copied().filter(|shape| shape.1 <= widest);
-        for (records, bits) in shapes.chain([(20, widest + 8)]) {
+        // Merged, a toy ciphertext has room for the digits of four entries: those of five are selected whole.
+        for &(records, bits) in ALL_SHAPES.iter().filter(|shape| shape.1 <= 2049).chain(&[(20, 24), (20, 32), (20, 40)])
+        {
             check_everywhere::<Inspire0>(&set(body), records, bits, 2, 3);
         }
     }
@@ -39,12 +38,13 @@ fn published_message_sizes() {
 }
 
 #[test]
-fn records_whose_digits_do_not_fit_are_refused() {
-    let workload = Workload::new(Shape::new(20, 40).unwrap(), 1, 0).unwrap();
-    let message = Inspire0::describe(&set("merged"), &workload).unwrap_err().to_string();
-    assert!(message.contains("130 digits") && message.contains("packed"), "{message}");
-
-    let workload = Workload::new(Shape::new(50, 600).unwrap(), 1, 0).unwrap();
-    let message = Inspire0::describe(&set("packed"), &workload).unwrap_err().to_string();
-    assert!(message.contains("150 digits") && message.contains("unpacked"), "{message}");
+fn records_whose_digits_do_not_fit_are_selected_whole() {
+    for (body, bits, whole) in
+        [("merged", 32, false), ("merged", 40, true), ("packed", 512, false), ("packed", 513, true)]
+    {
+        let workload = Workload::new(Shape::new(20, bits).unwrap(), 1, 0).unwrap();
+        let sizes = Inspire0::describe(&set(body), &workload).unwrap();
+        assert_eq!(sizes.layout["selected_whole"], whole, "{body}, {bits} bits");
+        assert_eq!(sizes.payload_bytes("keys") == 0, whole, "{body}, {bits} bits");
+    }
 }

@@ -68,7 +68,7 @@ impl HintlessClient for Client {
             let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
             let (row, column, _) = layout.place(index);
             let mut writer = Writer::with_capacity(bytes);
-            for (masks, at) in [(&public.first, row), (&public.second, column)] {
+            for (masks, at) in [(&public.first, row), (&public.second, layout.second_index(column))] {
                 let residues = masks.residues(&key, (at, params.scale()), &self.error, rng);
                 let primes = public.ring.primes();
                 for (residues, &prime) in residues.chunks_exact(residues.len() / primes.len()).zip(primes) {
@@ -127,29 +127,22 @@ impl Client {
     fn cell(&self, opener: &SplitKey, answer: &[u8], mut noise: Option<&mut NoiseLog>) -> Result<Vec<u64>> {
         let (params, layout) = (&self.params, &self.layout);
         let (switch, p, degree) = (params.switch, 1u64 << params.entry_bits, layout.ring_degree);
-        let [masks, bodies] = layout.outputs(params);
-        let mut rest = answer;
-        let mut digits = [Vec::new(), Vec::new()];
-        for (digits, (outputs, i, wanted)) in
-            digits.iter_mut().zip([(masks, 1, layout.mask_digits), (bodies, 2, layout.body_digits)])
-        {
-            let gamma = params.gammas[i];
-            for _ in 0..outputs {
-                let (bytes, others) = rest.split_at(switch.bytes(degree, gamma) as usize);
-                rest = others;
-                let ciphertext = SplitRlwe::from_bytes((degree, gamma), (switch.mask, switch.body), bytes)
-                    .map_err(|e| Error::message("answer", e.to_string()))?;
-                let kept = gamma.min(wanted - digits.len());
-                digits.extend(opener.decode(&ciphertext, p).map_err(internal)?.into_iter().take(kept));
-                if let Some(noise) = noise.as_deref_mut() {
-                    let (threshold, errors) = switched_errors(opener, &ciphertext, switch, p)?;
-                    noise.add("second_layer", threshold, errors.into_iter().take(kept));
-                }
+        let (mut rest, mut digits) = (answer, Vec::with_capacity(layout.mask_digits + layout.body_digits));
+        for (coefficients, kept) in layout.ciphertexts(params) {
+            let (bytes, others) = rest.split_at(switch.bytes(degree, coefficients) as usize);
+            rest = others;
+            let ciphertext = SplitRlwe::from_bytes((degree, coefficients), (switch.mask, switch.body), bytes)
+                .map_err(|e| Error::message("answer", e.to_string()))?;
+            digits.extend(opener.decode(&ciphertext, p).map_err(internal)?.into_iter().take(kept));
+            if let Some(noise) = noise.as_deref_mut() {
+                let (threshold, errors) = switched_errors(opener, &ciphertext, switch, p)?;
+                noise.add("second_layer", threshold, errors.into_iter().take(kept));
             }
         }
+        let (masks, bodies) = digits.split_at(layout.mask_digits);
         let (q1, bits) = (u64::from(params.switched_modulus), params.value_bits());
         let mut writer = Writer::with_capacity(SplitRlwe::wire_bytes(degree, layout.gamma, q1, q1));
-        for (digits, count) in digits.iter().zip([degree, layout.gamma]) {
+        for (digits, count) in [(masks, degree), (bodies, layout.gamma)] {
             // Wrong digits may give values of q1 or more: reducing keeps the (wrong) record well formed.
             let values = values_of(digits_of(params), digits, count);
             writer.write_all(&values.iter().map(|value| value % params.switched_modulus).collect::<Vec<_>>(), bits);

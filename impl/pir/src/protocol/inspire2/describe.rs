@@ -8,6 +8,7 @@ use super::layout::Layout;
 use crate::description::{Direction, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
+use crate::rlwe::Selector;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
 use crate::workload::Workload;
@@ -18,25 +19,30 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let keys = count(&[key_bytes(params), queries]);
+    let keys = count(&[key_bytes(params, &layout), queries]);
     sizes.message("keys", Direction::Upload, "query", keys, "alpha l d log2(q) k / 8", served);
     let query = count(&[layout.query_bytes(params) as u64, queries]);
-    sizes.message("query", Direction::Upload, "query", query, "(N / t + t) log2(q) k / 8", served);
+    let formula = if layout.selects_whole { "(N / t + d t) log2(q) k / 8" } else { "(N / t + t) log2(q) k / 8" };
+    sizes.message("query", Direction::Upload, "query", query, formula, served);
     let answer = count(&[layout.answer_bytes(params) as u64, queries]);
-    let formula = "ne (m1 (28 d + 20 gamma1) + m2 (28 d + 20 gamma2)) k / 8";
+    let formula = if layout.selects_whole {
+        "ne (m 28 d + 20 (mask_digits + body_digits)) k / 8"
+    } else {
+        "ne (m1 (28 d + 20 gamma1) + m2 (28 d + 20 gamma2)) k / 8"
+    };
     sizes.message("answer", Direction::Download, "answer", answer, formula, served);
     sizes.memory = memory(params, &layout, workload);
     sizes.operations = operation_counts(params, &layout, workload);
-    let samples = (layout.rows + layout.degree) as u64
-        + params.key_gammas().len() as u64 * params.packed.length() as u64 * layout.ring_degree as u64;
+    let samples = (layout.rows + layout.second_entries()) as u64
+        + layout.key_gammas(params).len() as u64 * params.packed.length() as u64 * layout.ring_degree as u64;
     sizes.instances = vec![params.rlwe.instance("queries_and_keys", samples, "the cell of the record asked for")];
     Ok(sizes)
 }
 
 /// Bytes of the packing keys of one query: one role for each different gamma.
-fn key_bytes(params: &Params) -> u64 {
+fn key_bytes(params: &Params, layout: &Layout) -> u64 {
     let bits = params.packed.length() as u64 * params.rlwe.degree as u64 * u64::from(params.coefficient_bits());
-    params.key_gammas().len() as u64 * bits.div_ceil(8)
+    layout.key_gammas(params).len() as u64 * bits.div_ceil(8)
 }
 
 /// Bytes of a packing table for that gamma: a linear form of gamma slots (in whole lines) for each slot and digit.
@@ -54,9 +60,10 @@ fn all_tables(params: &Params, layout: &Layout) -> [u64; 2] {
 
 fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let poly = params.rlwe.poly_bytes();
-    let blocks = (layout.rows.div_ceil(layout.ring_degree) + layout.degree.div_ceil(layout.ring_degree)) as u64;
+    let second_blocks = if layout.selects_whole { 0 } else { layout.degree.div_ceil(layout.ring_degree) };
+    let blocks = (layout.rows.div_ceil(layout.ring_degree) + second_blocks) as u64;
     let [first_tables, second_tables] = all_tables(params, layout);
-    let key_masks = params.key_gammas().len() as u64 * params.packed.length() as u64 * poly;
+    let key_masks = layout.key_gammas(params).len() as u64 * params.packed.length() as u64 * poly;
     let server = vec![
         TableBytes::new("database", layout.first_stored_bytes()),
         TableBytes::new("first packing tables", first_tables),
@@ -67,16 +74,26 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
     // Hints of a copy's mask digits; of those of one table the ring masks and the sums of their images.
-    let second = (layout.mask_digits + 2 * params.gammas[1]) as u64 * poly;
+    let second = if layout.selects_whole { 0 } else { (layout.mask_digits + 2 * params.gammas[1]) as u64 * poly };
+    // While a table of the first layer is made: hints, their images, their sums.
+    let second = second.max(5 * layout.gamma as u64 * poly);
     let encoding = 2 * 32 * layout.columns() as u64;
-    let each = 2 * key_bytes(params)
+    let each = 2 * key_bytes(params, layout)
         + 3 * layout.query_bytes(params) as u64
         + ring::ResidueVector::stored_bytes_for(layout.rows, 2)
-        + ring::ResidueVector::stored_bytes_for(layout.degree, 2)
+        + if layout.selects_whole {
+            Selector::bytes(&params.rlwe, layout.degree)
+        } else {
+            ring::ResidueVector::stored_bytes_for(layout.degree, 2)
+        }
         + 5 * 4 * layout.columns() as u64
-        + 2 * layout.answer_bytes(params) as u64
+        + 3 * layout.answer_bytes(params) as u64
         + key_masks;
-    let bodies = 2 * (layout.groups() * layout.body_digits) as u64 + 4 * params.gammas[2] as u64 * poly;
+    let bodies = if layout.selects_whole {
+        0
+    } else {
+        2 * (layout.groups() * layout.body_digits) as u64 + 4 * params.gammas[2] as u64 * poly
+    };
     let online = count(&[each, workload.queries]).saturating_add(bodies);
     MemoryMap {
         server,
@@ -94,7 +111,7 @@ fn operation_counts(
     let (columns, groups, copies) = (layout.columns() as u64, layout.groups() as u64, layout.copies as u64);
     let degree = layout.ring_degree as u64;
     let first_blocks = (layout.rows as u64).div_ceil(degree);
-    let second_blocks = (layout.degree as u64).div_ceil(degree);
+    let second_blocks = (layout.second_entries() as u64).div_ceil(degree);
     let length = params.packed.length() as u64;
     let [gamma0, gamma1, gamma2] = params.gammas.map(|gamma| gamma as u64);
     let (mask_digits, body_digits) = (layout.mask_digits as u64, layout.body_digits as u64);
@@ -103,32 +120,33 @@ fn operation_counts(
     let [first_tables, second_tables] = all_tables(params, layout);
     let touched = groups.min(count(&[updates, copies]));
     let transform = ntt(degree);
-    operations(json!({
-        "encode": { "bytes_written": layout.first_stored_bytes() },
-        "packing_tables": {
-            (&transform): count(&[2, columns, first_blocks]).saturating_add(switches(groups, gamma0)),
-            "bytes_written": first_tables,
-        },
-        "second_layer": {
+    let first_product = json!({
+        "multiply_adds_u16": count(&[2, queries, layout.rows as u64, columns]),
+        "bytes_read": layout.first_stored_bytes(),
+    });
+    let first_packing = json!({
+        "table_bytes": count(&[first_tables, queries.div_ceil(MAX_BATCH as u64)]),
+        (&transform): count(&[queries, 2 * groups]),
+    });
+    let pieces = layout.ciphertexts(params).len() as u64;
+    let (second_layer, answer, update) = if layout.selects_whole {
+        let digits = json!({ "digits": count(&[groups, mask_digits]) });
+        let selection = json!({
+            (&transform): count(&[queries, 2 * pieces, groups + 2 * copies]),
+            "residue_multiply_adds": count(&[queries, 4 * pieces, groups, degree]),
+            "digits": count(&[queries, groups, body_digits]),
+        });
+        let answer = json!({ "first_product": first_product, "first_packing": first_packing, "selection": selection });
+        (digits, answer, json!({ "digits": count(&[touched, mask_digits]) }))
+    } else {
+        let second = json!({
             (&transform): count(&[2, copies, mask_digits, second_blocks])
                 .saturating_add(switches(copies * mask_outputs, gamma1)),
             "bytes_written": second_tables,
-        },
-        "query": {
-            (&transform): count(&[queries, 2 * (first_blocks + second_blocks)
-                + 4 * params.key_gammas().len() as u64 * length]),
-            "gaussian_samples": count(&[queries, (layout.rows + layout.degree) as u64
-                + params.key_gammas().len() as u64 * length * degree]),
-        },
-        "answer": {
-            "first_product": {
-                "multiply_adds_u16": count(&[2, queries, layout.rows as u64, columns]),
-                "bytes_read": layout.first_stored_bytes(),
-            },
-            "first_packing": {
-                "table_bytes": count(&[first_tables, queries.div_ceil(MAX_BATCH as u64)]),
-                (&transform): count(&[queries, 2 * groups]),
-            },
+        });
+        let answer = json!({
+            "first_product": first_product,
+            "first_packing": first_packing,
             "second_product": {
                 "multiply_adds_u16": count(&[2, queries, layout.degree as u64, copies, mask_digits + body_digits]),
                 "bytes_read": layout.second_stored_bytes(),
@@ -141,14 +159,31 @@ fn operation_counts(
                 (&transform): count(&[queries, 2 * copies * body_digits * second_blocks])
                     .saturating_add(count(&[queries, switches(copies * body_outputs, gamma2)])),
             },
+        });
+        let update = json!({
+            (&transform): count(&[2, copies.min(touched), mask_digits, second_blocks])
+                .saturating_add(switches(copies.min(touched) * mask_outputs, gamma1)),
+        });
+        (second, answer, update)
+    };
+    operations(json!({
+        "encode": { "bytes_written": layout.first_stored_bytes() },
+        "packing_tables": {
+            (&transform): count(&[2, columns, first_blocks]).saturating_add(switches(groups, gamma0)),
+            "bytes_written": first_tables,
         },
-        "extract": { (&transform): count(&[queries, copies, 4 * (mask_outputs + body_outputs + 1)]) },
+        "second_layer": second_layer,
+        "query": {
+            (&transform): count(&[queries, 2 * (first_blocks + second_blocks)
+                + 4 * layout.key_gammas(params).len() as u64 * length]),
+            "gaussian_samples": count(&[queries, (layout.rows + layout.second_entries()) as u64
+                + layout.key_gammas(params).len() as u64 * length * degree]),
+        },
+        "answer": answer,
+        "extract": { (&transform): count(&[queries, copies, 4 * (pieces + 1)]) },
         "update_first_layer": {
             (&transform): count(&[2, touched, gamma0, first_blocks]).saturating_add(switches(touched, gamma0)),
         },
-        "update_second_layer": {
-            (&transform): count(&[2, copies.min(touched), mask_digits, second_blocks])
-                .saturating_add(switches(copies.min(touched) * mask_outputs, gamma1)),
-        },
+        "update_second_layer": update,
     }))
 }

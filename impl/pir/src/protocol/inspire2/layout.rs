@@ -6,8 +6,9 @@ use super::params::Params;
 use crate::error::{Error, Result};
 use crate::workload::Shape;
 
-/// Most cells of a record: each has tables and answers of its own.
-const MAX_CELLS: u64 = 64;
+/// Most cells of a record whose digits are packed: each takes tables of its own, 192 MiB as published. Those of longer records are
+/// selected whole.
+const MAX_PACKED_CELLS: u64 = 8;
 /// log2 of the side of a tile of cells: databases of up to one tile have 2^11 f rows.
 const LOG_TILE: u32 = 11;
 
@@ -16,6 +17,9 @@ const LOG_TILE: u32 = 11;
 /// Cell (r, g), r < N / t, g < t, holds records (r t + g) records_per_cell and following, or, where a record takes several cells,
 /// record r t + g in *copies* of the cell. The first layer's matrix has N / t rows; column (g copies + x) gamma_0 + j is entry j of
 /// copy x of the cells (., g).
+///
+/// Of records of many cells the second layer selects whole polynomials: its query is a ring element a column of cells, and the digits
+/// of a cell's ciphertext, mask and body, are the coefficients of ceil((mask_digits + body_digits) / d) polynomials.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// The database.
@@ -38,30 +42,31 @@ pub struct Layout {
     pub body_digits: usize,
     /// Bits of an entry.
     pub entry_bits: u32,
+    /// Whether the second layer selects whole polynomials.
+    pub selects_whole: bool,
 }
 
 impl Layout {
-    /// N / t = 2^(11 + ceil(tau / 2)) f, tau = ceil(log2 tiles), tiles of 2^22 cells, and as many columns as are then needed.
+    /// N / t = 2^(11 + ceil(tau / 2)) f, tau = ceil(log2 tiles), tiles of 2^22 cells, and as many columns as are then needed. Where
+    /// polynomials are selected whole, N / t is f times the power of two that makes both queries about as long.
     ///
     /// # Errors
-    /// Records of too many cells, more entries than the address space has.
+    /// More entries than the address space has.
     pub fn choose(params: &Params, shape: Shape) -> Result<Self> {
-        let gamma = params.gammas[0];
+        let (gamma, ring_degree) = (params.gammas[0], params.rlwe.degree);
         let cell_bits = gamma as u64 * u64::from(params.entry_bits);
         let copies = shape.record_bits.div_ceil(cell_bits);
-        if copies > MAX_CELLS {
-            return Err(Error::Workload(format!(
-                "records of {} bits take {copies} cells of gamma0 = {gamma} entries, each with tables and answers of its own: at \
-                 most {MAX_CELLS} cells, {} bits. Take a larger gamma0, simpleypir or inspire.",
-                shape.record_bits,
-                MAX_CELLS * cell_bits,
-            )));
-        }
+        let selects_whole = copies > MAX_PACKED_CELLS;
         let records_per_cell = (cell_bits / shape.record_bits).max(1);
         let cells = shape.records.div_ceil(records_per_cell);
-        let tau = cells.div_ceil(1 << (2 * LOG_TILE)).next_power_of_two().ilog2();
+        let most = if selects_whole {
+            cells.saturating_mul(ring_degree as u64).isqrt().next_power_of_two()
+        } else {
+            let tau = cells.div_ceil(1 << (2 * LOG_TILE)).next_power_of_two().ilog2();
+            1 << (LOG_TILE + tau.div_ceil(2))
+        };
         let line = ring::column_matrix::LINE as u64;
-        let rows = ((1 << (LOG_TILE + tau.div_ceil(2))) * params.rows_factor).min(cells.next_multiple_of(line));
+        let rows = (most * params.rows_factor).min(cells.next_multiple_of(line));
         let degree = cells.div_ceil(rows);
         let columns = u128::from(degree) * u128::from(copies) * u128::from(gamma as u64);
         let (Ok(rows), Ok(degree), Ok(_)) = (usize::try_from(rows), usize::try_from(degree), usize::try_from(columns))
@@ -75,11 +80,30 @@ impl Layout {
             rows,
             degree,
             gamma,
-            ring_degree: params.rlwe.degree,
-            mask_digits: params.digits_of(params.rlwe.degree),
+            ring_degree,
+            mask_digits: params.digits_of(ring_degree),
             body_digits: params.digits_of(gamma),
             entry_bits: params.entry_bits,
+            selects_whole,
         })
+    }
+
+    /// Coefficients of the second query: one a column of cells, or a ring element.
+    pub fn second_entries(&self) -> usize {
+        if self.selects_whole { self.degree * self.ring_degree } else { self.degree }
+    }
+
+    /// Where the second query has its message for a column of cells.
+    pub fn second_index(&self, column: usize) -> usize {
+        if self.selects_whole { column * self.ring_degree } else { column }
+    }
+
+    /// The different gammas of packings in use, each with keys of its own.
+    pub fn key_gammas(&self, params: &Params) -> Vec<usize> {
+        let mut gammas = if self.selects_whole { vec![self.gamma] } else { params.gammas.to_vec() };
+        gammas.sort_unstable();
+        gammas.dedup();
+        gammas
     }
 
     /// Ciphertexts of the first layer: t for each copy. Ciphertext g copies + x is that of copy x of column g.
@@ -118,24 +142,46 @@ impl Layout {
 
     /// Bytes of the second layer's database.
     pub fn second_stored_bytes(&self) -> u64 {
+        if self.selects_whole {
+            return 2 * (self.groups() * self.mask_digits) as u64;
+        }
         ring::ColumnMatrix::stored_bytes_for(self.degree, self.copies * self.mask_digits)
     }
 
-    /// Ciphertexts of an answer: of masks' and of bodies' digits, for each copy.
+    /// The ciphertexts of a copy in an answer: coefficients of each body, and how many of them are digits; in order those of the mask's
+    /// digits, then of the body's.
+    pub fn ciphertexts(&self, params: &Params) -> Vec<(usize, usize)> {
+        let cut = |digits: usize, width: usize| (0..digits).step_by(width).map(move |start| width.min(digits - start));
+        if self.selects_whole {
+            return cut(self.mask_digits + self.body_digits, self.ring_degree).map(|digits| (digits, digits)).collect();
+        }
+        let [_, gamma1, gamma2] = params.gammas;
+        let masks = cut(self.mask_digits, gamma1).map(|digits| (gamma1, digits));
+        masks.chain(cut(self.body_digits, gamma2).map(|digits| (gamma2, digits))).collect()
+    }
+
+    /// Ciphertexts of a copy whose digits are packed by tables, and without.
     pub fn outputs(&self, params: &Params) -> [usize; 2] {
+        if self.selects_whole {
+            return [0, 0];
+        }
         [self.mask_digits.div_ceil(params.gammas[1]), self.body_digits.div_ceil(params.gammas[2])]
     }
 
-    /// Bytes of an answer: whole masks, and of bodies the coefficients that were packed.
+    /// Bytes of a copy in an answer: whole masks, and of bodies the coefficients that were packed.
+    pub fn copy_bytes(&self, params: &Params) -> usize {
+        let each = self.ciphertexts(params).into_iter();
+        each.map(|(kept, _)| params.switch.bytes(self.ring_degree, kept) as usize).sum()
+    }
+
+    /// Bytes of an answer.
     pub fn answer_bytes(&self, params: &Params) -> usize {
-        let each = |i: usize| params.switch.bytes(self.ring_degree, params.gammas[i]) as usize;
-        let [masks, bodies] = self.outputs(params);
-        self.copies * (masks * each(1) + bodies * each(2))
+        self.copies * self.copy_bytes(params)
     }
 
     /// Bytes of the two queries, all coefficients bit-packed.
     pub fn query_bytes(&self, params: &Params) -> usize {
-        ((self.rows + self.degree) * params.coefficient_bits() as usize).div_ceil(8)
+        ((self.rows + self.second_entries()) * params.coefficient_bits() as usize).div_ceil(8)
     }
 
     /// The layout's numbers for a description.
@@ -152,7 +198,8 @@ impl Layout {
             "digit_bits": self.entry_bits,
             "mask_digits": self.mask_digits,
             "body_digits": self.body_digits,
-            "answer_ciphertexts": self.copies * self.outputs(params).iter().sum::<usize>(),
+            "answer_ciphertexts": self.copies * self.ciphertexts(params).len(),
+            "selected_whole": self.selects_whole,
             "switched_modulus": params.switched_modulus,
             "mask_modulus": params.switch.mask,
             "body_modulus": params.switch.body,

@@ -1,5 +1,5 @@
 //! InsPIRe^(2) (InsPIRe, section 5): two layers over one ring. Partial InspiRING packs the first layer's answers into small
-//! ciphertexts, whose digits the second layer selects from and packs again. docs/inspire2.md has the symbols, byte formulas and
+//! ciphertexts, whose digits the second layer selects from and packs again (of long records it selects whole polynomials of digits). docs/inspire2.md has the symbols, byte formulas and
 //! noise theorem.
 
 mod client;
@@ -12,6 +12,7 @@ mod second;
 mod server;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 pub use params::{Literal, Params};
 

@@ -133,14 +133,6 @@ impl Params {
         (coefficients * self.value_bits() as usize).div_ceil(self.entry_bits as usize)
     }
 
-    /// The different gammas, each with keys of its own.
-    pub fn key_gammas(&self) -> Vec<usize> {
-        let mut gammas = self.gammas.to_vec();
-        gammas.sort_unstable();
-        gammas.dedup();
-        gammas
-    }
-
     /// Bits of a coefficient modulo q on the wire: those of both residues.
     pub fn coefficient_bits(&self) -> u32 {
         self.rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum()

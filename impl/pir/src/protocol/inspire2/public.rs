@@ -30,7 +30,7 @@ impl Public {
     pub fn new(params: &Params, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
         let gadget = params.packed.gadget(&ring)?;
-        let gammas = params.key_gammas();
+        let gammas = layout.key_gammas(params);
         let packings = gammas.iter().map(|&gamma| {
             let packing = Packing::new(Method::Inspiring, &gadget, gamma).map_err(internal)?;
             let masks = packing.masks(seed.derive("packing"));
@@ -38,8 +38,9 @@ impl Public {
         });
         Ok(Self {
             first: RingQueries::new(&ring, seed.derive("first query"), layout.rows),
-            second: RingQueries::new(&ring, seed.derive("second query"), layout.degree),
+            second: RingQueries::new(&ring, seed.derive("second query"), layout.second_entries()),
             packings: packings.collect::<Result<_>>()?,
+            // Where polynomials are selected whole, gamma_1 and gamma_2 pack nothing and have no keys.
             serving: params.gammas.map(|gamma| gammas.iter().position(|other| *other == gamma).unwrap_or(0)),
             ring,
         })

@@ -27,6 +27,20 @@ pub(super) fn digits_of(params: &Params) -> Digits {
     Digits { value_bits: params.value_bits(), digit_bits: params.entry_bits }
 }
 
+/// The digits of one mask of the first layer.
+pub(super) fn mask_digits(
+    params: &Params,
+    layout: &Layout,
+    public: &Public,
+    first: &First,
+    group: usize,
+) -> Result<Vec<i16>> {
+    let values = public.ring.switch_to(first.table(group)?.mask(), params.switched_modulus.into());
+    let mut digits = vec![0; layout.mask_digits];
+    centred_digits(digits_of(params), values.into_iter().map(|value| value as u32), &mut digits);
+    Ok(digits)
+}
+
 impl Second {
     /// The digits of every mask of the first layer, and their tables.
     pub fn build(params: &Params, layout: &Layout, public: &Public, first: &First, threads: usize) -> Result<Self> {
@@ -64,9 +78,7 @@ impl Second {
         first: &First,
         group: usize,
     ) -> Result<()> {
-        let values = public.ring.switch_to(first.table(group)?.mask(), params.switched_modulus.into());
-        let mut digits = vec![0; layout.mask_digits];
-        centred_digits(digits_of(params), values.into_iter().map(|value| value as u32), &mut digits);
+        let digits = mask_digits(params, layout, public, first, group)?;
         let (row, copy) = (group / layout.copies, group % layout.copies);
         for (j, digit) in digits.into_iter().enumerate() {
             self.matrix.set(row, copy * layout.mask_digits + j, digit.into()).map_err(internal)?;

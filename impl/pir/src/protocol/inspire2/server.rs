@@ -11,13 +11,14 @@ use super::first::First;
 use super::layout::Layout;
 use super::public::{Keys, Public};
 use super::second::{Second, digits_of};
+use super::whole::Whole;
 use super::{Inspire2, Params};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
 use crate::digits::centred_digits;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
-use crate::rlwe::{bodies, body_poly, internal, inverted, workspace};
+use crate::rlwe::{Selector, bodies, body_poly, internal, inverted, workspace};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::FrameBuilder;
 
@@ -28,9 +29,15 @@ pub struct Server {
     public: Public,
     seed: Seed,
     first: First,
-    second: Second,
+    second: SecondLayer,
     /// Updates so far, modulo 2^16.
     epoch: u16,
+}
+
+/// The digits of the first layer's ciphertexts: packed once more, or selected in whole polynomials.
+enum SecondLayer {
+    Packed(Second),
+    Whole(Whole),
 }
 
 /// The queries of all requests, in order.
@@ -38,6 +45,8 @@ pub struct Server {
 struct Queries {
     first: Vec<ResidueVector>,
     second: Vec<ResidueVector>,
+    /// In place of `second` where polynomials are selected whole.
+    selectors: Vec<Selector>,
     keys: Vec<Keys>,
 }
 
@@ -52,8 +61,12 @@ impl Server {
         let mut first =
             clock.time("encode", Group::Offline, || First::encode(params, &layout, &public, database, context))?;
         clock.time("packing_tables", Group::Offline, || first.make_tables(&layout, &public, context))?;
-        let second = clock.time("second_layer", Group::Offline, || {
-            Second::build(params, &layout, &public, &first, context.threads)
+        let second = clock.time("second_layer", Group::Offline, || -> Result<_> {
+            Ok(if layout.selects_whole {
+                SecondLayer::Whole(Whole::build(params, &layout, &public, &first)?)
+            } else {
+                SecondLayer::Packed(Second::build(params, &layout, &public, &first, context.threads)?)
+            })
         })?;
         Ok(Self { params: params.clone(), layout, public, seed, first, second, epoch: 0 })
     }
@@ -72,16 +85,21 @@ impl Server {
                 queries.keys.push(self.public.read_keys(keys)?);
                 let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
                 let mut reader = Reader::new(query, bytes).map_err(bad)?;
-                for (entries, out) in
-                    [(self.layout.rows, &mut queries.first), (self.layout.degree, &mut queries.second)]
-                {
-                    let ring = &self.public.ring;
+                let ring = &self.public.ring;
+                let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
+                let mut residues = |entries: usize| -> Result<Vec<u32>> {
                     let mut residues = Vec::with_capacity(entries * ring.primes().len());
                     for &prime in ring.primes() {
                         residues.extend(reader.residues::<u32>(entries, prime).map_err(bad)?);
                     }
-                    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
-                    out.push(ResidueVector::new(&moduli, &residues).map_err(internal)?);
+                    Ok(residues)
+                };
+                let (first, second) = (residues(self.layout.rows)?, residues(self.layout.second_entries())?);
+                queries.first.push(ResidueVector::new(&moduli, &first).map_err(internal)?);
+                if self.layout.selects_whole {
+                    queries.selectors.push(Selector::new(ring, &self.public.second, &second));
+                } else {
+                    queries.second.push(ResidueVector::new(&moduli, &second).map_err(internal)?);
                 }
                 reader.finish().map_err(bad)?;
             }
@@ -90,11 +108,16 @@ impl Server {
     }
 
     /// For each query, the ciphertexts of the mask digits, copy after copy.
-    fn pack_masks(&self, keys: &[Keys], products: &[Vec<u32>]) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+    fn pack_masks(
+        &self,
+        second: &Second,
+        keys: &[Keys],
+        products: &[Vec<u32>],
+    ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let ring = &*self.public.ring;
         let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::new()).collect();
         let digits = self.layout.mask_digits;
-        for (copy, tables) in self.second.tables()?.into_iter().enumerate() {
+        for (copy, tables) in second.tables()?.into_iter().enumerate() {
             for (i, table) in tables.iter().enumerate() {
                 let gamma = table.packing().gamma();
                 let count = gamma.min(digits - i * gamma);
@@ -111,6 +134,7 @@ impl Server {
     /// One query's answer: the mask digits' ciphertexts, then those of the digits of the bodies, packed without tables.
     fn answer_of(
         &self,
+        second: &Second,
         queries: &Queries,
         k: usize,
         values: &[u32],
@@ -121,7 +145,7 @@ impl Server {
         let digits = self.body_digits(values)?;
         let products = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
         let mut hints: Vec<Poly<u32, Ntt>> = (0..digits.cols()).map(|_| ring.zero()).collect();
-        ring_products(&digits, ring, self.second.factors(), 0, &mut hints).map_err(internal)?;
+        ring_products(&digits, ring, second.factors(), 0, &mut hints).map_err(internal)?;
         let masks = inverted(ring, &hints)?;
         let (packing, key_masks) = self.public.packing(2);
         let mut buffers = workspace();
@@ -139,6 +163,26 @@ impl Server {
             }
         }
         Ok(answer)
+    }
+
+    /// Each query's answer where digits are packed (phases `answer_second_product`, `answer_mask_packing`, `answer_body_packing`).
+    fn packed_answers(
+        &self,
+        second: &Second,
+        queries: &Queries,
+        values: &[Vec<u32>],
+        context: &Context,
+    ) -> Result<Vec<Vec<u8>>> {
+        let clock = &context.clock;
+        let products = clock.time("answer_second_product", Group::Online, || {
+            bodies(context.kernel, second.matrix(), &queries.second, context.threads)
+        })?;
+        let masks =
+            clock.time("answer_mask_packing", Group::Online, || self.pack_masks(second, &queries.keys, &products))?;
+        clock.time("answer_body_packing", Group::Online, || {
+            let each = masks.into_iter().enumerate();
+            each.map(|(k, masks)| self.answer_of(second, queries, k, &values[k], &masks, context)).collect()
+        })
     }
 
     /// The digits of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
@@ -182,14 +226,16 @@ impl HintlessServer for Server {
         let packed = clock.time("answer_first_packing", Group::Online, || {
             self.first.packed_bodies(params, layout, public, &queries.keys, &products)
         })?;
-        let second = clock.time("answer_second_product", Group::Online, || {
-            bodies(kernel, self.second.matrix(), &queries.second, threads)
-        })?;
-        let masks = clock.time("answer_mask_packing", Group::Online, || self.pack_masks(&queries.keys, &second))?;
-        let answers = clock.time("answer_body_packing", Group::Online, || -> Result<Vec<_>> {
-            let each = masks.into_iter().enumerate();
-            each.map(|(k, masks)| self.answer_of(&queries, k, &packed[k], &masks, context)).collect()
-        })?;
+        let answers = match &self.second {
+            SecondLayer::Packed(second) => self.packed_answers(second, &queries, &packed, context)?,
+            SecondLayer::Whole(whole) => clock.time("answer_selection", Group::Online, || {
+                let each = queries.selectors.iter().zip(&packed);
+                let answer = |(query, values): (&Selector, &Vec<u32>)| {
+                    whole.answer((params, layout), &public.ring, query, values, threads)
+                };
+                each.map(answer).collect::<Result<Vec<_>>>()
+            })?,
+        };
         let bytes = layout.answer_bytes(params);
         let mut answers = answers.into_iter();
         let respond = |request: &Request| {
@@ -211,12 +257,19 @@ impl HintlessServer for Server {
         let Self { params, layout, public, first, second, .. } = self;
         let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
             let groups = first.change(params, layout, changes)?;
-            second.invalidate(groups.iter().map(|group| group % layout.copies));
+            if let SecondLayer::Packed(second) = second {
+                second.invalidate(groups.iter().map(|group| group % layout.copies));
+            }
             first.remake_tables(layout, public, groups)
         })?;
-        clock.time("update_second_layer", Group::Update, || -> Result<()> {
-            groups.into_iter().try_for_each(|group| second.set_mask(params, layout, public, first, group))?;
-            second.remake_tables(layout, public, context.threads)
+        clock.time("update_second_layer", Group::Update, || match second {
+            SecondLayer::Packed(second) => {
+                groups.into_iter().try_for_each(|group| second.set_mask(params, layout, public, first, group))?;
+                second.remake_tables(layout, public, context.threads)
+            }
+            SecondLayer::Whole(whole) => {
+                groups.into_iter().try_for_each(|group| whole.set_mask(params, layout, public, first, group))
+            }
         })?;
         self.epoch = self.epoch.wrapping_add(1);
         Ok(())

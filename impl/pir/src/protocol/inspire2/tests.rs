@@ -30,7 +30,7 @@ fn published(gamma0: u32, factor: u32) -> Params {
 
 #[test]
 fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    for &(records, bits) in ALL_SHAPES.iter().filter(|shape| shape.1 <= 2049) {
+    for &(records, bits) in ALL_SHAPES {
         check_everywhere::<Inspire2>(&set(&text(16)), records, bits, 2, 3);
     }
     // Other gammas, each with keys of its own; narrow entries; signed digits.
@@ -132,7 +132,24 @@ fn values_out_of_range_are_refused_by_name() {
         let error = Params::try_new(toml::from_str(&text.replace(from, to)).unwrap()).unwrap_err().to_string();
         assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
     }
-    let workload = Workload::new(Shape::new(10, 64 * 256 + 1).unwrap(), 1, 0).unwrap();
-    let message = Inspire2::describe(&set(&text), &workload).unwrap_err().to_string();
-    assert!(message.contains("gamma0 = 16") && message.contains("simpleypir"), "{message}");
+}
+
+/// Records of more than eight cells: the keys of gamma_0 alone, a ring element for each column of cells, two ciphertexts a cell.
+#[test]
+fn long_records_are_selected_whole() {
+    for (records, bits, rows, degree) in
+        [(1u64 << 15, 1u64 << 18, 8192, 4), (10_000, 819_200, 8192, 2), (3, 819_200, 32, 1)]
+    {
+        let workload = Workload::new(Shape::new(records, bits).unwrap(), 1, 0).unwrap();
+        let sizes = Inspire2::describe(&published(64, 1), &workload).unwrap();
+        assert_eq!((sizes.layout["rows"].as_u64(), sizes.layout["degree"].as_u64()), (Some(rows), Some(degree)));
+        let cells = bits / 1024;
+        assert_eq!(sizes.payload_bytes("keys"), 3 * 2048 * 53 / 8);
+        assert_eq!(sizes.payload_bytes("query"), (rows + 2048 * degree) * 53 / 8);
+        // 3584 digits of the mask and 112 of the body in two ciphertexts of 28 bits a coefficient of the mask.
+        assert_eq!(sizes.payload_bytes("answer"), cells * (2 * 2048 * 28 + 20 * 3696) / 8);
+        assert_eq!(sizes.instances[0].samples, rows + 2048 * degree + 3 * 2048);
+    }
+    let packed = Workload::new(Shape::new(10_000, 8 * 1024).unwrap(), 1, 0).unwrap();
+    assert_eq!(Inspire2::describe(&published(64, 1), &packed).unwrap().layout["selected_whole"], false);
 }

@@ -38,10 +38,8 @@ fn published() -> Params {
 
 #[test]
 fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    // Every entry of a record has packing tables of its own: very wide records take long.
     let params = set(&set_text("ypir", "", GAUSSIAN));
-    let shapes = ALL_SHAPES.iter().filter(|shape| shape.1 <= 64).chain(&[(20, 100)]);
-    for &(records, bits) in shapes {
+    for &(records, bits) in ALL_SHAPES.iter().chain(&[(20, 100), (300, 513)]) {
         check_everywhere::<Ypir>(&params, records, bits, 2, 3);
     }
 }
@@ -71,11 +69,25 @@ fn published_message_sizes() {
     }
 }
 
+/// Records of more than 64 entries: no keys, a ring element a group, twelve kilobytes an entry; nothing kept but the database.
 #[test]
-fn records_that_need_too_many_tables_are_refused() {
-    let workload = Workload::new(Shape::new(10, 2049).unwrap(), 1, 0).unwrap();
-    let message = Ypir::describe(&published(), &workload).unwrap_err().to_string();
-    assert!(message.contains("2048 bits") && message.contains("simpleypir"), "{message}");
+fn long_records_are_selected_whole() {
+    for (records, bits, rows, groups) in
+        [(1u64 << 15, 1u64 << 18, 16384, 2), (1 << 22, 2048, 131_072, 32), (10, 819_200, 64, 1)]
+    {
+        let workload = Workload::new(Shape::new(records, bits).unwrap(), 1, 0).unwrap();
+        let sizes = Ypir::describe(&published(), &workload).unwrap();
+        assert_eq!(sizes.layout["columns"], rows);
+        assert_eq!(sizes.layout["groups"], groups);
+        assert_eq!(sizes.payload_bytes("keys"), 0);
+        assert_eq!(sizes.payload_bytes("query"), 4 * rows + 8 * 2048 * groups);
+        assert_eq!(sizes.payload_bytes("answer"), (12 << 10) * bits / 8);
+        assert_eq!(sizes.instances[1].samples, 2048 * groups);
+        let kept = sizes.memory.server_bytes() as f64;
+        assert!(kept < 1.01 * sizes.layout["stored_bytes"].as_u64().unwrap() as f64 + (8 << 20) as f64);
+    }
+    let packed = Workload::new(Shape::new(1 << 24, 512).unwrap(), 1, 0).unwrap();
+    assert_eq!(Ypir::describe(&published(), &packed).unwrap().payload_bytes("answer"), (64 * 12) << 10);
 }
 
 #[test]

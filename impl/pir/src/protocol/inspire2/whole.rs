@@ -1,0 +1,93 @@
+//! The second layer of long records: the digits of a cell's ciphertext, of its mask and then of its body, are the coefficients of
+//! polynomials of d digits, and the second query selects them whole. The bodies' digits depend on the query, those of masks do not.
+
+use lattice::Rlwe;
+use rayon::prelude::*;
+use ring::Ring;
+
+use super::first::First;
+use super::layout::Layout;
+use super::params::Params;
+use super::public::Public;
+use super::second::{digits_of, mask_digits};
+use crate::digits::centred_digits;
+use crate::error::Result;
+use crate::rlwe::{Selector, internal};
+
+/// The digits of every mask of the first layer.
+pub(super) struct Whole {
+    /// For each group of the first layer, so many as a mask has.
+    digits: Vec<i16>,
+}
+
+impl Whole {
+    /// The digits of every mask.
+    pub fn build(params: &Params, layout: &Layout, public: &Public, first: &First) -> Result<Self> {
+        let mut whole = Self { digits: vec![0; layout.groups() * layout.mask_digits] };
+        (0..layout.groups()).try_for_each(|group| whole.set_mask(params, layout, public, first, group))?;
+        Ok(whole)
+    }
+
+    /// Writes the digits of one mask.
+    pub fn set_mask(
+        &mut self,
+        params: &Params,
+        layout: &Layout,
+        public: &Public,
+        first: &First,
+        group: usize,
+    ) -> Result<()> {
+        let digits = mask_digits(params, layout, public, first, group)?;
+        self.digits[group * layout.mask_digits..][..layout.mask_digits].copy_from_slice(&digits);
+        Ok(())
+    }
+
+    /// The answer to one query: its ciphertexts of each copy; `values` are the packed bodies of the first layer, group after group.
+    pub fn answer(
+        &self,
+        (params, layout): (&Params, &Layout),
+        ring: &Ring<u32>,
+        query: &Selector,
+        values: &[u32],
+        threads: usize,
+    ) -> Result<Vec<u8>> {
+        let copy = |copy: usize| self.copy((params, layout), ring, query, values, copy);
+        let parts: Vec<Vec<u8>> = if threads > 1 {
+            (0..layout.copies).into_par_iter().map(copy).collect::<Result<_>>()?
+        } else {
+            (0..layout.copies).map(copy).collect::<Result<_>>()?
+        };
+        Ok(parts.concat())
+    }
+
+    fn copy(
+        &self,
+        (params, layout): (&Params, &Layout),
+        ring: &Ring<u32>,
+        query: &Selector,
+        values: &[u32],
+        copy: usize,
+    ) -> Result<Vec<u8>> {
+        let ciphertexts = layout.ciphertexts(params);
+        let mut sums: Vec<_> = ciphertexts.iter().map(|_| Rlwe::zero(ring)).collect();
+        let mut digits = vec![0i16; layout.mask_digits + layout.body_digits];
+        for column in 0..layout.degree {
+            let group = column * layout.copies + copy;
+            let (masks, bodies) = digits.split_at_mut(layout.mask_digits);
+            masks.copy_from_slice(&self.digits[group * layout.mask_digits..][..layout.mask_digits]);
+            let values = values[group * layout.gamma..][..layout.gamma].iter().copied();
+            centred_digits(digits_of(params), values, bodies);
+            for (digits, sum) in digits.chunks(layout.ring_degree).zip(&mut sums) {
+                query.add(ring, column, digits, sum);
+            }
+        }
+        let mut bytes = Vec::new();
+        for (sum, (kept, _)) in sums.into_iter().zip(ciphertexts) {
+            let switched = sum.inverse(ring).split_switch(ring, params.switch.mask, params.switch.body);
+            let mut switched = switched.map_err(internal)?;
+            switched.truncate_body(kept);
+            bytes.extend(switched.to_bytes());
+        }
+        Ok(bytes)
+    }
+}
