@@ -34,6 +34,11 @@ impl<W: Word> Workspace<W> {
         }
     }
 
+    /// The coins.
+    pub(crate) fn coins(&mut self) -> &mut Coins {
+        &mut self.coins
+    }
+
     /// The digits of a polynomial of the gadget's ring, digit-major.
     pub(crate) fn digits(&mut self, gadget: &RingGadget<W>, input: &Poly<W, Coefficient>, digits: &mut [i32]) {
         gadget.digits(input, &mut self.integers, digits, &mut self.coins);
