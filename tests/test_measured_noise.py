@@ -57,6 +57,19 @@ CHAINS_RUN = [
     DIGITS | CHAIN | {"input": "constant", "selectors": "one", "family": "jlp24"},
     DIGITS | CHAIN | {"input": "constant", "selectors": "one", "family": "gmp19"},
 ]
+CONVERSION = {"base": 16, "dropped": 6, "trace_base": 16, "squaring_base": 16, "conversions": 2560}
+CONVERSIONS = [
+    DIGITS | CONVERSION,
+    DIGITS | CONVERSION | {"extraction": "traces"},
+    DIGITS | CONVERSION | {"trace_base": 256, "squaring_base": 1 << 20, "secret": "binary", "shared": 3},
+    DIGITS | CONVERSION | {"dropped": 0, "family": "zy22"},
+]
+SELECTOR = {"plain_modulus": 16, "plain_digits": "balanced", "trees": 320}
+SELECTORS = [
+    DIGITS | SELECTOR | {"base": 16, "dropped": 5, "bits": 4},
+    DIGITS | SELECTOR | {"plain_digits": "unsigned", "bits": 3},
+    DIGITS | SELECTOR | {"family": "zy22", "base": 16, "bits": 2, "secret": "binary"},
+]
 
 
 def keys_for(settings):
@@ -66,6 +79,8 @@ def keys_for(settings):
     """
     if settings.get("input") == "constant":
         return 6000
+    if "conversions" in settings or "trees" in settings:
+        return 160
     if settings.get("family") == "unsigned":
         return 3200
     return {"jlp21": 800, "balanced": 400, "jlp24": 400}.get(settings.get("family"), 400 if "input" in settings else 40)
@@ -77,13 +92,15 @@ def rows_of_the_binary():
     rows += [("noise", lwe | s | {"operation": name}) for name, s in RINGLESS]
     chain = {k: v for k, v in RING.items() if k != "samples"}
     rows += [("cmux-chain", chain | s | {"n": 64}) for s in CHAINS_RUN]
+    rows += [("rgsw-conversion", chain | s) for s in CONVERSIONS]
+    rows += [("selector-tree", chain | s) for s in SELECTORS]
     return [(name, settings | {"keys": keys_for(settings)}) for name, settings in rows]
 
 
 def test_the_binary_has_the_noise_of_the_formulas(binary, tmp_path):
     requests, rows = [], []
     for number, (primitive, settings) in enumerate(rows_of_the_binary()):
-        name = f"{number}-{settings.get('operation', 'chain')}"
+        name = f"{number}-{settings.get('operation', primitive)}"
         requests.append({"id": name, "primitive": primitive, "settings": settings})
         rows.append(requests[-1] | {"repetitions": 1, "seed": f"{number:02x}", "out": str(tmp_path / f"{name}.json")})
     lines = "".join(json.dumps(r) + "\n" for r in requests)

@@ -197,6 +197,42 @@ def _cdks(s: Settings) -> Stages:
     return [("packed", lattice.cdks(s.n, s.gadget, s.fresh, s.secret(s.n)))]
 
 
+def _converted(s: Settings) -> lattice.RgswNoise:
+    """Rows made from tables of fresh noise by keys of the same family and noise."""
+    secret = s.secret(s.n)
+    keys = [GadgetNoise.of(s["family"], s.modulus, int(s[key])) for key in ("trace_base", "squaring_base")]
+    switch = lattice.rlwe_key_switch(s.n, keys[0], s.fresh, secret)
+    return lattice.converted_rows(s.n, switch, keys[1], s.fresh, secret, s.fresh)
+
+
+def _conversion(s: Settings) -> Stages:
+    rows, secret = _converted(s), s.secret(s.n)
+    switch = lattice.rlwe_key_switch(
+        s.n, GadgetNoise.of(s["family"], s.modulus, int(s["trace_base"])), s.fresh, secret
+    )
+    return [
+        ("body", rows.body),
+        ("body-constant", lattice.trace(log2(s.n), switch, s.fresh).kept),
+        ("mask", rows.mask),
+        ("product", lattice.converted_product(s.n, s.gadget, rows, secret).added()),
+    ]
+
+
+def _selector(s: Settings) -> Stages:
+    if s["family"] not in ZERO_TO_ZERO:
+        raise ValueError(f"setting `family`: digits of zero by {s['family']} are not zero, so that the root adds noise")
+    rows = lattice.RgswNoise(s.fresh, s.fresh)
+    product = lattice.converted_product(s.n, s.gadget, rows, s.secret(s.n))
+    tree = lattice.selector_tree(int(s["bits"]), product, lattice.root_product(s.gadget, rows))
+    p = int(s["plain_modulus"])
+    # A uniform digit's variance, whatever the range's place.
+    first, _ = lattice.first_dimension(s.n, tree, (p * p - 1) / 12, p - 1)
+    return [("selected", tree.selected), ("leaves", tree.mean), ("first-dimension", first)]
+
+
+#: Families that decompose zero into zeros.
+ZERO_TO_ZERO = ("unsigned", "balanced", "gmp19", "zy22", "dither-q")
+
 KEY_SWITCH = "n V_row sum E[x^2] + n E[eps^2] E[s^2] of the gadget product with a"
 MODULUS_SWITCH = "(q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 n E[s^2] / 12, exact rounding moments"
 LEVELS = "every level: factor 4 on kept coefficients, 2 in the mean, of what key switches before it added"
@@ -230,6 +266,17 @@ OPERATIONS: dict[str, Operation] = {
     "split-modulus-switch": Operation(_split_modulus_switch, MODULUS_SWITCH, "Spiral, Respire"),
 }
 CHAIN = Operation(_chain, f"length times {EXTERNAL}; what equal digits repeat, length^2", "Pirouette Thm A.5")
+CONVERSION = Operation(
+    _conversion,
+    "rows: V_in/n + (n - 1) V_ks, times n E[s^2] plus a squaring for the mask; product: n sum E[x^2] (V_mask + V_body)",
+    "Pirouette Thms A.12 and A.13, mended",
+)
+SELECTOR = Operation(
+    _selector,
+    "v - 1 products on the selected leaf, every error in two leaves; first dimension: n 2 Var(d) an error",
+    "Pirouette Thm A.20, mended",
+)
+SELECTIONS = {"rgsw-conversion": CONVERSION, "selector-tree": SELECTOR}
 INSPIRING = Operation(_inspiring, f"(gamma - 1) ({KEY_SWITCH})", "InsPIRe Thms 2 and 4, with digits' moments")
 CDKS = Operation(_cdks, f"(n^2 - 1)/3 ({KEY_SWITCH})", "V to 4 V + V_ks at each of log2 n levels")
 PACKINGS = {"inspiring": INSPIRING, "inspiring-online": INSPIRING, "cdks": CDKS, "cdks-preprocessed": CDKS}
@@ -241,13 +288,15 @@ PACKED_COMMON_SAMPLES = 1
 
 
 def primitive_stages(description: dict) -> list[dict]:
-    """The noise stages of one `pirlab/primitive-description/1`; only `noise`, `cmux-chain` and `packing` have any."""
+    """The noise stages of one `pirlab/primitive-description/1`; of primitives that measure noise."""
     name, settings = description["primitive"], Settings(description["settings"])
     try:
         if name == "cmux-chain":
             operation = CHAIN
         elif name == "noise":
             operation = OPERATIONS[settings.one_of("operation", tuple(OPERATIONS))]
+        elif name in SELECTIONS:
+            operation = SELECTIONS[name]
         elif name == "packing":
             operation = PACKINGS[settings.one_of("method", tuple(PACKINGS))]
         else:

@@ -1,0 +1,107 @@
+"""Noise of what is made from bits in LWE ciphertexts: RGSW rows, products with them, selectors, folding.
+
+Rows. The accumulator of a blind rotation has noise V_acc on every coefficient; its coefficients are taken apart by
+traces over all log2 n levels, which leave V_acc/n + (n - 1) V_ks in the mean and V_acc + (n^2 - 1)/3 V_ks on the
+constant coefficient (`trace`). Taken apart by one tree, the rows share key switches, but at different coefficients of
+white errors: different shifts of one white error are uncorrelated, so nothing changes. A later product multiplies the
+whole polynomial with white digits: it sees the energy, n times the mean, wherever it sits. Pirouette's n^2 V_ks on
+every coefficient (Theorem A.12) is n times too much there.
+
+Selectors. A node p of the tree becomes right = RGSW(b) p and left = p - right. The product's error e stands in both
+children, with opposite signs; what was in p before goes to the child that the bit selects, and cancels in the other. So
+the leaf that is selected has the errors of all v levels, and a leaf that leaves its path has those made since:
+every error stands in exactly two leaves. Over all leaves that is less than 2 V_product a leaf, not v V_product. In the
+first dimension, sum_x d_x leaf_x, each error is multiplied with a difference d_x - d_y of two database digits.
+The root is a constant without noise: its product has the digits of one coefficient of one component.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..error import NOTHING, Noise, Numbers, join
+from .inputs import GadgetNoise, Secret
+from .products import approximation, digit_noise
+from .trace import rlwe_to_rgsw_row, trace
+
+
+class RgswNoise(NamedTuple):
+    """Mean variance over the coefficients of the rows for the mask of a ciphertext, and of those for its body."""
+
+    mask: Noise
+    body: Noise
+
+
+class ProductNoise(NamedTuple):
+    """What a product with RGSW(bit) adds: the digits' part, and what dropped digits add if the bit is 1."""
+
+    digits: Noise
+    dropped: Noise
+
+    def added(self, ones: Numbers = 0.5) -> Noise:
+        """ones: the bit, or the share of ones."""
+        return self.digits + self.dropped.scaled(ones)
+
+
+class SelectorNoise(NamedTuple):
+    """Of the leaf that the bits spell; the mean over all leaves; the sum over all products of the errors they made."""
+
+    selected: Noise
+    mean: Noise
+    errors: Noise
+
+
+def converted_rows(
+    n: Numbers, switch: Noise, squaring: GadgetNoise, rows: Noise, secret: Secret, accumulator: Noise
+) -> RgswNoise:
+    """RGSW rows made from an accumulator: the trace's mean, and that times n E[s^2] plus a squaring.
+
+    switch: what one automorphism adds. rows: of the squaring key. accumulator: of the rotated table.
+    """
+    levels = np.log2(np.asarray(n, dtype=float))
+    body = trace(levels, switch, accumulator).everywhere
+    return RgswNoise(rlwe_to_rgsw_row(n, squaring, rows, secret, body, components=1), body)
+
+
+def converted_product(n: Numbers, gadget: GadgetNoise, rgsw: RgswNoise, secret: Secret) -> ProductNoise:
+    """A product with RGSW(bit) of such rows: n E[x^2] (V_mask + V_body), and E[(eps_b - eps_a s)^2] for a bit 1."""
+    digits = digit_noise(n, gadget, rgsw.mask) + digit_noise(n, gadget, rgsw.body)
+    return ProductNoise(digits, approximation(n, gadget, gadget, secret))
+
+
+def root_product(gadget: GadgetNoise, rgsw: RgswNoise) -> Noise:
+    """At the root of a selector tree: the digits of one constant of the body. Families that leave 0 alone only."""
+    return digit_noise(1, gadget, rgsw.body)
+
+
+def selector_tree(bits: Numbers, product: ProductNoise, root: Noise = NOTHING) -> SelectorNoise:
+    """Expansion of `bits` >= 1 RGSW bits, half of them ones.
+
+    selected: root + (bits - 1) V_product. errors: root + (2^bits - 2) V_product; each stands in two of 2^bits leaves.
+    """
+    bits = np.asarray(bits, dtype=float)
+    each = product.added()
+    leaves = np.exp2(bits)
+    errors = root + each.scaled(leaves - 2)
+    return SelectorNoise(root + each.scaled(bits - 1), errors.scaled(2 / leaves), errors)
+
+
+def first_dimension(
+    n: Numbers, selector: SelectorNoise, data_variance: Numbers, data_range: Numbers
+) -> tuple[Noise, Noise]:
+    """sum_x d_x leaf_x with polynomials d_x of n database digits: over independent digits, and a bound for any data.
+
+    Errors meet differences of two digits: 2 Var(d) in the mean, whatever the digits' mean is; at most range^2, the
+    largest digit less the smallest. Where Theorem A.20 has 2^v v E[d^2] this is 2^v 2 Var(d).
+    """
+    per_error = selector.errors.scaled(n)
+    random = per_error.scaled(2 * np.asarray(data_variance, dtype=float))
+    return random, Noise(per_error.scaled(np.square(data_range)).variance, "bound")
+
+
+def folding(levels: Numbers, product: ProductNoise, noise: Noise = NOTHING, ones: Numbers = 0.5) -> Noise:
+    """`levels` CMUXes, each of two ciphertexts with independent noise: V + levels V_product, also for rotations."""
+    added = product.added(ones).scaled(levels)
+    return Noise(np.add(noise.variance, added.variance), join(noise, added))
