@@ -40,6 +40,10 @@ def _secret(secret: dict, dimension: int) -> tuple[float, float]:
     if kind == "fixed_weight":
         plus, minus = secret["plus"], secret["minus"]
         return (plus + minus) / dimension, (plus - minus) / dimension
+    if kind == "uniform_range":
+        low, high = secret["low"], secret["high"]
+        mean = (low + high) / 2
+        return ((high - low + 1) ** 2 - 1) / 12 + mean**2, mean
     moments = {"ternary": (2 / 3, 0.0), "binary": (1 / 2, 1 / 2)}
     if kind not in moments:
         raise ValueError(f"secret.kind {kind!r}: answers are switched, so the secret must be short; take gaussian")

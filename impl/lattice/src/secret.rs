@@ -15,6 +15,13 @@ pub enum Secret {
     Ternary,
     /// Uniform on {0, 1}.
     Binary,
+    /// Uniform on the integers from `low` to `high`.
+    UniformRange {
+        /// Smallest coefficient.
+        low: i32,
+        /// Largest coefficient.
+        high: i32,
+    },
     /// Exactly so many ones and minus ones.
     FixedWeight {
         /// Number of ones.
@@ -48,6 +55,13 @@ impl Secret {
             Self::Uniform => return Err(LweError::Parameter("a uniform secret is not small".to_owned())),
             Self::Ternary => secret::fill_ternary(rng, &mut key),
             Self::Binary => key.iter_mut().for_each(|k| *k = secret::binary(rng)),
+            Self::UniformRange { low, high } => {
+                if low > high {
+                    return Err(LweError::Parameter(format!("no integer is from {low} to {high}")));
+                }
+                let uniform = || rand::Rng::random_range(rng, *low..=*high);
+                key.fill_with(uniform);
+            }
             Self::FixedWeight { plus, minus } => {
                 let weight = plus.saturating_add(*minus);
                 if weight > dimension {
@@ -83,6 +97,13 @@ mod tests {
         assert!(Secret::FixedWeight { plus: 60, minus: 41 }.sample(100, &mut rng).is_err());
         assert!(Secret::Gaussian(StdDev(0.0)).sample(4, &mut rng).is_err());
         assert!(Secret::Uniform.sample_small(4, &mut rng).is_err());
+        assert!(Secret::UniformRange { low: 1, high: 0 }.sample_small(4, &mut rng).is_err());
+        let range = Secret::UniformRange { low: -7, high: 7 }.sample_small(15_000, &mut rng).unwrap();
+        for value in -7..=7 {
+            let count = range.iter().filter(|&&k| k == value).count();
+            assert!((800..1200).contains(&count), "{value}: {count}");
+        }
+        assert!(range.iter().all(|k| (-7..=7).contains(k)));
         let small = Secret::Ternary.sample_small(3000, &mut rng).unwrap();
         for value in -1..=1 {
             let count = small.iter().filter(|&&k| k == value).count();

@@ -65,6 +65,13 @@ pub enum SecretKind {
     Ternary {},
     /// Uniform on {0, 1}.
     Binary {},
+    /// Uniform on the integers from `low` to `high`.
+    UniformRange {
+        /// Smallest coefficient.
+        low: i32,
+        /// Largest coefficient.
+        high: i32,
+    },
     /// Exactly so many ones and minus ones.
     FixedWeight {
         /// Number of ones.
@@ -82,6 +89,7 @@ impl SecretKind {
             SecretKind::Gaussian { stddev } => Secret::Gaussian(StdDev(stddev)),
             SecretKind::Ternary {} => Secret::Ternary,
             SecretKind::Binary {} => Secret::Binary,
+            SecretKind::UniformRange { low, high } => Secret::UniformRange { low, high },
             SecretKind::FixedWeight { plus, minus } => {
                 Secret::FixedWeight { plus: plus as usize, minus: minus as usize }
             }
@@ -134,6 +142,9 @@ pub struct Lwe32 {
     pub error: StdDev,
 }
 
+/// Largest absolute value of a coefficient of a secret uniform in a range.
+const MAX_RANGE: i32 = 64;
+
 /// Largest LWE dimension accepted.
 const MAX_DIMENSION: u32 = 1 << 14;
 
@@ -167,6 +178,7 @@ impl TryFrom<&LweLiteral> for Lwe32 {
         in_range(key, error.stddev().0)?;
         match secret {
             SecretKind::Gaussian { stddev } => in_range("lwe.secret.stddev", *stddev)?,
+            SecretKind::UniformRange { low, high } => check_range("lwe", *low, *high)?,
             SecretKind::FixedWeight { plus, minus } if plus.saturating_add(*minus) > *dimension => {
                 return Err(Error::value(
                     "lwe.secret",
@@ -180,6 +192,15 @@ impl TryFrom<&LweLiteral> for Lwe32 {
         }
         Ok(Self { dimension: *dimension as usize, secret: *secret, error: error.stddev() })
     }
+}
+
+/// Refuses a range of secrets' coefficients that is empty, one number, or wide.
+pub(crate) fn check_range(table: &str, low: i32, high: i32) -> Result<()> {
+    if low < high && low >= -MAX_RANGE && high <= MAX_RANGE {
+        return Ok(());
+    }
+    let problem = format!("coefficients from {low} to {high}: give low < high, both from -{MAX_RANGE} to {MAX_RANGE}.");
+    Err(Error::value(&format!("{table}.secret"), problem))
 }
 
 /// One row of a set's table of plaintext moduli.

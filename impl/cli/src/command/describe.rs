@@ -179,6 +179,7 @@ fn estimator_call(instance: &LweInstance) -> String {
         SecretKind::Gaussian { stddev } => format!("ND.DiscreteGaussian({stddev})"),
         SecretKind::Ternary {} => "ND.Uniform(-1, 1)".into(),
         SecretKind::Binary {} => "ND.Uniform(0, 1)".into(),
+        SecretKind::UniformRange { low, high } => format!("ND.Uniform({low}, {high})"),
         SecretKind::FixedWeight { plus, minus } => format!("ND.SparseTernary({plus}, {minus})"),
     };
     format!(

@@ -209,3 +209,21 @@ pub struct Rgsw<W: Word> {
     /// RLWE'(m): multiplied by the digits of its body.
     pub body: RlwePrime<W>,
 }
+
+impl<W: Word> Rgsw<W> {
+    /// Of rows that were made by homomorphic operations: encryptions of -s m and of m times the weights of the gadget.
+    ///
+    /// # Errors
+    /// Not one row for each digit, a row of another ring.
+    pub fn from_rows(
+        gadget: &RingGadget<W>,
+        mask: Vec<Rlwe<W, Ntt>>,
+        body: Vec<Rlwe<W, Ntt>>,
+    ) -> Result<Self, LatticeError> {
+        let whole = |rows: Vec<Rlwe<W, Ntt>>| {
+            let key = RlwePrime { scale: gadget.scale(), rows };
+            gadget.check_key(&key).map(|()| key)
+        };
+        Ok(Self { mask: whole(mask)?, body: whole(body)? })
+    }
+}

@@ -11,7 +11,7 @@ mod selector;
 pub(crate) use entries::{fill_rows, read_record, replace_bits};
 pub(crate) use hint::{bodies, body_poly, internal, inverted, pack_all, products, workspace};
 pub(crate) use noise::switched_errors;
-pub(crate) use params::check_secret;
 pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
+pub(crate) use params::{check_error, check_secret};
 pub use query::{RingQueries, coefficient_bytes, read_coefficients, read_residues};
 pub use selector::Selector;

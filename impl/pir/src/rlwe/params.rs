@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::description::LweInstance;
 use crate::error::{Error, Result};
-use crate::params::{ErrorSize, SecretKind};
+use crate::params::{ErrorSize, SecretKind, check_range};
 
 /// The `[rlwe]` table as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,12 +50,21 @@ fn stddev_in_range(key: &str, stddev: f64) -> Result<()> {
     Err(Error::value(key, format!("standard deviation {stddev} is not between 0.3 and {MAX_STDDEV}.")))
 }
 
+/// Refuses an error out of range.
+pub(crate) fn check_error(table: &str, error: ErrorSize) -> Result<()> {
+    let convention = match error {
+        ErrorSize::Stddev(_) => "stddev",
+        ErrorSize::Width(_) => "width",
+    };
+    stddev_in_range(&format!("{table}.error.{convention}"), error.stddev().0)
+}
+
 /// Refuses a secret that is not small, or whose weight exceeds the dimension.
 pub(crate) fn check_secret(table: &str, secret: SecretKind, dimension: usize) -> Result<()> {
     match secret {
         SecretKind::Uniform {} => Err(Error::value(
             &format!("{table}.secret"),
-            "a uniform secret is too large for this protocol: write gaussian, ternary, binary or fixed_weight.",
+            "a uniform secret is too large for this protocol: write gaussian, ternary, binary, uniform_range or fixed_weight.",
         )),
         SecretKind::Gaussian { stddev } => stddev_in_range(&format!("{table}.secret.stddev"), stddev),
         SecretKind::FixedWeight { plus, minus } => {
@@ -68,6 +77,7 @@ pub(crate) fn check_secret(table: &str, secret: SecretKind, dimension: usize) ->
                 format!("{plus} ones and {minus} minus ones in dimension {dimension}: from 1 to {dimension} in all."),
             ))
         }
+        SecretKind::UniformRange { low, high } => check_range(table, low, high),
         SecretKind::Ternary {} | SecretKind::Binary {} => Ok(()),
     }
 }
@@ -94,11 +104,7 @@ impl TryFrom<&RlweLiteral> for Rlwe {
             return Err(refuse("a factor is 2^28 or more"));
         }
         Ring::<u32>::new(degree, &primes, Kernel::Scalar).map_err(|e| refuse(&e.to_string()))?;
-        let key = match error {
-            ErrorSize::Stddev(_) => "rlwe.error.stddev",
-            ErrorSize::Width(_) => "rlwe.error.width",
-        };
-        stddev_in_range(key, error.stddev().0)?;
+        check_error("rlwe", *error)?;
         check_secret("rlwe", *secret, degree)?;
         Ok(Self { degree, primes, secret: *secret, error: error.stddev() })
     }
