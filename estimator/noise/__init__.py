@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, inspire, inspire2, layered, pirouette, simplepir, simpleypir
+from . import doublepir, inspire, inspire2, layered, pirouette, respire, simplepir, simpleypir
 from .stage import Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
@@ -18,6 +18,7 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], list[Stage]]] = {
     "inspire": inspire.chain,
     "pirouette": pirouette.chain,
     "pirouette_h": pirouette.chain_h,
+    "respire": respire.chain,
 }
 
 FAILURE_TARGET = -40.0

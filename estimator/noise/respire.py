@@ -1,0 +1,183 @@
+"""Errors of Respire (ePrint 2024/1165, section 4), of every ciphertext between a query and its response.
+
+The authors bound squared widths with (4^11 - 1)/3 key switches on every coefficient of an expanded ciphertext. That is
+what the constant coefficient has; products see the mean over all coefficients, a factor of 2^11/3 less: measured noise
+is five to eight bits below their bound. Here every stage is an equality over uniform masks and random data. The
+bound of the decision, for any data, takes database digits at their largest, p/2, agreeing in sign, and digits of
+gadgets as they are for uniform ciphertexts, which ciphertexts are under ring-LWE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from . import lattice
+from .error import Noise
+from .lattice import GadgetNoise
+from .ring_setting import SWITCH_FORMULA, Answers, Floats, Rings, moduli, numbers
+from .stage import Decision, Stage
+
+SOURCE = "Respire, section 4"
+#: A third of the noise of an expanded ciphertext is on its constant coefficient, of which it has one.
+CONSTANT_TERMS = 9
+#: Ciphertexts of a kind that a run opens for each query.
+OPENED = 4
+MEAN_FORMULA = "sigma^2 / n + (n - 1) V_ks: the mean over all coefficients"
+
+
+class _Gadgets:
+    """Balanced digits of each step, by name."""
+
+    def __init__(self, layouts: Sequence[dict], modulus: np.ndarray, mask_modulus: np.ndarray) -> None:
+        self.bases = {name: [o["bases"][name] for o in layouts] for name in layouts[0]["bases"]}
+        self.of = {
+            name: GadgetNoise.of(
+                "balanced", mask_modulus if name == "response" else modulus, np.array(bases, dtype=object)
+            )
+            for name, bases in self.bases.items()
+        }
+
+    def words(self, name: str) -> list[str]:
+        return [f"balanced base-{base} digits of uniform residues" for base in self.bases[name]]
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """From `leaf`, `selector_body` and `selector_mask` to `vector`, modulo q; then `answer`, which decides."""
+    layouts = [d["layout"] for d in descriptions]
+    queries, vectors, responses = (Rings.of([d["instances"][i] for d in descriptions]) for i in range(3))
+    answers, p = Answers.of(layouts), numbers(layouts, "plain_modulus")
+    gadgets = _Gadgets(layouts, queries.modulus, answers.mask)
+    n, levels = queries.n, np.log2(queries.n)
+
+    def switch(name: str, rows: Noise) -> Noise:
+        """What a key switch with that gadget adds."""
+        return lattice.rlwe_key_switch(n, gadgets.of[name], rows, queries.secret)
+
+    leaf = lattice.expansion(levels, switch("leaf_expansion", queries.fresh), queries.fresh).everywhere
+    body = lattice.expansion(levels, switch("selector_expansion", queries.fresh), queries.fresh).everywhere
+    mask = lattice.rlwe_to_rgsw_row(n, gadgets.of["conversion"], queries.fresh, queries.secret, body)
+    first, first_bound = _first_dimension(layouts, queries, leaf, p)
+    # Digits of the mask meet the rows of -s m, those of the body the rows of m.
+    cmux = lattice.digit_noise(n, gadgets.of["selector"], mask) + lattice.digit_noise(n, gadgets.of["selector"], body)
+    fold = cmux.scaled(numbers(layouts, "column_bits"))
+    turn = cmux.scaled(numbers(layouts, "position_bits"))
+    slots = np.log2(n / numbers(layouts, "response_degree"))
+    project = lattice.trace(slots, switch("selector_expansion", queries.fresh)).kept
+    # What the projection of one slot leaves on the coefficients of the others that share its ring element.
+    crowd = _crowd(descriptions, layouts)
+    others = lattice.trace(slots, switch("selector_expansion", queries.fresh)).everywhere
+    widen = lattice.rlwe_key_switch(n, gadgets.of["vector"], vectors.fresh, queries.secret)
+    small = lattice.ring_switch(n, gadgets.of["response"], responses.fresh, vectors.secret)
+
+    def after(noise: Noise) -> list[Noise]:
+        stages = [noise + fold]
+        stages.append(stages[-1] + turn)
+        stages.append(stages[-1] + project)
+        stages.append(stages[-1] + widen)
+        return stages
+
+    rows = numbers(layouts, "rows")
+    leaves, selectors = CONSTANT_TERMS * np.minimum(rows, OPENED), CONSTANT_TERMS * OPENED
+    selects = numbers(layouts, "column_bits") + numbers(layouts, "position_bits") > 0
+    random, bound = after(first), after(first_bound)
+    words = gadgets.words
+    names = ["folding", "rotation", "projection", "vector"]
+    formulas = [
+        "V + v2 n D (V_mask + V_body)",
+        "V + v3 n D (V_mask + V_body)",
+        "V + (4^l - 1)/3 V_ks, l = log2(d1 / d3)",
+        "V + n V_row D",
+    ]
+    digits = [words("selector"), words("selector"), words("selector_expansion"), words("vector")]
+    on_the_way = [
+        Stage(name, formula, SOURCE, noise, Noise(worst.variance, "bound"), word, terms=CONSTANT_TERMS * rows)
+        for name, formula, noise, worst, word in zip(names, formulas, random, bound, digits)
+    ]
+    # Other slots and other parts of a vector, which a response's body also carries.
+    shared = others.scaled(crowd["slots"] - 1) + widen.scaled(crowd["elements"] - 1)
+    final, final_bound = random[-1] + shared, bound[-1] + shared
+    return [
+        Stage("leaf", MEAN_FORMULA, SOURCE, leaf, None, words("leaf_expansion"), terms=leaves),
+        Stage(
+            "selector_body",
+            MEAN_FORMULA,
+            SOURCE,
+            body,
+            None,
+            words("selector_expansion"),
+            present=selects,
+            terms=selectors,
+        ),
+        Stage(
+            "selector_mask",
+            "n E[s^2] V + 2 n sigma^2 D",
+            SOURCE,
+            mask,
+            None,
+            words("conversion"),
+            present=selects,
+            terms=selectors,
+        ),
+        Stage(
+            "first_dimension",
+            "rows n E[d^2] V, with V + (q/P)^2 (1 + n E[s^2]) / 12 where the matrix is modulo P alone",
+            SOURCE,
+            first,
+            first_bound,
+            "centred digits of records",
+            terms=CONSTANT_TERMS * rows,
+        ),
+        *on_the_way,
+        Stage(
+            "answer",
+            SWITCH_FORMULA + " + n V_row D, s and V_row of the response's keys",
+            SOURCE,
+            _switched(answers, queries, vectors, small, final),
+            Noise(_switched(answers, queries, vectors, small, final_bound, widest=True).variance, "bound"),
+            words("response"),
+            decision=Decision(
+                answers.threshold(p),
+                {"slots of a record": numbers(layouts, "slots"), "coefficients": numbers(layouts, "response_degree")},
+            ),
+            common_share=np.asarray(gadgets.of["response"].mean)
+            / np.asarray(gadgets.of["response"].square)
+            * np.asarray(small.variance)
+            / np.asarray(_switched(answers, queries, vectors, small, final).variance),
+        ),
+    ]
+
+
+def _first_dimension(layouts: Sequence[dict], queries: Rings, leaf: Noise, p: Floats) -> tuple[Noise, Noise]:
+    """Sum over the rows of leaf times polynomial; leaves are first switched to the matrix's modulus."""
+    matrix = moduli(layouts, "matrix_modulus")
+    narrow = matrix != queries.modulus
+    switched = lattice.modulus_switch(queries.n, queries.modulus, matrix, queries.secret)
+    ratio = np.array([int(q) / int(m) for q, m in zip(queries.modulus, matrix)]) ** 2
+    rounding = np.where(narrow, np.asarray(switched.variance) * ratio, 0.0)
+    each = leaf + Noise(rounding)
+    terms = numbers(layouts, "rows") * queries.n
+    # Rows are of random data, padding is zero.
+    filled = 1 / (1 + numbers(layouts, "waste"))
+    random = each.scaled(filled * terms * np.asarray(lattice.uniform_square(p, balanced=True)))
+    return random, Noise(each.scaled(terms * (p / 2) ** 2).variance, "bound")
+
+
+def _crowd(descriptions: Sequence[dict], layouts: Sequence[dict]) -> dict[str, Floats]:
+    """Slots that share a ring element of the fullest response, and elements that share a mask."""
+    slots = np.array([d["queries"] for d in descriptions], dtype=float) * numbers(layouts, "slots")
+    each = numbers(layouts, "slots_per_body")
+    return {
+        "slots": np.minimum(slots, each),
+        "elements": np.minimum(np.ceil(slots / each), numbers(layouts, "vector_length")),
+    }
+
+
+def _switched(
+    answers: Answers, queries: Rings, vectors: Rings, small: Noise, noise: Noise, widest: bool = False
+) -> Noise:
+    """In units of q2: (q2/q)^2 V, rounding to q2 under the vector's secret, switch to the small ring, rounding."""
+    ring = Rings(queries.n, queries.modulus, queries.fresh, vectors.secret)
+    switched = answers.switched_bound(ring, noise) if widest else answers.switched(ring, noise)
+    return switched + small

@@ -1,0 +1,210 @@
+//! Respire's layout, bytes, memory, operations and RLWE instances.
+
+use lattice::convert::{Extraction, extraction_automorphisms};
+use lattice::wire::{SEED_BYTES, residue_bits};
+use serde_json::json;
+
+use super::engine::{FINGERPRINT_BYTES, coefficients, positions};
+use super::keys::ServerKeys;
+use super::params::{Bases, Lengths, Params};
+use super::query::query_bytes;
+use super::server::{BATCH, BLOCK_BYTES};
+use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::error::Result;
+use crate::folded::Layout;
+use crate::runner::PROCESS_BYTES;
+use crate::scheme::{Sizes, count, ntt, operations};
+use crate::workload::Workload;
+
+/// Bytes of a seed and a stream index before a key's bodies.
+const ORIGIN_BYTES: u64 = SEED_BYTES as u64 + 8;
+
+pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    let layout = params.layout(workload.shape)?;
+    let queries = workload.queries;
+    let mut sizes = Sizes { layout: layout_numbers(params, &layout), ..Sizes::default() };
+    let formula = "8 + 24 (2 log2(d1) + 1 + n^2 + n) + (log2(d1) (t_leaf + t_sel) + 2 t_conv + n^2 t_vec) d1 log2(q1) / 8 \
+                   + n t_resp d1 log2(q2) / 8";
+    sizes.message("keys", Direction::Upload, "offline", key_bytes(params), formula, None);
+    let bytes = query_bytes(&layout, &params.rlwe.primes, params.lengths.selector as usize) as u64;
+    let formula = "k (16 + (rows + t_GSW (v2 + v3)) log2(q1) / 8)";
+    sizes.message("query", Direction::Upload, "query", count(&[queries, bytes]), formula, Some(queries));
+    let slots = count(&[queries, layout.slots as u64]);
+    let answer = params.response_bytes(usize::try_from(slots).unwrap_or(usize::MAX)) as u64;
+    let formula = "d2 (masks log2(q2) + bodies log2(q3)) / 8";
+    sizes.message("answer", Direction::Download, "answer", answer, formula, Some(queries));
+    sizes.memory = memory(params, &layout, workload, bytes, answer);
+    sizes.operations = operation_counts(params, &layout, workload);
+    sizes.instances = instances(params, &layout);
+    Ok(sizes)
+}
+
+fn layout_numbers(params: &Params, layout: &Layout) -> serde_json::Map<String, serde_json::Value> {
+    let Bases { selector, leaf_expansion, selector_expansion, conversion, vector } = params.bases;
+    let mut numbers = layout.describe(params.matrix_primes);
+    numbers.extend(operations(json!({
+        "ring_modulus": params.rlwe.modulus(),
+        "matrix_modulus": params.rlwe.primes[..params.matrix_primes].iter().product::<u64>(),
+        "mask_modulus": params.response.mask_modulus,
+        "body_modulus": params.response.body_modulus,
+        "answer_degree": params.response.degree,
+        "slots_per_body": params.slots_per_body(),
+        "vector_length": params.vector_length,
+        "bases": {
+            "selector": selector,
+            "leaf_expansion": leaf_expansion,
+            "selector_expansion": selector_expansion,
+            "conversion": conversion,
+            "vector": vector,
+            "response": params.response.base,
+        },
+    })));
+    numbers
+}
+
+/// Exact bytes of the keys' message.
+fn key_bytes(params: &Params) -> u64 {
+    let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+    let degree = params.rlwe.degree as u64;
+    let poly: u64 = params.rlwe.primes.iter().map(|&prime| degree * u64::from(residue_bits(prime))).sum();
+    let key = |length: u64| ORIGIN_BYTES + (length * poly).div_ceil(8);
+    let levels = u64::from(params.rlwe.degree.ilog2());
+    let vectors = params.vector_length as u64;
+    let small = ORIGIN_BYTES + (response * degree * u64::from(residue_bits(params.response.mask_modulus))).div_ceil(8);
+    FINGERPRINT_BYTES as u64
+        + levels * (key(leaf_expansion) + key(selector_expansion))
+        + key(2 * conversion)
+        + vectors * vectors * key(vector)
+        + vectors * small
+}
+
+/// A streamed block, or the whole matrix if that is smaller.
+fn block_bytes(params: &Params, layout: &Layout) -> u64 {
+    let all = layout.stored_bytes(params.matrix_primes);
+    let column = all / layout.matrix_columns() as u64;
+    all.min(column * (BLOCK_BYTES / column.max(1)).max(1))
+}
+
+fn memory(params: &Params, layout: &Layout, workload: &Workload, query: u64, answer: u64) -> MemoryMap {
+    let poly = params.rlwe.poly_bytes();
+    let stored = layout.stored_bytes(params.matrix_primes);
+    let keys = ServerKeys::memory_bytes(params);
+    let database = if workload.streamed { 0 } else { stored };
+    let server = vec![TableBytes::new("database", database), TableBytes::new("keys", keys)];
+    let group = workload.queries.min(BATCH as u64);
+    let matrix_poly = 4 * (params.rlwe.degree * params.matrix_primes) as u64;
+    let (rows, columns) = (layout.rows as u64, layout.matrix_columns() as u64);
+    let selectors = u64::from(layout.column_bits + layout.position_bits) * 4 * params.lengths.selector * poly;
+    // Leaves: the tree's, those in the NTT domain and the vector made of them; then the vectors, and the columns as products and as
+    // ciphertexts.
+    let leaves = rows * (2 * poly + 4 * matrix_poly);
+    let vectors = group * rows * 2 * matrix_poly;
+    let products = group * columns * 2 * (matrix_poly + poly);
+    let slots = count(&[workload.queries, layout.slots as u64, 2 * poly]);
+    let streamed = if workload.streamed { block_bytes(params, layout) } else { 0 };
+    let online = count(&[workload.queries, 2 * query + 4 * poly])
+        .saturating_add(group * selectors)
+        .saturating_add(vectors + leaves.max(products + streamed))
+        .saturating_add(slots)
+        .saturating_add(2 * answer);
+    let exchange = 3 * key_bytes(params);
+    let secrets = (1 + params.vector_length as u64) * 3 * poly;
+    MemoryMap {
+        server,
+        client: vec![TableBytes::new("secrets", secrets)],
+        peak_bytes: (database + keys).saturating_add(online.max(exchange)).saturating_add(secrets + PROCESS_BYTES),
+    }
+}
+
+/// NTTs of a product of `parts` polynomials with keys of that length, and back.
+fn product_ntts(parts: u64, length: u64, primes: u64) -> u64 {
+    (parts * length + 2) * primes
+}
+
+fn operation_counts(
+    params: &Params,
+    layout: &Layout,
+    workload: &Workload,
+) -> serde_json::Map<String, serde_json::Value> {
+    let Lengths { selector, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+    let (n, primes, kept) = (params.rlwe.degree, params.rlwe.primes.len() as u64, params.matrix_primes as u64);
+    let queries = workload.queries;
+    let transform = ntt(n as u64);
+    let each = |counts: u64| count(&[queries, counts]);
+    let [leaf_count, row_count] = coefficients(layout, selector as usize);
+    let switches = |count: usize| extraction_automorphisms(n, &positions(n, count), Extraction::Tree) as u64;
+    let (rows, columns) = (layout.rows as u64, layout.matrix_columns() as u64);
+    let (parts, slots) = (layout.parts as u64, layout.slots as u64);
+    // A CMUX for every stored pair: missing columns make fewer.
+    let cmuxes: u64 = (0..layout.column_bits).map(|bit| (layout.columns as u64).min(1 << bit)).sum();
+    let cmux = product_ntts(2, selector, primes);
+    let projected = u64::from(layout.dimensions.slots().ilog2()) * product_ntts(1, selector_expansion, primes);
+    let all_slots = each(slots);
+    let elements = all_slots.div_ceil(params.slots_per_body() as u64);
+    let width = elements.min(params.vector_length as u64);
+    let touched = count(&[workload.updates, parts]);
+    let cells = count(&[rows, columns]);
+    operations(json!({
+        "encode": {
+            (&transform): if workload.streamed { 0 } else { count(&[kept, cells]) },
+            "bytes_written": if workload.streamed { 0 } else { layout.shape.database_bytes() },
+        },
+        "query": { (&transform): each(6 * primes), "gaussian_samples": each(2 * n as u64) },
+        "answer": {
+            "parse": { (&transform): each(2 * primes), "words_read": each((leaf_count + row_count) as u64 * primes) },
+            "leaves": {
+                (&transform): each(switches(leaf_count) * product_ntts(1, leaf_expansion, primes) + 2 * rows * kept),
+            },
+            "selectors": {
+                (&transform): each(
+                    switches(row_count) * product_ntts(1, selector_expansion, primes)
+                        + row_count as u64 * (product_ntts(2, conversion, primes) + 4 * primes)
+                ),
+            },
+            "first_dimension": {
+                "table_bytes": count(&[queries.div_ceil(BATCH as u64), layout.stored_bytes(params.matrix_primes)]),
+                "residue_multiply_adds": count(&[2, queries, kept, cells, n as u64]),
+                (&transform): each(2 * columns * kept),
+            },
+            "folding": { (&transform): each(parts * cmuxes * cmux) },
+            "rotation": { (&transform): each(parts * u64::from(layout.position_bits) * cmux) },
+            "projection": { (&transform): each(slots * projected) },
+            "response": {
+                (&transform): count(&[elements, width * product_ntts(1, vector, primes) + response + 2]),
+            },
+        },
+        "extract": { (&transform): count(&[12, elements]) },
+        "update_server": { (&transform): count(&[2, kept, touched]) },
+    }))
+}
+
+fn instances(params: &Params, layout: &Layout) -> Vec<LweInstance> {
+    let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+    let n = params.rlwe.degree as u64;
+    let levels = u64::from(params.rlwe.degree.ilog2());
+    let [leaf_count, row_count] = coefficients(layout, params.lengths.selector as usize);
+    let keys = n * (levels * (leaf_expansion + selector_expansion) + 2 * conversion);
+    let main = params.rlwe.instance("queries_and_keys", keys + (leaf_count + row_count) as u64, "the record asked for");
+    let vector_length = params.vector_length as u64;
+    let own = LweInstance {
+        name: "vector_keys".into(),
+        secret: params.vector.secret,
+        error_stddev: params.vector.error.0,
+        samples: n * vector_length * vector,
+        protects: "the secret of queries".into(),
+        ..main.clone()
+    };
+    let q2 = params.response.mask_modulus;
+    let responses = LweInstance {
+        name: "response_keys".into(),
+        dimension: params.response.degree as u64,
+        modulus: q2.to_string(),
+        log2_modulus: (q2 as f64).log2(),
+        secret: params.response_small.secret,
+        error_stddev: params.response_small.error.0,
+        samples: n * response,
+        protects: "the secret of a vector's bodies".into(),
+        ..main.clone()
+    };
+    vec![main, own, responses]
+}

@@ -1,0 +1,172 @@
+//! The client's keys, as they travel and as the server uses them.
+
+use lattice::wire::WireError;
+use lattice::{
+    LatticeError, Masks, Rgsw, RingGadget, RlweKey, RlwePrime, SeededRgsw, SeededRlwePrime, TraceKeys, switching_key,
+    trace_keys,
+};
+use rand::RngCore;
+use ring::{DiscreteGaussian, Seed, StdDev};
+
+use super::engine::{Engine, FINGERPRINT_BYTES};
+use super::params::{Lengths, Params, Small};
+use crate::error::{Error, Result};
+use crate::folded::ResponseKey;
+use crate::rlwe::internal;
+
+/// A client's secrets.
+pub struct Secrets {
+    /// Of queries.
+    pub main: RlweKey<u32>,
+    /// Of each body of a vector.
+    pub vector: Vec<RlweKey<u32>>,
+    /// Of each body of a response.
+    pub response: Vec<ResponseKey>,
+}
+
+/// The discrete Gaussian of a set's standard deviation.
+pub fn gaussian(stddev: StdDev) -> Result<DiscreteGaussian> {
+    DiscreteGaussian::new(stddev).map_err(|e| Error::value("error", e.to_string()))
+}
+
+/// A fresh public seed.
+pub fn fresh_seed(rng: &mut impl RngCore) -> Seed {
+    let mut seed = Seed([0; 16]);
+    rng.fill_bytes(&mut seed.0);
+    seed
+}
+
+impl Secrets {
+    /// Fresh secrets.
+    pub fn sample(engine: &Engine, rng: &mut impl RngCore) -> Result<Self> {
+        let Params { rlwe, vector_length, vector, response_small, .. } = &engine.params;
+        let sample = |small: &Small, rng: &mut _| {
+            RlweKey::sample(&engine.ring, &small.secret.distribution(), rng).map_err(internal)
+        };
+        Ok(Self {
+            main: sample(&Small { secret: rlwe.secret, error: rlwe.error }, rng)?,
+            vector: (0..*vector_length).map(|_| sample(vector, rng)).collect::<Result<_>>()?,
+            response: (0..*vector_length)
+                .map(|_| engine.responder.sample(&response_small.secret.distribution(), rng))
+                .collect::<Result<_>>()?,
+        })
+    }
+}
+
+/// Lengths of the parts of the keys' message, in order: RLWE' keys by gadget length; the bodies modulo q, those of responses modulo q2.
+pub fn key_bytes(engine: &Engine) -> usize {
+    let ring = &engine.ring;
+    let prime = |gadget: &RingGadget<u32>| SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length());
+    let levels = engine.levels().count();
+    let vectors = engine.params.vector_length;
+    FINGERPRINT_BYTES
+        + levels * (prime(&engine.leaf_expansion) + prime(&engine.selector_expansion))
+        + SeededRgsw::wire_bytes(ring, engine.conversion.length())
+        + vectors * vectors * prime(&engine.vector)
+        + vectors * prime(engine.responder.gadget())
+}
+
+/// Makes the message: automorphism keys of both expansions, RGSW(-s) for the conversion, the switches of part i of a vector to the key
+/// of body j (-s for i = j, else 0; one mask for all j), the switches of the bodies to the keys of responses (one mask for all).
+pub fn write_keys(engine: &Engine, secrets: &Secrets, rng: &mut impl RngCore) -> Result<Vec<u8>> {
+    let (ring, params) = (&engine.ring, &engine.params);
+    let error = gaussian(params.rlwe.error)?;
+    let mut masks = Masks::new(fresh_seed(rng));
+    let mut out = engine.fingerprint().to_vec();
+    for gadget in [&engine.leaf_expansion, &engine.selector_expansion] {
+        let keys = trace_keys(&secrets.main, engine.levels(), gadget, &error, &mut masks, rng).map_err(internal)?;
+        keys.iter().for_each(|key| out.extend(key.to_bytes(ring)));
+    }
+    let mut negated = secrets.main.ntt().clone();
+    ring.neg_assign(&mut negated);
+    let conversion = SeededRgsw::new(&secrets.main, &negated, &engine.conversion, &error, &mut masks, rng);
+    out.extend(conversion.map_err(internal)?.to_bytes(ring));
+    let vector_error = gaussian(params.vector.error)?;
+    let zero = ring.zero();
+    for i in 0..secrets.vector.len() {
+        let seed = fresh_seed(rng);
+        for (j, to) in secrets.vector.iter().enumerate() {
+            let from = if i == j { secrets.main.ntt() } else { &zero };
+            let key = switching_key(from, to, &engine.vector, &vector_error, &mut Masks::new(seed), rng);
+            out.extend(key.map_err(internal)?.to_bytes(ring));
+        }
+    }
+    let (response_error, seed) = (gaussian(params.response_small.error)?, fresh_seed(rng));
+    for (from, to) in secrets.vector.iter().zip(&secrets.response) {
+        let key = engine.responder.switching_key(from, to, &response_error, &mut Masks::new(seed), rng)?;
+        out.extend(key.to_bytes(engine.responder.gadget().ring()));
+    }
+    Ok(out)
+}
+
+/// The keys as the server uses them.
+pub struct ServerKeys {
+    pub leaf_expansion: TraceKeys<u32>,
+    pub selector_expansion: TraceKeys<u32>,
+    pub conversion: Rgsw<u32>,
+    /// `vector[i][j]`: of part i, to body j.
+    pub vector: Vec<Vec<RlwePrime<u32>>>,
+    pub response: Vec<RlwePrime<u32>>,
+}
+
+/// What is wrong with bytes that should be keys.
+fn refused(error: LatticeError) -> Error {
+    match error {
+        LatticeError::Wire(WireError::Length { .. }) => internal(error),
+        error => {
+            Error::message("keys", format!("{error}. The sender uses other parameters, or the keys are corrupted."))
+        }
+    }
+}
+
+impl ServerKeys {
+    /// Parses the message.
+    ///
+    /// # Errors
+    /// Keys of another set, residues out of range.
+    pub fn read(engine: &Engine, bytes: &[u8]) -> Result<Self> {
+        let (fingerprint, mut rest) = bytes.split_at(FINGERPRINT_BYTES.min(bytes.len()));
+        if bytes.len() != key_bytes(engine) || fingerprint != engine.fingerprint() {
+            return Err(Error::message("keys", "they were made with another parameter set than the server's."));
+        }
+        let ring = &engine.ring;
+        let mut take = |length: usize| {
+            let (part, others) = rest.split_at(length);
+            rest = others;
+            part
+        };
+        let mut prime = |gadget: &RingGadget<u32>| {
+            let bytes = take(SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length()));
+            SeededRlwePrime::from_bytes(gadget, bytes).map_err(refused)
+        };
+        let mut traces = |gadget: &RingGadget<u32>| {
+            let keys: Vec<_> = engine.levels().map(|_| prime(gadget)).collect::<Result<_>>()?;
+            TraceKeys::new(ring, *engine.levels().start(), &keys).map_err(internal)
+        };
+        let (leaf_expansion, selector_expansion) =
+            (traces(&engine.leaf_expansion)?, traces(&engine.selector_expansion)?);
+        let bytes = take(SeededRgsw::wire_bytes(ring, engine.conversion.length()));
+        let conversion = SeededRgsw::from_bytes(&engine.conversion, bytes).map_err(refused)?.expand(ring);
+        let mut prime = |gadget: &RingGadget<u32>| {
+            let bytes = take(SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length()));
+            Ok(SeededRlwePrime::from_bytes(gadget, bytes).map_err(refused)?.expand(gadget.ring()))
+        };
+        let length = engine.params.vector_length;
+        let vector =
+            (0..length).map(|_| (0..length).map(|_| prime(&engine.vector)).collect()).collect::<Result<_>>()?;
+        let response = (0..length).map(|_| prime(engine.responder.gadget())).collect::<Result<_>>()?;
+        Ok(Self { leaf_expansion, selector_expansion, conversion, vector, response })
+    }
+
+    /// Bytes in memory.
+    pub fn memory_bytes(params: &Params) -> u64 {
+        let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+        let levels = u64::from(params.rlwe.degree.ilog2());
+        let vectors = params.vector_length as u64;
+        let rows = levels * (leaf_expansion + selector_expansion) + 2 * conversion + vectors * vectors * vector;
+        // Masks and bodies; tables of an automorphism for each level and gadget; keys modulo q2 have one limb.
+        2 * rows * params.rlwe.poly_bytes()
+            + 2 * levels * params.rlwe.poly_bytes()
+            + vectors * response * params.rlwe.poly_bytes()
+    }
+}

@@ -1,0 +1,94 @@
+//! Respire (Burton, Menon, Wu: ePrint 2024/1165): small records from rings of dimension 2048, with queries of a few coefficients and
+//! responses from a smaller ring. docs/respire.md has the symbols, byte formulas and noise.
+
+mod client;
+mod describe;
+mod diagnosis;
+mod engine;
+mod keys;
+mod params;
+mod query;
+mod server;
+#[cfg(test)]
+mod tests;
+
+pub use params::{Literal, Params};
+
+use crate::database::{Database, Record};
+use crate::description::Direction;
+use crate::error::{Error, Result};
+use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
+use crate::transcript::Link;
+use crate::wire::Frame;
+use crate::workload::{Shape, Workload};
+
+/// The protocol.
+#[derive(Debug)]
+pub struct Respire;
+
+impl Scheme for Respire {
+    const NAME: &'static str = "respire";
+    const SUMMARY: &'static str =
+        "Respire: few packed coefficients up, one small-ring ciphertext down, keys uploaded once";
+    const STREAMS: bool = true;
+    const ONE_KEY: bool = true;
+    type Params = Params;
+    type Server = server::Server;
+    type Client = client::Client;
+
+    fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+        describe::describe(params, workload)
+    }
+
+    fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+        server::Server::preprocess(params, database, context)
+    }
+
+    fn client(params: &Params, shape: Shape, context: &mut Context) -> Result<Self::Client> {
+        client::Client::new(params, shape, context)
+    }
+
+    fn offline(
+        client: &mut Self::Client,
+        server: &mut Self::Server,
+        link: &mut Link,
+        context: &mut Context,
+    ) -> Result<()> {
+        let keys = client.keys(context)?;
+        let keys = link.carry(keys, "keys", Direction::Upload, "offline", None)?;
+        client.session = server.register(&keys)?;
+        Ok(())
+    }
+
+    fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request> {
+        client.query(indices, context)
+    }
+
+    fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        server.answer(requests, context)
+    }
+
+    fn extract(client: &mut Self::Client, response: &Response, _: &mut Context) -> Result<Vec<Record>> {
+        client.extract(response)
+    }
+
+    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
+        client.measure_noise(response, &mut context.noise)
+    }
+
+    fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {
+        diagnosis::diagnose(client, server, request, context)
+    }
+
+    fn update(server: &mut Self::Server, changes: &[Change], _: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
+        server.update(changes)?;
+        Ok(Vec::new())
+    }
+
+    fn apply_update(_: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
+        match messages {
+            [] => Ok(()),
+            [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Queries: two ciphertexts of which only the coefficients that carry something travel, and their expansion.
+
+use lattice::convert::Extraction;
+use lattice::wire::{Reader, Writer, residue_bits};
+use lattice::{Masks, Rgsw, Rlwe, Workspace};
+use rand::RngCore;
+use ring::{Coefficient, DiscreteGaussian, Poly, Seed};
+
+use super::engine::{Engine, coefficients, positions};
+use super::keys::{Secrets, ServerKeys, fresh_seed};
+use crate::error::{Error, Result};
+use crate::folded::{Layout, Place};
+use crate::rlwe::internal;
+
+/// Bytes of the seed of a query's masks.
+pub const SEED_BYTES: usize = lattice::wire::SEED_BYTES;
+
+/// Bytes of one query.
+pub fn query_bytes(layout: &Layout, primes: &[u64], digits: usize) -> usize {
+    let bits: usize = primes.iter().map(|&prime| residue_bits(prime) as usize).sum();
+    SEED_BYTES + (coefficients(layout, digits).iter().sum::<usize>() * bits).div_ceil(8)
+}
+
+/// Both ciphertexts as the server reads them: unsent coefficients of the bodies are zero, which leaves their phases random; the
+/// expansion takes only the others.
+pub struct Query {
+    ciphertexts: [Rlwe<u32, Coefficient>; 2],
+}
+
+/// The query for an item: floor(q / p) at its row's place; bit times weight at the places of the digits of the selectors.
+pub fn write_query(
+    engine: &Engine,
+    layout: &Layout,
+    place: &Place,
+    (secrets, error): (&Secrets, &DiscreteGaussian),
+    rng: &mut impl RngCore,
+) -> Vec<u8> {
+    let (ring, n) = (&engine.ring, engine.ring.n());
+    let seed = fresh_seed(rng);
+    let mut masks = Masks::new(seed);
+    let counts = coefficients(layout, engine.selector.length());
+    let mut messages = [vec![0u64; n], vec![0u64; n]];
+    let at = positions(n, counts[0].max(counts[1]));
+    messages[0][at[place.row]] = engine.params.rlwe.modulus() >> engine.params.dimensions.plain_bits;
+    for (bit, at) in selected_bits(layout, place).zip(at.chunks(engine.selector.length())) {
+        for (&at, &weight) in at.iter().zip(engine.selector.weights()) {
+            messages[1][at] = if bit { weight as u64 } else { 0 };
+        }
+    }
+    let mut writer = Writer::with_capacity(query_bytes(layout, ring.primes(), engine.selector.length()));
+    writer.write_seed(&seed);
+    for (message, count) in messages.iter().zip(counts) {
+        let body = secrets.main.encrypt(&ring.from_u64(message), error, &mut masks, rng).b;
+        let body: Poly<u32, Coefficient> = ring.inverse(body);
+        for (limb, &prime) in body.limbs().zip(ring.primes()) {
+            let sent: Vec<u32> = at[..count].iter().map(|&at| limb[at]).collect();
+            writer.write_all(&sent, residue_bits(prime));
+        }
+    }
+    writer.finish()
+}
+
+/// The bits that a query's selectors encrypt: of the column, then of the position, most significant first.
+pub fn selected_bits(layout: &Layout, place: &Place) -> impl Iterator<Item = bool> + use<> {
+    layout.column_bits_of(place).chain(layout.position_bits_of(place))
+}
+
+impl Query {
+    /// Parses a query.
+    ///
+    /// # Errors
+    /// Residues out of range.
+    pub fn read(engine: &Engine, layout: &Layout, bytes: &[u8]) -> Result<Self> {
+        let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
+        let (ring, n) = (&engine.ring, engine.ring.n());
+        let expected = query_bytes(layout, ring.primes(), engine.selector.length());
+        let mut reader = Reader::new(bytes, expected).map_err(bad)?;
+        let seed: Seed = reader.seed();
+        let prg = seed.prg();
+        let counts = coefficients(layout, engine.selector.length());
+        let at = positions(n, counts[0].max(counts[1]));
+        let mut ciphertext = |stream: usize| -> Result<Rlwe<u32, Coefficient>> {
+            let mut b: Poly<u32, Coefficient> = ring.zero();
+            for (limb, &prime) in b.limbs_mut().zip(ring.primes()) {
+                let sent: Vec<u32> = reader.residues(counts[stream], prime).map_err(bad)?;
+                at.iter().zip(sent).for_each(|(&at, residue)| limb[at] = residue);
+            }
+            Ok(Rlwe { a: ring.inverse(ring.expand(&prg, stream as u64)), b })
+        };
+        let ciphertexts = [ciphertext(0)?, ciphertext(1)?];
+        reader.finish().map_err(bad)?;
+        Ok(Self { ciphertexts })
+    }
+
+    /// One leaf for each row.
+    ///
+    /// # Errors
+    /// Keys of another set.
+    pub fn leaves(
+        &self,
+        engine: &Engine,
+        layout: &Layout,
+        keys: &ServerKeys,
+        workspace: &mut Workspace<u32>,
+    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+        let at = positions(engine.ring.n(), layout.rows);
+        let (gadget, trace) = (&engine.leaf_expansion, &keys.leaf_expansion);
+        gadget.coefficients(&self.ciphertexts[0], &at, Extraction::Tree, trace, workspace).map_err(internal)
+    }
+
+    /// One selector for each bit: the rows of m are expanded, those of -s m converted from them by a product with RGSW(-s).
+    ///
+    /// # Errors
+    /// Keys of another set.
+    pub fn selectors(
+        &self,
+        engine: &Engine,
+        layout: &Layout,
+        keys: &ServerKeys,
+        workspace: &mut Workspace<u32>,
+    ) -> Result<Vec<Rgsw<u32>>> {
+        let (ring, digits) = (&engine.ring, engine.selector.length());
+        let at = positions(ring.n(), coefficients(layout, digits)[1]);
+        if at.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (gadget, trace) = (&engine.selector_expansion, &keys.selector_expansion);
+        let rows =
+            gadget.coefficients(&self.ciphertexts[1], &at, Extraction::Tree, trace, workspace).map_err(internal)?;
+        let mut rows = rows.into_iter();
+        (0..at.len() / digits)
+            .map(|_| {
+                let (mut mask, mut body) = (Vec::with_capacity(digits), Vec::with_capacity(digits));
+                for row in rows.by_ref().take(digits) {
+                    let mut masked = Rlwe::zero(ring);
+                    engine
+                        .conversion
+                        .external_product(&row, &keys.conversion, workspace, &mut masked)
+                        .map_err(internal)?;
+                    mask.push(masked.forward(ring));
+                    body.push(row.forward(ring));
+                }
+                Rgsw::from_rows(&engine.selector, mask, body).map_err(internal)
+            })
+            .collect()
+    }
+}
