@@ -18,6 +18,8 @@ from . import (
     audit_plot,
     audit_sets,
     comparison,
+    failure,
+    failure_plot,
     figure4,
     figure4_table,
     gadget_claims,
@@ -42,9 +44,14 @@ from .table import Table
 PROTOCOL_TABLES = ("figure4", "comparison", "security", *inspire.TABLES)
 AUDIT_TABLES = ("security-sets", "security-limits")
 AUDIT_FIGURE = "security-curves"
-PRIMITIVE_FIGURES = {"gadget-figure1": gadget_figure1.write, "gadget-noise": gadget_noise_plot.write}
+PRIMITIVE_FIGURES = {
+    "gadget-figure1": gadget_figure1.write,
+    "gadget-noise": gadget_noise_plot.write,
+    "failure": failure_plot.write,
+}
 PRIMITIVE_TABLES = (
     "primitives",
+    "failure",
     "gadget-noise",
     "gadget-claims",
     "inspire-table5",
@@ -77,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("figure4", parents=[shared], help="Pirouette's Figure 4: .pdf .svg .png .csv .caption.rst")
     commands.add_parser("gadget-figure1", parents=[shared], help="the gadget paper's Figure 1: norms of digits")
     commands.add_parser("gadget-noise", parents=[shared], help="noise of products and chains under each decomposition")
+    commands.add_parser("failure", parents=[shared], help="observed against predicted failure rates of decisions")
     commands.add_parser(AUDIT_FIGURE, parents=[shared], help="security against log2 q, with the papers' sets")
     for name, number in zip(inspire.FIGURES, "123"):
         commands.add_parser(name, parents=[shared], help=f"the InsPIRe paper's Figure {number}: its points and ours")
@@ -159,6 +167,8 @@ def _run_primitives(arguments: argparse.Namespace, which: str) -> list[Path]:
 def _primitive_table(records: list[primitives.Primitive], folder: Path | None, which: str) -> Table:
     if which == "primitives":
         return primitives.table(records)
+    if which == "failure":
+        return failure.table(records)
     if which == "noise":
         return gadget_noise.table(records)
     if folder is None:
