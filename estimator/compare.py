@@ -6,7 +6,9 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import median
 
-from scipy.stats import chi2, norm
+from scipy.stats import binom, chi2, norm
+
+from .noise.tails import log2_gaussian_tail
 
 MEMORY_TOLERANCE = 0.10
 #: Of the predicted answer seconds, by unit costs of the machine that ran.
@@ -21,6 +23,8 @@ ENOUGH_KEYS = 20
 ENOUGH_KEYS_IN_COMMON = 100
 #: Share of the variance in common from which that is so.
 COMMON_PART = 0.05
+#: From so many expected failures on, an observed rate says something.
+ENOUGH_FAILURES = 10
 #: Sampling error allowed for: quantiles of a measured variance that a Gaussian exceeds by four standard deviations.
 SAMPLING_QUANTILE = float(norm.sf(4.0))
 
@@ -53,7 +57,8 @@ def compare(prediction: dict, record: dict) -> list[Comparison]:
     if record["status"] not in ("ok", "wrong"):
         return []
     if "primitive" in prediction:
-        return [*_primitive_noise(prediction, record), *_primitive_seconds(prediction, record)]
+        noise, seconds = _primitive_noise(prediction, record), _primitive_seconds(prediction, record)
+        return [*noise, *_failures(prediction, record), *seconds]
     return [*_bytes(record), *_memory(prediction, record), *_noise(prediction, record), *_seconds(prediction, record)]
 
 
@@ -98,6 +103,34 @@ def _primitive_noise(prediction: dict, record: dict) -> list[Comparison]:
     noise = record["measured"]["noise"]
     measured = {name: (m["variance"], m["samples"], m["keys"]) for name, m in noise.items()}
     return _stages(prediction, measured, random_data=True)
+
+
+def _failures(prediction: dict, record: dict) -> list[Comparison]:
+    """Observed failure rates: predicted with a variance that may be off by 1/16, sampling error apart."""
+    stages = {s["stage"]: s for s in prediction["noise"]["stages"]}
+    rows = []
+    for name, counted in record["measured"].get("failures", {}).items():
+        quantity, stage = f"failure rate {name}", stages.get(name)
+        rate = counted["failures"] / counted["trials"]
+        if stage is None or stage["log2_failure"] is None:
+            rows.append(_row(quantity, "", 0.0, rate, False, "stage unknown"))
+            continue
+        low, high = failure_band(stage, counted["trials"])
+        tolerance = f"variance within 1/16 and sampling: {low:.2e} to {high:.2e}"
+        few = "" if counted["trials"] * 2 ** stage["log2_failure"] >= ENOUGH_FAILURES else "few failures expected"
+        rows.append(_row(quantity, "", 2 ** stage["log2_failure"], rate, low <= rate <= high, tolerance, few))
+    return rows
+
+
+def failure_band(stage: dict, trials: int) -> tuple[float, float]:
+    """Rates of `trials` decisions of a stage that agree with its prediction."""
+    factors = 1 - VARIANCE_TOLERANCE, 1 + VARIANCE_TOLERANCE
+    low, high = (
+        min(1.0, stage["decisions"] * 2 ** float(log2_gaussian_tail(stage["threshold"], stage["stddev"] * sqrt(f))))
+        for f in factors
+    )
+    fewest, most = binom.ppf(SAMPLING_QUANTILE, trials, low), binom.isf(SAMPLING_QUANTILE, trials, high)
+    return float(fewest) / trials, float(most) / trials
 
 
 def _stages(prediction: dict, measured: dict[str, tuple[float, int, int]], random_data: bool) -> list[Comparison]:

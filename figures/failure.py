@@ -24,8 +24,8 @@ COLUMNS = words(
 )
 READING = (
     "Errors of the inputs are made so large that decisions fail; predictions are from the formula of their variance, "
-    "taken as Gaussian. Intervals are Clopper and Pearson's, 95 %. A verdict allows the variance to be off by 1/16 and "
-    "four standard deviations of counting."
+    "taken as Gaussian. Intervals are Clopper and Pearson's, 95 %. A verdict allows the variance to be off by 1/16, "
+    "and sampling error to a Gaussian's four standard deviations."
 )
 
 

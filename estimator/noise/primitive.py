@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..modulus import parse_modulus
-from . import lattice
+from . import circuit, lattice
 from .lattice import NOTHING, GadgetNoise, Noise, Secret
-from .stage import Stage, evaluate
+from .stage import Decision, Stage, evaluate
 
 Stages = list[tuple[str, Noise]]
 
@@ -207,9 +207,7 @@ def _converted(s: Settings) -> lattice.RgswNoise:
 
 def _conversion(s: Settings) -> Stages:
     rows, secret = _converted(s), s.secret(s.n)
-    switch = lattice.rlwe_key_switch(
-        s.n, GadgetNoise.of(s["family"], s.modulus, int(s["trace_base"])), s.fresh, secret
-    )
+    switch = lattice.rlwe_key_switch(s.n, GadgetNoise.of(s["family"], s.modulus, int(s["trace_base"])), s.fresh, secret)
     return [
         ("body", rows.body),
         ("body-constant", lattice.trace(log2(s.n), switch, s.fresh).kept),
@@ -228,6 +226,28 @@ def _selector(s: Settings) -> Stages:
     # A uniform digit's variance, whatever the range's place.
     first, _ = lattice.first_dimension(s.n, tree, (p * p - 1) / 12, p - 1)
     return [("selected", tree.selected), ("leaves", tree.mean), ("first-dimension", first)]
+
+
+def rotation_input(s: Settings) -> Noise:
+    """The error of a rotation's input modulo 2n: a fresh one, switched with mean compensation; the key is binary."""
+    ratio = 2 * s.n / parse_modulus(s["input_modulus"])
+    fresh = lattice.fresh(s["input_stddev"])
+    return circuit.compensated_modulus_switch(int(s["dimension"]), Secret.binary(), ratio**2, fresh)
+
+
+def _failure(s: Settings) -> list[Stage]:
+    """One decision a trial. The integer errors from -limit to limit - 1 are right: as a continuous one up to limit."""
+    error = rotation_input(s)
+    return [
+        Stage(
+            name="input",
+            formula="(2n/q)^2 V + (1 + dimension/4) / 12",
+            source="docs/bootstrapping.md, mean-compensated modulus switch",
+            noise=error,
+            bound=Noise(error.variance, "bound"),
+            decision=Decision(float(s["limit"]), {"decisions of a trial": 1}),
+        )
+    ]
 
 
 #: Families that decompose zero into zeros.
@@ -291,6 +311,8 @@ def primitive_stages(description: dict) -> list[dict]:
     """The noise stages of one `pirlab/primitive-description/1`; of primitives that measure noise."""
     name, settings = description["primitive"], Settings(description["settings"])
     try:
+        if name == "failure":
+            return evaluate(_failure(settings), 1)[0]
         if name == "cmux-chain":
             operation = CHAIN
         elif name == "noise":

@@ -35,7 +35,7 @@ pub enum Status {
 pub struct RunRecord {
     /// Always [`RUN_SCHEMA`].
     pub schema: String,
-    /// `protocol`: a whole protocol; primitives have a record of their own, `failure` comes with later experiments.
+    /// `protocol`: a whole protocol; primitives and failures have records of their own.
     pub kind: RecordKind,
     /// Random identifier of this record.
     pub id: String,

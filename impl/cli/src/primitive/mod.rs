@@ -130,6 +130,9 @@ pub struct Measured {
     pub counts: BTreeMap<String, f64>,
     /// Errors against known values, by stage.
     pub noise: BTreeMap<String, Noise>,
+    /// How often a decision went wrong, by stage; only records of kind `failure` have any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, Failures>,
     /// Results compared with what they must be.
     pub correct: Correct,
 }
@@ -160,6 +163,16 @@ pub struct Noise {
     pub variance: f64,
     /// The largest, without its sign.
     pub max: f64,
+}
+
+/// Decisions of one stage, over all repetitions and the warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Failures {
+    /// Decisions taken.
+    pub trials: u64,
+    /// Those that went wrong.
+    pub failures: u64,
 }
 
 impl Measured {

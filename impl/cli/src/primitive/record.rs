@@ -20,7 +20,7 @@ pub const PRIMITIVE_SCHEMA: &str = "pirlab/primitive/1";
 pub struct PrimitiveRecord {
     /// Always [`PRIMITIVE_SCHEMA`].
     pub schema: String,
-    /// Always `primitive`.
+    /// `failure` where failures were counted, else `primitive`.
     pub kind: RecordKind,
     /// Random identifier of this record.
     pub id: String,
@@ -82,7 +82,7 @@ pub fn assemble(
     let row = &plan.row;
     Ok(PrimitiveRecord {
         schema: PRIMITIVE_SCHEMA.into(),
-        kind: RecordKind::Primitive,
+        kind: if report.measured.failures.is_empty() { RecordKind::Primitive } else { RecordKind::Failure },
         id: random_id()?,
         status,
         reason,

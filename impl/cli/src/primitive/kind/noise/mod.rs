@@ -4,17 +4,23 @@
 //! A repetition is a key; what the repetitions do not reach is made up at the end. Noise is collected over all of them.
 
 mod chain;
+mod conversion;
 mod cost;
+mod failure;
 mod fixture;
 mod galois;
 mod lwe;
 mod objects;
 mod operations;
+mod selector;
 mod settings;
 #[cfg(test)]
 mod tests;
 
 pub use chain::Chain;
+pub use conversion::Conversion;
+pub use failure::Failure;
+pub use selector::Selector;
 
 use std::sync::Arc;
 

@@ -1,0 +1,205 @@
+//! Settings of failure experiments.
+
+use std::sync::Arc;
+
+use lattice::convert::RgswConverter;
+use lattice::{Form, RingGadget, RotationShape, Secret, SmallSecret};
+use ring::{DiscreteGaussian, Modulus, Ring, Word};
+use serde::{Deserialize, Serialize};
+
+use super::super::objects::{GadgetSettings, RingSettings, SecretName, family, gaussian, secret};
+use super::super::settings::{bounded, modulus, required};
+use crate::primitive::settings::{Refusal, Settings};
+
+/// What is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// LWE to RGSW: which half of the circle the phase is in.
+    Rgsw,
+}
+
+/// How key bits are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FormName {
+    /// One bit a step.
+    Cmux,
+    /// Two bits a step.
+    Joint,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Own {
+    pub decision: Decision,
+    /// Trials of one repetition, all under one key.
+    pub trials: u64,
+    /// Rotations side by side.
+    #[serde(default = "batch")]
+    pub batch: usize,
+    pub n: usize,
+    pub prime_bits: Vec<u32>,
+    /// The ring's secret.
+    #[serde(default)]
+    pub secret: SecretName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_stddev: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret_weight: Option<usize>,
+    /// Standard deviation of the errors of the ring's keys.
+    pub stddev: f64,
+    /// Dimension of the small key, which is binary.
+    pub dimension: usize,
+    pub form: FormName,
+    /// Family of all gadgets.
+    pub family: String,
+    /// Gadget of the blind-rotation key.
+    pub rotation_base: u64,
+    #[serde(default)]
+    pub rotation_dropped: usize,
+    /// Modulus of the inputs before they are switched to 2N, a multiple of it, decimal.
+    pub input_modulus: String,
+    /// Standard deviation of the inputs' errors there.
+    pub input_stddev: f64,
+    /// Gadget of the RGSW ciphertexts made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<usize>,
+    /// Base of the automorphism keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_base: Option<u64>,
+    /// Base of the squaring key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub squaring_base: Option<u64>,
+    /// Coefficients between rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spacing: Option<usize>,
+}
+
+fn batch() -> usize {
+    16
+}
+
+/// What a trial takes.
+pub struct Costs {
+    /// NTTs of size N modulo one prime.
+    pub trial: usize,
+    /// Rows of all keys.
+    pub key_rows: usize,
+    /// Errors from -limit to limit - 1 do no harm.
+    pub limit: usize,
+}
+
+impl Own {
+    /// Reads and checks the settings.
+    ///
+    /// # Errors
+    /// A setting unknown, missing or out of range.
+    pub fn read(settings: &Settings) -> Result<Self, Refusal> {
+        let own: Self = settings.parse()?;
+        bounded(own.trials, "trials", 1..=1 << 30)?;
+        bounded(own.batch, "batch", 1..=256)?;
+        bounded(own.dimension, "dimension", 1..=1 << 14)?;
+        own.error()?;
+        own.secret()?;
+        own.input_error()?;
+        own.from()?;
+        Ok(own)
+    }
+
+    pub fn ring(&self) -> Result<RingSettings, Refusal> {
+        RingSettings::new(self.n, self.prime_bits.clone())
+    }
+
+    pub fn secret(&self) -> Result<Secret, Refusal> {
+        secret(self.secret, self.secret_stddev, self.secret_weight)
+    }
+
+    pub fn error(&self) -> Result<DiscreteGaussian, Refusal> {
+        gaussian(self.stddev, "stddev")
+    }
+
+    pub fn input_error(&self) -> Result<DiscreteGaussian, Refusal> {
+        gaussian(self.input_stddev, "input_stddev")
+    }
+
+    /// The inputs' modulus.
+    pub fn from(&self) -> Result<Modulus<u64>, Refusal> {
+        let order = 2 * self.n as u64;
+        let q = modulus(&Some(self.input_modulus.clone()), "input_modulus", order..=1 << 50)?;
+        if !q.is_multiple_of(order) {
+            return Err(Refusal::new("input_modulus", format!("{q} is no multiple of 2n = {order}.")));
+        }
+        Modulus::new(q).map_err(|error| Refusal::new("input_modulus", error.to_string()))
+    }
+
+    pub fn shape(&self) -> RotationShape {
+        let form = match self.form {
+            FormName::Cmux => Form::Cmux,
+            FormName::Joint => Form::Joint,
+        };
+        RotationShape { dimension: self.dimension, secret: SmallSecret::Binary, form }
+    }
+
+    fn gadget<W: Word>(
+        &self,
+        ring: &Arc<Ring<W>>,
+        base: u64,
+        dropped: usize,
+        key: &str,
+    ) -> Result<RingGadget<W>, Refusal> {
+        let gadget = GadgetSettings { family: family(&self.family)?, base, dropped };
+        gadget.build(ring).map_err(|refusal| Refusal::new(key, refusal.problem))
+    }
+
+    pub fn rotation_gadget<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<RingGadget<W>, Refusal> {
+        self.gadget(ring, self.rotation_base, self.rotation_dropped, "rotation_base")
+    }
+
+    /// Output, automorphisms, square.
+    pub fn converter_gadgets<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<[RingGadget<W>; 3], Refusal> {
+        let fine = |base: &Option<u64>, key: &str| self.gadget(ring, required(base, key)?, 0, key);
+        Ok([
+            self.gadget(ring, required(&self.base, "base")?, self.dropped.unwrap_or(0), "base")?,
+            fine(&self.trace_base, "trace_base")?,
+            fine(&self.squaring_base, "squaring_base")?,
+        ])
+    }
+
+    /// Coefficients between rows.
+    pub fn spacing(&self, rows: usize) -> Result<usize, Refusal> {
+        let spacing = required(&self.spacing, "spacing")?;
+        let widest = RgswConverter::<u64>::widest_spacing(self.n, rows, 1);
+        if spacing % 2 == 1 || !(2..=widest).contains(&spacing) {
+            let bounds = format!("an even number from 2 to {widest}, for {rows} rows");
+            return Err(Refusal::new("spacing", format!("{spacing} is not {bounds}.")));
+        }
+        Ok(spacing)
+    }
+
+    /// What trials take.
+    pub fn costs<W: Word>(&self, ring: &RingSettings) -> Result<Costs, Refusal> {
+        let ring = ring.build::<W>(ring::Kernel::best())?;
+        let (primes, shape, rotation) = (ring.primes().len(), self.shape(), self.rotation_gadget(&ring)?);
+        let (forward, inverse) = shape.ntts(rotation.length(), primes);
+        let rotation_rows = shape.selectors() * 2 * rotation.length();
+        match self.decision {
+            Decision::Rgsw => {
+                let gadgets = self.converter_gadgets(&ring)?;
+                let [rows, trace, squaring] = [0, 1, 2].map(|i: usize| gadgets[i].length());
+                let spacing = self.spacing(rows)?;
+                let positions: Vec<usize> = (0..rows).map(|row| row * spacing).collect();
+                let tree = lattice::convert::Extraction::Tree;
+                let automorphisms = lattice::convert::extraction_automorphisms(self.n, &positions, tree);
+                let converted = automorphisms * (trace + 2) + rows * (squaring + 6);
+                Ok(Costs {
+                    trial: forward + inverse + converted * primes,
+                    key_rows: rotation_rows + self.n.ilog2() as usize * trace + squaring,
+                    limit: spacing / 2,
+                })
+            }
+        }
+    }
+}
