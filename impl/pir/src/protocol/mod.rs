@@ -4,6 +4,7 @@ pub mod doublepir;
 pub mod inspire;
 pub mod inspire0;
 pub mod inspire2;
+pub mod pirouette;
 pub mod respire;
 pub mod simplepir;
 pub mod simpleypir;

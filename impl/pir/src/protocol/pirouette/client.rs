@@ -1,0 +1,177 @@
+//! The client of Pirouette and Pirouette^H.
+
+use std::sync::Arc;
+
+use rand::RngCore;
+use ring::Ring;
+
+use super::form::Selecting;
+use super::keys::Secrets;
+use super::params::Params;
+use super::query::{QuerySeed, SeedUse};
+use super::trace::{Expected, Trace, index_bits};
+use crate::database::Record;
+use crate::error::{Error, Result};
+use crate::folded::{Encoder, Layout, Place, Responder};
+use crate::hintless::OpenRequests;
+use crate::noise::NoiseLog;
+use crate::scheme::{Context, Request, Response};
+use crate::wire::{BitWriter, Frame, FrameBuilder};
+use crate::workload::Shape;
+
+/// Queries of one seed: their numbers travel in the two bytes of a frame's epoch.
+const QUERIES_OF_A_SEED: u64 = 1 << 16;
+
+/// A client's secrets and queries under way.
+pub struct Client<F> {
+    params: Params<F>,
+    layout: Layout,
+    responder: Responder,
+    secrets: Secrets,
+    /// Tells this client's keys from another's in the noise log.
+    key: u64,
+    /// What the server knows this client by, once it has its keys.
+    session: Option<u64>,
+    /// The seed of all queries, where they share one, and how many it has served.
+    seed: Option<(QuerySeed, u64)>,
+    requests: OpenRequests<Place>,
+}
+
+impl<F: Selecting> Client<F> {
+    /// A client with fresh secrets.
+    pub(super) fn new(params: &Params<F>, shape: Shape, context: &mut Context) -> Result<Self> {
+        let ring: Arc<Ring<u32>> = params.ring(context.kernel)?;
+        let responder = Responder::new(params.response, &ring)?;
+        let layout = params.layout(shape)?;
+        let secrets = Secrets::sample(params, &ring, &responder, &mut context.rng)?;
+        let seed = match params.query.encryption().seed {
+            SeedUse::PerQuery => None,
+            SeedUse::PerClient => Some((fresh(context), 0)),
+        };
+        let key = context.rng.next_u64();
+        Ok(Self {
+            params: params.clone(),
+            layout,
+            responder,
+            secrets,
+            key,
+            session: None,
+            seed,
+            requests: OpenRequests::default(),
+        })
+    }
+
+    /// Fresh keys for the server.
+    pub(super) fn keys(&self, context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
+        self.secrets.messages(&self.params, &self.responder, context)
+    }
+
+    /// The seed of all queries, where they share one.
+    pub(super) fn seed(&self) -> Option<QuerySeed> {
+        self.seed.map(|(seed, _)| seed)
+    }
+
+    /// The server has the keys and knows this client by that number.
+    pub(super) fn open_session(&mut self, session: u64) {
+        self.session = Some(session);
+    }
+
+    /// A seed and the bodies of each index's encryptions.
+    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+        let session = self.session.ok_or_else(|| Error::message("query", "the server must have the keys first."))?;
+        indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
+        let encryption = *self.params.query.encryption();
+        let (seed, first) = match &mut self.seed {
+            None => (fresh(context), 0),
+            Some((seed, served)) => {
+                let first = *served;
+                *served += indices.len() as u64;
+                if *served > QUERIES_OF_A_SEED {
+                    return Err(Error::Workload(format!(
+                        "a seed serves {QUERIES_OF_A_SEED} queries, so that no mask is used twice: set up a new client."
+                    )));
+                }
+                (*seed, first)
+            }
+        };
+        let bits = index_bits(&self.layout);
+        let dimension = F::dimension(self.params.rlwe.degree, self.params.dimension);
+        let mut bodies = BitWriter::default();
+        let mut places = Vec::with_capacity(indices.len());
+        for (number, &index) in (first..).zip(indices) {
+            let place = self.layout.place(index);
+            let messages = self.params.query.messages(place.item, bits)?;
+            let masks = encryption.masks(&seed, number, messages.len(), dimension);
+            encryption.encrypt(F::key(&self.secrets), &masks, &messages, &mut context.rng, &mut bodies)?;
+            places.push(place);
+        }
+        let bodies = bodies.finish();
+        let mut builder = FrameBuilder::new(encryption.seed_bytes() + bodies.len());
+        let (own_seed, rest) = builder.payload_mut().split_at_mut(encryption.seed_bytes());
+        own_seed.copy_from_slice(&seed[..own_seed.len()]);
+        rest.copy_from_slice(&bodies);
+        self.requests.push(places);
+        let query = builder.at_epoch(first as u16).finish(F::NAME, "query");
+        Ok(Request { messages: vec![("query", query)], queries: indices.len() as u64, session })
+    }
+
+    /// The records of the oldest open request.
+    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
+        let places = self.requests.oldest()?;
+        let message = self.message(response, places.len())?;
+        let mut slots = self.slots(&message);
+        let mut records = Vec::with_capacity(places.len());
+        for place in places {
+            let open = |bytes| self.responder.open(&self.secrets.response, bytes, self.params.database.plain_modulus());
+            let digits: Result<Vec<_>> = slots.by_ref().take(self.layout.slots).map(open).collect();
+            records.push(Encoder::record(&self.layout, place, &digits?));
+        }
+        drop(slots);
+        self.requests.close();
+        Ok(records)
+    }
+
+    /// The answer's message.
+    fn message(&self, response: &Response, queries: usize) -> Result<Frame> {
+        let [("answer", message)] = &response.messages[..] else {
+            return Err(Error::message("answer", "a response is one message `answer`."));
+        };
+        let bytes = self.responder.response_bytes() * self.layout.slots * queries;
+        message.clone().check(F::NAME, "answer", bytes as u64)
+    }
+
+    fn slots<'a>(&self, message: &'a Frame) -> std::slice::ChunksExact<'a, u8> {
+        message.payload().chunks_exact(self.responder.response_bytes())
+    }
+
+    /// The errors of every coefficient of a response, in units of the body's modulus.
+    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
+        let message = self.message(response, self.requests.extracted().len())?;
+        let unit = self.params.response.mask_modulus as f64 / self.params.response.body_modulus as f64;
+        let plain_modulus = self.params.database.plain_modulus();
+        for bytes in self.slots(&message) {
+            let (threshold, errors) = self.responder.errors(&self.secrets.response, bytes, plain_modulus)?;
+            let errors = errors.into_iter().map(|error| f64::from(error) / unit);
+            noise.add_under(Some(self.key), "response", threshold / unit, errors);
+        }
+        Ok(())
+    }
+
+    /// The place of the first index of the request extracted last.
+    pub(super) fn asked(&self) -> Result<Place> {
+        let first = self.requests.extracted().first().copied();
+        first.ok_or_else(|| Error::message("answer", "nothing was extracted yet."))
+    }
+
+    /// Logs the errors of the ciphertexts of a trace.
+    pub(super) fn log(&self, trace: &Trace, cell: Vec<Vec<i64>>, noise: &mut NoiseLog) -> Result<()> {
+        let expected = Expected { params: &self.params, layout: &self.layout, place: self.asked()?, cell };
+        trace.log(&self.secrets, &expected, self.key, noise)
+    }
+}
+
+fn fresh(context: &mut Context) -> QuerySeed {
+    let mut seed = [0; 32];
+    context.rng.fill_bytes(&mut seed);
+    seed
+}

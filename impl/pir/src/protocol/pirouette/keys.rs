@@ -1,0 +1,206 @@
+//! A client's secrets, the keys made of them as they travel, and as the server computes with them.
+
+use std::sync::Arc;
+
+use lattice::convert::{ConverterKeys, Extraction, RgswConverter};
+use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
+use lattice::rotate::{BlindRotationKey, SeededBlindRotationKey};
+use lattice::{LatticeError, Masks, RlweKey, RlwePrime, SeededRlwePrime};
+use rand::RngCore;
+use ring::{DiscreteGaussian, Modulus, Ring, Seed, StdDev};
+
+use super::form::QueryForm;
+use super::params::Params;
+use super::switching::KeySwitching;
+use crate::error::{Error, Result};
+use crate::folded::{Responder, ResponseKey};
+use crate::rlwe::internal;
+use crate::scheme::Context;
+use crate::wire::{Frame, FrameBuilder};
+
+/// Names of the messages, in the order in which they are sent.
+pub(super) const ROTATION: &str = "blind_rotation_key";
+pub(super) const AUTOMORPHISMS: &str = "automorphism_keys";
+pub(super) const SQUARING: &str = "squaring_key";
+pub(super) const SWITCHING: &str = "key_switching_key";
+pub(super) const RESPONSE: &str = "ring_switching_key";
+
+/// What only the client knows.
+pub struct Secrets {
+    /// s.
+    pub ring: RlweKey<u32>,
+    /// The coefficients of s.
+    pub large: LweKey,
+    /// z.
+    pub small: LweKey,
+    /// s1.
+    pub response: ResponseKey,
+}
+
+/// What the server computes with for one client.
+pub struct ServerKeys {
+    pub rotation: BlindRotationKey<u32>,
+    pub converter: RgswConverter<u32>,
+    pub switcher: Option<LweSwitcher>,
+    pub response: RlwePrime<u32>,
+}
+
+impl Secrets {
+    pub fn sample<F: QueryForm>(
+        params: &Params<F>,
+        ring: &Arc<Ring<u32>>,
+        responder: &Responder,
+        rng: &mut impl RngCore,
+    ) -> Result<Self> {
+        let key = RlweKey::sample(ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+        let small = LweKey::sample(&params.small_secret.distribution(), params.dimension, rng);
+        Ok(Self {
+            large: key.to_lwe(),
+            ring: key,
+            small: small.map_err(internal)?,
+            response: responder.sample(&params.response_secret.distribution(), rng)?,
+        })
+    }
+
+    /// Fresh keys for the server: seeds and bodies.
+    pub fn messages<F: QueryForm>(
+        &self,
+        params: &Params<F>,
+        responder: &Responder,
+        context: &mut Context,
+    ) -> Result<Vec<(&'static str, Frame)>> {
+        let ring = self.ring.ring();
+        let rng = &mut context.rng;
+        let error = gaussian(params.rlwe.error)?;
+        let mut masks = Masks::new(fresh_seed(rng));
+        let gadget = |gadget: &super::params::BalancedGadget| gadget.of(ring).map_err(internal);
+        let (shape, rotating) = (params.shape(), gadget(&params.rotation)?);
+        let rotation = SeededBlindRotationKey::new(shape, &self.small, &self.ring, &rotating, &error, &mut masks, rng);
+        let rotation = rotation.map_err(internal)?.to_bytes(ring);
+        let (tracing, squaring) = (gadget(&params.automorphism)?, gadget(&params.squaring)?);
+        let converting = ConverterKeys::new(&self.ring, &tracing, &squaring, &error, &mut masks, rng);
+        let ConverterKeys { trace, squaring } = converting.map_err(internal)?;
+        let trace: Vec<u8> = trace.iter().flat_map(|key| key.to_bytes(ring)).collect();
+        let response_error = gaussian(params.response_error)?;
+        // Masks of another modulus, so of another seed.
+        let mut masks = Masks::new(fresh_seed(rng));
+        let response = responder.switching_key(&self.ring, &self.response, &response_error, &mut masks, rng)?;
+        let mut keys = vec![
+            (ROTATION, rotation),
+            (AUTOMORPHISMS, trace),
+            (SQUARING, squaring.to_bytes(ring)),
+            (RESPONSE, response.to_bytes(responder.gadget().ring())),
+        ];
+        if let Some(switching) = params.query.switching() {
+            let (gadget, error) = (switching.gadget(context.kernel)?, gaussian(switching.error)?);
+            let seed = fresh_seed(rng);
+            let key = SeededLweSwitchKey::new(&self.large, &self.small, gadget.as_ref(), &error, seed, rng);
+            keys.push((SWITCHING, key.map_err(internal)?.to_bytes()));
+        }
+        Ok(keys.into_iter().map(|(name, bytes)| (name, frame::<F>(name, &bytes))).collect())
+    }
+}
+
+fn frame<F: QueryForm>(name: &str, bytes: &[u8]) -> Frame {
+    let mut builder = FrameBuilder::new(bytes.len());
+    builder.payload_mut().copy_from_slice(bytes);
+    builder.finish(F::NAME, name)
+}
+
+fn fresh_seed(rng: &mut impl RngCore) -> Seed {
+    let mut seed = Seed([0; 16]);
+    rng.fill_bytes(&mut seed.0);
+    seed
+}
+
+pub(super) fn gaussian(stddev: StdDev) -> Result<DiscreteGaussian> {
+    DiscreteGaussian::new(stddev).map_err(internal)
+}
+
+/// Payload bytes of every key, by name.
+pub(super) fn wire_bytes<F: QueryForm>(
+    params: &Params<F>,
+    ring: &Ring<u32>,
+    responder: &Responder,
+) -> Result<Vec<(&'static str, u64)>> {
+    let rows = |length| SeededRlwePrime::wire_bytes(ring, length) as u64;
+    let levels = u64::from(ring.n().ilog2());
+    let large = responder.gadget().ring();
+    let mut all = vec![
+        (ROTATION, SeededBlindRotationKey::wire_bytes(ring, params.shape(), params.rotation.length) as u64),
+        (AUTOMORPHISMS, levels * rows(params.automorphism.length)),
+        (SQUARING, rows(params.squaring.length)),
+        (RESPONSE, SeededRlwePrime::wire_bytes(large, responder.length()) as u64),
+    ];
+    if let Some(switching) = params.query.switching() {
+        let bytes = SeededLweSwitchKey::wire_bytes(lwe_modulus(switching)?, ring.n(), switching.length);
+        all.push((SWITCHING, bytes as u64));
+    }
+    Ok(all)
+}
+
+pub(super) fn lwe_modulus(switching: &KeySwitching) -> Result<Modulus<u64>> {
+    Modulus::new(switching.modulus()).map_err(internal)
+}
+
+impl ServerKeys {
+    /// Expands what a client sent: all keys in the order of [`wire_bytes`].
+    ///
+    /// # Errors
+    /// Keys that are missing, of another length or with numbers out of their range.
+    pub fn receive<F: QueryForm>(
+        params: &Params<F>,
+        ring: &Arc<Ring<u32>>,
+        responder: &Responder,
+        messages: &[(&'static str, Frame)],
+        context: &Context,
+    ) -> Result<Self> {
+        let expected = wire_bytes(params, ring, responder)?;
+        let payload = |wanted: &str| -> Result<Frame> {
+            let bytes = expected.iter().find(|(name, _)| *name == wanted).map_or(0, |(_, bytes)| *bytes);
+            let message = messages.iter().find(|(name, _)| *name == wanted);
+            let (_, message) = message.ok_or_else(|| Error::message(wanted, "it is missing."))?;
+            message.clone().check(F::NAME, wanted, bytes)
+        };
+        let refuse = |name: &'static str| move |e: LatticeError| Error::message(name, e.to_string());
+        let gadget = |gadget: &super::params::BalancedGadget| gadget.of(ring).map_err(internal);
+        let rotating = gadget(&params.rotation)?;
+        let rotation = {
+            let message = payload(ROTATION)?;
+            let seeded = SeededBlindRotationKey::from_bytes(params.shape(), &rotating, message.payload());
+            BlindRotationKey::new(&rotating, &seeded.map_err(refuse(ROTATION))?).map_err(refuse(ROTATION))?
+        };
+        let (tracing, squaring) = (gadget(&params.automorphism)?, gadget(&params.squaring)?);
+        let message = payload(AUTOMORPHISMS)?;
+        let each = SeededRlwePrime::wire_bytes(ring, tracing.length());
+        let trace = message.payload().chunks_exact(each).map(|bytes| SeededRlwePrime::from_bytes(&tracing, bytes));
+        let keys = ConverterKeys {
+            trace: trace.collect::<std::result::Result<_, _>>().map_err(refuse(AUTOMORPHISMS))?,
+            squaring: SeededRlwePrime::from_bytes(&squaring, payload(SQUARING)?.payload()).map_err(refuse(SQUARING))?,
+        };
+        let converter = RgswConverter::new(
+            &gadget(&params.rgsw)?,
+            params.spacing(),
+            Extraction::Tree,
+            (&tracing, &squaring),
+            &keys,
+        );
+        let response = SeededRlwePrime::from_bytes(responder.gadget(), payload(RESPONSE)?.payload());
+        let switcher = params.query.switching().map(|switching| -> Result<LweSwitcher> {
+            let gadget = switching.gadget(context.kernel)?;
+            let key = SeededLweSwitchKey::from_bytes(
+                gadget.as_ref(),
+                (ring.n(), params.dimension),
+                payload(SWITCHING)?.payload(),
+            );
+            let key = key.and_then(|key| key.expand()).map_err(refuse(SWITCHING))?;
+            LweSwitcher::new(key, gadget).map_err(internal)
+        });
+        Ok(Self {
+            rotation,
+            converter: converter.map_err(internal)?,
+            switcher: switcher.transpose()?,
+            response: response.map_err(refuse(RESPONSE))?.expand(responder.gadget().ring()),
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! Pirouette and Pirouette^H: a query is a seed and one LWE body, or one for each bit of the index; the server decomposes it
+//! homomorphically into bits, makes RGSW encryptions of them, and selects with these.
+//!
+//! docs/pirouette.md has the symbols, the phases, the byte formulas and the deviations from the paper.
+
+mod client;
+mod describe;
+mod form;
+mod keys;
+mod params;
+mod query;
+mod server;
+mod switching;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+pub use form::QueryForm;
+pub use params::{Literal, Params};
+pub use query::{Bits, Index, SeedUse};
+
+use crate::clock::Group;
+use crate::database::{Database, Record};
+use crate::description::Direction;
+use crate::error::{Error, Result};
+use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
+use crate::transcript::Link;
+use crate::wire::{Frame, FrameBuilder};
+use crate::workload::{Shape, Workload};
+use form::Selecting;
+use trace::Trace;
+
+/// The protocol whose queries have that form.
+#[derive(Debug)]
+pub struct Folding<F>(PhantomData<F>);
+
+/// One LWE encryption of the index.
+pub type Pirouette = Folding<Index>;
+/// One LWE encryption of every bit of the index.
+pub type PirouetteH = Folding<Bits>;
+
+/// Name of the message that carries the seed of all of a client's queries.
+const SEED: &str = "query_seed";
+
+impl<F: Selecting> Scheme for Folding<F> {
+    const NAME: &'static str = F::NAME;
+    const SUMMARY: &'static str = F::SUMMARY;
+    const STREAMS: bool = true;
+    const ONE_KEY: bool = true;
+    type Params = Params<F>;
+    type Server = server::Server<F>;
+    type Client = client::Client<F>;
+
+    fn describe(params: &Params<F>, workload: &Workload) -> Result<Sizes> {
+        describe::describe(params, workload)
+    }
+
+    fn preprocess(params: &Params<F>, database: &Database, context: &mut Context) -> Result<Self::Server> {
+        server::Server::preprocess(params, database, context)
+    }
+
+    fn client(params: &Params<F>, shape: Shape, context: &mut Context) -> Result<Self::Client> {
+        client::Client::new(params, shape, context)
+    }
+
+    /// The client makes its keys (phase `keys`) and sends them; the server expands them (`key_expansion`).
+    fn offline(
+        client: &mut Self::Client,
+        server: &mut Self::Server,
+        link: &mut Link,
+        context: &mut Context,
+    ) -> Result<()> {
+        let clock = Arc::clone(&context.clock);
+        let keys = clock.time("keys", Group::Offline, || client.keys(context))?;
+        let carried: Result<Vec<(&'static str, Frame)>> = keys
+            .into_iter()
+            .map(|(name, frame)| Ok((name, link.carry(frame, name, Direction::Upload, "offline", None)?)))
+            .collect();
+        if let Some(seed) = client.seed() {
+            let mut builder = FrameBuilder::new(seed.len());
+            builder.payload_mut().copy_from_slice(&seed);
+            link.carry(builder.finish(F::NAME, SEED), SEED, Direction::Upload, "offline", None)?;
+        }
+        let carried = carried?;
+        let seed = client.seed();
+        let session = clock.time("key_expansion", Group::Offline, || server.receive(&carried, seed, context))?;
+        client.open_session(session);
+        Ok(())
+    }
+
+    fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request> {
+        client.query(indices, context)
+    }
+
+    fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        server.answer(requests, None, context)
+    }
+
+    fn extract(client: &mut Self::Client, response: &Response, _: &mut Context) -> Result<Vec<Record>> {
+        client.extract(response)
+    }
+
+    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
+        client.measure_noise(response, &mut context.noise)
+    }
+
+    fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {
+        let (mut trace, place) = (Trace::default(), client.asked()?);
+        server.answer(std::slice::from_ref(request), Some((&mut trace, place)), context)?;
+        let cell = server.cell(&place, context)?;
+        client.log(&trace, cell, &mut context.noise)
+    }
+
+    fn update(
+        server: &mut Self::Server,
+        changes: &[Change],
+        context: &mut Context,
+    ) -> Result<Vec<(&'static str, Frame)>> {
+        server.update(changes, context)?;
+        Ok(Vec::new())
+    }
+
+    fn apply_update(_: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
+        match messages {
+            [] => Ok(()),
+            [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What a query is: one LWE encryption of the index (Pirouette) or one of each of its bits (Pirouette^H), of which a seed and the
+//! bodies travel.
+
+use lattice::lwe::{Lwe, LweKey};
+use rand::RngCore;
+use ring::{CtrDrbg, DRBG_SEED_BYTES, DiscreteGaussian, Modulus, StdDev};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::params::checked_error;
+use super::switching::{KeySwitching, KeySwitchingLiteral};
+use crate::error::{Error, Result};
+use crate::params::ErrorSize;
+use crate::rlwe::{Rlwe, internal};
+use crate::wire::{BitReader, BitWriter};
+
+/// What a query's masks expand from.
+pub type QuerySeed = [u8; DRBG_SEED_BYTES];
+
+/// When a client draws a seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SeedUse {
+    /// A fresh one with every query.
+    #[default]
+    PerQuery,
+    /// One for all, sent once; a query is then its bodies alone.
+    PerClient,
+}
+
+/// The `[query]` table of Pirouette as written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IndexLiteral {
+    /// log2 of the modulus of the query's LWE encryption under the coefficients of s.
+    pub modulus_log2: u32,
+    /// Bits to which its body is rounded.
+    pub body_bits: u32,
+    /// Size of its error, before the rounding.
+    pub error: ErrorSize,
+    /// Bits of a digit of the index.
+    pub digit_bits: u32,
+    /// When a client draws a seed.
+    #[serde(default)]
+    pub seed: SeedUse,
+    /// The switch of digits and bits from s to z.
+    pub key_switching: KeySwitchingLiteral,
+}
+
+/// The `[query]` table of Pirouette^H as written: encryptions modulo 2N under z.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BitsLiteral {
+    /// Bits to which a body is rounded.
+    pub body_bits: u32,
+    /// Size of an error, before the rounding.
+    pub error: ErrorSize,
+    /// When a client draws a seed.
+    #[serde(default)]
+    pub seed: SeedUse,
+}
+
+/// A checked query of Pirouette.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Index {
+    /// The encryption.
+    pub encryption: Encryption,
+    /// Bits of a digit of the index.
+    pub digit_bits: u32,
+    /// The switch from s to z.
+    pub switching: KeySwitching,
+}
+
+/// A checked query of Pirouette^H.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bits {
+    /// The encryptions.
+    pub encryption: Encryption,
+}
+
+/// LWE encryptions modulo a power of two, of which rounded bodies travel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Encryption {
+    /// log2 of the modulus.
+    pub modulus_log2: u32,
+    /// Bits to which a body is rounded.
+    pub body_bits: u32,
+    /// Size of the error, before the rounding.
+    pub error: StdDev,
+    /// When a client draws a seed.
+    pub seed: SeedUse,
+}
+
+impl Encryption {
+    fn try_new(modulus_log2: u32, body_bits: u32, error: ErrorSize, seed: SeedUse) -> Result<Self> {
+        if !(1..=modulus_log2.min(32)).contains(&body_bits) {
+            return Err(Error::value(
+                "query.body_bits",
+                format!("{body_bits} is not between 1 and {}.", modulus_log2.min(32)),
+            ));
+        }
+        Ok(Self { modulus_log2, body_bits, error: checked_error("query.error", error)?, seed })
+    }
+
+    /// The modulus.
+    pub(super) fn modulus(&self) -> Modulus<u64> {
+        // Powers of two from 2 to 2^61 are moduli: `try_new` of both forms checks that.
+        Modulus::new(1 << self.modulus_log2).unwrap_or_else(|e| unreachable!("{e}"))
+    }
+
+    /// Bits that rounding takes off a body.
+    pub(super) fn rounded_bits(&self) -> u32 {
+        self.modulus_log2 - self.body_bits
+    }
+
+    /// Bytes of a request's seed.
+    pub(super) fn seed_bytes(&self) -> usize {
+        match self.seed {
+            SeedUse::PerQuery => DRBG_SEED_BYTES,
+            SeedUse::PerClient => 0,
+        }
+    }
+
+    /// Payload bytes of a request of `bodies` bodies.
+    pub(super) fn bytes(&self, bodies: u64) -> u64 {
+        self.seed_bytes() as u64 + bodies.saturating_mul(self.body_bits.into()).div_ceil(8)
+    }
+
+    /// The masks number `number` of a seed: `count` vectors of `dimension` numbers of the modulus' bits. Each number of a query
+    /// must serve once: two bodies under one mask tell the difference of their messages.
+    pub(super) fn masks(&self, seed: &QuerySeed, number: u64, count: usize, dimension: usize) -> Vec<Vec<u64>> {
+        let mut personalization = [0; DRBG_SEED_BYTES];
+        personalization[..8].copy_from_slice(&number.to_le_bytes());
+        let bytes_each = self.modulus_log2.div_ceil(8) as usize;
+        let mut bytes = vec![0; count * dimension * bytes_each];
+        CtrDrbg::new(seed, &personalization).fill(&mut bytes);
+        let mask = (1u64 << self.modulus_log2) - 1;
+        let number = |bytes: &[u8]| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(word) & mask
+        };
+        let numbers: Vec<u64> = bytes.chunks_exact(bytes_each).map(number).collect();
+        numbers.chunks_exact(dimension).map(<[u64]>::to_vec).collect()
+    }
+
+    /// The rounded body of an encryption of `message` under `key` with that mask.
+    fn body(&self, key: &LweKey, mask: &[u64], message: u64, error: &DiscreteGaussian, rng: &mut impl RngCore) -> u32 {
+        // Arithmetic modulo 2^64 is arithmetic modulo every smaller power of two.
+        let product = mask
+            .iter()
+            .zip(key.coefficients())
+            .fold(0u64, |sum, (a, s)| sum.wrapping_add(a.wrapping_mul(i64::from(*s) as u64)));
+        let body = product.wrapping_add(message).wrapping_add(i64::from(error.sample(rng)) as u64);
+        let rounded = self.rounded_bits();
+        let half = if rounded > 0 { 1 << (rounded - 1) } else { 0 };
+        ((body.wrapping_add(half) >> rounded) & ((1 << self.body_bits) - 1)) as u32
+    }
+
+    /// Appends the bodies of encryptions of `messages` to a request.
+    pub(super) fn encrypt(
+        &self,
+        key: &LweKey,
+        masks: &[Vec<u64>],
+        messages: &[u64],
+        rng: &mut impl RngCore,
+        out: &mut BitWriter,
+    ) -> Result<()> {
+        let error = DiscreteGaussian::new(self.error).map_err(|e| Error::value("query.error", e.to_string()))?;
+        for (mask, message) in masks.iter().zip(messages) {
+            out.put(self.body(key, mask, *message, &error, rng), self.body_bits);
+        }
+        Ok(())
+    }
+
+    /// The ciphertexts of those masks and the next bodies of a request.
+    pub(super) fn read(&self, masks: Vec<Vec<u64>>, bodies: &mut BitReader) -> Vec<Lwe> {
+        let read = |a| {
+            let b = u64::from(bodies.take(self.body_bits)) << self.rounded_bits();
+            Lwe { modulus: self.modulus(), a, b }
+        };
+        masks.into_iter().map(read).collect()
+    }
+}
+
+impl Index {
+    /// The query of a set.
+    pub(super) fn try_new(literal: IndexLiteral, rlwe: &Rlwe) -> Result<Self> {
+        let IndexLiteral { modulus_log2, body_bits, error, digit_bits, seed, key_switching } = literal;
+        let two_n = 1 + rlwe.degree.ilog2();
+        if !(two_n..=61).contains(&modulus_log2) {
+            return Err(Error::value(
+                "query.modulus_log2",
+                format!("{modulus_log2} is not between log2 2N = {two_n} and 61."),
+            ));
+        }
+        // Digits are scaled by 2N / 2^digit_bits, at least 4.
+        if !(1..=two_n - 2).contains(&digit_bits) {
+            return Err(Error::value(
+                "query.digit_bits",
+                format!("{digit_bits} is not between 1 and {}: a digit stands above its error modulo 2N.", two_n - 2),
+            ));
+        }
+        Ok(Self {
+            encryption: Encryption::try_new(modulus_log2, body_bits, error, seed)?,
+            digit_bits,
+            switching: KeySwitching::try_new(key_switching, rlwe)?,
+        })
+    }
+
+    /// D, digits of an index of so many bits.
+    pub(super) fn digits(&self, index_bits: u32) -> u32 {
+        index_bits.div_ceil(self.digit_bits)
+    }
+
+    /// log2 of what an index is multiplied with, 2^(modulus_log2 - D digit_bits): the index fills the modulus from the top.
+    pub(super) fn scale_log2(&self, index_bits: u32) -> Result<u32> {
+        let used = self.digits(index_bits) * self.digit_bits;
+        // The rounded body must not touch the index.
+        self.encryption.modulus_log2.checked_sub(used).filter(|scale| *scale > self.encryption.rounded_bits()).ok_or_else(
+            || {
+                Error::Workload(format!(
+                    "an index of {index_bits} bits, {used} in whole digits, does not fit a query of {} bits: take a set with larger \
+                     query.modulus_log2 and query.body_bits, or fewer records.",
+                    self.encryption.body_bits
+                ))
+            },
+        )
+    }
+}
+
+impl Bits {
+    /// The query of a set.
+    pub(super) fn try_new(literal: BitsLiteral, rlwe: &Rlwe) -> Result<Self> {
+        let BitsLiteral { body_bits, error, seed } = literal;
+        let encryption = Encryption::try_new(1 + rlwe.degree.ilog2(), body_bits, error, seed)?;
+        Ok(Self { encryption })
+    }
+}
+
+/// A phase of an LWE ciphertext less what it should be, centred.
+pub(super) fn centred_error(key: &LweKey, ciphertext: &Lwe, expected: u64) -> Result<f64> {
+    let modulus = &ciphertext.modulus;
+    let phase = key.phase(ciphertext).map_err(internal)?;
+    Ok(modulus.centred(modulus.sub(phase, modulus.reduce_u64(expected))) as f64)
+}
