@@ -196,6 +196,25 @@ def test_degrees_that_reach_the_target():
         assert (log2_subgaussian_tail(quarter, theorem9(degree, 1 << 20) ** 0.5) <= -40) == allowed
 
 
+def test_whitened_data_have_no_columns_that_agree():
+    """Then signed digits reach 2^-40 for any data at t = 128 too; unsigned ones still miss it at t = 16 and z = 1."""
+
+    def whitened(degree, signed):
+        made = interpolated(degree, signed=signed)
+        made["layout"]["whitened"] = True
+        return record_noise(list(stages(inspire.chain, made)[0].values()), -40)
+
+    assert [whitened(t, True)["log2_failure"] <= -40 for t in (8, 16, 32, 64, 128)] == [True] * 5
+    assert [whitened(t, False)["log2_failure"] <= -40 for t in (8, 16)] == [True, False]
+    plain = interpolated(32, signed=True)
+    plain["layout"]["whitened"] = True
+    [made], [before] = stages(inspire.chain, plain), stages(inspire.chain, interpolated(32, signed=True))
+    assert made["switch"]["variance"] == before["switch"]["variance"], "random data are random either way"
+    evaluation = made["evaluation"]
+    assert evaluation["stddev_bound"] == pytest.approx(evaluation["stddev"], rel=0.05), "any data are as random ones"
+    assert before["evaluation"]["stddev_bound"] == pytest.approx(32**0.5 * evaluation["stddev"], rel=0.05)
+
+
 def test_inspires_union_is_over_a_records_ciphertexts():
     one, eight = stages(inspire.chain, interpolated(8), interpolated(8, answers=8))
     assert eight["switch"]["decisions"] == 8 * one["switch"]["decisions"] == 8 * 2048

@@ -12,8 +12,11 @@ o (1 + z + .. + z^(t-1)). That is t o at z = 1, and 0 at every other point, wher
 variance of packing is (c t^2 + (1 - c) t) V at one point of t, (1 - c) t V at the others, and t V in the mean: two
 classes of decisions. Likewise the means of the steps' digits.
 
-It fails for data too: where the t columns of a row agree (only records at the point z = 1 are not zero, for one), so do
-their masks, the digits of these and all errors of packing, and t^2 V stands at z = 1. That is the `bound`.
+It would fail for data too: where the t columns of a row agree (only records at the point z = 1 are not zero, for one),
+so do their masks, the digits of these and all errors of packing, and t^2 V stands at z = 1. Layouts that say `whitened`
+have the data added to a public stream that was drawn after them: whatever they are, columns are random, do not agree,
+and the equalities hold for any database that was there before the seed. Of others the `bound` is t^2 V. The product's
+bound is for the largest entries in either case.
 """
 
 from __future__ import annotations
@@ -54,9 +57,11 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     step = lattice.external_product(rings.n, selector.gadget, rings.fresh, rings.secret)
     steps = degree - 1
     evaluation = packing.scaled(degree) + step.scaled(steps)
+    whitened = np.array([bool(o.get("whitened")) for o in layouts])
+    coherent = np.where(whitened, at_points(keys, degree)[:, 0], degree**2)
     worst = [
-        product_bound.scaled(degree**2),
-        packed.scaled(degree**2),
+        product_bound.scaled(np.where(whitened, degree, degree**2)),
+        packed.scaled(coherent),
         step.scaled(at_points(selector, steps)[:, 0]),
     ]
     evaluation_bound = Noise(sum(np.asarray(part.variance) for part in worst), "bound")

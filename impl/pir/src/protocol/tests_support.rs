@@ -43,7 +43,7 @@ pub fn small_set<P: ParameterSet>(protocol: &str, extra: &str, moduli: &str) -> 
     P::try_new(toml::from_str(&set_text(protocol, extra, moduli)).unwrap()).unwrap()
 }
 
-fn context(kernel: Kernel, threads: usize) -> Context<'static> {
+pub fn context(kernel: Kernel, threads: usize) -> Context<'static> {
     Context {
         kernel,
         threads,

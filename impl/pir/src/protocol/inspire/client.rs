@@ -139,6 +139,8 @@ impl Client {
     fn record(&self, query: &Pending, ciphertexts: &[SplitRlwe]) -> Result<Record> {
         let layout = &self.layout;
         let (item, first_bit) = layout.find(query.index);
+        let public =
+            self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
         let opener = SplitKey::new(&query.key).map_err(internal)?;
         let record_bits = layout.shape.record_bits as usize;
         let mut record = vec![0u8; layout.shape.record_bytes()];
@@ -148,6 +150,7 @@ impl Client {
             let residues = opener.decode(ciphertext, self.params.plain_modulus.into()).map_err(internal)?;
             let residues: Vec<u32> = residues[..layout.used].iter().map(|residue| *residue as u32).collect();
             layout.code.decode(&residues, &mut bytes);
+            public.whitening.apply(item, plane, &mut bytes);
             let start = plane * layout.plane_bits();
             for bit in 0..(record_bits - start).min(layout.plane_bits()) {
                 let (from, to) = (first_bit + bit, start + bit);

@@ -42,6 +42,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             Interpolate::CooleyTukey => "cooley_tukey",
             Interpolate::Lagrange => "lagrange",
         },
+        "whitened": true,
         "point_sent": params.sends_point(&layout),
         "body_coefficients": params.kept(&layout),
         "packing_gadget": packed.describe(),
@@ -109,7 +110,7 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let kept = server.iter().fold(0, |sum: u64, table| sum.saturating_add(table.bytes));
     let factors = count(&[layout.blocks() as u64, poly]);
     let width = (layout.points * layout.degree) as u64;
-    let encoding = width * (4 + 2 * ring::column_matrix::LINE as u64);
+    let encoding = 4 * width + 2 * (ring::column_matrix::LINE * layout.columns()) as u64;
     // While a table is made: the sums of all images of the ring masks; beside them lie the products that the last ring masks were
     // made of, which the allocator keeps.
     let packing = 2 * count(&[degree, poly]);
@@ -165,6 +166,7 @@ fn operation_counts(
     operations(json!({
         "encode": {
             "bytes_written": stored,
+            "prg_bytes": stored,
             "residue_multiply_adds": interpolation(count(&[rows, outputs / points])),
         },
         "hint": {

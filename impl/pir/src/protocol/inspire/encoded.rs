@@ -1,6 +1,7 @@
 //! The interpolated database: its encoding, and changes of records in it.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use ring::column_matrix::{EXCESS, LINE};
 use ring::{ColumnMatrix, Kernel, Modulus, Vectors};
@@ -8,9 +9,10 @@ use ring::{ColumnMatrix, Kernel, Modulus, Vectors};
 use super::interpolation::Interpolation;
 use super::layout::{Layout, Place};
 use super::params::Params;
+use super::whitening::Whitening;
 use crate::database::{Database, check_change, copy_bits};
 use crate::error::Result;
-use crate::rlwe::internal;
+use crate::rlwe::{fill_rows, internal};
 use crate::scheme::{Change, Context};
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
@@ -20,6 +22,7 @@ pub(super) struct Encoded {
     matrix: ColumnMatrix,
     modulus: Modulus<u32>,
     params: Params,
+    whitening: Whitening,
 }
 
 /// What was added to the outputs of one group and plane in one row: for each coefficient of Z, d integers.
@@ -31,43 +34,67 @@ pub(super) struct Difference {
 }
 
 impl Encoded {
-    /// Encodes a database.
+    /// Encodes a database, 32 rows at a time, by several threads.
     ///
     /// # Errors
     /// The database cannot be read, or no memory.
-    pub fn encode(params: &Params, layout: Layout, database: &Database, context: &Context) -> Result<Self> {
-        let matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree).map_err(internal)?;
+    pub fn encode(
+        params: &Params,
+        layout: Layout,
+        whitening: &Whitening,
+        database: &Database,
+        context: &Context,
+    ) -> Result<Self> {
+        let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree).map_err(internal)?;
         let modulus = Modulus::new(params.plain_modulus).map_err(internal)?;
-        let mut encoded = Self { layout, matrix, modulus, params: params.clone() };
-        let mut interpolation = encoded.interpolation(context.kernel)?;
-        let width = layout.points * layout.degree;
-        let (mut values, mut tile) = (vec![0; width], vec![0i16; LINE * width]);
-        let (mut bytes, mut scratch, mut excess) = (Vec::new(), Vec::new(), Vec::new());
-        context.progress.begin("encode", layout.rows as u64);
-        for first_row in (0..layout.rows).step_by(LINE) {
-            let rows = LINE.min(layout.rows - first_row);
-            for (group, plane) in (0..layout.groups).flat_map(|g| (0..layout.planes).map(move |k| (g, k))) {
-                let first_col = layout.output(group, plane) * layout.degree;
-                excess.clear();
-                for (row, tile) in (first_row..first_row + rows).zip(tile.chunks_exact_mut(width)) {
-                    let first_item = (row * layout.groups + group) as u64 * layout.points as u64;
-                    for (j, value) in values.chunks_exact_mut(layout.degree).enumerate() {
-                        let (first, bits) = layout.stretch(first_item + j as u64, plane);
-                        bytes.resize(bits.div_ceil(8), 0);
-                        database.read_bits(first, bits, &mut scratch, &mut bytes)?;
-                        encode_plane(&layout, &bytes, value);
-                    }
-                    interpolation.interpolate(&mut values);
-                    encoded.centre(&values, tile, |col| excess.push((row, first_col + col)));
-                }
-                let matrix = &mut encoded.matrix;
-                matrix.set_rows((first_row, rows), (first_col, width), &tile, width).map_err(internal)?;
-                excess.iter().try_for_each(|(row, col)| matrix.set(*row, *col, EXCESS)).map_err(internal)?;
-            }
-            context.progress.advance(rows as u64);
+        let empty = ColumnMatrix::new(1, 1, LINE).map_err(internal)?;
+        let mut encoded = Self { layout, matrix: empty, modulus, params: params.clone(), whitening: whitening.clone() };
+        let excess = Mutex::new(Vec::new());
+        fill_rows(&mut matrix, ("encode", layout.rows), context, |first_row, rows| {
+            let mut listed = Vec::new();
+            let entries = encoded.rows((first_row, rows), database, context.kernel, &mut listed)?;
+            excess.lock().unwrap_or_else(PoisonError::into_inner).extend(listed);
+            Ok(entries)
+        })?;
+        for (row, col) in excess.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            matrix.set(row, col, EXCESS).map_err(internal)?;
         }
-        context.progress.end();
+        encoded.matrix = matrix;
         Ok(encoded)
+    }
+
+    /// The entries of some rows, row by row, those of 2^15 one less and listed by row and column.
+    fn rows(
+        &self,
+        (first_row, rows): (usize, usize),
+        database: &Database,
+        kernel: Kernel,
+        excess: &mut Vec<(usize, usize)>,
+    ) -> Result<Vec<i16>> {
+        let layout = &self.layout;
+        let mut interpolation = self.interpolation(kernel)?;
+        let mut entries = vec![0i16; rows * layout.columns()];
+        let mut values = vec![0; layout.points * layout.degree];
+        let (mut bytes, mut scratch) = (Vec::new(), Vec::new());
+        let places = (first_row..first_row + rows).flat_map(|row| (0..layout.groups).map(move |group| (row, group)));
+        let mut out = entries.chunks_exact_mut(values.len());
+        for ((row, group), plane) in places.flat_map(|place| (0..layout.planes).map(move |plane| (place, plane))) {
+            let first_col = layout.output(group, plane) * layout.degree;
+            for (point, value) in values.chunks_exact_mut(layout.degree).enumerate() {
+                let item = layout.item(Place { row, group, point });
+                let (first, bits) = layout.stretch(item, plane);
+                bytes.resize(bits.div_ceil(8), 0);
+                database.read_bits(first, bits, &mut scratch, &mut bytes)?;
+                bytes.resize(self.whitening.bytes(), 0);
+                self.whitening.apply(item, plane, &mut bytes);
+                encode_plane(layout, &bytes, value);
+            }
+            interpolation.interpolate(&mut values);
+            if let Some(out) = out.next() {
+                self.centre(&values, out, |col| excess.push((row, first_col + col)));
+            }
+        }
+        Ok(entries)
     }
 
     fn interpolation(&self, kernel: Kernel) -> Result<Interpolation> {
@@ -142,9 +169,11 @@ impl Encoded {
         let old = interpolation.evaluate(&coefficients, place.point);
         let mut bytes = vec![0; layout.plane_bits().div_ceil(8)];
         layout.code.decode(&old[..layout.used], &mut bytes);
+        self.whitening.apply(layout.item(place), plane, &mut bytes);
         for (bit, record) in records {
             self.replace(plane, *bit, record, &mut bytes);
         }
+        self.whitening.apply(layout.item(place), plane, &mut bytes);
         let mut added = vec![0; coefficients.len()];
         let value = &mut added[place.point * layout.degree..][..layout.degree];
         encode_plane(&layout, &bytes, value);

@@ -126,6 +126,11 @@ impl Layout {
         Place { row: row as usize, group: group as usize, point: point as usize }
     }
 
+    /// The item at a place.
+    pub fn item(&self, place: Place) -> u64 {
+        (place.row as u64 * self.groups as u64 + place.group as u64) * self.points as u64 + place.point as u64
+    }
+
     /// The item that holds a record, and the first bit of the record in it.
     pub fn find(&self, record: u64) -> (u64, usize) {
         let (item, slot) = (record / self.records_per_item, record % self.records_per_item);

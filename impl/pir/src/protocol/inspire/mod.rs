@@ -14,6 +14,7 @@ mod public;
 mod server;
 #[cfg(test)]
 mod tests;
+mod whitening;
 
 pub use interpolation::Interpolate;
 pub use params::{Body, EvaluationLiteral, FoldingLiteral, Literal, Params};

@@ -1,5 +1,5 @@
 //! What server and clients derive from the public seed: all masks. Every use has a seed of its own, so that no two samples
-//! under one secret share a mask.
+//! under one secret share a mask; and the stream that data are whitened with.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use ring::{Kernel, Ring, Seed};
 
 use super::layout::Layout;
 use super::params::Params;
+use super::whitening::Whitening;
 use crate::error::{Error, Result};
 use crate::hintless::SEED_BYTES;
 use crate::rlwe::{RingQueries, internal};
@@ -27,6 +28,8 @@ pub(super) struct Public {
     /// The gadget of the encrypted point.
     pub evaluation: RingGadget<u32>,
     evaluation_seed: Seed,
+    /// What makes data random.
+    pub whitening: Whitening,
 }
 
 impl Public {
@@ -40,7 +43,8 @@ impl Public {
         let masks = packing.masks(seed.derive("packing keys"));
         let queries = RingQueries::new(&ring, seed.derive("query"), layout.rows);
         let evaluation = params.evaluated.gadget(&ring)?;
-        Ok(Self { queries, packing, masks, evaluation, evaluation_seed: seed.derive("point"), ring })
+        let whitening = Whitening::new(layout, seed.derive("whitening"));
+        Ok(Self { queries, packing, masks, evaluation, evaluation_seed: seed.derive("point"), whitening, ring })
     }
 
     /// The masks of an encrypted point: row r, of those of -s m first and of m then, is stream r. A secret encrypts one point.

@@ -48,7 +48,8 @@ impl Server {
         let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
-        let encoded = clock.time("encode", Group::Offline, || Encoded::encode(params, layout, database, context))?;
+        let encoded = clock
+            .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
         let mut server = Self {
             params: params.clone(),
             seed,

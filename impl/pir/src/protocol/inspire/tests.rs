@@ -2,8 +2,10 @@ use std::collections::HashSet;
 
 use ring::{Kernel, Seed};
 
+use super::encoded::Encoded;
 use super::layout::Layout;
 use super::public::Public;
+use super::whitening::Whitening;
 use super::*;
 use crate::params::ParameterSet;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
@@ -142,6 +144,40 @@ fn values_out_of_range_are_refused_by_name() {
     }
 }
 
+/// Whatever the records, entries are spread as random ones: few are 2^15, no value is frequent; so also where all of a column would be 2^15,
+/// and where columns would agree because only the records at the point 1 are not zero.
+#[test]
+fn entries_are_random_for_any_data() {
+    let params = set(&[("rows = 20", "rows = 1024")]);
+    let shape = Shape::new(8192, 1024).unwrap();
+    let layout = Layout::choose(&params, shape).unwrap();
+    assert_eq!((layout.rows, layout.points, layout.columns()), (1024, 8, 512));
+    let words = |word: u16, step: usize| -> Vec<u8> {
+        (0..8192).flat_map(|item| [if item % step == 0 { word } else { 0 }; 64]).flat_map(u16::to_le_bytes).collect()
+    };
+    let mut files = Vec::new();
+    for (i, bytes) in [words(0, 1), words(0x8000, 1), words(0xffff, 1), words(0x8000, 8)].into_iter().enumerate() {
+        let path = std::env::temp_dir().join(format!("pirlab-whitening-{}-{i}", std::process::id()));
+        std::fs::write(&path, bytes).unwrap();
+        let database = Database::open(&format!("file:{}", path.display()), shape).unwrap();
+        files.push(path);
+        let whitening = Whitening::new(&layout, Seed([7; 16]));
+        let context = crate::protocol::tests_support::context(Kernel::best(), 2);
+        let encoded = Encoded::encode(&params, layout, &whitening, &database, &context).unwrap();
+        // 2^19 entries: eight of each residue in the mean.
+        assert!(encoded.matrix().excess().len() < 40, "{i}: {} entries listed", encoded.matrix().excess().len());
+        let mut counts = std::collections::HashMap::new();
+        for (row, col) in (0..1024).flat_map(|row| (0..512).map(move |col| (row, col))) {
+            *counts.entry(encoded.matrix().get(row, col)).or_insert(0u32) += 1;
+        }
+        assert!(counts.len() > 65_000 && counts.values().all(|count| *count < 40), "{i}");
+        let agree =
+            |row| (0..64).filter(|col| encoded.matrix().get(row, *col) == encoded.matrix().get(row, 64 + col)).count();
+        assert!((0..1024).map(agree).sum::<usize>() < 20, "{i}");
+    }
+    files.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+}
+
 /// Under one secret no mask may appear twice: the query's, those of every packing key, those of the encrypted point.
 #[test]
 fn masks_never_repeat() {
@@ -182,5 +218,7 @@ fn noise_is_within_the_sum_of_its_stages() {
     let switch = (unit / 2f64.powi(20)).powi(2) / 12.0 + (1.0 + d * variance) / 12.0;
     // The top digit has 18 bits and is smaller; Delta p differs from q by less than p times messages.
     let bound = 8.0 * (product + packing + evaluation) * (unit / q).powi(2) + switch;
+    // Nearly all of it is the switch's: the measured variance of 17280 errors is off by a hundredth, so a sixteenth is allowed for.
+    let bound = bound * (1.0 + 1.0 / 16.0);
     assert!(measured < bound && measured > switch * 0.9, "measured {measured:e}, bound {bound:e}, switch {switch:e}");
 }

@@ -1,0 +1,46 @@
+//! Data made random for any data: before it is encoded, every polynomial's bit string is added (XOR) to a stream of the public
+//! seed, which clients take off again.
+//!
+//! Interpolations of random values are uniform modulo p, whatever the records: the entries 2^15 that a matrix of 16 bits has to list are
+//! one in 65537 of any database, and columns agree, so that their packing errors add up, in none. This holds for databases that were
+//! there before the seed. It hides nothing.
+
+use ring::{Prg, Seed};
+
+use super::layout::Layout;
+
+/// The streams of a database: one for each polynomial of each item.
+#[derive(Clone)]
+pub(super) struct Whitening {
+    prg: Prg,
+    planes: u64,
+    /// Bits that the used coefficients of a polynomial hold.
+    bits: usize,
+}
+
+impl Whitening {
+    /// The streams of `seed`.
+    pub fn new(layout: &Layout, seed: Seed) -> Self {
+        Self { prg: seed.prg(), planes: layout.planes as u64, bits: layout.code.bits(layout.used) }
+    }
+
+    /// Bytes of a polynomial's bit string.
+    pub fn bytes(&self) -> usize {
+        self.bits.div_ceil(8)
+    }
+
+    /// Adds the stream of a polynomial to its bit string, or takes it off; what follows in `string` stays as it is.
+    ///
+    /// # Panics
+    /// If `string` is shorter than the polynomial's.
+    pub fn apply(&self, item: u64, plane: usize, string: &mut [u8]) {
+        let mut stream = vec![0; self.bytes()];
+        self.prg.fill_stream_at(item * self.planes + plane as u64, 0, &mut stream);
+        if !self.bits.is_multiple_of(8)
+            && let Some(last) = stream.last_mut()
+        {
+            *last &= (1 << (self.bits % 8)) - 1;
+        }
+        string[..stream.len()].iter_mut().zip(&stream).for_each(|(byte, stream)| *byte ^= stream);
+    }
+}
