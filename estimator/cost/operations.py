@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Part = Literal["arithmetic", "traffic", "serial"]
@@ -63,6 +64,7 @@ def transform(name: str) -> Transform | None:
     return Transform(int(match[1]), int(match[2])) if match else None
 
 
+@lru_cache(maxsize=4096)
 def operation(name: str) -> Operation | None:
     """The operation of a name; None where there is none."""
     found = transform(name)

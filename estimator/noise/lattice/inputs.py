@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,10 +69,18 @@ class GadgetNoise:
         pick: Callable[[Gadget], tuple[float, ...]], kind: Kind, family: ArrayLike, *numbers: Integers
     ) -> GadgetNoise:
         """numbers: modulus, base, dropped."""
-        one = np.frompyfunc(lambda f, q, b, low: pick(gadget(str(f), int(q), int(b), int(low))), 4, len(_FIELDS))
+        one = np.frompyfunc(lambda f, q, b, low: _picked(pick, str(f), int(q), int(b), int(low)), 4, len(_FIELDS))
         columns = one(*(np.asarray(argument, dtype=object) for argument in (family, *numbers)))
         fields = {name: np.asarray(column, dtype=float)[()] for name, column in zip(_FIELDS, columns)}
         return GadgetNoise(**fields, kind=kind)
+
+
+@lru_cache(maxsize=65536)
+def _picked(
+    pick: Callable[[Gadget], tuple[float, ...]], family: str, modulus: int, base: int, dropped: int
+) -> tuple[float, ...]:
+    """Of one gadget; sweeps ask for the same ones over and over."""
+    return pick(gadget(family, modulus, base, dropped))
 
 
 _FIELDS = ("square", "repeated", "mean", "error_square", "error_mean")

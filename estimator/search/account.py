@@ -1,0 +1,123 @@
+"""Why the rest of a space was not found: counts by reason, the nearest miss of each, and what to relax."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from .bounds import Bounds, kilobytes, spent
+from .evaluate import Figures
+from .rings import Secured
+from .space_file import Space
+
+UNDERCUT = "undercut"
+SECURITY = "security"
+NOISIER = "noisier"
+FAILURE = "failure"
+LAYOUT = "layout"
+
+_WORDS = {
+    UNDERCUT: "cost no less than a set on the front in any respect",
+    SECURITY: "have an instance below the target",
+    NOISIER: "differ from another secure set of the same cost by more noise only",
+    FAILURE: "fail more often than the target, or more than a quieter one that does",
+    LAYOUT: "are refused: the parameters do not fit the database or each other",
+    "upload": "send more than --max-upload",
+    "download": "answer with more than --max-download",
+    "offline": "need a hint above --max-offline",
+    "memory": "need more server memory than --max-memory",
+    "storage": "need more client storage than --max-storage",
+    "seconds": "answer slower than --max-seconds",
+}
+
+
+@dataclass
+class Account:
+    """Counts and nearest misses of one walk. The counts and the front add up to the space's size."""
+
+    space: Space
+    bounds: Bounds
+    counts: Counter[str] = field(default_factory=Counter)
+    nearest_security: Secured | None = None
+    nearest_failure: float | None = None
+    least_spent: dict[str, float] = field(default_factory=dict)
+    refusal: str | None = None
+
+    def insecure(self, missed: Sequence[Secured], kept: Sequence[Sequence[Secured]]) -> None:
+        """Tables below the target: all sets with one; and those left out as noisier."""
+        rest = self.space.size // max(1, prod(len(axis.values) for axis in self.space.families))
+        whole = prod(len(axis.values) for axis in self.space.families)
+        missing = {id(each.table) for each in missed}
+        secure = prod(sum(id(table) not in missing for table in axis.values) for axis in self.space.families)
+        self.counts[SECURITY] += (whole - secure) * rest
+        self.counts[NOISIER] += (secure - prod(len(tables) for tables in kept)) * rest
+        figures = [each for each in missed if each.bits is not None]
+        self.nearest_security = max(figures, key=lambda each: each.bits or 0.0, default=None)
+
+    def refused(self, figures: Figures, points: int) -> None:
+        self.counts[LAYOUT] += points
+        self.refusal = self.refusal or figures.refused
+
+    def beyond(self, figures: Figures, points: int) -> None:
+        """Sets of which the cheapest exceeds a budget; the most exceeded one is the reason."""
+        exceeded = self.bounds.exceeded(figures)
+        self.counts[max(exceeded, key=lambda name: exceeded[name])] += points
+        for name in exceeded:
+            if len(exceeded) == 1:
+                needed = spent(figures, name)
+                self.least_spent[name] = min(needed, self.least_spent.get(name, needed))
+
+    def beyond_all(self, figures: Sequence[Figures], points: int) -> None:
+        """Points of a grid of which these were looked at; the rest cost at least as much as one of them."""
+        for each in figures:
+            self.beyond(each, 0)
+        if points:
+            self.beyond(figures[0], points)
+
+    def failed(self, figures: Sequence[Figures], points: int) -> None:
+        self.counts[FAILURE] += points
+        for each in figures:
+            if self.nearest_failure is None or each.log2_failure < self.nearest_failure:
+                self.nearest_failure = each.log2_failure
+
+    def undercut(self, points: int) -> None:
+        self.counts[UNDERCUT] += points
+
+    def lines(self) -> list[str]:
+        """The account as people read it."""
+        found = [f"Of {self.space.size} sets of the space:"]
+        for reason, count in sorted(self.counts.items(), key=lambda item: (-item[1], item[0])):
+            if count:
+                found.append(f"  {count} {_WORDS[reason]}{self._nearest(reason)}")
+        return found
+
+    def _nearest(self, reason: str) -> str:
+        if reason == SECURITY and self.nearest_security is not None:
+            near = self.nearest_security
+            size = near.table.get("degree", near.table.get("dimension"))
+            secret, stddev = near.table["secret"]["kind"], near.table["error"]["stddev"]
+            return (
+                f". The nearest has {near.bits:.2f} bits (dimension {size}, q = {near.table['modulus']}, {secret} "
+                f"secret, error {stddev:g}): --security {(near.bits or 0.0) - 0.06:.2f} takes it"
+            )
+        if reason == FAILURE and self.nearest_failure is not None:
+            return f". The nearest fails with 2^{self.nearest_failure:.2f}: --failure {self.nearest_failure + 0.01:.2f}"
+        if reason == LAYOUT and self.refusal is not None:
+            return f". The first of them: {self.refusal}"
+        if reason in self.least_spent:
+            needed = self.least_spent[reason]
+            amount = f"{needed:.4g}" if reason == "seconds" else f"{needed:.0f} ({kilobytes(needed)})"
+            return f". The cheapest that exceeds nothing else: --max-{reason} {amount}"
+        return ""
+
+    def mapping(self) -> dict:
+        return {
+            "sets": self.space.size,
+            "counts": {k: v for k, v in sorted(self.counts.items()) if v},
+            "nearest_security_bits": self.nearest_security.bits if self.nearest_security else None,
+            "nearest_log2_failure": self.nearest_failure,
+            "least_spent": dict(sorted(self.least_spent.items())),
+            "refusal": self.refusal,
+        }

@@ -1,0 +1,164 @@
+"""What is asked of sets: targets, budgets, and by which objective they are ranked."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+from .evaluate import Figures, Shape
+from .rings import reaches
+
+PRICES = Path(__file__).with_name("prices.toml")
+OBJECTIVES = ("bytes", "seconds", "dollars", "rate")
+
+
+class BoundsError(ValueError):
+    """Bounds that contradict each other or make no sense; the message names them."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Targets, and budgets in bytes and seconds; None is no budget.
+
+    offline: bytes that a client fetches before its first query. memory: of the server while it answers.
+    storage: what a client keeps.
+    """
+
+    security: float = 128.0
+    failure: float = -40.0
+    upload: float | None = None
+    download: float | None = None
+    offline: float | None = None
+    memory: float | None = None
+    storage: float | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, bound in self.budgets().items():
+            if bound < 0:
+                raise BoundsError(f"--max-{name} {bound:g} is negative; give a number of 0 or more, or leave it out")
+        if not 0 < self.security <= 400:
+            raise BoundsError(f"--security {self.security:g} is not between 0 and 400 bits")
+        if not -2000 <= self.failure < 0:
+            raise BoundsError(
+                f"--failure {self.failure:g} is log2 of a probability: give a negative number, such as -40"
+            )
+        for name in ("upload", "download"):
+            if self.budgets().get(name) == 0:
+                raise BoundsError(f"--max-{name} 0 contradicts every protocol: each sends something. Give more bytes")
+        if self.storage is not None and self.offline is not None and self.storage < self.offline == 0:
+            raise BoundsError("--max-offline and --max-storage contradict each other")
+
+    def budgets(self) -> dict[str, float]:
+        """The budgets there are, by name."""
+        names = [f.name for f in fields(self) if f.name not in ("security", "failure")]
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def exceeded(self, figures: Figures) -> dict[str, float]:
+        """By which factor each budget that is not kept is exceeded."""
+        return {
+            name: spent(figures, name) / bound if bound else float("inf")
+            for name, bound in self.budgets().items()
+            if spent(figures, name) > bound
+        }
+
+    def reached(self, figures: Figures) -> bool:
+        """Whether security and failure are as asked."""
+        return reaches(figures.bits, self.security) and figures.log2_failure <= self.failure
+
+    def without(self, name: str) -> Bounds:
+        """The same without one bound."""
+        loose = {"security": 1.0, "failure": -1e-9}
+        return replace(self, **{name: loose.get(name)})
+
+
+def spent(figures: Figures, budget: str) -> float:
+    """What a set needs of a budget."""
+    return {
+        "upload": figures.upload,
+        "download": figures.download,
+        "offline": figures.hint_bytes,
+        "memory": figures.server_bytes,
+        "storage": figures.client_bytes,
+        "seconds": figures.seconds,
+    }[budget]
+
+
+@dataclass(frozen=True)
+class Network:
+    """Between client and server: seconds of a round trip, bytes a second, and queries that one hint serves."""
+
+    round_trip: float = 0.05
+    bandwidth: float = 12.5e6
+    hint_queries: int = 100
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Dollars of a second of one core, of a byte to the client and of a byte from it."""
+
+    core_second: float
+    download_byte: float
+    upload_byte: float
+
+    @staticmethod
+    def load(path: Path = PRICES) -> Prices:
+        try:
+            document = tomllib.loads(path.read_text(encoding="utf-8"))
+            return Prices(*(float(document[f.name]) for f in fields(Prices)))
+        except (KeyError, tomllib.TOMLDecodeError, ValueError) as error:
+            raise BoundsError(
+                f"{path}: {error}. It needs core_second, download_byte and upload_byte, in dollars"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What sets are ranked by; less is better. A hint is shared by the queries that it serves."""
+
+    name: str
+    shape: Shape
+    network: Network = Network()
+    prices: Prices | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in OBJECTIVES:
+            raise BoundsError(f"--objective {self.name!r} is none of {', '.join(OBJECTIVES)}")
+
+    def hint_share(self, figures: Figures) -> float:
+        """Bytes of the hint that fall to one query."""
+        return figures.hint_bytes / self.network.hint_queries
+
+    def __call__(self, figures: Figures) -> float:
+        share = self.hint_share(figures)
+        if self.name == "bytes":
+            return figures.upload + figures.download + share
+        if self.name == "seconds":
+            on_wire = (figures.upload + figures.download + share) / self.network.bandwidth
+            return self.network.round_trip + on_wire + figures.seconds + figures.client_seconds
+        if self.name == "dollars":
+            prices = self.prices or Prices.load()
+            traffic = prices.upload_byte * figures.upload + prices.download_byte * (figures.download + share)
+            return prices.core_second * figures.seconds + traffic
+        return (figures.download + share) / (self.shape.record_bits / 8)
+
+    def words(self, figures: Figures) -> str:
+        """The figure as people read it."""
+        value = self(figures)
+        if self.name == "bytes":
+            return f"{kilobytes(value)} a query"
+        if self.name == "seconds":
+            return f"{value:.3g} s from question to record"
+        if self.name == "dollars":
+            return f"{1e6 * value:.3g} dollars a million queries"
+        return f"{1 / value:.3g} bytes of record a byte of answer" if value else "no download"
+
+
+def kilobytes(count: float) -> str:
+    """Bytes with a binary unit, three digits."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1000 or unit == "GiB":
+            return f"{count:.0f} {unit}" if count >= 100 or unit == "B" else f"{count:.3g} {unit}"
+        count /= 1024
+    raise AssertionError("unreachable")

@@ -1,0 +1,93 @@
+"""Which protocol for a database: each protocol's best set under the same bounds, ranked, with reasons in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .account import Account
+from .bounds import Bounds, Objective, kilobytes
+from .evaluate import Evaluator, Figures
+from .space_file import load
+from .sweep import Found, Least, Progress, sweep
+
+#: Seconds of preprocessing that are worth a word.
+LONG_SETUP = 600.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best set of a protocol; none where no set keeps the bounds."""
+
+    protocol: str
+    best: Found | None
+    account: Account
+    tried: int
+
+
+def best_of(found: Sequence[Found], objective: Objective) -> Found | None:
+    """The set with the least score; of equal ones the first."""
+    return min(found, key=lambda each: objective(each.figures), default=None)
+
+
+def choose(
+    protocols: Sequence[str],
+    evaluator: Evaluator,
+    bounds: Bounds,
+    objective: Objective,
+    progress: Progress | None = None,
+    report: Callable[[Choice], None] = lambda _: None,
+) -> list[Choice]:
+    """Each protocol's best set: the best protocol first, those without a set last."""
+    choices = []
+    for protocol in protocols:
+        outcome = sweep(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
+        choice = Choice(protocol, best_of(outcome.found, objective), outcome.account, outcome.tried)
+        choices.append(choice)
+        report(choice)
+    infinite = float("inf")
+    return sorted(choices, key=lambda c: (objective(c.best.figures) if c.best else infinite, c.protocol))
+
+
+def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
+    """What speaks for and against a protocol, beside the one that was ranked first."""
+    if choice.best is None or winner.best is None:
+        return ["no set keeps the bounds", *choice.account.lines()[1:]]
+    mine, first = choice.best.figures, winner.best.figures
+    words = [objective.words(mine)]
+    if choice is winner:
+        words.append(f"the least {_NAMES[objective.name]} of all protocols here")
+    else:
+        words.append(f"{objective(mine) / objective(first):.3g} times the first's {_NAMES[objective.name]}")
+        words += _compared(mine, first)
+    if mine.hint_bytes > 1024:
+        share = kilobytes(objective.hint_share(mine))
+        words.append(
+            f"every client fetches and keeps a hint of {kilobytes(mine.hint_bytes)}, {share} a query when it serves "
+            f"{objective.network.hint_queries}, and again (in part) when records change"
+        )
+    else:
+        words.append("clients need no hint and keep nothing between queries")
+    words.append(f"the server holds {kilobytes(mine.server_bytes)}")
+    if mine.setup_seconds > LONG_SETUP:
+        words.append(f"preprocessing takes {mine.setup_seconds / 60:.0f} minutes on one core")
+    return words
+
+
+_NAMES = {"bytes": "traffic", "seconds": "time", "dollars": "cost", "rate": "download a byte of record"}
+
+
+def _compared(mine: Figures, first: Figures) -> list[str]:
+    """In which respects it is better or clearly worse than the first."""
+    named = zip(("upload", "download", "answer time", "server memory"), mine.costs(), first.costs())
+    better, worse = [], []
+    for name, own, other in named:
+        if own < other:
+            better.append(f"{name} ({_factor(other, own)} less)")
+        elif own > 1.5 * other:
+            worse.append(f"{name} ({_factor(own, other)} more)")
+    return [f"{word}: {', '.join(each)}" for word, each in (("better", better), ("worse", worse)) if each]
+
+
+def _factor(large: float, small: float) -> str:
+    return f"{large / small:.3g} times" if small else "any"

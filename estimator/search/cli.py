@@ -1,0 +1,234 @@
+"""`pirlab-search`: parameter sets that are secure, fail rarely and cost least, for a protocol and a database.
+
+pirlab-search --protocol inspire --records 2^24 --record-bits 512 --max-upload 300KB
+pirlab-search --protocol all --records 2^20 --record-bits 2048 --hints no
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from ..cost import DEFAULTS, UnitCosts
+from ..describe import DescribeError
+from ..paths import ROOT
+from ..security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
+from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
+from .choose import Choice, best_of, choose, reasons
+from .confirm import confirm
+from .evaluate import CACHE, Evaluator, Shape
+from .files import toml, write
+from .sensitivity import described, sensitivity, table
+from .space_file import SpaceError, load, protocols
+from .sweep import Found, Outcome, WholeFront, sweep
+from .text import Bars, aligned, count, size
+
+FOUND = ROOT / "params" / "searched"
+HEADER = ["set", "security", "failure", "upload", "download", "answer", "server", "ranked by"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser().parse_args(given)
+    try:
+        return _run(options, given)
+    except (BoundsError, DescribeError, EstimatorMissing, SpaceError, ValueError) as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"{error.filename or 'a file'}: {error.strerror or error}. Check the path and its permissions.")
+    except KeyboardInterrupt:
+        return _refuse("interrupted. The same command goes on where it was.", 130)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pirlab-search",
+        description=__doc__.split("\n")[0],
+        epilog="Security is the fast model's until --confirm or `make confirm` asks the lattice estimator; seconds are "
+        "of one core, by unit costs. Sizes: 4096, 96KB, 1.5GB (binary units). docs/search.md tells more.",
+    )
+    add = parser.add_argument
+    add("--protocol", required=True, help=f"{', '.join(protocols())}; or `all`, which ranks them")
+    add("--records", type=count, required=True, metavar="N", help="records of the database")
+    add("--record-bits", type=count, required=True, metavar="W", help="bits of a record")
+    add("--security", type=float, default=128.0, metavar="BITS", help="least bits of every instance (128)")
+    add("--failure", type=float, default=-40.0, metavar="LOG2", help="log2 of the failure of a record (-40)")
+    for name, what in _BUDGETS.items():
+        add(f"--max-{name}", type=size, metavar="BYTES", help=what)
+    add("--max-seconds", type=float, metavar="S", help="seconds of an answer on one core")
+    add("--objective", choices=OBJECTIVES, default="bytes", help="what sets are ranked by (bytes)")
+    add("--hints", choices=["yes", "no"], default="yes", help="whether clients may fetch a hint beforehand (yes)")
+    add("--hint-queries", type=count, default=100, metavar="K", help="queries that a client asks of one hint (100)")
+    add("--round-trip", type=float, default=50.0, metavar="MS", help="milliseconds between client and server (50)")
+    add("--bandwidth", type=float, default=100.0, metavar="MBIT", help="megabits a second between them (100)")
+    add("--prices", type=Path, metavar="FILE", help="dollars of cores and traffic (estimator/search/prices.toml)")
+    add("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate` (the committed ones)")
+    add("--top", type=count, default=5, metavar="K", help="sets of the front that are written (5)")
+    add("--experiment", metavar="NAME", help="folder below params/searched (the protocol)")
+    add("--out", type=Path, default=FOUND, metavar="DIR", help="instead of params/searched")
+    add("--dry-run", action="store_true", help="write no parameter files")
+    add("--confirm", action="store_true", help="ask the lattice estimator for the sets that are written")
+    add("--timeout", type=float, default=ATTACK_LIMIT_SECONDS, metavar="S", help="seconds an attack, with --confirm")
+    add("--json", type=Path, metavar="FILE", help="the front and the account as JSON too")
+    return parser
+
+
+_BUDGETS = {
+    "upload": "bytes of a query",
+    "download": "bytes of an answer",
+    "offline": "bytes that a client fetches beforehand",
+    "memory": "bytes that the server holds",
+    "storage": "bytes that a client keeps",
+}
+
+
+def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
+    shape = Shape(options.records, options.record_bits)
+    bounds = _bounds(options)
+    objective = _objective(options, shape)
+    unit_costs = UnitCosts.load(options.costs or DEFAULTS)
+    evaluator = Evaluator(shape, unit_costs)
+    if options.protocol == "all":
+        with Bars() as bars:
+            choices = choose(protocols(), evaluator, bounds, objective, bars)
+        _say_choices(choices, objective)
+        found = [choice.best for choice in choices if choice.best is not None]
+        name = options.experiment or "all"
+    else:
+        space = load(options.protocol)
+        with Bars() as bars:
+            outcome = sweep(space, evaluator, bounds, WholeFront(), bars)
+        ranked = sorted(outcome.found, key=lambda f: (objective(f.figures), f.figures.costs(), str(f.literal)))
+        found = ranked[: options.top]
+        _say_front(outcome, found, objective)
+        if found:
+            changes = sensitivity(space, found[0].literal, evaluator, lambda other: Evaluator(other, unit_costs))
+            print("\nWhat small changes of the first set do:\n" + aligned(table(changes)), end="")
+        name = options.experiment or options.protocol
+        if options.json:
+            _write_json(options.json, outcome, ranked)
+    print(f"\n{evaluator.evaluated} sets described and predicted, the others remembered from {CACHE}")
+    if not found:
+        return 1
+    texts = [_text(each, given) for each in found]
+    if options.confirm:
+        print("\nThe lattice estimator:")
+        print("\n".join(confirm(found, bounds.security, evaluator, options.timeout)))
+    if not options.dry_run:
+        _write_sets(options.out / name, texts)
+        print(f"Written: {options.out / name}/1.toml" + (f" to {len(texts)}.toml" if len(texts) > 1 else ""))
+    return 0
+
+
+def _bounds(options: argparse.Namespace) -> Bounds:
+    budgets = {name: getattr(options, f"max_{name}") for name in (*_BUDGETS, "seconds")}
+    bounds = Bounds(options.security, options.failure, **budgets)
+    if options.hints == "no":
+        # Public seeds are no hint.
+        bounds = Bounds(**(asdict(bounds) | {"offline": min(_SEEDS, bounds.offline or _SEEDS)}))
+    return bounds
+
+
+#: Bytes before the first query that are seeds of public matrices and no hint.
+_SEEDS = 1024.0
+
+
+def _objective(options: argparse.Namespace, shape: Shape) -> Objective:
+    if options.round_trip < 0 or options.bandwidth <= 0:
+        raise BoundsError("--round-trip is at least 0 and --bandwidth above 0; give milliseconds and megabits a second")
+    network = Network(options.round_trip / 1000, options.bandwidth * 1e6 / 8, options.hint_queries)
+    prices = Prices.load(options.prices) if options.prices else Prices.load()
+    return Objective(options.objective, shape, network, prices)
+
+
+def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -> None:
+    space = outcome.space
+    print(f"{space.protocol}, {objective.shape.words()}: {len(outcome.found)} sets on the front")
+    rows = [[str(i), *described(f.figures), objective.words(f.figures)] for i, f in enumerate(found, 1)]
+    if rows:
+        print(aligned([HEADER, *rows]), end="")
+    else:
+        print("No set keeps all bounds. What to relax stands behind each reason:")
+    print("\n".join(outcome.account.lines()))
+
+
+def _say_choices(choices: Sequence[Choice], objective: Objective) -> None:
+    print(f"{objective.shape.words()}: protocols by {objective.name}")
+    rows = [[c.protocol, *described(c.best.figures), objective.words(c.best.figures)] for c in choices if c.best]
+    if rows:
+        print(aligned([["protocol", *HEADER[1:]], *rows]), end="")
+    for place, choice in enumerate(choices, 1):
+        print(f"\n{place}. {choice.protocol}")
+        print("\n".join(f"   - {reason}" for reason in reasons(choice, choices[0], objective)))
+
+
+def _text(found: Found, given: Sequence[str]) -> str:
+    protocol = found.literal["protocol"]
+    source = {
+        "kind": "searched",
+        "paper": load(protocol).paper,
+        "command": "pirlab-search " + shlex.join(_repeatable(given)),
+        "commit": commit(),
+        "seed": "none: nothing is drawn",
+        "note": f"{found.figures.bits:.1f} bits by the fast model, failure 2^{found.figures.log2_failure:.1f}.",
+    }
+    return toml({"source": source} | found.literal, f"../../{protocol}.schema.json")
+
+
+#: Options that change what is said or where it is written, and not the sets.
+_SAYING = {"--confirm": 0, "--dry-run": 0, "--json": 1, "--timeout": 1, "--out": 1}
+
+
+def _repeatable(given: Sequence[str]) -> list[str]:
+    """The command without what does not change the sets."""
+    kept, skip = [], 0
+    for word in given:
+        name = word.split("=")[0]
+        if skip:
+            skip -= 1
+        elif name in _SAYING:
+            skip = _SAYING[name] if "=" not in word else 0
+        else:
+            kept.append(word)
+    return kept
+
+
+def commit() -> str:
+    """The commit of the sources, `-dirty` where those of the search or of what it asks are not committed."""
+
+    def git(*words: str) -> str:
+        process = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
+        return process.stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "estimator", "impl")
+    return (git("rev-parse", "HEAD") or "unknown") + ("-dirty" if changed else "")
+
+
+def _write_sets(folder: Path, texts: Sequence[str]) -> None:
+    """1.toml, 2.toml, ...; sets of an earlier search beyond them go."""
+    for rank, text in enumerate(texts, 1):
+        write(folder / f"{rank}.toml", text)
+    for path in folder.glob("*.toml"):
+        if path.stem.isdigit() and int(path.stem) > len(texts):
+            path.unlink()
+
+
+def _write_json(path: Path, outcome: Outcome, ranked: Sequence[Found]) -> None:
+    front = [{"set": each.literal} | asdict(each.figures) for each in ranked]
+    document = {"protocol": outcome.space.protocol, "front": front, "account": outcome.account.mapping()}
+    write(path, json.dumps(document, indent=1, sort_keys=True) + "\n")
+
+
+def _refuse(message: str, code: int = 2) -> int:
+    print(f"pirlab-search: {message}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,231 @@
+"""What sets cost and how they fail: described in batches by the Rust side, predicted, remembered.
+
+Nothing here knows a protocol: sizes, work and instances come from descriptions, security from the fast model, failure
+from the noise chain, seconds from unit costs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import cost, noise
+from ..cost import UnitCosts, predict_seconds
+from ..describe import DescribeError, read_json_lines
+from ..noise import predict_noise
+from ..paths import RESULTS, pirlab_binary
+from ..security.assess import best, fast_estimate
+from ..security.attacks import MODEL
+from ..security.instance import Instance
+from .files import toml
+
+CACHE = RESULTS / "cache" / "search"
+#: Sets of one call of the binary.
+BATCH = 400
+#: What sets are called in refusals: a place, not a file.
+PLACE = "set/"
+#: Calls at a time: one runs while the answers of the other are read.
+CALLS = 2
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A database: records of so many bits."""
+
+    records: int
+    record_bits: int
+
+    def words(self) -> str:
+        return f"{self.records} records of {self.record_bits} bits"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is predicted of a set at a shape, for one query. Bytes are payloads.
+
+    hint_bytes: what a client fetches before its first query. client_bytes: what it keeps. server_bytes: what the server
+    holds while it answers. client_seconds: making a query and reading the answer. log2_failure: of a record, for any
+    data. bits: of the weakest instance, by the fast model; None without a figure. refused: why there is none of these.
+    """
+
+    upload: int = 0
+    download: int = 0
+    hint_bytes: int = 0
+    seconds: float = 0.0
+    client_seconds: float = 0.0
+    setup_seconds: float = 0.0
+    server_bytes: int = 0
+    client_bytes: int = 0
+    log2_failure: float = 0.0
+    bits: float | None = None
+    refused: str | None = None
+
+    def costs(self) -> tuple[float, ...]:
+        """What a front is about, in the order of OBJECTIVES; less is better."""
+        return self.upload, self.download, self.seconds, self.server_bytes, self.client_bytes
+
+
+OBJECTIVES = ("upload", "download", "answer seconds", "server memory", "client storage")
+Literal = dict[str, Any]
+SOURCE = {"kind": "searched"}
+
+
+class Evaluator:
+    """Evaluates sets at one shape. Answers are kept in a file of results/cache, so that a killed search goes on.
+
+    unit_costs: of which machine. evaluated: how many were not remembered.
+    """
+
+    def __init__(self, shape: Shape, unit_costs: UnitCosts, cache: Path | None = CACHE) -> None:
+        self.shape = shape
+        self.unit_costs = unit_costs
+        self.evaluated = 0
+        self._known: dict[str, Figures] = {}
+        self._path = None if cache is None else cache / f"{self._origin()}.jsonl"
+        if self._path is not None:
+            self._remember(self._path)
+
+    def __call__(self, literals: Sequence[Literal], done: Callable[[int], None] = lambda _: None) -> list[Figures]:
+        """The figures of each set; `done` is told of every finished batch's number."""
+        texts = [toml({"source": SOURCE} | literal) for literal in literals]
+        keys = [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
+        new = {key: text for key, text in zip(keys, texts) if key not in self._known}
+        done(len(keys) - len(new))
+        for found in self._evaluate(new):
+            self._store(found)
+            self.evaluated += len(found)
+            done(len(found))
+        return [self._known[key] for key in keys]
+
+    def _evaluate(self, sets: dict[str, str]) -> Iterator[dict[str, Figures]]:
+        items = list(sets.items())
+        batches = [items[i : i + BATCH] for i in range(0, len(items), BATCH)]
+        with ThreadPoolExecutor(CALLS) as pool:
+            for batch, answers in zip(batches, pool.map(self.describe, [[t for _, t in b] for b in batches])):
+                yield dict(zip([key for key, _ in batch], self._figures(answers)))
+
+    def describe(self, texts: Sequence[str]) -> list[dict]:
+        """The description of each parameter file, or {"error"}, in one call of the binary."""
+        binary = pirlab_binary()
+        if not binary.is_file():
+            raise DescribeError(f"{binary} is not built yet: run `make build`, or set PIRLAB_BINARY")
+        rows = [
+            json.dumps({"id": str(i), "parameters": f"{PLACE}{i}", "toml": text} | asdict(self.shape))
+            for i, text in enumerate(texts)
+        ]
+        process = subprocess.run(
+            [str(binary), "describe", "--batch"],
+            input="\n".join(rows) + "\n",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        answers = read_json_lines(process.stdout.splitlines())
+        if len(answers) != len(texts):
+            raise DescribeError(
+                f"`pirlab describe --batch` answered {len(answers)} of {len(texts)} sets (exit code "
+                f"{process.returncode}): {process.stderr.strip() or 'it said nothing'}. Build it anew: make build"
+            )
+        return [{"error": _without_place(a["error"])} if "error" in a else a for a in answers]
+
+    def _figures(self, descriptions: Sequence[dict]) -> list[Figures]:
+        described = [d for d in descriptions if "error" not in d]
+        seconds = iter(predict_seconds(described, self.unit_costs))
+        bits = iter(_security(described))
+        failures = iter(_failures(described))
+        return [
+            Figures(refused=d["error"]) if "error" in d else _join(d, next(seconds), next(bits), next(failures))
+            for d in descriptions
+        ]
+
+    def _origin(self) -> str:
+        """What figures depend on beside the set: binary, shape, formulas and unit costs."""
+        binary = pirlab_binary()
+        state = binary.stat() if binary.is_file() else None
+        parts = [
+            str(binary.resolve()),
+            str(state and (state.st_size, state.st_mtime_ns)),
+            json.dumps(asdict(self.shape)),
+            json.dumps(sorted(self.unit_costs.seconds.items()), default=str),
+        ]
+        digest = hashlib.sha256("\n".join(parts).encode())
+        here = Path(__file__).parent.parent
+        for path in sorted([*here.rglob("noise/**/*.py"), *here.rglob("cost/*.py"), *here.rglob("fast/*.py")]):
+            digest.update(path.read_bytes())
+        digest.update(Path(__file__).read_bytes())
+        return digest.hexdigest()[:16]
+
+    def _remember(self, path: Path) -> None:
+        if not path.is_file():
+            return
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                key, values = json.loads(line)
+                self._known[key] = Figures(**values)
+            except (ValueError, TypeError):
+                continue  # a line that a killed search left unfinished
+
+    def _store(self, found: dict[str, Figures]) -> None:
+        self._known.update(found)
+        if self._path is None:
+            return
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        lines = "".join(json.dumps([key, asdict(value)]) + "\n" for key, value in found.items())
+        with self._path.open("a", encoding="utf-8") as file:
+            # A line of its own after one that was cut off.
+            file.write("\n" * (file.tell() > 0) + lines)
+
+
+def _join(description: dict, seconds: dict[str, float], bits: float | None, failure: float | str) -> Figures:
+    if isinstance(failure, str):
+        return Figures(refused=failure, bits=bits)
+    messages = description["messages"]
+    offline = [m for m in messages if m["phase"] == "offline"]
+    online = [m for m in messages if m["phase"] != "offline" and not m["phase"].startswith(cost.UPDATES)]
+    memory = description["memory"]
+    return Figures(
+        upload=sum(m["payload_bytes"] for m in online if m["direction"] == "upload"),
+        download=sum(m["payload_bytes"] for m in online if m["direction"] == "download"),
+        hint_bytes=sum(m["payload_bytes"] for m in offline),
+        seconds=seconds["answer"],
+        client_seconds=seconds["query"] + seconds["extract"],
+        setup_seconds=seconds["total"] - seconds["answer"] - seconds["query"] - seconds["extract"],
+        server_bytes=sum(part["bytes"] for part in memory["server"]),
+        client_bytes=sum(part["bytes"] for part in memory["client"]),
+        log2_failure=failure,
+        bits=bits,
+    )
+
+
+def _security(descriptions: Sequence[dict]) -> list[float | None]:
+    """The least bits over the instances of each, by the fast model."""
+    instances = [[Instance.of(i) for i in d["instances"]] for d in descriptions]
+    answers = fast_estimate(list(dict.fromkeys(i for group in instances for i in group)))
+    found: list[float | None] = []
+    for group in instances:
+        attacks = [best(answers[i]["results"], MODEL) for i in group]
+        bits = [a.log2_rop for a in attacks if a is not None and a.log2_rop is not None]
+        found.append(min(bits) if attacks and len(bits) == len(attacks) else None)
+    return found
+
+
+def _failures(descriptions: Sequence[dict]) -> list[float | str]:
+    """log2 of the failure probability of each, or why there is none."""
+    try:
+        return [each["log2_failure"] for each in predict_noise(descriptions)]
+    except ValueError as error:
+        if len(descriptions) == 1:
+            return [str(error)]
+        return [_failures([description])[0] for description in descriptions]
+
+
+def _without_place(message: str) -> str:
+    """A refusal without the name of a file that does not exist."""
+    return re.sub(rf"(parameter file )?{PLACE}\d+: ", "", message)

@@ -1,0 +1,42 @@
+"""Pareto fronts: what no other set undercuts in every respect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Costs = NDArray[np.float64]
+
+
+def undominated(costs: Costs) -> list[int]:
+    """Positions of the rows on the front; of equal rows the first. costs: shape (sets, objectives), less is better."""
+    found: list[int] = []
+    front = np.empty((0, costs.shape[1] if costs.ndim == 2 else 0))
+    for i in np.lexsort(costs.T[::-1]) if len(costs) else []:
+        # In lexicographic order no later row undercuts an earlier one.
+        if not np.any(np.all(front <= costs[i], axis=1)):
+            found.append(int(i))
+            front = np.vstack([front, costs[i]])
+    return sorted(found)
+
+
+class Front:
+    """The front of what was added so far."""
+
+    def __init__(self) -> None:
+        self._costs: Costs | None = None
+
+    def covers(self, costs: Sequence[float]) -> bool:
+        """Whether something added costs no more in any respect."""
+        return self._costs is not None and bool(np.any(np.all(self._costs <= np.asarray(costs), axis=1)))
+
+    def add(self, costs: Sequence[float]) -> bool:
+        """Add a set; False where it is covered. What it covers is forgotten."""
+        if self.covers(costs):
+            return False
+        new = np.asarray(costs, dtype=float)[None, :]
+        old = np.empty((0, new.shape[1])) if self._costs is None else self._costs
+        self._costs = np.vstack([old[~np.all(new <= old, axis=1)], new])
+        return True

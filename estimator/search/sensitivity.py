@@ -1,0 +1,110 @@
+"""What small changes of a set do: one bit of q, one digit fewer, one bit less of an answer, a doubled database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from ..modulus import parse_modulus
+from ..noise.digits import gadget_length
+from .bounds import kilobytes
+from .evaluate import Evaluator, Figures, Literal, Shape
+from .gadget_choice import quietest_gadget
+from .rings import NoRing, two_primes
+from .space_file import Axis, Space, get, put
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a set, and the figures after it."""
+
+    words: str
+    figures: Figures
+
+
+def sensitivity(
+    space: Space, literal: Literal, evaluator: Evaluator, doubled: Callable[[Shape], Evaluator]
+) -> list[Change]:
+    """The set as it is, then every change; `doubled` makes an evaluator of a larger shape."""
+    changed = [("as found", literal), *_changes(space, literal)]
+    figures = evaluator([each for _, each in changed])
+    found = [Change(words, each) for (words, _), each in zip(changed, figures)]
+    shape = Shape(2 * evaluator.shape.records, evaluator.shape.record_bits)
+    return [*found, Change("twice the records", doubled(shape)([literal])[0])]
+
+
+def _changes(space: Space, literal: Literal) -> list[tuple[str, Literal]]:
+    found = []
+    for axis in space.axes:
+        if axis.kind == "family" and "degree" in literal[axis.key]:
+            found += [_modulus(space, axis, literal, step) for step in (1, -1)]
+        elif axis.kind == "gadget":
+            found.append(_digit(axis, literal))
+        elif axis.kind.startswith("above"):
+            less = deepcopy(literal)
+            put(less, axis.key, get(literal, axis.key) // 2)
+            found.append((f"{axis.key}: one bit less", less))
+    return [each for each in found if each is not None]
+
+
+def _modulus(space: Space, axis: Axis, literal: Literal, step: int) -> tuple[str, Literal] | None:
+    """One bit of q more or fewer, gadgets as they are."""
+    ring = literal[axis.key]
+    bits = sum((int(p) - 1).bit_length() for p in str(ring["modulus"]).split("*"))
+    try:
+        modulus = two_primes(ring["degree"], bits + step)
+    except NoRing:
+        return None
+    changed = deepcopy(literal)
+    changed[axis.key]["modulus"] = modulus
+    for key, of in space.bytes_of.items():
+        put(changed, key, -(-parse_modulus(get(changed, of)).bit_length() // 8))
+    return f"q of {bits + step} bits instead of {bits}", changed
+
+
+def _digit(axis: Axis, literal: Literal) -> tuple[str, Literal] | None:
+    """One digit fewer, with the base and the dropped digits that are then best."""
+    table, ring = literal[axis.key], literal[axis.of]
+    modulus = parse_modulus(ring["modulus"])
+    length = gadget_length(table["digits"], modulus, 1 << table["base_log2"], table["dropped"])
+    fewer = quietest_gadget(ring, length - 1, table["digits"]) if length > 1 else None
+    if fewer is None:
+        return None
+    changed = deepcopy(literal)
+    changed[axis.key].update(fewer)
+    return f"{axis.key}: {length - 1} digits instead of {length}", changed
+
+
+def table(changes: list[Change]) -> list[list[str]]:
+    """Rows of text, the header first."""
+    rows = [["change", "security", "failure", "upload", "download", "answer", "server"]]
+    for change in changes:
+        f = change.figures
+        if f.refused is not None:
+            rows.append([change.words, f"refused: {f.refused}", *[""] * 5])
+        else:
+            rows.append([change.words, *described(f)])
+    return rows
+
+
+def described(figures: Figures) -> list[str]:
+    """Security, failure, upload, download, answer time and server memory as people read them."""
+    return [
+        "unknown" if figures.bits is None else f"{figures.bits:.1f}",
+        f"2^{figures.log2_failure:.1f}",
+        kilobytes(figures.upload),
+        kilobytes(figures.download),
+        seconds(figures.seconds),
+        kilobytes(figures.server_bytes),
+    ]
+
+
+def seconds(value: float) -> str:
+    """Three digits."""
+    return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def mapping(changes: list[Change]) -> list[dict[str, Any]]:
+    return [{"change": each.words} | vars(each.figures) for each in changes]

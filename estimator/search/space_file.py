@@ -1,0 +1,215 @@
+"""Spaces: the sets of a protocol that a search tries, as spaces/<protocol>.toml writes them.
+
+A space has what all sets share (`[set]`) and axes. A set takes one value of each axis. Axes are of two kinds:
+- free ones: any value may be the best in one respect and the worst in another;
+- ordered ones (`cheaper = true`): each value makes no message longer, no table larger and no phase slower than the one
+  before it, and no decryption less noisy. So where a set fails, sets further along fail too; where one is right, those
+  before it cost at least as much.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from ..modulus import parse_modulus
+from .gadget_choice import quietest_gadget
+from .rings import Secured, quietest, reaches, secured, tables
+
+SPACES = Path(__file__).with_name("spaces")
+FAMILIES = "families"
+
+
+class SpaceError(ValueError):
+    """A space that cannot be used: file, axis, value and remedy."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One choice of a set.
+
+    key: where the values go, as `table.key`. kind: `values`; `family`, whose values are tables with dimension, modulus,
+    secret and error; `gadget`, whose values are lengths, of gadgets for the ring in the table `of`; `above_modulus` and
+    `above_bits`, whose values are bits by which a power of two exceeds the plaintext modulus `of`, or 2^`of`.
+    """
+
+    key: str
+    values: tuple[Any, ...]
+    kind: str = "values"
+    cheaper: bool = False
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Space:
+    """A protocol's space.
+
+    bytes_of: keys whose value is the bytes of another key's modulus. coarse: fewer values of some axes, by key, for a
+    look at all protocols.
+    """
+
+    protocol: str
+    title: str
+    paper: str
+    shared: dict[str, Any]
+    axes: tuple[Axis, ...]
+    bytes_of: dict[str, str] = field(default_factory=dict)
+    coarse: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def families(self) -> list[Axis]:
+        return [axis for axis in self.axes if axis.kind == "family"]
+
+    @property
+    def free(self) -> list[Axis]:
+        return [axis for axis in self.axes if axis.kind != "family" and not axis.cheaper]
+
+    @property
+    def ordered(self) -> list[Axis]:
+        return [axis for axis in self.axes if axis.cheaper]
+
+    @property
+    def size(self) -> int:
+        """Number of sets, secure or not."""
+        return prod(len(axis.values) for axis in self.axes)
+
+    @property
+    def ordered_shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.values) for axis in self.ordered)
+
+    def combinations(self, kept: Sequence[Sequence[Secured]]) -> Iterator[dict[str, Any]]:
+        """Every choice of the families' tables that were kept and of the free axes, as values by key."""
+        keys = [axis.key for axis in (*self.families, *self.free)]
+        columns = [[each.table for each in tables] for tables in kept] + [list(a.values) for a in self.free]
+        for choice in product(*columns):
+            yield dict(zip(keys, choice))
+
+    def literal(self, combination: dict[str, Any], at: Sequence[int]) -> dict[str, Any] | None:
+        """The set of a combination and of the positions on the ordered axes; None where a gadget does not exist."""
+        chosen = combination | {axis.key: axis.values[i] for axis, i in zip(self.ordered, at)}
+        literal: dict[str, Any] = {"protocol": self.protocol, "title": self.title} | deepcopy(self.shared)
+        for axis in self.axes:
+            value = chosen[axis.key]
+            if axis.kind == "gadget":
+                table = literal.setdefault(axis.key, {})
+                found = quietest_gadget(chosen[axis.of], value, table["digits"])
+                if found is None:
+                    return None
+                table.update(found)
+            elif axis.kind.startswith("above"):
+                below = chosen[axis.of]
+                bits = below if axis.kind == "above_bits" else (below - 1).bit_length()
+                put(literal, axis.key, 1 << (bits + value))
+            elif axis.kind == "family":
+                literal.setdefault(axis.key, {}).update(value)
+            else:
+                put(literal, axis.key, value)
+        for key, modulus in self.bytes_of.items():
+            put(literal, key, -(-parse_modulus(get(literal, modulus)).bit_length() // 8))
+        return literal
+
+    def secure(self, target: float) -> tuple[list[list[Secured]], list[Secured]]:
+        """The families' tables that reach the target and are no noisier than need be; and those that miss it."""
+        kept, missed = [], []
+        for axis in self.families:
+            all_of_it = secured(axis.values)
+            good = [each for each in all_of_it if reaches(each.bits, target)]
+            missed += [each for each in all_of_it if not reaches(each.bits, target)]
+            kept.append(quietest(good))
+        return kept, missed
+
+    def narrowed(self, values: Mapping[str, Sequence[Any]] | None = None) -> Space:
+        """The same with other values on some axes; by default the coarse ones."""
+        values = self.coarse if values is None else values
+        unknown = set(values) - {axis.key for axis in self.axes}
+        if unknown:
+            raise SpaceError(f"{self.protocol}: there is no axis {', '.join(sorted(unknown))}; correct the key")
+        axes = tuple(replace(axis, values=tuple(values.get(axis.key, axis.values))) for axis in self.axes)
+        return replace(self, axes=axes)
+
+
+def put(literal: dict[str, Any], key: str, value: Any) -> None:
+    """Set `table.key`, making the tables on the way."""
+    *tables_on_the_way, last = key.split(".")
+    for name in tables_on_the_way:
+        literal = literal.setdefault(name, {})
+    literal[last] = deepcopy(value)
+
+
+def get(literal: dict[str, Any], key: str) -> Any:
+    value: Any = literal
+    for name in key.split("."):
+        value = value[name]
+    return value
+
+
+def protocols() -> list[str]:
+    """Protocols that have a space."""
+    return sorted(path.stem for path in SPACES.glob("*.toml") if path.stem != FAMILIES)
+
+
+@lru_cache(maxsize=64)
+def load(protocol: str) -> Space:
+    """The space of a protocol; SpaceError where there is none or it is not a space."""
+    path = SPACES / f"{protocol}.toml"
+    if protocol not in protocols():
+        raise SpaceError(
+            f"there is no protocol {protocol!r} to search; there are {', '.join(protocols())}, and `all`. "
+            f"A new one needs {SPACES.name}/{protocol}.toml (docs/search.md)"
+        )
+    return parse(path.name, tomllib.loads(path.read_text(encoding="utf-8")), _families())
+
+
+@lru_cache(maxsize=1)
+def _families() -> dict[str, Any]:
+    return tomllib.loads((SPACES / f"{FAMILIES}.toml").read_text(encoding="utf-8"))
+
+
+def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Space:
+    """A space from its document; SpaceError says what is wrong with it."""
+    try:
+        axes = tuple(_axis(name, axis, families) for axis in document["axis"])
+        coarse = {key: _axis(name, {"key": key} | axis, families) for key, axis in document.get("coarse", {}).items()}
+        return Space(
+            document["protocol"],
+            document["title"],
+            document["paper"],
+            document["set"],
+            axes,
+            document.get("bytes_of", {}),
+            {key: axis.values for key, axis in coarse.items()},
+        )
+    except KeyError as error:
+        raise SpaceError(f"{name}: key {error} is missing; compare with the other spaces") from None
+
+
+def _axis(name: str, axis: dict[str, Any], families: dict[str, Any]) -> Axis:
+    key, cheaper = axis["key"], axis.get("cheaper", False)
+    if "values" in axis:
+        return Axis(key, tuple(axis["values"]), cheaper=cheaper)
+    if "more_bits" in axis:
+        kind = "above_bits" if "above_bits" in axis else "above_modulus"
+        return Axis(key, tuple(axis["more_bits"]), kind, cheaper, axis.get(kind, ""))
+    if "log2" in axis:
+        return Axis(key, tuple(1 << bits for bits in axis["log2"]), cheaper=cheaper)
+    if "log2_plus_one" in axis:
+        return Axis(key, tuple((1 << bits) + 1 for bits in axis["log2_plus_one"]), cheaper=cheaper)
+    if "plain_modulus" in axis:
+        rows = tuple([{"log2_samples": 32, "modulus": p}] for p in axis["plain_modulus"])
+        return Axis(key, rows, cheaper=cheaper)
+    if "gadget_lengths" in axis:
+        return Axis(key, tuple(axis["gadget_lengths"]), "gadget", cheaper, axis.get("of", ""))
+    if "family" in axis:
+        if axis["family"] not in families:
+            raise SpaceError(f"{name}: axis {key}: no family {axis['family']!r}; there are {', '.join(families)}")
+        return Axis(key, tuple(t for part in families[axis["family"]] for t in tables(part)), "family")
+    raise SpaceError(
+        f"{name}: axis {key} has none of values, log2, log2_plus_one, more_bits, plain_modulus, gadget_lengths, family"
+    )

@@ -1,0 +1,292 @@
+"""The walk through a space that leaves out only what cannot be on the front, and the walk that leaves out nothing.
+
+1. Families: tables whose instance is weaker than the target fall out, then those that another undercuts in noise.
+2. Each combination of the free axes is described at its cheapest corner, the last value of every ordered axis. Nothing
+   of the combination costs less: beyond a budget, or covered by the front, all of it is left out.
+3. The rest in the order of their corners' costs. The ordered axes make a grid in which failing spreads towards the
+   cheaper values, and being right and being refused (too long a message, too many digits) towards the dearer ones. So
+   its boundary is found by asking, again and again, for the point whose answer decides most of what is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import log, prod
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .account import Account
+from .bounds import Bounds
+from .evaluate import Evaluator, Figures, Literal
+from .front import Front, undominated
+from .rings import Secured
+from .space_file import Space
+
+#: Combinations walked side by side, so that descriptions come in batches.
+SIDE_BY_SIDE = 100
+
+
+@dataclass(frozen=True)
+class Found:
+    """A set that keeps all bounds."""
+
+    literal: Literal
+    figures: Figures
+
+
+class Progress(Protocol):
+    """Told how much there is to do, and of what is done."""
+
+    def stage(self, name: str, total: int) -> None: ...
+
+    def advance(self, count: int) -> None: ...
+
+
+class Silent:
+    """Tells nobody."""
+
+    def stage(self, name: str, total: int) -> None:
+        del name, total
+
+    def advance(self, count: int) -> None:
+        del count
+
+
+class Aim(Protocol):
+    """What a walk is for. order: what is taken up first. hopeless: nothing that costs at least so much is wanted. add:
+    this set keeps the bounds."""
+
+    def order(self, figures: Figures) -> float: ...
+
+    def hopeless(self, figures: Figures) -> bool: ...
+
+    def add(self, figures: Figures) -> None: ...
+
+
+class WholeFront:
+    """All sets that no other undercuts in every respect."""
+
+    def __init__(self) -> None:
+        self._front = Front()
+
+    def order(self, figures: Figures) -> float:
+        """One number of all costs."""
+        return sum(log(1 + cost) if cost >= 1 else cost for cost in figures.costs())
+
+    def hopeless(self, figures: Figures) -> bool:
+        return self._front.covers(figures.costs())
+
+    def add(self, figures: Figures) -> None:
+        self._front.add(figures.costs())
+
+
+class Least:
+    """Only the set with the least score."""
+
+    def __init__(self, score: Callable[[Figures], float]) -> None:
+        self._score = score
+        self._least = float("inf")
+
+    def order(self, figures: Figures) -> float:
+        return self._score(figures)
+
+    def hopeless(self, figures: Figures) -> bool:
+        return self._score(figures) >= self._least
+
+    def add(self, figures: Figures) -> None:
+        self._least = min(self._least, self._score(figures))
+
+
+@dataclass
+class Outcome:
+    """What a walk found: the front, and why the rest of the space is not on it."""
+
+    found: list[Found]
+    account: Account
+    space: Space
+    tried: int
+
+
+def sweep(
+    space: Space, evaluator: Evaluator, bounds: Bounds, aim: Aim | None = None, progress: Progress | None = None
+) -> Outcome:
+    """The sets of a space that keep all bounds and that no other undercuts, without looking at all of them."""
+    aim, progress = aim or WholeFront(), progress or Silent()
+    account = Account(space, bounds)
+    kept, missed = space.secure(bounds.security)
+    account.insecure(missed, kept)
+    combinations = list(space.combinations(kept))
+    points = prod(space.ordered_shape)
+    last = [n - 1 for n in space.ordered_shape]
+    progress.stage(f"{space.protocol}: {len(combinations)} combinations", len(combinations))
+    corners = _figures(space, evaluator, [(c, last) for c in combinations], progress.advance)
+    open_ones = []
+    for combination, corner in zip(combinations, corners):
+        if corner.refused is not None:
+            account.refused(corner, points)
+        elif bounds.exceeded(corner):
+            account.beyond(corner, points)
+        else:
+            open_ones.append((combination, corner))
+    open_ones.sort(key=lambda pair: aim.order(pair[1]))
+    right: list[Found] = []
+    progress.stage(f"{space.protocol}: gadgets and moduli", len(open_ones))
+    for start in range(0, len(open_ones), SIDE_BY_SIDE):
+        grids = []
+        for combination, corner in open_ones[start : start + SIDE_BY_SIDE]:
+            if aim.hopeless(corner):
+                account.undercut(points)
+            else:
+                grids.append(_Grid(space, combination, bounds, aim))
+        _walk(grids, evaluator)
+        for grid in grids:
+            grid.tell(account)
+            right += grid.right
+        progress.advance(len(open_ones[start : start + SIDE_BY_SIDE]))
+    found = front_of(right)
+    account.undercut(len(right) - len(found))
+    return Outcome(found, account, space, evaluator.evaluated)
+
+
+def exhaustive(space: Space, evaluator: Evaluator, bounds: Bounds) -> list[Found]:
+    """The same front by evaluating every set of the space, secure or not: slow, and the reference for `sweep`."""
+    shape = space.ordered_shape
+    everything = [[Secured(table, None) for table in axis.values] for axis in space.families]
+    asked = [
+        (combination, list(at))
+        for combination in space.combinations(everything)
+        for at in product(*(range(n) for n in shape))
+    ]
+    figures = _figures(space, evaluator, asked)
+    right = [
+        Found(literal, each)
+        for (combination, at), each in zip(asked, figures)
+        if each.refused is None
+        and bounds.reached(each)
+        and not bounds.exceeded(each)
+        and (literal := space.literal(combination, at)) is not None
+    ]
+    return front_of(right)
+
+
+def front_of(right: Sequence[Found]) -> list[Found]:
+    """The front, in the order of costs; of sets that cost the same, the one that fails least."""
+    ordered = sorted(right, key=lambda f: (f.figures.costs(), f.figures.log2_failure, str(f.literal)))
+    costs = np.array([f.figures.costs() for f in ordered], dtype=float).reshape(len(ordered), -1)
+    return [ordered[i] for i in undominated(costs)]
+
+
+def _figures(
+    space: Space,
+    evaluator: Evaluator,
+    asked: Sequence[tuple[dict[str, Any], Sequence[int]]],
+    done: Callable[[int], None] = lambda _: None,
+) -> list[Figures]:
+    literals = [space.literal(combination, at) for combination, at in asked]
+    figures = iter(evaluator([each for each in literals if each is not None], done))
+    missing = Figures(refused="there is no gadget of that length for the ring")
+    return [missing if each is None else next(figures) for each in literals]
+
+
+def _walk(grids: Sequence[_Grid], evaluator: Evaluator) -> None:
+    """Ask for points of all grids together until none is open."""
+    while True:
+        asked = [(grid, at) for grid in grids for at in grid.questions()]
+        if not asked:
+            return
+        literals = [grid.space.literal(grid.combination, at) for grid, at in asked]
+        figures = iter(evaluator([each for each in literals if each is not None]))
+        for (grid, at), literal in zip(asked, literals):
+            if literal is None:
+                grid.missing(at)
+            else:
+                grid.answer(at, literal, next(figures))
+
+
+OPEN, FAILED, RIGHT, REFUSED = range(4)
+
+
+class _Grid:
+    """The points of one combination on the ordered axes. State of each: open, failed, right (or dearer), refused."""
+
+    def __init__(self, space: Space, combination: dict[str, Any], bounds: Bounds, aim: Aim) -> None:
+        self.space, self.combination, self.bounds, self.aim = space, combination, bounds, aim
+        self.state: NDArray[np.int8] = np.full(space.ordered_shape or (1,), OPEN, dtype=np.int8)
+        self.right: list[Found] = []
+        self.failed: list[Figures] = []
+        self.beyond: list[Figures] = []
+        self.refusals: list[Figures] = []
+        self.first = [tuple(n - 1 for n in self.state.shape), tuple(0 for _ in self.state.shape)]
+
+    def questions(self) -> list[tuple[int, ...]]:
+        """The open point to ask for: both corners first, then what decides most whatever the answer is."""
+        while self.first:
+            at = self.first.pop()
+            if self.state[at] == OPEN:
+                return [self._at(at)]
+        unknown = self.state == OPEN
+        if not unknown.any():
+            return []
+        fewer = np.minimum(_cumulative(unknown), _cumulative(unknown[_flip(unknown)])[_flip(unknown)])
+        fewer[~unknown] = -1
+        return [self._at(np.unravel_index(int(np.argmax(fewer)), unknown.shape))]
+
+    def _at(self, index: Any) -> tuple[int, ...]:
+        return tuple(int(i) for i in index)
+
+    def answer(self, at: tuple[int, ...], literal: Literal, figures: Figures) -> None:
+        """What an evaluated point says of itself and of its neighbours."""
+        at = at or (0,)
+        dearer, cheaper = tuple(slice(0, i + 1) for i in at), tuple(slice(i, None) for i in at)
+        if figures.refused is not None:
+            self.refusals.append(figures)
+            self._spread(dearer, REFUSED)
+        elif self.bounds.exceeded(figures):
+            self.beyond.append(figures)
+            self._spread(dearer, REFUSED)
+        elif not self.bounds.reached(figures):
+            self.failed.append(figures)
+            self._spread(cheaper, FAILED)
+            if self.aim.hopeless(figures):
+                self._spread(dearer, RIGHT)
+        else:
+            if not self.aim.hopeless(figures):
+                self.right.append(Found(literal, figures))
+                self.aim.add(figures)
+            self._spread(dearer, RIGHT)
+
+    def missing(self, at: tuple[int, ...]) -> None:
+        """A point whose set does not exist."""
+        self.state[at or (0,)] = REFUSED
+        self.refusals.append(Figures(refused="there is no gadget of that length for the ring"))
+
+    def _spread(self, where: tuple[slice, ...], state: int) -> None:
+        part = self.state[where]
+        part[part == OPEN] = state
+
+    def tell(self, account: Account) -> None:
+        """Add what became of the points to the account."""
+        states = np.bincount(self.state.ravel(), minlength=4)
+        account.failed(self.failed, int(states[FAILED]))
+        refused = int(states[REFUSED])
+        if self.beyond:
+            account.beyond_all(self.beyond, refused)
+        elif self.refusals:
+            account.refused(self.refusals[0], refused)
+        account.undercut(int(states[RIGHT]) - len(self.right))
+
+
+def _flip(array: NDArray) -> tuple[slice, ...]:
+    return tuple(slice(None, None, -1) for _ in array.shape)
+
+
+def _cumulative(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many open points are at or before each point on every axis."""
+    total = unknown.astype(np.int64)
+    for axis in range(total.ndim):
+        total = np.cumsum(total, axis=axis)
+    return total
