@@ -9,8 +9,7 @@ use crate::params::{ParameterFile, ParameterSet};
 use crate::progress::Progress;
 use crate::protocol::{
     doublepir::DoublePir, inspire::Inspire, inspire0::Inspire0, inspire2::Inspire2, pirouette::PirouetteH,
-    respire::Respire,
-    simplepir::SimplePir, simpleypir::SimpleYpir, ypir::Ypir,
+    respire::Respire, simplepir::SimplePir, simpleypir::SimpleYpir, ypir::Ypir,
 };
 use crate::runner::{Options, Run, Session};
 use crate::scheme::Scheme;

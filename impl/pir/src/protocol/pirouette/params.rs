@@ -264,7 +264,7 @@ fn small_secret(lwe: &SmallLiteral) -> Result<()> {
             }
             Err(Error::value("lwe.secret", format!("weight {weight} in dimension {}.", lwe.dimension)))
         }
-        SecretKind::Uniform {} | SecretKind::Gaussian { .. } => Err(Error::value(
+        SecretKind::Uniform {} | SecretKind::UniformRange { .. } | SecretKind::Gaussian { .. } => Err(Error::value(
             "lwe.secret",
             "blind rotations take keys of ones, zeros and minus ones: write binary, ternary or fixed_weight.",
         )),
