@@ -8,8 +8,15 @@ use crate::error::{Error, Result};
 use crate::params::{ParameterFile, ParameterSet};
 use crate::progress::Progress;
 use crate::protocol::{
-    doublepir::DoublePir, inspire::Inspire, inspire0::Inspire0, inspire2::Inspire2, pirouette::PirouetteH,
-    respire::Respire, simplepir::SimplePir, simpleypir::SimpleYpir, ypir::Ypir,
+    doublepir::DoublePir,
+    inspire::Inspire,
+    inspire0::Inspire0,
+    inspire2::Inspire2,
+    pirouette::{Pirouette, PirouetteH},
+    respire::Respire,
+    simplepir::SimplePir,
+    simpleypir::SimpleYpir,
+    ypir::Ypir,
 };
 use crate::runner::{Options, Run, Session};
 use crate::scheme::Scheme;
@@ -70,7 +77,7 @@ fn open<'a, S: Scheme + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 9] = [
+static PROTOCOLS: [Protocol; 10] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
     entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
@@ -79,6 +86,7 @@ static PROTOCOLS: [Protocol; 9] = [
     entry::<Inspire2>(env!("PIRLAB_SOURCE_INSPIRE2")),
     entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
     entry::<Respire>(env!("PIRLAB_SOURCE_RESPIRE")),
+    entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),
     entry::<PirouetteH>(env!("PIRLAB_SOURCE_PIROUETTE")),
 ];
 

@@ -80,6 +80,7 @@ impl<F: Selecting> Described<'_, F> {
             automorphism,
             squaring,
             rgsw,
+            spacing,
             database,
             response,
             response_secret,
@@ -121,7 +122,7 @@ impl<F: Selecting> Described<'_, F> {
             "automorphism_gadget": gadget(automorphism),
             "squaring_gadget": gadget(squaring),
             "rgsw_gadget": gadget(rgsw),
-            "rgsw_window": self.params.spacing(),
+            "rgsw_window": spacing,
             "response_degree": response_degree,
             "response_modulus": mask_modulus.to_string(),
             "mask_modulus": mask_modulus.to_string(),
@@ -256,7 +257,7 @@ impl<F: Selecting> Described<'_, F> {
         };
         let floors = count(&[queries, digits.saturating_sub(1), if digit_bits == 1 { 1 } else { 2 }]);
         let passes = |number: u64| number.div_ceil(BITS_TOGETHER as u64);
-        let positions: Vec<usize> = (0..rgsw.length).map(|row| row * self.params.spacing()).collect();
+        let positions: Vec<usize> = (0..rgsw.length).map(|row| row * self.params.spacing).collect();
         let automorphisms = extraction_automorphisms(n as usize, &positions, Extraction::Tree) as u64;
         let per_automorphism = both(product_ntts(1, automorphism.length, primes as usize));
         let squares = (rgsw.length * mask_row_ntts(squaring.length, primes as usize)) as u64;

@@ -9,6 +9,7 @@ use super::query::{Bits, BitsLiteral, Encryption, Index, IndexLiteral};
 use super::switching::KeySwitching;
 use super::trace::Trace;
 use crate::error::Result;
+use crate::folded::Place;
 use crate::rlwe::Rlwe;
 use crate::scheme::Context;
 
@@ -60,7 +61,7 @@ pub trait Selecting: QueryForm {
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
         index_bits: u32,
-        trace: Option<&mut Trace>,
+        trace: Option<(&mut Trace, Place)>,
         context: &Context,
     ) -> Result<Vec<Vec<Lwe>>>;
 }
@@ -105,7 +106,7 @@ impl Selecting for Bits {
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
         _: u32,
-        _: Option<&mut Trace>,
+        _: Option<(&mut Trace, Place)>,
         _: &Context,
     ) -> Result<Vec<Vec<Lwe>>> {
         // What is sent is what is needed.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lattice::convert::{ConverterKeys, Extraction, RgswConverter};
+use lattice::functional::Bootstrapper;
 use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::rotate::{BlindRotationKey, SeededBlindRotationKey};
 use lattice::{LatticeError, Masks, RlweKey, RlwePrime, SeededRlwePrime};
@@ -39,10 +40,17 @@ pub struct Secrets {
 
 /// What the server computes with for one client.
 pub struct ServerKeys {
-    pub rotation: BlindRotationKey<u32>,
+    rotations: Rotations,
+    /// LWE to RGSW.
     pub converter: RgswConverter<u32>,
-    pub switcher: Option<LweSwitcher>,
+    /// The switch to the ring of responses.
     pub response: RlwePrime<u32>,
+}
+
+/// Blind rotations, with the switch to their small key where the protocol has one.
+enum Rotations {
+    Alone(BlindRotationKey<u32>),
+    Switched(Box<Bootstrapper<u32>>),
 }
 
 impl Secrets {
@@ -144,6 +152,25 @@ pub(super) fn lwe_modulus(switching: &KeySwitching) -> Result<Modulus<u64>> {
 }
 
 impl ServerKeys {
+    /// The blind rotation.
+    pub fn rotation(&self) -> &BlindRotationKey<u32> {
+        match &self.rotations {
+            Rotations::Alone(rotation) => rotation,
+            Rotations::Switched(bootstrapper) => bootstrapper.rotation(),
+        }
+    }
+
+    /// Functions of LWE ciphertexts under the ring key.
+    ///
+    /// # Errors
+    /// Keys of a protocol without a key switch.
+    pub fn bootstrapper(&self) -> Result<&Bootstrapper<u32>> {
+        match &self.rotations {
+            Rotations::Switched(bootstrapper) => Ok(bootstrapper),
+            Rotations::Alone(_) => Err(Error::message(SWITCHING, "it is missing.")),
+        }
+    }
+
     /// Expands what a client sent: all keys in the order of [`wire_bytes`].
     ///
     /// # Errors
@@ -178,15 +205,10 @@ impl ServerKeys {
             trace: trace.collect::<std::result::Result<_, _>>().map_err(refuse(AUTOMORPHISMS))?,
             squaring: SeededRlwePrime::from_bytes(&squaring, payload(SQUARING)?.payload()).map_err(refuse(SQUARING))?,
         };
-        let converter = RgswConverter::new(
-            &gadget(&params.rgsw)?,
-            params.spacing(),
-            Extraction::Tree,
-            (&tracing, &squaring),
-            &keys,
-        );
+        let converter =
+            RgswConverter::new(&gadget(&params.rgsw)?, params.spacing, Extraction::Tree, (&tracing, &squaring), &keys);
         let response = SeededRlwePrime::from_bytes(responder.gadget(), payload(RESPONSE)?.payload());
-        let switcher = params.query.switching().map(|switching| -> Result<LweSwitcher> {
+        let switcher: Option<Result<LweSwitcher>> = params.query.switching().map(|switching| -> Result<LweSwitcher> {
             let gadget = switching.gadget(context.kernel)?;
             let key = SeededLweSwitchKey::from_bytes(
                 gadget.as_ref(),
@@ -196,10 +218,13 @@ impl ServerKeys {
             let key = key.and_then(|key| key.expand()).map_err(refuse(SWITCHING))?;
             LweSwitcher::new(key, gadget).map_err(internal)
         });
+        let rotations = match switcher.transpose()? {
+            None => Rotations::Alone(rotation),
+            Some(switcher) => Rotations::Switched(Box::new(Bootstrapper::new(rotation, switcher).map_err(internal)?)),
+        };
         Ok(Self {
-            rotation,
+            rotations,
             converter: converter.map_err(internal)?,
-            switcher: switcher.transpose()?,
             response: response.map_err(refuse(RESPONSE))?.expand(responder.gadget().ring()),
         })
     }

@@ -5,6 +5,7 @@
 
 mod client;
 mod describe;
+mod digits;
 mod form;
 mod keys;
 mod params;

@@ -43,8 +43,8 @@ pub struct Literal<Q> {
     pub automorphism: GadgetLiteral,
     /// Gadget of the squaring key.
     pub squaring: GadgetLiteral,
-    /// Gadget of the RGSW encryptions of the index's bits.
-    pub rgsw: GadgetLiteral,
+    /// The RGSW encryptions of the index's bits.
+    pub rgsw: RgswLiteral,
     /// How records are laid out.
     pub database: DatabaseLiteral,
     /// Compression of the response.
@@ -83,6 +83,21 @@ pub struct BlindRotationLiteral {
     pub dropped: u32,
     /// Key bits taken together in a step: 1 or 2.
     pub bits_per_step: u32,
+}
+
+/// The `[rgsw]` table as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RgswLiteral {
+    /// log2 of the gadget's base.
+    pub base_log2: u32,
+    /// Low digits that are left out.
+    #[serde(default)]
+    pub dropped: u32,
+    /// Coefficients from row to row in the accumulator of LWE to RGSW: LWE errors modulo 2N below half of it do no harm, and the more
+    /// often 2 divides it, the fewer automorphisms take the rows apart. Left out: the largest power of two that fits.
+    #[serde(default)]
+    pub spacing: Option<u32>,
 }
 
 /// The `[database]` table as written.
@@ -191,6 +206,8 @@ pub struct Params<F> {
     pub squaring: BalancedGadget,
     /// Gadget of the index's RGSW encryptions.
     pub rgsw: BalancedGadget,
+    /// Coefficients between the rows of the accumulator of LWE to RGSW.
+    pub spacing: usize,
     /// Layout.
     pub database: DatabaseParams,
     /// Moduli, degree and gadget of responses.
@@ -235,11 +252,6 @@ impl<F> Params<F> {
     pub(super) fn scale(&self) -> u64 {
         self.rlwe.modulus() / self.database.plain_modulus()
     }
-
-    /// Coefficients between the rows of the accumulator of LWE to RGSW: the widest even spacing.
-    pub(super) fn spacing(&self) -> usize {
-        lattice::convert::RgswConverter::<u32>::widest_spacing(self.rlwe.degree, self.rgsw.length, 1)
-    }
 }
 
 /// A standard deviation of an LWE error, in range.
@@ -269,6 +281,20 @@ fn small_secret(lwe: &SmallLiteral) -> Result<()> {
             "blind rotations take keys of ones, zeros and minus ones: write binary, ternary or fixed_weight.",
         )),
     }
+}
+
+fn checked_spacing(spacing: Option<u32>, rows: usize, degree: usize) -> Result<usize> {
+    let most = degree / rows;
+    if most < 2 {
+        let problem = format!("{rows} digits leave no room in an accumulator of {degree} coefficients.");
+        return Err(Error::value("rgsw", problem));
+    }
+    let spacing = spacing.map_or(1 << most.ilog2(), |spacing| spacing as usize);
+    if spacing < 2 || spacing % 2 == 1 || spacing > most {
+        let problem = format!("{spacing} is no even number from 2 to N / {rows} = {most}.");
+        return Err(Error::value("rgsw.spacing", problem));
+    }
+    Ok(spacing)
 }
 
 fn database(literal: DatabaseLiteral) -> Result<DatabaseParams> {
@@ -340,33 +366,27 @@ impl<F: QueryForm> ParameterSet for Params<F> {
                 return Err(Error::value("blind_rotation.bits_per_step", format!("{bits_per_step}: write 1 or 2.")));
             }
         };
+        let rotation = BalancedGadget::try_new("blind_rotation", GadgetLiteral { base_log2, dropped }, &ring)?;
         let database = database(layout)?;
-        let params = Self {
+        let RgswLiteral { base_log2, dropped, spacing } = rgsw;
+        let rgsw = BalancedGadget::try_new("rgsw", GadgetLiteral { base_log2, dropped }, &ring)?;
+        Ok(Self {
             source,
             dimension: lwe.dimension as usize,
             small_secret: lwe.secret,
             form,
-            rotation: BalancedGadget::try_new("blind_rotation", GadgetLiteral { base_log2, dropped }, &ring)?,
+            rotation,
             automorphism: BalancedGadget::try_new("automorphism", automorphism, &ring)?,
             squaring: BalancedGadget::try_new("squaring", squaring, &ring)?,
-            rgsw: BalancedGadget::try_new("rgsw", rgsw, &ring)?,
+            spacing: checked_spacing(spacing, rgsw.length, rlwe.degree)?,
+            rgsw,
             response: response_params(&response, &ring, database.plain_modulus())?,
             response_secret: response.secret,
             response_error: checked_error("response.error", response.error)?,
             query: F::try_new(query, &rlwe)?,
             database,
             rlwe,
-        };
-        if params.spacing() < 2 {
-            return Err(Error::value(
-                "rgsw",
-                format!(
-                    "{} digits leave no room in an accumulator of {} coefficients.",
-                    params.rgsw.length, rlwe.degree
-                ),
-            ));
-        }
-        Ok(params)
+        })
     }
 
     fn source(&self) -> &SourceNote {

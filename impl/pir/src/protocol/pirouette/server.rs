@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lattice::convert::{RgswConverter, selector_tree};
+use lattice::convert::selector_tree;
 use lattice::lwe::Lwe;
 use lattice::{LatticeError, Rgsw, Rlwe};
 use rayon::prelude::*;
@@ -51,6 +51,8 @@ pub struct Server<F> {
     encoder: Encoder,
     selection: Selection,
     store: Store,
+    /// Columns of a block of a streamed database.
+    pub(super) block_columns: usize,
     sessions: Vec<Session>,
     /// Updates so far, modulo 2^16.
     epoch: u16,
@@ -74,7 +76,17 @@ impl<F: Selecting> Server<F> {
             Store::Whole(clock.time("encode", Group::Offline, || encoder.block(database, all, context))?)
         };
         let responder = Responder::new(params.response, &ring)?;
-        Ok(Self { params: params.clone(), ring, responder, encoder, selection, store, sessions: Vec::new(), epoch: 0 })
+        Ok(Self {
+            params: params.clone(),
+            ring,
+            responder,
+            encoder,
+            selection,
+            store,
+            block_columns: block_columns(&layout, params.database.moduli),
+            sessions: Vec::new(),
+            epoch: 0,
+        })
     }
 
     /// Takes a client's keys and, where its queries share one, their seed; returns the number of its session.
@@ -142,7 +154,7 @@ impl<F: Selecting> Server<F> {
             Ok::<_, Error>(parsed?.into_iter().flatten().collect())
         })?;
         let keys: Vec<&ServerKeys> = queries.iter().map(|(keys, _)| *keys).collect();
-        let seen = trace.as_mut().map(|(trace, _)| &mut **trace);
+        let seen = trace.as_mut().map(|(trace, place)| (&mut **trace, *place));
         let bits = self.params.query.bits(queries, index_bits(self.layout()), seen, context)?;
         let selectors = clock.time("answer_rgsw", Group::Online, || {
             let all = keys.iter().zip(&bits).map(|(keys, bits)| self.convert(keys, bits, context.threads));
@@ -189,7 +201,7 @@ impl<F: Selecting> Server<F> {
     /// LWE to RGSW.
     fn convert(&self, keys: &ServerKeys, bits: &[Lwe], threads: usize) -> Result<Selectors> {
         let group = bits.len().div_ceil(threads).clamp(1, BITS_TOGETHER);
-        let convert = |bits: &[Lwe]| keys.converter.convert_all(bits, &keys.rotation, &mut workspace());
+        let convert = |bits: &[Lwe]| keys.converter.convert_all(bits, keys.rotation(), &mut workspace());
         let groups: std::result::Result<Vec<_>, _> = if threads > 1 {
             bits.par_chunks(group).map(convert).collect()
         } else {
@@ -242,7 +254,7 @@ impl<F: Selecting> Server<F> {
             Store::Whole(matrix) => return self.selection.rows(matrix, &vectors),
             Store::Streamed(database) => database,
         };
-        let (all, step) = (self.layout().matrix_columns(), block_columns(self.layout(), self.params.database.moduli));
+        let (all, step) = (self.layout().matrix_columns(), self.block_columns);
         let mut products = vec![Vec::with_capacity(all); vectors.len()];
         for first in (0..all).step_by(step) {
             let columns = first..all.min(first + step);
@@ -357,9 +369,8 @@ pub(super) fn block_columns(layout: &Layout, primes: usize) -> usize {
 
 /// The tables of LWE to RGSW rotated by those bits.
 fn rotated_tables(keys: &ServerKeys, bits: &[Lwe]) -> std::result::Result<Vec<Rlwe<u32, Coefficient>>, LatticeError> {
-    let ring = keys.rotation.ring();
-    let table: RgswConverter<u32> = keys.converter.clone();
-    let mut accumulators = vec![Rlwe::trivial(ring, table.table()); bits.len()];
-    keys.rotation.rotate_all(&mut accumulators, bits, &mut workspace())?;
+    let ring = keys.rotation().ring();
+    let mut accumulators = vec![Rlwe::trivial(ring, keys.converter.table()); bits.len()];
+    keys.rotation().rotate_all(&mut accumulators, bits, &mut workspace())?;
     Ok(accumulators)
 }

@@ -1,5 +1,10 @@
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use ring::Kernel;
+
 use super::*;
 use crate::params::ParameterSet;
+use crate::progress::Silent;
 use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
@@ -40,7 +45,19 @@ error = { stddev = 110.0 }
 base_log2 = 1
 "#;
 
-const H_QUERY: &str = "[query]\nbody_bits = 7\nerror = { stddev = 0.5 }\n";
+const INDEX: &str = r#"
+[query]
+modulus_log2 = 44
+body_bits = 32
+error = { stddev = 3.2 }
+digit_bits = 3
+[query.key_switching]
+modulus_log2 = 18
+error = { stddev = 0.5 }
+base_log2 = 3
+"#;
+
+const BITS: &str = "[query]\nbody_bits = 7\nerror = { stddev = 0.5 }\n";
 
 fn set<F: QueryForm>(query: &str, changes: &[(&str, &str)]) -> Params<F> {
     try_set(query, changes).unwrap()
@@ -50,20 +67,248 @@ fn try_set<F: QueryForm>(query: &str, changes: &[(&str, &str)]) -> Result<Params
     let mut text = format!("protocol = \"{}\"\n{COMMON}{query}", F::NAME);
     for (from, to) in changes {
         assert!(text.contains(from), "{from}");
-        text = text.replace(from, to);
+        text = text.replacen(from, to, 1);
     }
     Params::try_new(toml::from_str(&text).unwrap())
 }
 
+fn context(threads: usize) -> Context<'static> {
+    Context {
+        kernel: Kernel::best(),
+        threads,
+        streamed: false,
+        rng: ChaCha20Rng::seed_from_u64(1),
+        clock: Arc::default(),
+        noise: Default::default(),
+        progress: &Silent,
+    }
+}
+
+/// One record of one bit, several records a polynomial, records of several slots and of several polynomials, each with more than one query.
 #[test]
-fn pirouette_h_answers_on_all_shapes() {
-    let params = set::<Bits>(H_QUERY, &[]);
-    for (records, bits, queries) in [(1, 1, 1), (1000, 13, 2), (64, 256, 1), (37, 1030, 1), (5, 2100, 3)] {
-        check_everywhere::<PirouetteH>(&params, records, bits, queries, 3);
+fn pirouette_answers_on_all_shapes() {
+    for (records, bits) in [(1, 1), (1000, 13), (37, 1030)] {
+        check_everywhere::<Pirouette>(&set(INDEX, &[]), records, bits, 2, 3);
     }
 }
 
 #[test]
+fn pirouette_h_answers_on_all_shapes() {
+    for (records, bits) in [(700, 7), (64, 256), (5, 2100)] {
+        check_everywhere::<PirouetteH>(&set(BITS, &[]), records, bits, 2, 3);
+    }
+}
+
+/// Every form of the parts: one key bit a step, ternary small keys, both primes in the first dimension, digits of one bit.
+#[test]
+fn every_form_of_the_parts_answers() {
+    let shape = Shape::new(300, 100).unwrap();
+    let forms: [&[(&str, &str)]; 4] = [
+        &[("bits_per_step = 2", "bits_per_step = 1")],
+        &[("kind = \"binary\"", "kind = \"ternary\"")],
+        &[("moduli = 1", "moduli = 2"), ("degree = 64", "degree = 256")],
+        &[("digit_bits = 3", "digit_bits = 1")],
+    ];
+    for changes in forms {
+        answers::<Index>(&set(INDEX, changes), shape, &[0, 299, 123], 1);
+    }
+}
+
+/// Streamed answers, in blocks of four columns, with two threads.
+#[test]
+fn streamed_databases_answer() {
+    let shape = Shape::new(2000, 250).unwrap();
+    let (params, mut context) = (set::<Bits>(BITS, &[]), context(2));
+    context.streamed = true;
+    let database = Database::seeded([3; 16], shape);
+    let mut server = PirouetteH::preprocess(&params, &database, &mut context).unwrap();
+    server.block_columns = 4;
+    assert!(params.layout(shape).unwrap().matrix_columns() > 8);
+    let mut client = PirouetteH::client(&params, shape, &mut context).unwrap();
+    PirouetteH::offline(&mut client, &mut server, &mut Link::new(PirouetteH::NAME), &mut context).unwrap();
+    for index in [0, 1999, 777] {
+        let request = PirouetteH::query(&mut client, &[index], &mut context).unwrap();
+        let response = PirouetteH::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+        let record = PirouetteH::extract(&mut client, &response, &mut context).unwrap();
+        assert_eq!(record, [database.record(index).unwrap()]);
+        PirouetteH::diagnose(&client, &server, &request, &mut context).unwrap();
+    }
+    assert!(PirouetteH::update(&mut server, &[(0, database.record(1).unwrap())], &mut context).is_err());
+}
+
+fn parties<F: Selecting>(
+    params: &Params<F>,
+    shape: Shape,
+    context: &mut Context,
+) -> (server::Server<F>, client::Client<F>) {
+    let database = Database::seeded([3; 16], shape);
+    let mut server = Folding::<F>::preprocess(params, &database, context).unwrap();
+    let mut client = Folding::<F>::client(params, shape, context).unwrap();
+    Folding::<F>::offline(&mut client, &mut server, &mut Link::new(F::NAME), context).unwrap();
+    (server, client)
+}
+
+fn answers<F: Selecting>(params: &Params<F>, shape: Shape, indices: &[u64], threads: usize) {
+    let mut context = context(threads);
+    let (server, mut client) = parties(params, shape, &mut context);
+    let database = Database::seeded([3; 16], shape);
+    for &index in indices {
+        let request = client.query(&[index], &mut context).unwrap();
+        let response = server.answer(&[request], None, &mut context).unwrap().remove(0);
+        assert_eq!(client.extract(&response).unwrap(), [database.record(index).unwrap()]);
+    }
+}
+
+/// A seed sent once: a query is its bodies alone, and no mask serves twice.
+#[test]
+fn one_seed_serves_a_client() {
+    let shape = Shape::new(300, 100).unwrap();
+    let params = set::<Index>(INDEX, &[("digit_bits = 3", "digit_bits = 3\nseed = \"per_client\"")]);
+    answers(&params, shape, &[5, 5, 299], 1);
+    let mut context = context(1);
+    let (_, mut client) = parties(&params, shape, &mut context);
+    let sizes = Pirouette::describe(&params, &Workload::new(shape, 3, 0).unwrap()).unwrap();
+    let request = client.query(&[1, 2, 3], &mut context).unwrap();
+    assert_eq!(request.messages[0].1.payload().len() as u64, sizes.payload_bytes("query"));
+    assert_eq!(sizes.payload_bytes("query"), 12);
+    assert_eq!(sizes.payload_bytes("query_seed"), 32);
+    let encryption = params.query.encryption();
+    let masks: Vec<_> = (0..4).map(|number| encryption.masks(&[7; 32], number, 1, 256)).collect();
+    assert!((1..4).all(|i| masks[..i].iter().all(|mask| *mask != masks[i])));
+    // The next query goes on where the last ended.
+    assert_eq!(client.query(&[4], &mut context).unwrap().messages[0].1.epoch(), 3);
+    let most = vec![0; 1 << 12];
+    let spent = (0..16).map(|_| client.query(&most, &mut context)).find_map(std::result::Result::err);
+    assert!(spent.unwrap().to_string().contains("no mask is used twice"));
+}
+
+#[test]
+fn queries_are_as_small_as_the_paper_s() {
+    let workload = Workload::new(Shape::new(4000, 200).unwrap(), 1, 0).unwrap();
+    let bytes = |sizes: Sizes| sizes.payload_bytes("query");
+    assert_eq!(bytes(Pirouette::describe(&set(INDEX, &[]), &workload).unwrap()), 36);
+    // 12 bits of index, 7 bits a body.
+    assert_eq!(bytes(PirouetteH::describe(&set(BITS, &[]), &workload).unwrap()), 32 + 11);
+}
+
+/// Keys that are missing, cut, of another set, or with numbers out of range are refused with the message's name.
+#[test]
+fn bad_keys_are_refused() {
+    let shape = Shape::new(50, 100).unwrap();
+    let mut context = context(1);
+    let params = set::<Index>(INDEX, &[]);
+    let (mut server, client) = parties(&params, shape, &mut context);
+    let keys = client.keys(&mut context).unwrap();
+    let other = set::<Index>(INDEX, &[("dimension = 40", "dimension = 38"), ("base_log2 = 4", "base_log2 = 5")]);
+    let foreign = parties(&other, shape, &mut context).1.keys(&mut context).unwrap();
+    let with = |name: &str, bytes: &dyn Fn(&[u8]) -> Vec<u8>| -> Vec<(&'static str, Frame)> {
+        let change = |(key, frame): &(&'static str, Frame)| {
+            let payload = if *key == name { bytes(frame.payload()) } else { frame.payload().to_vec() };
+            let mut builder = FrameBuilder::new(payload.len());
+            builder.payload_mut().copy_from_slice(&payload);
+            (*key, builder.finish(Pirouette::NAME, key))
+        };
+        keys.iter().map(change).collect()
+    };
+    for (i, (name, _)) in keys.iter().enumerate() {
+        let mut missing = keys.clone();
+        missing.remove(i);
+        let cut = with(name, &|bytes| bytes[1..].to_vec());
+        // Above every modulus that is not a power of two; for these, all values are in range.
+        let large = with(name, &|bytes| vec![0xff; bytes.len()]);
+        for bad in [missing, cut, large] {
+            let error = server.receive(&bad, None, &context).err().map(|e| e.to_string());
+            let all_in_range = *name == keys::SWITCHING && bad.len() == keys.len();
+            assert!(error.as_ref().is_some_and(|e| e.contains(name)) || all_in_range, "{name}: {error:?}");
+        }
+    }
+    let error = server.receive(&foreign, None, &context).unwrap_err().to_string();
+    assert!(error.contains("other parameters"), "{error}");
+    assert!(server.receive(&keys, None, &context).is_ok());
+}
+
+/// Requests of sessions the server does not know, cut, or with another message.
+#[test]
+fn bad_queries_are_refused() {
+    let shape = Shape::new(50, 100).unwrap();
+    let mut context = context(1);
+    let (server, mut client) = parties(&set::<Index>(INDEX, &[]), shape, &mut context);
+    assert!(client.query(&[50], &mut context).unwrap_err().to_string().contains("out of range"));
+    let good = client.query(&[49], &mut context).unwrap();
+    for session in [0, 2, u64::MAX] {
+        let error = server.answer(&[Request { session, ..good.clone() }], None, &mut context).unwrap_err().to_string();
+        assert!(error.contains("no keys"), "{error}");
+    }
+    let short = FrameBuilder::new(35).finish(Pirouette::NAME, "query");
+    let foreign = FrameBuilder::new(36).finish(PirouetteH::NAME, "query");
+    for frame in [short, foreign] {
+        let bad = Request { messages: vec![("query", frame)], ..good.clone() };
+        assert!(server.answer(&[bad], None, &mut context).is_err());
+    }
+    // Any 36 bytes are a query of some index: the answer is noise, not a panic.
+    let random = FrameBuilder::new(36).finish(Pirouette::NAME, "query");
+    assert!(server.answer(&[Request { messages: vec![("query", random)], ..good }], None, &mut context).is_ok());
+    let mut early = Pirouette::client(&set(INDEX, &[]), shape, &mut context).unwrap();
+    assert!(early.query(&[0], &mut context).unwrap_err().to_string().contains("keys first"));
+}
+
+#[test]
+fn sets_out_of_range_are_refused_by_key() {
+    let cases = [
+        ("modulus_log2 = 44", "modulus_log2 = 62", "query.modulus_log2"),
+        ("body_bits = 32", "body_bits = 33", "query.body_bits"),
+        ("digit_bits = 3", "digit_bits = 9", "query.digit_bits"),
+        ("modulus_log2 = 18", "modulus_log2 = 8", "query.key_switching.modulus_log2"),
+        ("plain_modulus = 16", "plain_modulus = 15", "database.plain_modulus"),
+        ("first_bits = 3", "first_bits = 17", "database.first_bits"),
+        ("moduli = 1", "moduli = 3", "database.moduli"),
+        ("bits_per_step = 2", "bits_per_step = 3", "blind_rotation.bits_per_step"),
+        ("base_log2 = 8", "base_log2 = 28", "blind_rotation.base_log2"),
+        ("dropped = 7", "dropped = 70", "rgsw"),
+        ("dropped = 7", "dropped = 7\nspacing = 37", "rgsw.spacing"),
+        ("dropped = 7", "dropped = 7\nspacing = 38", "rgsw.spacing"),
+        ("kind = \"binary\"", "kind = \"uniform\"", "lwe.secret"),
+        ("dimension = 40", "dimension = 0", "lwe.dimension"),
+        ("degree = 64", "degree = 512", "response.degree"),
+        ("mask_modulus = 16760833", "mask_modulus = 16760832", "response.mask_modulus"),
+        ("body_modulus = 256", "body_modulus = 16", "response.body_modulus"),
+        ("protocol = \"pirouette\"", "protocol = \"respire\"", "protocol"),
+    ];
+    for (from, to, key) in cases {
+        let error = try_set::<Index>(INDEX, &[(from, to)]).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{key}")), "{to}: {error}");
+    }
+    // An index that leaves no room for the rounded body.
+    let params = set::<Index>(INDEX, &[("body_bits = 32", "body_bits = 12")]);
+    let error = Pirouette::describe(&params, &Workload::new(Shape::new(1 << 20, 256).unwrap(), 1, 0).unwrap());
+    assert!(error.unwrap_err().to_string().contains("does not fit a query"));
+}
+
+/// Diagnosis sees every stage, and errors far below what would be decided wrongly.
+#[test]
+fn every_decision_has_its_margin() {
+    let shape = Shape::new(2000, 200).unwrap();
+    let mut context = context(1);
+    let (server, mut client) = parties(&set::<Index>(INDEX, &[]), shape, &mut context);
+    for index in [0, 1999, 1234, 567] {
+        let request = client.query(&[index], &mut context).unwrap();
+        let response = server.answer(std::slice::from_ref(&request), None, &mut context).unwrap().remove(0);
+        client.extract(&response).unwrap();
+        Pirouette::measure_noise(&client, &response, &mut context).unwrap();
+        Pirouette::diagnose(&client, &server, &request, &mut context).unwrap();
+    }
+    let stages = context.noise.summary();
+    let decided = ["query", "floor_msb", "floor_rest", "digit", "bit", "rgsw_input", "selector", "response"];
+    let seen = ["rotation", "row", "row_secret", "first_product", "folded", "rotated"];
+    for name in decided.iter().chain(&seen) {
+        let stage = stages.iter().find(|stage| stage.stage == *name).unwrap_or_else(|| panic!("{name}"));
+        assert!(stage.margin > 5.0 && stage.max < stage.threshold, "{stage:?}");
+        assert_eq!(stage.keys, 1);
+    }
+    assert_eq!(stages.len(), decided.len() + seen.len());
+}
+
+#[test]
 fn descriptions_grow_with_the_database() {
-    grows_up_to_the_bounds::<PirouetteH>(&set(H_QUERY, &[]));
+    grows_up_to_the_bounds::<PirouetteH>(&set(BITS, &[]));
 }

@@ -80,7 +80,7 @@ impl Trace {
         let modulus = params.rlwe.modulus() as f64;
         let bits = index_bits(layout);
         let bit_of = |i: usize| place.item >> (bits - 1 - i as u32) & 1;
-        let window = (params.spacing() / 2) as f64;
+        let window = (params.spacing / 2) as f64;
         for (i, ciphertext) in self.bits.iter().enumerate() {
             let error = centred_error(&secrets.small, ciphertext, bit_of(i) * half)?;
             noise.add_under(Some(key), "rgsw_input", window, [error]);
@@ -94,11 +94,11 @@ impl Trace {
                 for ((modulus, _), limb) in ring.limbs().iter().zip(known.limbs_mut()) {
                     let inverse = modulus.inverse(2).unwrap_or(1);
                     let half = modulus.mul(modulus.reduce_u128(weight), inverse);
-                    limb[row * params.spacing()] = if bit_of(i) == 1 { half } else { modulus.neg(half) };
+                    limb[row * params.spacing] = if bit_of(i) == 1 { half } else { modulus.neg(half) };
                 }
             }
             let errors = lattice::noise::errors(ring, &phase, &known).map_err(internal)?;
-            let rows = (0..gadget.length()).map(|row| errors[row * params.spacing()]);
+            let rows = (0..gadget.length()).map(|row| errors[row * params.spacing]);
             noise.add_under(Some(key), "rotation", modulus / 2.0, rows);
         }
         for (i, selector) in self.selectors.iter().enumerate() {
