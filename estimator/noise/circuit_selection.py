@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,19 +22,16 @@ from .lattice import GadgetNoise, Secret
 class Setting:
     """What the errors depend on. Every number is one or an array; together they broadcast.
 
-    n, modulus, fresh, secret: the ring of keys, its Q, its fresh error and key. lwe_dimension, ternary: of the small
-    key, binary otherwise. joint: the rotation's form (circuit.py). first_modulus: of the first dimension, Q or a factor
-    of it. rows: polynomials of a column, <= 2^first_bits.
+    n, modulus, fresh, secret: the ring of keys, its Q, its fresh error and key. rotated: a coefficient of the
+    accumulator of a blind rotation. first_modulus: of the first dimension, Q or a factor of it. rows: polynomials of a
+    column, at most 2^first_bits.
     """
 
     n: Numbers
     modulus: Integers
     fresh: Noise
     secret: Secret
-    lwe_dimension: Numbers
-    ternary: Numbers
-    joint: Numbers
-    rotation: GadgetNoise
+    rotated: Noise
     automorphism: GadgetNoise
     squaring: GadgetNoise
     rgsw: GadgetNoise
@@ -43,13 +41,6 @@ class Setting:
     fold_bits: Numbers
     rotation_bits: Numbers
     rows: Numbers
-
-    @cached_property
-    def rotated(self) -> Noise:
-        """A coefficient of the accumulator of a blind rotation."""
-        return circuit.blind_rotation(
-            self.lwe_dimension, self.n, self.rotation, self.fresh, self.secret, self.joint, self.ternary
-        )
 
     @cached_property
     def row(self) -> Noise:
@@ -136,6 +127,32 @@ class Reduction:
         switched = lattice.lwe_key_switch(self.n, self.gadget, self.fresh, self.secret, rounded)
         ratio = _ratio(2 * np.asarray(self.n, dtype=object), self.modulus)
         return circuit.compensated_modulus_switch(self.lwe_dimension, self.lwe_secret, ratio**2, switched)
+
+    def digit_inputs(self, query: Noise, rotated: Noise, digits: int, digit_bits: int) -> list[DigitInput]:
+        """Variances of the rotations' inputs for each digit, the lowest first, in units of 2N.
+
+        query, rotated: relative to the query's modulus. Modulo digit k's, the digit's scale is alpha = 2N / 2^bits;
+        relative to the query's modulus it is 2^(bits (k - digits)). A floor leaves what its second rotation adds,
+        and what that rotation's input held too much, which the table takes for a part of the message: the switches'
+        noise. The next digit sees both 2^bits smaller.
+        """
+        width = 2.0**digit_bits
+        alpha = 2 * np.asarray(self.n, dtype=float) / width
+        added, rotation = np.asarray(self.added.variance), np.asarray(rotated.variance)
+        noise = np.asarray(query.variance)
+        inputs = []
+        for k in range(digits):
+            unit = (alpha * width ** (digits - k)) ** 2
+            inputs.append(DigitInput(noise * unit + added, (noise + rotation) * unit + added))
+            noise = rotation + added / unit
+        return inputs
+
+
+class DigitInput(NamedTuple):
+    """What the rotation of a digit (and of its highest bit) sees, and what that of the rest in its floor sees."""
+
+    digit: Numbers
+    rest: Numbers
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import lattice
+from . import circuit, lattice
 from .circuit_selection import Reduction, Response, Setting
 from .error import Noise
 from .ring_setting import Floats, Keys, Objects, moduli, numbers, secret_of
@@ -51,15 +51,23 @@ class _Described:
         response_keys = _instances(descriptions, "response")
         mask = moduli(layouts, "mask_modulus")
         keys["response"] = _keys(layouts, "response", mask)
+        fresh, secret = lattice.fresh(numbers(rings, "error_stddev")), secret_of(rings)
+        small = _instances(descriptions, lwe)
+        rotated = circuit.blind_rotation(
+            numbers(small, "dimension"),
+            n,
+            keys["rotation"].gadget,
+            fresh,
+            secret,
+            numbers(layouts, "bits_per_step") == 2,
+            np.array([i["secret"]["kind"] == "ternary" for i in small]),
+        )
         setting = Setting(
             n=n,
             modulus=modulus,
-            fresh=lattice.fresh(numbers(rings, "error_stddev")),
-            secret=secret_of(rings),
-            lwe_dimension=numbers(_instances(descriptions, lwe), "dimension"),
-            ternary=np.array([i["secret"]["kind"] == "ternary" for i in _instances(descriptions, lwe)]),
-            joint=numbers(layouts, "bits_per_step") == 2,
-            rotation=keys["rotation"].gadget,
+            fresh=fresh,
+            secret=secret,
+            rotated=rotated,
             automorphism=keys["automorphism"].gadget,
             squaring=keys["squaring"].gadget,
             rgsw=keys["rgsw"].gadget,
@@ -70,8 +78,8 @@ class _Described:
             rotation_bits=numbers(layouts, "rotation_bits"),
             rows=numbers(layouts, "rows"),
         )
-        fresh = lattice.fresh(numbers(response_keys, "error_stddev"))
-        response = Response(mask, moduli(layouts, "body_modulus"), fresh, keys["response"].gadget)
+        switching = lattice.fresh(numbers(response_keys, "error_stddev"))
+        response = Response(mask, moduli(layouts, "body_modulus"), switching, keys["response"].gadget)
         words = {name: k.words for name, k in keys.items()}
         return _Described(layouts, n, modulus, mask, setting, words, response, numbers(layouts, "rgsw_window"))
 
@@ -96,7 +104,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
         modulus=moduli(switching, "modulus"),
         fresh=lattice.fresh(numbers(switching, "error_stddev")),
         gadget=keys.gadget,
-        lwe_dimension=d.setting.lwe_dimension,
+        lwe_dimension=numbers(switching, "dimension"),
         lwe_secret=secret_of(switching),
     )
     queries = _instances(descriptions, "query")
@@ -142,32 +150,18 @@ class _DigitInputs:
 
 
 def _digit_inputs(d: _Described, reduction: Reduction, query_modulus: Objects, query: Noise) -> _DigitInputs:
-    """A floor leaves a rotation's noise and its switches'; the next digit sees them 2^(digit bits) smaller."""
-    rotated = np.asarray(d.setting.rotated.variance)
-    added = np.asarray(reduction.added.variance)
-    rows: list[tuple[list[float], ...]] = []
-    alphas = []
-    for i, layout in enumerate(d.layouts):
-        count, width = int(layout["digits"]), 2.0 ** int(layout["digit_bits"])
-        ring_modulus, modulus = int(d.modulus[i]), int(query_modulus[i])
-        noise = float(np.asarray(query.variance)[i])
-        rotation = float(rotated[i]) * (modulus / ring_modulus) ** 2
-        alpha = 2 * float(d.n[i]) / width
-        msb, rest, digit = [], [], []
-        for k in range(count):
-            # What is at the scale of digit k modulo the query's modulus is alpha modulo 2N.
-            unit = alpha / (modulus / width ** (count - k))
-            digit.append(noise * unit**2 + float(added[i]))
-            if k < count - 1:
-                msb.append(digit[-1])
-                rest.append((noise + rotation) * unit**2 + float(added[i]))
-                # The second rotation's table subtracts all that its input held: what stays is what the switches added.
-                noise = rotation + float(added[i]) / unit**2
-        rows.append((msb, rest, digit))
-        alphas.append(alpha)
-    columns = [by_class(list(column)) for column in zip(*rows)]
-    digits = numbers(d.layouts, "digits")
-    return _DigitInputs(columns[0], columns[1], columns[2], digits, np.array(alphas) / 2)
+    """All digits of descriptions that may have different numbers of them."""
+    counts, widths = numbers(d.layouts, "digits"), numbers(d.layouts, "digit_bits")
+    relative = query.scaled(np.array([1.0 / int(q) ** 2 for q in query_modulus]))
+    rotated = d.setting.rotated.scaled(np.array([1.0 / int(q) ** 2 for q in d.modulus]))
+    rows: list[tuple[list[float], list[float]]] = [([], [])] * len(d.layouts)
+    for count, width in {(int(c), int(w)) for c, w in zip(counts, widths)}:
+        inputs = np.array(reduction.digit_inputs(relative, rotated, count, width))
+        for i in np.flatnonzero((counts == count) & (widths == width)):
+            rows[i] = inputs[:, 0, i].tolist(), inputs[:, 1, i].tolist()
+    digit, rest = by_class([r[0] for r in rows]), by_class([r[1][:-1] for r in rows])
+    msb = by_class([r[0][:-1] for r in rows])
+    return _DigitInputs(msb, rest, digit, counts, d.n / np.exp2(widths))
 
 
 def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list[Stage]:

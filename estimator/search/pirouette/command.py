@@ -1,0 +1,121 @@
+"""Searches parameter sets for Pirouette and Pirouette^H, and writes the fastest as parameter files.
+
+python -m pirlab_estimator.search.pirouette 20 22 25 --out params
+python -m pirlab_estimator.search.pirouette --half 20 22 25 --out params
+
+Secure by the fast model for every instance that the server sees, wrong with probability at most 2^-40 in all and with
+the given margin at each decision for any database, keys within the limit with both halves of every ciphertext counted.
+Objective: seconds of an answer by operation counts and the unit costs (committed, or --costs); among sets within a per
+cent of the fastest, the largest margin.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...cost.units import DEFAULTS, UnitCosts
+from .candidate import Candidate
+from .circuit import Limits, Search
+from .space import Ring, SmallKey, Space, secure_rings, secure_small_keys
+
+DEGREE = 2048
+#: A prime of 28 bits for the first dimension, with primes of 25 to 28 bits: Q of 53 to 56 bits. All are 1 modulo 4096.
+PRIME_PAIRS = ((268369921, 249561089), (268369921, 134176769), (268369921, 67104769), (268369921, 33550337))
+SECRETS = ("ternary",)
+SWITCHING_MODULUS_LOG2 = 20
+#: Of so many of the fastest sets, the one with the largest margin is taken that is not slower by more than SLACK.
+CONSIDERED, SLACK = 400, 1.01
+#: The paper's offline sizes.
+OFFLINE_BYTES, OFFLINE_BYTES_HALF = 1.2e9, 650e6
+
+
+def space_of(half: bool, body_bits: int = 9) -> Space:
+    """All secure rings and small keys."""
+    rings: list[Ring] = secure_rings(DEGREE, PRIME_PAIRS, SECRETS)
+    keys: list[SmallKey] = (
+        secure_small_keys(range(400, 580, 4), (2 * DEGREE).bit_length() - 1)
+        if half
+        else secure_small_keys(range(700, 820, 4), SWITCHING_MODULUS_LOG2)
+    )
+    return Space(rings, keys, body_bits=body_bits)
+
+
+def safest(found: Sequence[Candidate]) -> Candidate:
+    """The largest margin among sets that are as good as the fastest, then the least failure probability."""
+    close = [c for c in found if c.total <= SLACK * found[0].total]
+    return max(close, key=lambda c: (round(c.margin, 2), -c.log2_failure))
+
+
+def describe(candidate: Candidate) -> str:
+    """One line."""
+    steps = ", ".join(f"{name} {seconds:.3f}" for name, seconds in candidate.seconds.items())
+    return (
+        f"2^{candidate.index_bits}: {candidate.total:.3f} s ({steps}), {candidate.offline_bytes / 1e6:.0f} MB, "
+        f"failure 2^{candidate.log2_failure:.1f}, margin {candidate.margin:.2f}"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="search.pirouette", description=__doc__.split("\n")[0])
+    parser.add_argument("index_bits", nargs="+", type=int, help="log2 of the number of records of 256 B, one set each")
+    parser.add_argument("--half", action="store_true", help="Pirouette^H")
+    parser.add_argument(
+        "--body-bits", type=int, default=9, help="Pirouette^H: bits of a body (9, as the paper's sizes)"
+    )
+    parser.add_argument(
+        "--margin", type=float, default=8.6, help="standard deviations of every decision, any data (8.6)"
+    )
+    parser.add_argument("--failure", type=float, default=-42.0, help="log2 of the probability of a wrong record (-42)")
+    parser.add_argument("--megabytes", type=float, help="of keys, both halves (the paper's: 1200, and 650 with --half)")
+    parser.add_argument("--show", type=int, default=3, help="how many sets to print of each size (3)")
+    parser.add_argument("--costs", type=Path, default=DEFAULTS, help="unit costs (the committed ones)")
+    parser.add_argument("--commit", help="commit at which the search is run, for the files' source")
+    parser.add_argument("--out", type=Path, help="folder params/ to write the fastest set of each size to")
+    options = parser.parse_args(arguments)
+    if options.out and not options.commit:
+        parser.error("--out needs --commit, which the files name as their source")
+    bytes_limit = (
+        options.megabytes * 1e6 if options.megabytes else OFFLINE_BYTES_HALF if options.half else OFFLINE_BYTES
+    )
+    limits = Limits(bytes_limit, options.failure, options.margin)
+    space, units = space_of(options.half, options.body_bits), UnitCosts.load(options.costs)
+    missing = 0
+    for index_bits in options.index_bits:
+        found = Search(space, units, index_bits, limits, options.half).best(max(options.show, CONSIDERED))
+        if not found:
+            print(f"2^{index_bits}: nothing within the limits; allow more bytes or a smaller margin", file=sys.stderr)
+            missing += 1
+            continue
+        for candidate in found[: options.show]:
+            print(describe(candidate))
+        chosen = safest(found)
+        print(f"chosen: {describe(chosen)}")
+        if options.out:
+            print(f"  {write(chosen, options.out, _command(arguments or sys.argv[1:]), options.commit)}")
+    return 1 if missing else 0
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """Without where it writes, and what it names as its own commit."""
+    kept = list(arguments)
+    for option in ("--out", "--commit"):
+        if option in kept:
+            del kept[kept.index(option) : kept.index(option) + 2]
+    return "python -m pirlab_estimator.search.pirouette " + " ".join(kept)
+
+
+def write(candidate: Candidate, folder: Path, command: str, commit: str) -> Path:
+    """The candidate's parameter file, params/<protocol>/2^<bits>.toml."""
+    name = "Pirouette^H" if candidate.protocol == "pirouette_h" else "Pirouette"
+    path = folder / candidate.protocol / f"2^{candidate.index_bits}.toml"
+    note = (
+        f"Found for 2^{candidate.index_bits} records of 256 bytes: 128 bits for every instance that the server sees, "
+        f"wrong with probability 2^{candidate.log2_failure:.1f} at most, every decision with a margin of "
+        f"{candidate.margin:.1f} standard deviations for any database."
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(candidate.toml(f"{name}, secure, 2^{candidate.index_bits} records of 256 B", command, commit, note))
+    return path

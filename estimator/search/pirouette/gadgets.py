@@ -1,0 +1,61 @@
+"""Gadgets of a search, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...noise.digits import gadget_length
+from ...noise.lattice import GadgetNoise
+
+
+@dataclass(frozen=True)
+class Gadgets:
+    """Balanced gadgets of one modulus: bases 2^base_log2 with `dropped` low digits left out, of `digits` digits.
+
+    All arrays have one shape.
+    """
+
+    modulus: int
+    base_log2: NDArray[np.int64]
+    dropped: NDArray[np.int64]
+    digits: NDArray[np.int64]
+    noise: GadgetNoise
+
+    @staticmethod
+    def of(modulus: int, bases_log2: Iterable[int], kept_bits: float, most_digits: int) -> Gadgets:
+        """Every number of dropped digits that keeps `kept_bits` bits of the modulus, in `most_digits` digits or fewer.
+
+        kept_bits at least as many as the modulus has: exact gadgets only.
+        """
+        found = [
+            (b, dropped, digits)
+            for b in bases_log2
+            for dropped in range(int(modulus).bit_length() // b + 1)
+            if (dropped == 0 or b * dropped + kept_bits <= np.log2(float(modulus)))
+            and (digits := gadget_length("balanced", modulus, 1 << b, dropped)) <= most_digits
+        ]
+        if not found:
+            raise ValueError(f"no base of {list(bases_log2)} has {most_digits} digits or fewer modulo {modulus}")
+        base, low, length = (np.array(column) for column in zip(*found))
+        noise = GadgetNoise.of("balanced", modulus, np.array([1 << b for b, _, _ in found], dtype=object), low)
+        return Gadgets(modulus, base, low, length, noise)
+
+    def at(self, index: ArrayLike) -> Gadgets:
+        """Those at the indices, in the indices' shape."""
+        index = np.asarray(index)
+        n = self.noise
+        sums = (np.asarray(x)[index] for x in (n.square, n.repeated, n.mean, n.error_square, n.error_mean))
+        square, repeated, mean, error_square, error_mean = sums
+        noise = GadgetNoise(square, repeated, mean, error_square, error_mean, n.kind)
+        return Gadgets(self.modulus, self.base_log2[index], self.dropped[index], self.digits[index], noise)
+
+    def table(self, index: int) -> dict[str, int]:
+        """As parameter files have it."""
+        return {"base_log2": int(self.base_log2[index]), "dropped": int(self.dropped[index])}
+
+    def __len__(self) -> int:
+        return len(self.base_log2)

@@ -1,0 +1,110 @@
+"""Where the search for Pirouette's sets looks: rings, small keys, bases; secure ones only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import log, log2, prod, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...security.attacks import SECURITY_TARGET
+
+#: Over the target, in bits: what the fast model has been seen to lie above the lattice estimator, and a little more.
+SECURITY_MARGIN = 0.2
+_SECRET_STDDEV = {"binary": 0.5, "ternary": sqrt(2 / 3)}
+
+
+@dataclass(frozen=True)
+class Ring:
+    """The ring of all keys: degree, primes of Q, secret (`ternary` or `binary`), standard deviation of errors."""
+
+    degree: int
+    primes: tuple[int, ...]
+    secret: str
+    stddev: float
+
+    @property
+    def modulus(self) -> int:
+        return prod(self.primes)
+
+
+@dataclass(frozen=True)
+class SmallKey:
+    """The key of blind rotations, binary, and the LWE instance that shows it.
+
+    Pirouette: the key-switching key, modulo 2^modulus_log2. Pirouette^H: the query, modulo 2N.
+    """
+
+    dimension: int
+    modulus_log2: int
+    stddev: float
+
+
+@dataclass(frozen=True)
+class Space:
+    """What is combined with what. Bases as base-two logarithms; of every base, every number of dropped digits."""
+
+    rings: Sequence[Ring]
+    small_keys: Sequence[SmallKey]
+    switching_bases: Sequence[int] = (1, 2, 3, 4)
+    rotation_bases: Sequence[int] = tuple(range(5, 17))
+    automorphism_bases: Sequence[int] = tuple(range(1, 12))
+    squaring_bases: Sequence[int] = tuple(range(1, 16))
+    rgsw_bases: Sequence[int] = tuple(range(1, 9))
+    joint: Sequence[bool] = (False, True)
+    first_bits: Sequence[int] = tuple(range(4, 14))
+    moduli: Sequence[int] = (1, 2)
+    plain_modulus: int = 16
+    digit_bits: int = 5
+    response_stddev: float = 110.0
+    response_degree: int = 512
+    mask_modulus: int = 16760833
+    body_modulus: int = 256
+    query_modulus_log2: int = 56
+    query_body_bits: int = 32
+    query_stddev: float = 24.0
+    #: Pirouette^H: bits of each body.
+    body_bits: int = field(default=9)
+
+
+def security_bits(
+    dimension: NDArray, modulus_log2: NDArray | float, secret_stddev: NDArray | float, stddev: NDArray
+) -> NDArray:
+    """The least of the fast model's attacks on each instance."""
+    from ...security.fast.model import evaluate
+
+    figures = evaluate(dimension, np.asarray(modulus_log2) * log(2), np.asarray(secret_stddev), stddev)
+    return np.asarray(figures[:, :, 0].min(axis=1))
+
+
+def secure_rings(degree: int, prime_pairs: Iterable[tuple[int, ...]], secrets: Iterable[str]) -> list[Ring]:
+    """Each modulus with the least error that is secure, in steps of 1/16 of a bit; more error would only be worse."""
+    rings = []
+    for primes in prime_pairs:
+        for secret in secrets:
+            stddevs = np.exp2(np.arange(-1, 9, 1 / 16))
+            bits = security_bits(np.full(len(stddevs), degree), log2(prod(primes)), _SECRET_STDDEV[secret], stddevs)
+            secure = np.flatnonzero(bits >= SECURITY_TARGET + SECURITY_MARGIN)
+            if len(secure):
+                rings.append(Ring(degree, primes, secret, _rounded_up(stddevs[secure[0]])))
+    return rings
+
+
+def secure_small_keys(dimensions: Iterable[int], modulus_log2: int) -> list[SmallKey]:
+    """Each dimension with the least secure error, in steps of 1/16 of a bit."""
+    keys = []
+    stddevs = np.exp2(np.arange(-1, modulus_log2 - 8 + 1 / 32, 1 / 16))
+    for dimension in dimensions:
+        bits = security_bits(np.full(len(stddevs), dimension), float(modulus_log2), _SECRET_STDDEV["binary"], stddevs)
+        secure = np.flatnonzero(bits >= SECURITY_TARGET + SECURITY_MARGIN)
+        if len(secure):
+            keys.append(SmallKey(dimension, modulus_log2, _rounded_up(stddevs[secure[0]])))
+    return keys
+
+
+def _rounded_up(stddev: float) -> float:
+    """To three significant digits, never down."""
+    unit = 10.0 ** (int(np.floor(np.log10(stddev))) - 2)
+    return float(f"{np.ceil(stddev / unit - 1e-9) * unit:.6g}")

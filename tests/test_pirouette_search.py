@@ -1,0 +1,196 @@
+"""The search for Pirouette's sets: the pruned search against trying everything, one candidate at a time."""
+
+import itertools
+import tomllib
+
+import numpy as np
+import pytest
+from pirlab_estimator.cost.units import DEFAULTS, UnitCosts
+from pirlab_estimator.noise import predict_noise
+from pirlab_estimator.search.pirouette import circuit as search_module
+from pirlab_estimator.search.pirouette.candidate import Candidate, digit_count
+from pirlab_estimator.search.pirouette.circuit import Limits, Search
+from pirlab_estimator.search.pirouette.command import main, safest
+from pirlab_estimator.search.pirouette.frontier import frontier
+from pirlab_estimator.search.pirouette.gadgets import Gadgets
+from pirlab_estimator.search.pirouette.seconds import Seconds, tree_automorphisms
+from pirlab_estimator.search.pirouette.space import (
+    Ring,
+    SmallKey,
+    Space,
+    secure_rings,
+    secure_small_keys,
+    security_bits,
+)
+
+PRIMES = (268369921, 249561089)
+RING = Ring(2048, PRIMES, "ternary", 21.0)
+UNITS = UnitCosts.load(DEFAULTS)
+KEYS = (SmallKey(740, 20, 12.4), SmallKey(768, 20, 8.0), SmallKey(796, 20, 4.76))
+HALF_KEYS = (SmallKey(452, 12, 8.0), SmallKey(504, 12, 3.2))
+SMALL = {
+    "switching_bases": (2,),
+    "rotation_bases": (8, 11),
+    "automorphism_bases": (3, 4),
+    "squaring_bases": (5, 9),
+    "rgsw_bases": (4,),
+    "joint": (True,),
+    "first_bits": (8, 9),
+    "moduli": (1, 2),
+}
+
+
+def test_nothing_is_dominated_by_what_is_left_out():
+    rng = np.random.default_rng(3)
+    for columns in (1, 2, 4):
+        points = rng.integers(0, 12, (300, columns))
+        kept = frontier(*points.T)
+        front = points[kept]
+        assert len({tuple(p) for p in front}) == len(front)
+        for point in points:
+            assert any(np.all(f <= point) for f in front)
+        for i, point in enumerate(front):
+            assert not any(np.all(f <= point) for j, f in enumerate(front) if j != i)
+
+
+def test_gadgets_keep_what_is_asked():
+    gadgets = Gadgets.of(RING.modulus, (4, 8), 30, 12)
+    kept = np.log2(float(RING.modulus)) - gadgets.base_log2 * gadgets.dropped
+    assert np.all(kept >= 30)
+    assert np.all(gadgets.digits <= 12)
+    assert {(8, 0, 7), (8, 2, 5)} <= set(zip(gadgets.base_log2, gadgets.dropped, gadgets.digits))
+    with pytest.raises(ValueError, match="no base"):
+        Gadgets.of(RING.modulus, (2,), 30, 4)
+
+
+def everything(search: Search):
+    """All candidates of a space, one after the other; the fastest that the noise chain finds right."""
+    space, limits, bits = search.space, search.limits, search.index_bits
+    seconds = Seconds(UNITS, RING.degree, len(PRIMES))
+    digits = 0 if search.half else digit_count(space, bits)
+
+    def tables(bases, kept, most=search_module.MOST_DIGITS, modulus=RING.modulus):
+        gadgets = Gadgets.of(modulus, bases, kept, most)
+        return [(gadgets.table(i), int(gadgets.digits[i])) for i in range(len(gadgets))]
+
+    def rotated(small, length, joint):
+        groups = [(bits, bits), (max(digits, 1), digits), (1, max(0, 2 * (digits - 1)))]
+        return sum(float(seconds.rotations(small.dimension, length, joint, *group)) for group in groups)
+
+    def switched(small, length):
+        if search.half:
+            return 0.0
+        single, several = (float(seconds.key_switches(small.dimension, length, times)) for times in (1, 5))
+        return (3 * digits - 2) * single + digits * several
+
+    rotations = tables(space.rotation_bases, search_module.KEPT_ROTATION, search_module.MOST_ROTATION_DIGITS)
+    switches = [(None, 0)]
+    if not search.half:
+        switches = tables(space.switching_bases, search_module.KEPT_SWITCHING, modulus=1 << 20)
+    traces = tables(space.automorphism_bases, search_module.KEPT_AUTOMORPHISM)
+    squares = tables(space.squaring_bases, np.log2(float(RING.modulus)), 56)
+    before = [
+        ((small, switch, rotation, joint), rotated(small, length, joint) + switched(small, switch_length))
+        for small, (switch, switch_length), (rotation, length), joint in itertools.product(
+            space.small_keys, switches, rotations, space.joint
+        )
+    ]
+    after = []
+    for rgsw, rows in tables(space.rgsw_bases, search_module.KEPT_RGSW):
+        spacings = {2048 // rows >> shared << shared for shared in range(1, 12)} - {0}
+        product = float(seconds.external_product(rows))
+        for (trace, length), (square, square_length) in itertools.product(traces, squares):
+            automorphism, squaring = float(seconds.automorphism(length)), float(seconds.squaring(square_length))
+            for spacing, first, moduli in itertools.product(spacings, space.first_bits, space.moduli):
+                cost = bits * (tree_automorphisms(2048, rows, spacing) * automorphism + rows * squaring)
+                cost += (2**first - 1 + 2 ** (bits - 2 - first) - 1 + 2) * product
+                cost += float(seconds.first_dimension(2.0 ** (bits - 2), moduli))
+                after.append(((trace, square, rgsw, spacing, first, moduli), cost))
+    order = sorted(((x + y, i, j) for i, (_, x) in enumerate(before) for j, (_, y) in enumerate(after)))
+    for start in range(0, len(order), 500):
+        some = [
+            Candidate(space, bits, RING, *before[i][0], *after[j][0], {"all": total}, 0.0, 0.0, 0.0)
+            for total, i, j in order[start : start + 500]
+        ]
+        for candidate, noise in zip(some, predict_noise([c.description() for c in some])):
+            margins = [s["margin_bound"] for s in noise["stages"] if s["margin_bound"] is not None]
+            if noise["log2_failure"] <= limits.log2_failure and min(margins) >= limits.margin:
+                return candidate, noise["log2_failure"], min(margins)
+    raise AssertionError("nothing is right")
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_the_pruned_search_finds_what_trying_everything_finds(half, monkeypatch):
+    for name, kept in (("SWITCHING", 14), ("ROTATION", 38), ("AUTOMORPHISM", 46), ("RGSW", 26)):
+        monkeypatch.setattr(search_module, f"KEPT_{name}", kept)
+    space = Space([RING], HALF_KEYS if half else KEYS[:2], **SMALL)
+    search = Search(space, UNITS, 20, Limits(1.2e9), half)
+    best = search.best()[0]
+    other, failure, margin = everything(search)
+    assert best.total == pytest.approx(other.total, rel=1e-9)
+    same = ("small", "switching", "rotation", "joint", "automorphism", "squaring", "rgsw", "spacing", "first_bits")
+    assert {name: getattr(best, name) for name in same} == {name: getattr(other, name) for name in same}
+    assert best.log2_failure == pytest.approx(failure, abs=1e-6)
+    assert best.margin == pytest.approx(margin, rel=1e-9)
+
+
+def test_limits_bind():
+    space = Space([RING], KEYS, **(SMALL | {"joint": (False, True)}))
+    free = Search(space, UNITS, 20, Limits(1.2e9)).best(50)
+    assert [c.total for c in free] == sorted(c.total for c in free)
+    tight = Search(space, UNITS, 20, Limits(free[0].offline_bytes * 0.9)).best()[0]
+    assert tight.offline_bytes < free[0].offline_bytes <= 1.2e9
+    assert tight.total > free[0].total
+    sure = Search(space, UNITS, 20, Limits(1.2e9, margin=9.5)).best()[0]
+    assert sure.margin >= 9.5 > free[0].margin
+    assert not Search(space, UNITS, 20, Limits(1e6)).best()
+    assert safest(free).margin >= free[0].margin
+
+
+def test_offline_bytes_count_both_halves():
+    best = Search(Space([RING], KEYS, **SMALL), UNITS, 20, Limits(1.2e9)).best()[0]
+    bits = np.log2(float(RING.modulus))
+    digits = {name: len_of(getattr(best, name), RING.modulus) for name in ("rotation", "automorphism", "squaring")}
+    selectors = best.small.dimension * (1.5 if best.joint else 1)
+    ring_words = 4 * 2048 * selectors * digits["rotation"] + 2 * 2048 * (
+        11 * digits["automorphism"] + digits["squaring"]
+    )
+    switching = 2048 * len_of(best.switching, 1 << 20) * (best.small.dimension + 1) * 20 / 8
+    response = 2048 * 24 * 2 * np.log2(16760833) / 8
+    assert best.offline_bytes == pytest.approx(ring_words * bits / 8 + switching + response, rel=1e-9)
+
+
+def len_of(table, modulus):
+    gadgets = Gadgets.of(modulus, (table["base_log2"],), 1, 99)
+    return int(gadgets.digits[list(gadgets.dropped).index(table["dropped"])])
+
+
+def test_automorphisms_of_a_tree():
+    assert tree_automorphisms(2048, 1, 2048) == 11
+    assert tree_automorphisms(2048, 8, 256) == 11 - 3 + 8 - 1
+    assert tree_automorphisms(2048, 12, 2) == sum(min(12, max(1, 2 ** (level - 1))) for level in range(11))
+
+
+def test_spaces_are_secure_and_no_wider_than_needed():
+    ring = secure_rings(2048, [PRIMES], ["ternary"])[0]
+    secure = security_bits(np.array([2048.0]), np.log2(float(RING.modulus)), (2 / 3) ** 0.5, np.array([ring.stddev]))
+    assert 128.2 <= secure[0] < 128.6
+    keys = secure_small_keys([740, 780], 20)
+    assert [k.dimension for k in keys] == [740, 780]
+    assert keys[0].stddev > keys[1].stddev
+    bits = security_bits(np.array([740.0, 780.0]), 20.0, 0.5, np.array([k.stddev for k in keys]))
+    assert np.all((bits >= 128.2) & (bits < 129))
+
+
+def test_files_name_their_search(tmp_path, capsys, monkeypatch):
+    space = Space([RING], KEYS, **SMALL)
+    monkeypatch.setattr("pirlab_estimator.search.pirouette.command.space_of", lambda half, body_bits: space)
+    assert main(["20", "--commit", "abc", "--out", str(tmp_path)]) == 0
+    written = tomllib.loads((tmp_path / "pirouette" / "2^20.toml").read_text())
+    assert written["source"]["command"] == "python -m pirlab_estimator.search.pirouette 20"
+    assert written["source"]["commit"] == "abc"
+    assert written["lwe"]["dimension"] in {k.dimension for k in KEYS}
+    assert written["rlwe"]["modulus"] == "268369921 * 249561089"
+    assert written["query"]["key_switching"]["modulus_log2"] == 20
+    assert main(["20", "--megabytes", "1"]) == 1
+    assert "nothing within the limits" in capsys.readouterr().err
