@@ -64,10 +64,10 @@ class Account:
         """Sets of which the cheapest exceeds a budget; the most exceeded one is the reason."""
         exceeded = self.bounds.exceeded(figures)
         self.counts[max(exceeded, key=lambda name: exceeded[name])] += points
-        for name in exceeded:
-            if len(exceeded) == 1:
-                needed = spent(figures, name)
-                self.least_spent[name] = min(needed, self.least_spent.get(name, needed))
+        if len(exceeded) == 1 and self.bounds.reached(figures):
+            (name,) = exceeded
+            needed = spent(figures, name)
+            self.least_spent[name] = min(needed, self.least_spent.get(name, needed))
 
     def beyond_all(self, figures: Sequence[Figures], points: int) -> None:
         """Points of a grid of which these were looked at; the rest cost at least as much as one of them."""
@@ -109,7 +109,7 @@ class Account:
         if reason in self.least_spent:
             needed = self.least_spent[reason]
             amount = f"{needed:.4g}" if reason == "seconds" else f"{needed:.0f} ({kilobytes(needed)})"
-            return f". The cheapest that exceeds nothing else: --max-{reason} {amount}"
+            return f". The nearest seen that misses nothing else: --max-{reason} {amount}"
         return ""
 
     def mapping(self) -> dict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from .evaluate import Figures, Shape
@@ -67,10 +67,17 @@ class Bounds:
         """Whether security and failure are as asked."""
         return reaches(figures.bits, self.security) and figures.log2_failure <= self.failure
 
-    def without(self, name: str) -> Bounds:
-        """The same without one bound."""
-        loose = {"security": 1.0, "failure": -1e-9}
-        return replace(self, **{name: loose.get(name)})
+    def without(self, budget: str) -> Bounds:
+        """The same without one budget."""
+        kept = {name: bound for name, bound in self.budgets().items() if name != budget}
+        return Bounds(self.security, self.failure, **kept)
+
+    def no_worse(self, than: Figures) -> Bounds:
+        """The same with the upload, download and answer seconds of a set as further budgets."""
+        kept = self.budgets()
+        for name in ("upload", "download", "seconds"):
+            kept[name] = min(kept.get(name, spent(than, name)), spent(than, name))
+        return Bounds(self.security, self.failure, **kept)
 
 
 def spent(figures: Figures, budget: str) -> float:

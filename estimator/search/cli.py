@@ -11,6 +11,7 @@ import json
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,14 +20,14 @@ from ..cost import DEFAULTS, UnitCosts
 from ..describe import DescribeError
 from ..paths import ROOT
 from ..security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
-from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
-from .choose import Choice, best_of, choose, reasons
+from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices, kilobytes
+from .choose import Choice, choose, reasons
 from .confirm import confirm
-from .evaluate import CACHE, Evaluator, Shape
+from .evaluate import CACHE, Evaluator, Figures, Shape
 from .files import toml, write
 from .sensitivity import described, sensitivity, table
 from .space_file import SpaceError, load, protocols
-from .sweep import Found, Outcome, WholeFront, sweep
+from .sweep import Found, Outcome, WholeFront, relaxed, sweep
 from .text import Bars, aligned, count, size
 
 FOUND = ROOT / "params" / "searched"
@@ -62,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, what in _BUDGETS.items():
         add(f"--max-{name}", type=size, metavar="BYTES", help=what)
     add("--max-seconds", type=float, metavar="S", help="seconds of an answer on one core")
+    add("--no-worse-than", type=Path, metavar="FILE", help="a parameter file whose traffic and seconds are budgets too")
     add("--objective", choices=OBJECTIVES, default="bytes", help="what sets are ranked by (bytes)")
     add("--hints", choices=["yes", "no"], default="yes", help="whether clients may fetch a hint beforehand (yes)")
     add("--hint-queries", type=count, default=100, metavar="K", help="queries that a client asks of one hint (100)")
@@ -94,6 +96,8 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
     objective = _objective(options, shape)
     unit_costs = UnitCosts.load(options.costs or DEFAULTS)
     evaluator = Evaluator(shape, unit_costs)
+    if options.no_worse_than:
+        bounds = bounds.no_worse(_given(options.no_worse_than, evaluator))
     if options.protocol == "all":
         with Bars() as bars:
             choices = choose(protocols(), evaluator, bounds, objective, bars)
@@ -107,6 +111,8 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
         ranked = sorted(outcome.found, key=lambda f: (objective(f.figures), f.figures.costs(), str(f.literal)))
         found = ranked[: options.top]
         _say_front(outcome, found, objective)
+        if not found:
+            _say_relaxed(relaxed(space, evaluator, bounds), bounds)
         if found:
             changes = sensitivity(space, found[0].literal, evaluator, lambda other: Evaluator(other, unit_costs))
             print("\nWhat small changes of the first set do:\n" + aligned(table(changes)), end="")
@@ -156,6 +162,23 @@ def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -
     else:
         print("No set keeps all bounds. What to relax stands behind each reason:")
     print("\n".join(outcome.account.lines()))
+
+
+def _say_relaxed(least: dict[str, float], bounds: Bounds) -> None:
+    for name, needed in least.items():
+        amount = f"{needed:.4g}" if name == "seconds" else f"{needed:.0f} ({kilobytes(needed)})"
+        print(f"With all other bounds as they are, --max-{name} {amount} has a set")
+    if bounds.budgets() and not least:
+        print("No single budget is to blame: relax two of them, or the reasons above")
+
+
+def _given(path: Path, evaluator: Evaluator) -> Figures:
+    """The figures of a parameter file at the shape that is searched."""
+    figures = evaluator([tomllib.loads(path.read_text(encoding="utf-8"))])[0]
+    if figures.refused is not None:
+        raise BoundsError(f"--no-worse-than {path}: {figures.refused}")
+    print(aligned([["given", *HEADER[1:-1]], [path.stem, *described(figures)]]), end="")
+    return figures
 
 
 def _say_choices(choices: Sequence[Choice], objective: Objective) -> None:

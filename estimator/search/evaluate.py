@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import cost, noise
+from .. import cost
 from ..cost import UnitCosts, predict_seconds
 from ..describe import DescribeError, read_json_lines
 from ..noise import predict_noise
@@ -94,7 +94,7 @@ class Evaluator:
 
     def __call__(self, literals: Sequence[Literal], done: Callable[[int], None] = lambda _: None) -> list[Figures]:
         """The figures of each set; `done` is told of every finished batch's number."""
-        texts = [toml({"source": SOURCE} | literal) for literal in literals]
+        texts = [toml(literal | {"source": SOURCE}) for literal in literals]
         keys = [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
         new = {key: text for key, text in zip(keys, texts) if key not in self._known}
         done(len(keys) - len(new))

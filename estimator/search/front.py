@@ -13,8 +13,10 @@ Costs = NDArray[np.float64]
 def undominated(costs: Costs) -> list[int]:
     """Positions of the rows on the front; of equal rows the first. costs: shape (sets, objectives), less is better."""
     found: list[int] = []
-    front = np.empty((0, costs.shape[1] if costs.ndim == 2 else 0))
-    for i in np.lexsort(costs.T[::-1]) if len(costs) else []:
+    if not len(costs):
+        return found
+    front = np.empty((0, costs.shape[1]))
+    for i in np.lexsort(costs.T[::-1]):
         # In lexicographic order no later row undercuts an earlier one.
         if not np.any(np.all(front <= costs[i], axis=1)):
             found.append(int(i))

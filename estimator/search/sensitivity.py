@@ -50,7 +50,7 @@ def _changes(space: Space, literal: Literal) -> list[tuple[str, Literal]]:
 
 
 def _modulus(space: Space, axis: Axis, literal: Literal, step: int) -> tuple[str, Literal] | None:
-    """One bit of q more or fewer, gadgets as they are."""
+    """One bit of q more or fewer; gadgets of the same length."""
     ring = literal[axis.key]
     bits = sum((int(p) - 1).bit_length() for p in str(ring["modulus"]).split("*"))
     try:
@@ -59,6 +59,13 @@ def _modulus(space: Space, axis: Axis, literal: Literal, step: int) -> tuple[str
         return None
     changed = deepcopy(literal)
     changed[axis.key]["modulus"] = modulus
+    for gadget in space.axes:
+        if gadget.kind == "gadget" and gadget.of == axis.key:
+            table = literal[gadget.key]
+            fitted = quietest_gadget(changed[axis.key], _length(table, ring), table["digits"])
+            if fitted is None:
+                return None
+            changed[gadget.key].update(fitted)
     for key, of in space.bytes_of.items():
         put(changed, key, -(-parse_modulus(get(changed, of)).bit_length() // 8))
     return f"q of {bits + step} bits instead of {bits}", changed
@@ -67,14 +74,17 @@ def _modulus(space: Space, axis: Axis, literal: Literal, step: int) -> tuple[str
 def _digit(axis: Axis, literal: Literal) -> tuple[str, Literal] | None:
     """One digit fewer, with the base and the dropped digits that are then best."""
     table, ring = literal[axis.key], literal[axis.of]
-    modulus = parse_modulus(ring["modulus"])
-    length = gadget_length(table["digits"], modulus, 1 << table["base_log2"], table["dropped"])
+    length = _length(table, ring)
     fewer = quietest_gadget(ring, length - 1, table["digits"]) if length > 1 else None
     if fewer is None:
         return None
     changed = deepcopy(literal)
     changed[axis.key].update(fewer)
     return f"{axis.key}: {length - 1} digits instead of {length}", changed
+
+
+def _length(table: dict[str, Any], ring: dict[str, Any]) -> int:
+    return gadget_length(table["digits"], parse_modulus(ring["modulus"]), 1 << table["base_log2"], table["dropped"])
 
 
 def table(changes: list[Change]) -> list[list[str]]:

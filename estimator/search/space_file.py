@@ -3,14 +3,14 @@
 A space has what all sets share (`[set]`) and axes. A set takes one value of each axis. Axes are of two kinds:
 - free ones: any value may be the best in one respect and the worst in another;
 - ordered ones (`cheaper = true`): each value makes no message longer, no table larger and no phase slower than the one
-  before it, and no decryption less noisy. So where a set fails, sets further along fail too; where one is right, those
-  before it cost at least as much.
+  before it. So where a set is right, those before it cost at least as much. Unless the axis says `noisier = false`,
+  each value also makes no failure rarer: where a set fails, those after it fail too.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -44,6 +44,7 @@ class Axis:
     values: tuple[Any, ...]
     kind: str = "values"
     cheaper: bool = False
+    noisier: bool = False
     of: str = ""
 
 
@@ -191,25 +192,33 @@ def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Spac
 
 
 def _axis(name: str, axis: dict[str, Any], families: dict[str, Any]) -> Axis:
-    key, cheaper = axis["key"], axis.get("cheaper", False)
+    kind, values = _values(name, axis, families)
+    cheaper = axis.get("cheaper", False)
+    of = axis.get("above_bits", axis.get("above_modulus", axis.get("of", "")))
+    return Axis(axis["key"], tuple(values), kind, cheaper, cheaper and axis.get("noisier", True), of)
+
+
+def _values(name: str, axis: dict[str, Any], families: dict[str, Any]) -> tuple[str, Iterable[Any]]:
+    """The kind of an axis and its values."""
     if "values" in axis:
-        return Axis(key, tuple(axis["values"]), cheaper=cheaper)
-    if "more_bits" in axis:
-        kind = "above_bits" if "above_bits" in axis else "above_modulus"
-        return Axis(key, tuple(axis["more_bits"]), kind, cheaper, axis.get(kind, ""))
+        return "values", axis["values"]
     if "log2" in axis:
-        return Axis(key, tuple(1 << bits for bits in axis["log2"]), cheaper=cheaper)
+        return "values", (1 << bits for bits in axis["log2"])
     if "log2_plus_one" in axis:
-        return Axis(key, tuple((1 << bits) + 1 for bits in axis["log2_plus_one"]), cheaper=cheaper)
+        return "values", ((1 << bits) + 1 for bits in axis["log2_plus_one"])
+    if "more_bits" in axis:
+        return "above_bits" if "above_bits" in axis else "above_modulus", axis["more_bits"]
     if "plain_modulus" in axis:
-        rows = tuple([{"log2_samples": 32, "modulus": p}] for p in axis["plain_modulus"])
-        return Axis(key, rows, cheaper=cheaper)
+        return "values", ([{"log2_samples": 32, "modulus": p}] for p in axis["plain_modulus"])
     if "gadget_lengths" in axis:
-        return Axis(key, tuple(axis["gadget_lengths"]), "gadget", cheaper, axis.get("of", ""))
+        return "gadget", axis["gadget_lengths"]
     if "family" in axis:
         if axis["family"] not in families:
-            raise SpaceError(f"{name}: axis {key}: no family {axis['family']!r}; there are {', '.join(families)}")
-        return Axis(key, tuple(t for part in families[axis["family"]] for t in tables(part)), "family")
+            raise SpaceError(
+                f"{name}: axis {axis['key']}: no family {axis['family']!r}; there are {', '.join(families)}"
+            )
+        return "family", (table for part in families[axis["family"]] for table in tables(part))
     raise SpaceError(
-        f"{name}: axis {key} has none of values, log2, log2_plus_one, more_bits, plain_modulus, gadget_lengths, family"
+        f"{name}: axis {axis['key']} has none of values, log2, log2_plus_one, more_bits, plain_modulus, "
+        "gadget_lengths, family"
     )

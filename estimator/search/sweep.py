@@ -4,8 +4,9 @@
 2. Each combination of the free axes is described at its cheapest corner, the last value of every ordered axis. Nothing
    of the combination costs less: beyond a budget, or covered by the front, all of it is left out.
 3. The rest in the order of their corners' costs. The ordered axes make a grid in which failing spreads towards the
-   cheaper values, and being right and being refused (too long a message, too many digits) towards the dearer ones. So
-   its boundary is found by asking, again and again, for the point whose answer decides most of what is open.
+   cheaper and noisier values, and being right and being refused (too long a message, too many digits) towards the
+   dearer ones. Its boundary is found by asking, again and again, for the point whose answer decides most of what is
+   open.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .account import Account
-from .bounds import Bounds
+from .bounds import Bounds, spent
 from .evaluate import Evaluator, Figures, Literal
 from .front import Front, undominated
 from .rings import Secured
@@ -152,6 +153,16 @@ def sweep(
     return Outcome(found, account, space, evaluator.evaluated)
 
 
+def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> dict[str, float]:
+    """For each budget: the least that it could be where all other bounds stay, for those that there is a set then."""
+    least = {}
+    for name in bounds.budgets():
+        outcome = sweep(space, evaluator, bounds.without(name), Least(lambda figures, name=name: spent(figures, name)))
+        if outcome.found:
+            least[name] = min(spent(each.figures, name) for each in outcome.found)
+    return least
+
+
 def exhaustive(space: Space, evaluator: Evaluator, bounds: Bounds) -> list[Found]:
     """The same front by evaluating every set of the space, secure or not: slow, and the reference for `sweep`."""
     shape = space.ordered_shape
@@ -176,8 +187,7 @@ def exhaustive(space: Space, evaluator: Evaluator, bounds: Bounds) -> list[Found
 def front_of(right: Sequence[Found]) -> list[Found]:
     """The front, in the order of costs; of sets that cost the same, the one that fails least."""
     ordered = sorted(right, key=lambda f: (f.figures.costs(), f.figures.log2_failure, str(f.literal)))
-    costs = np.array([f.figures.costs() for f in ordered], dtype=float).reshape(len(ordered), -1)
-    return [ordered[i] for i in undominated(costs)]
+    return [ordered[i] for i in undominated(np.array([f.figures.costs() for f in ordered], dtype=float))]
 
 
 def _figures(
@@ -216,6 +226,7 @@ class _Grid:
     def __init__(self, space: Space, combination: dict[str, Any], bounds: Bounds, aim: Aim) -> None:
         self.space, self.combination, self.bounds, self.aim = space, combination, bounds, aim
         self.state: NDArray[np.int8] = np.full(space.ordered_shape or (1,), OPEN, dtype=np.int8)
+        self.noisier = [axis.noisier for axis in space.ordered] or [False]
         self.right: list[Found] = []
         self.failed: list[Figures] = []
         self.beyond: list[Figures] = []
@@ -231,7 +242,9 @@ class _Grid:
         unknown = self.state == OPEN
         if not unknown.any():
             return []
-        fewer = np.minimum(_cumulative(unknown), _cumulative(unknown[_flip(unknown)])[_flip(unknown)])
+        back = tuple(slice(None, None, -1) if noisier else slice(None) for noisier in self.noisier)
+        after = _cumulative(unknown[back], self.noisier)[back]
+        fewer = np.minimum(_cumulative(unknown, [True] * unknown.ndim), after)
         fewer[~unknown] = -1
         return [self._at(np.unravel_index(int(np.argmax(fewer)), unknown.shape))]
 
@@ -241,7 +254,8 @@ class _Grid:
     def answer(self, at: tuple[int, ...], literal: Literal, figures: Figures) -> None:
         """What an evaluated point says of itself and of its neighbours."""
         at = at or (0,)
-        dearer, cheaper = tuple(slice(0, i + 1) for i in at), tuple(slice(i, None) for i in at)
+        dearer = tuple(slice(0, i + 1) for i in at)
+        noisier = tuple(slice(i, None if spreads else i + 1) for i, spreads in zip(at, self.noisier))
         if figures.refused is not None:
             self.refusals.append(figures)
             self._spread(dearer, REFUSED)
@@ -250,7 +264,7 @@ class _Grid:
             self._spread(dearer, REFUSED)
         elif not self.bounds.reached(figures):
             self.failed.append(figures)
-            self._spread(cheaper, FAILED)
+            self._spread(noisier, FAILED)
             if self.aim.hopeless(figures):
                 self._spread(dearer, RIGHT)
         else:
@@ -280,13 +294,9 @@ class _Grid:
         account.undercut(int(states[RIGHT]) - len(self.right))
 
 
-def _flip(array: NDArray) -> tuple[slice, ...]:
-    return tuple(slice(None, None, -1) for _ in array.shape)
-
-
-def _cumulative(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many open points are at or before each point on every axis."""
+def _cumulative(unknown: NDArray[np.bool_], along: Sequence[bool]) -> NDArray[np.int64]:
+    """How many open points are at or before each point on some axes, and at it on the others."""
     total = unknown.astype(np.int64)
-    for axis in range(total.ndim):
+    for axis in (axis for axis, counted in enumerate(along) if counted):
         total = np.cumsum(total, axis=axis)
     return total

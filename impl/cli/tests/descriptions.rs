@@ -29,6 +29,28 @@ fn a_description_for_people_and_for_programs() {
 }
 
 #[test]
+fn a_batch_describes_sets_that_are_in_no_file() {
+    let lab = Lab::new();
+    let text = std::fs::read_to_string(lab.path("params/simplepir/small.toml")).unwrap();
+    let request = |id: &str, toml: &str| {
+        json!({"id": id, "parameters": "nowhere/set.toml", "toml": toml, "records": 1000, "record_bits": 8}).to_string()
+    };
+    let wrong = text.replace("\"simplepir\"", "\"nopir\"");
+    let of_file = json!({"id": "file", "parameters": "params/simplepir/small.toml", "records": 1000, "record_bits": 8});
+    let input =
+        [of_file.to_string(), request("text", &text), request("wrong", &wrong), request("not", "= =")].join("\n");
+    let said = lab.with_input(&["describe", "--batch"], &input);
+    let answers: Vec<Value> = said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 4, "{}", said.err);
+    for key in ["layout", "messages", "memory", "operations", "instances"] {
+        assert_eq!(answers[0][key], answers[1][key]);
+    }
+    assert_eq!(answers[0]["parameters"]["sha256"], answers[1]["parameters"]["sha256"]);
+    assert!(answers[2]["error"].as_str().unwrap().contains("nopir"), "{}", answers[2]);
+    assert!(answers[3]["error"].as_str().unwrap().contains("nowhere/set.toml"), "{}", answers[3]);
+}
+
+#[test]
 fn a_batch_answers_every_line_in_order() {
     let lab = Lab::new();
     let mut input = String::new();

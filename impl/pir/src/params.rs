@@ -301,6 +301,14 @@ impl ParameterFile {
     /// The file cannot be read, is not TOML, or names no protocol.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "reading the parameter file", e))?;
+        Self::of(path, text)
+    }
+
+    /// A file that holds `text`, whether or not it exists.
+    ///
+    /// # Errors
+    /// The text is not TOML, or names no protocol.
+    pub fn of(path: &Path, text: String) -> Result<Self> {
         let ProtocolOnly { protocol } = toml::from_str(&text).map_err(|e| toml_error(path, &text, &e))?;
         let sha256 = hex(&Sha256::digest(text.as_bytes()));
         Ok(Self { path: path.to_path_buf(), protocol, text, sha256 })

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
-use crate::measure::plan::{find_parameters, read_parameters};
+use crate::measure::plan::{find_parameters, find_protocol, read_parameters};
 use crate::output::checked;
 
 #[derive(Deserialize)]
@@ -20,6 +20,8 @@ use crate::output::checked;
 struct Request {
     id: String,
     parameters: PathBuf,
+    /// What the file `parameters` would hold; it need not exist.
+    toml: Option<String>,
     records: u64,
     record_bits: u64,
     #[serde(default = "one")]
@@ -87,17 +89,24 @@ impl Describer<'_> {
         let workload = Workload::new(shape, request.queries, request.updates)
             .and_then(|workload| workload.streamed(request.streamed))
             .map_err(|e| e.to_string())?;
+        let describe = |file: &ParameterFile, protocol: &Protocol| {
+            let mut description = (protocol.describe)(file, &workload).map_err(|e| e.to_string())?;
+            description.id = Some(request.id.clone());
+            Ok(description)
+        };
+        if let Some(text) = &request.toml {
+            let file = ParameterFile::of(&request.parameters, text.clone()).map_err(|e| e.to_string())?;
+            let (file, protocol) = find_protocol(file).map_err(|failure| failure.text())?;
+            return describe(&file, protocol);
+        }
         if !self.files.contains_key(&request.parameters) {
             let read = find_parameters(&request.parameters, self.root).and_then(|path| read_parameters(&path));
             self.files.insert(request.parameters.clone(), read.map_err(|failure| failure.text()));
         }
-        let (file, protocol) = match self.files.get(&request.parameters) {
-            Some(Ok(found)) => found,
-            Some(Err(problem)) => return Err(problem.clone()),
-            None => return Err("the parameter file was not read".into()),
-        };
-        let mut description = (protocol.describe)(file, &workload).map_err(|e| e.to_string())?;
-        description.id = Some(request.id.clone());
-        Ok(description)
+        match self.files.get(&request.parameters) {
+            Some(Ok((file, protocol))) => describe(file, protocol),
+            Some(Err(problem)) => Err(problem.clone()),
+            None => Err("the parameter file was not read".into()),
+        }
     }
 }

@@ -40,7 +40,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     /// Answer JSON lines {"id", "parameters", "records", "record_bits", "queries", "updates", "streamed"} on standard input, a line each:
-    /// a description with that id, or {"id", "error"}.
+    /// a description with that id, or {"id", "error"}. With "toml", that text stands for the parameter file.
     #[arg(long, conflicts_with_all = ["parameters", "records", "record_bits", "json"])]
     batch: bool,
     /// Folder of the parameter sets.

@@ -59,9 +59,16 @@ pub fn find_parameters(parameters: &Path, root: &Path) -> Outcome<PathBuf> {
 /// # Errors
 /// The file cannot be read, or names a protocol that is unknown.
 pub fn read_parameters(path: &Path) -> Outcome<(ParameterFile, &'static Protocol)> {
-    let file = ParameterFile::read(path)?;
+    find_protocol(ParameterFile::read(path)?)
+}
+
+/// Finds the protocol that a parameter file is for.
+///
+/// # Errors
+/// It names a protocol that is unknown.
+pub fn find_protocol(file: ParameterFile) -> Outcome<(ParameterFile, &'static Protocol)> {
     let protocol = registry::find(&file.protocol)
-        .map_err(|e| Failure::Input(format!("parameter file {}: key `protocol`: {e}", path.display())))?;
+        .map_err(|e| Failure::Input(format!("parameter file {}: key `protocol`: {e}", file.path.display())))?;
     Ok((file, protocol))
 }
 

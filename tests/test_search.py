@@ -1,0 +1,294 @@
+"""The search: the pruned walk against the exhaustive one, ordered axes, fronts, bounds, memory of what was tried."""
+
+import json
+import tomllib
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pytest
+from pirlab_estimator.cost import DEFAULTS, UnitCosts
+from pirlab_estimator.modulus import parse_modulus
+from pirlab_estimator.noise.digits import gadget_length
+from pirlab_estimator.search import rings, space_file
+from pirlab_estimator.search.bounds import Bounds, BoundsError, Network, Objective, Prices
+from pirlab_estimator.search.choose import choose, reasons
+from pirlab_estimator.search.evaluate import Evaluator, Figures, Shape
+from pirlab_estimator.search.files import toml
+from pirlab_estimator.search.front import Front, undominated
+from pirlab_estimator.search.gadget_choice import quietest_gadget
+from pirlab_estimator.search.sensitivity import sensitivity
+from pirlab_estimator.search.sweep import Least, exhaustive, relaxed, sweep
+
+SHAPE = Shape(1 << 18, 512)
+COSTS = UnitCosts.load(DEFAULTS)
+
+RINGS = [
+    {"degree": 2048, "modulus": rings.two_primes(2048, bits), "secret": {"kind": "ternary"}, "error": {"stddev": s}}
+    for bits, s in ((48, 3.2), (56, 3.2), (56, 21.0), (56, 25.6))
+]
+LWE = [
+    {"dimension": n, "modulus": "2^32", "secret": {"kind": "uniform"}, "error": {"stddev": s}}
+    for n, s in ((928, 32.0), (1024, 6.4), (1024, 11.0), (1024, 16.0))
+]
+SHORT = [
+    {"dimension": 1024, "modulus": "2^32", "secret": {"kind": "gaussian", "stddev": s}, "error": {"stddev": s}}
+    for s in (6.4, 11.0)
+]
+FEW = {"packing": [3, 2, 1], "switch.mask_modulus": [12, 9, 7], "switch.body_modulus": [7, 3]}
+#: Spaces small enough to be looked at as a whole.
+SMALL = {
+    "simplepir": {"lwe": LWE},
+    "doublepir": {"lwe": LWE[1:3], "min_columns": [1, 4096, 65536]},
+    "simpleypir": FEW | {"rlwe": RINGS, "entry_bits": [15, 12], "item_step": [2048, 8192]},
+    "inspire": FEW
+    | {"rlwe": RINGS[:3], "folding.plain_modulus": [65537, 4097], "folding.rows": [1024, 4096], "evaluation": [3, 2]},
+    "inspire2": FEW
+    | {"rlwe": RINGS[:3], "entry_bits": [16, 14], "gamma0": [32], "gamma1": [1024], "gamma2": [32]}
+    | {"rows_factor": [1, 4], "switched_modulus": [12, 9]},
+    "ypir": FEW
+    | {"rlwe": RINGS[1:3], "lwe": SHORT, "layers.entry_bits": [8], "layers.digit_bits": [15, 12]}
+    | {"layers.switched_modulus": [18, 12, 8]},
+}
+SMALL["inspire0"] = SMALL["ypir"] | {"body": ["packed", "merged"]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def with_binary(binary):
+    """Descriptions come from the binary."""
+    assert binary
+
+
+@pytest.fixture(scope="module")
+def evaluator():
+    return Evaluator(SHAPE, COSTS, None)
+
+
+def small(protocol):
+    return space_file.load(protocol).narrowed(SMALL[protocol])
+
+
+def costs(found):
+    return sorted(each.figures.costs() for each in found)
+
+
+@pytest.mark.parametrize("protocol", sorted(SMALL))
+def test_the_pruned_walk_finds_the_front_of_the_exhaustive_one(protocol, evaluator):
+    space = small(protocol)
+    everything = exhaustive(space, evaluator, Bounds())
+    before = evaluator.evaluated
+    assert everything, "a front of nothing would show nothing"
+    outcome = sweep(space, Evaluator(SHAPE, COSTS, None), Bounds())
+    assert costs(outcome.found) == costs(everything)
+    assert sum(outcome.account.counts.values()) + len(outcome.found) == space.size, "every set has its reason"
+    if space.ordered:
+        assert outcome.tried < space.size
+    middle = sorted(each.figures.upload for each in everything)[len(everything) // 2]
+    tight = Bounds(failure=-60.0, upload=middle, memory=max(e.figures.server_bytes for e in everything) - 1)
+    assert costs(sweep(space, evaluator, tight).found) == costs(exhaustive(space, evaluator, tight))
+    for name in ("bytes", "seconds", "dollars", "rate"):
+        objective = Objective(name, SHAPE)
+        least = min(objective(each.figures) for each in everything)
+        found = sweep(space, evaluator, Bounds(), Least(objective)).found
+        assert min(objective(each.figures) for each in found) == least
+    assert evaluator.evaluated == before, "all of it had been described"
+
+
+@pytest.mark.parametrize("protocol", [p for p in space_file.protocols() if space_file.load(p).ordered])
+@pytest.mark.parametrize("shape", [SHAPE, Shape(3000, 70000)], ids=["short", "long"])
+def test_a_step_along_an_ordered_axis_costs_no_more_and_fails_no_less(protocol, shape):
+    space = space_file.load(protocol)
+    kept, _ = space.secure(128.0)
+    combinations = list(space.combinations(kept))
+    draw = np.random.default_rng(7)
+    pairs: list = []
+    orders: list[bool] = []
+    for i in draw.choice(len(combinations), 40):
+        at = [int(draw.integers(n)) for n in space.ordered_shape]
+        axis = int(draw.integers(len(at)))
+        at[axis] = min(at[axis], space.ordered_shape[axis] - 2)
+        further = [k + (j == axis) for j, k in enumerate(at)]
+        pairs += [space.literal(combinations[i], at), space.literal(combinations[i], further)]
+        orders.append(space.ordered[axis].noisier)
+    figures = Evaluator(shape, COSTS, None)(pairs)
+    compared = 0
+    for dear, cheap, noisier in zip(figures[::2], figures[1::2], orders):
+        if cheap.refused is not None:
+            assert dear.refused is not None
+        elif dear.refused is None:
+            assert all(c <= d * (1 + 1e-12) for c, d in zip(cheap.costs(), dear.costs()))
+            if noisier:
+                assert cheap.log2_failure >= dear.log2_failure * (1 + 1e-9)
+            compared += 1
+    assert compared or shape is not SHAPE, "nothing was compared"
+
+
+@pytest.mark.parametrize("protocol", space_file.protocols())
+def test_every_space_reads_and_its_rings_have_their_gadgets(protocol):
+    space = space_file.load(protocol)
+    assert space.narrowed().size < space.size
+    assert space_file.load(protocol).narrowed({}).size == space.size
+    kept, missed = space.secure(128.0)
+    assert all(kept) and missed
+    for axis in (axis for axis in space.axes if axis.kind == "gadget"):
+        for ring in kept[[family.key for family in space.families].index(axis.of)]:
+            for length in axis.values:
+                found = quietest_gadget(ring.table, length, "balanced")
+                modulus = parse_modulus(ring.table["modulus"])
+                base = 1 << found["base_log2"]
+                assert gadget_length("balanced", modulus, base, found["dropped"]) == length
+
+
+@pytest.mark.parametrize(("degree", "bits"), [(1024, 29), (2048, 40), (2048, 53), (4096, 56)])
+def test_moduli_take_the_bits_they_promise(degree, bits):
+    first, second = (int(p) for p in rings.two_primes(degree, bits).split("*"))
+    assert first != second and rings.is_prime(first) and rings.is_prime(second)
+    assert first % (2 * degree) == second % (2 * degree) == 1
+    assert first.bit_length() + second.bit_length() == bits
+
+
+def test_a_modulus_that_does_not_exist_is_named():
+    with pytest.raises(rings.NoRing, match="have 60 bits together"):
+        rings.two_primes(2048, 60)
+    with pytest.raises(rings.NoRing, match="1 modulo 8192"):
+        rings.two_primes(4096, 24)
+
+
+def test_fronts_against_their_definition():
+    draw = np.random.default_rng(1)
+    for _ in range(30):
+        rows = draw.integers(0, 5, (int(draw.integers(1, 40)), 3)).astype(float)
+        found = undominated(rows)
+        for i, row in enumerate(rows):
+            beaten = any(np.all(other <= row) and (np.any(other < row) or j < i) for j, other in enumerate(rows))
+            assert (i in found) != beaten
+        front = Front()
+        for row in rows:
+            front.add(row)
+        assert all(front.covers(row) for row in rows)
+        assert not front.covers(rows.min(axis=0) - 1)
+    assert undominated(np.empty((0, 3))) == []
+
+
+def test_families_are_kept_by_security_and_noise():
+    loose, wide = dict(RINGS[1]), dict(RINGS[3])
+    family = [loose, RINGS[2], wide]
+    found = rings.secured(family)
+    assert [rings.reaches(each.bits, 128.0) for each in found] == [False, True, True]
+    assert [each.table for each in rings.quietest(found[1:])] == [RINGS[2]]
+    assert not rings.reaches(None, 1.0)
+
+
+def test_what_was_tried_is_remembered_through_a_kill(tmp_path):
+    space = small("simplepir")
+    first = Evaluator(SHAPE, COSTS, tmp_path)
+    found = costs(sweep(space, first, Bounds()).found)
+    (path,) = tmp_path.glob("*.jsonl")
+    again = Evaluator(SHAPE, COSTS, tmp_path)
+    assert costs(sweep(space, again, Bounds()).found) == found and again.evaluated == 0
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])  # as a killed search leaves it
+    resumed = Evaluator(SHAPE, COSTS, tmp_path)
+    assert costs(sweep(space, resumed, Bounds()).found) == found
+    assert 0 < resumed.evaluated < first.evaluated
+    assert Evaluator(SHAPE, COSTS, tmp_path)._known.keys() == first._known.keys()
+    other = Evaluator(Shape(SHAPE.records * 2, SHAPE.record_bits), COSTS, tmp_path)
+    assert not other._known, "another shape is another memory"
+
+
+def test_parameter_files_are_read_back_and_fit_their_schemas(evaluator, schemas):
+    for protocol in sorted(SMALL):
+        found = sweep(small(protocol), evaluator, Bounds()).found[0]
+        written = toml({"source": {"kind": "searched", "note": 'a "quoted" µ'}} | found.literal, "../x.schema.json")
+        document = tomllib.loads(written)
+        assert document == {"source": {"kind": "searched", "note": 'a "quoted" µ'}} | found.literal
+        jsonschema.validate(document, json.loads((schemas / f"{protocol}.schema.json").read_text()))
+
+
+def test_bounds_that_make_no_sense_are_named():
+    for wrong, words in (
+        ({"upload": -1.0}, "--max-upload -1 is negative"),
+        ({"download": 0.0}, "--max-download 0 contradicts"),
+        ({"security": 0.0}, "--security 0"),
+        ({"failure": 3.0}, "log2 of a probability"),
+        ({"offline": 0.0, "storage": -1.0}, "--max-storage -1"),
+    ):
+        with pytest.raises(BoundsError, match=words):
+            Bounds(**wrong)
+
+
+def test_objectives():
+    figures = Figures(upload=1000, download=300, hint_bytes=5000, seconds=2.0, client_seconds=0.5)
+    network, prices = Network(0.1, 1000.0, 10), Prices(1.0, 0.01, 0.001)
+    scores = {n: Objective(n, Shape(8, 800), network, prices)(figures) for n in ("bytes", "seconds", "dollars", "rate")}
+    assert scores["bytes"] == 1000 + 300 + 500
+    assert scores["seconds"] == pytest.approx(0.1 + 1.8 + 2.5)
+    assert scores["dollars"] == pytest.approx(2.0 + 1.0 + 8.0)
+    assert scores["rate"] == pytest.approx(8.0)
+    with pytest.raises(BoundsError, match="none of bytes"):
+        Objective("beauty", SHAPE)
+
+
+def test_nothing_found_says_what_to_relax(evaluator):
+    space = small("simpleypir")
+    least = min(each.figures.upload for each in sweep(space, evaluator, Bounds()).found)
+    bounds = Bounds(upload=least - 1)
+    outcome = sweep(space, evaluator, bounds)
+    assert not outcome.found
+    assert relaxed(space, evaluator, bounds) == {"upload": least}
+    text = "\n".join(outcome.account.lines())
+    assert "send more than --max-upload" in text and "have an instance below the target. The nearest has" in text
+    assert f"Of {space.size} sets" in text
+    secure = sweep(space, evaluator, Bounds(security=300.0))
+    assert not secure.found and "--security 142" in "\n".join(secure.account.lines())
+    rough = sweep(space.narrowed({"packing": [1]}), evaluator, Bounds())
+    assert not rough.found and "The nearest fails with 2^" in "\n".join(rough.account.lines())
+
+
+def test_sensitivity_says_what_each_change_does(evaluator):
+    space = small("inspire")
+    objective = Objective("bytes", SHAPE)
+    best = min(sweep(space, evaluator, Bounds()).found, key=lambda each: objective(each.figures))
+    changes = {
+        each.words: each.figures
+        for each in sensitivity(space, best.literal, evaluator, lambda shape: Evaluator(shape, COSTS, None))
+    }
+    now = changes["as found"]
+    assert now == best.figures
+    more = next(figures for words, figures in changes.items() if words.startswith("q of 49"))
+    assert more.bits < now.bits and more.log2_failure < now.log2_failure and more.upload > now.upload
+    fewer = next(figures for words, figures in changes.items() if words.startswith("packing"))
+    assert fewer.upload < now.upload and fewer.log2_failure > now.log2_failure and fewer.bits == now.bits
+    twice = changes["twice the records"]
+    assert twice.seconds > 1.5 * now.seconds and twice.log2_failure > now.log2_failure
+    assert changes["switch.mask_modulus: one bit less"].download < now.download
+
+
+def test_protocols_are_ranked_with_reasons(evaluator):
+    objective = Objective("bytes", SHAPE)
+    choices = choose(["simplepir", "simpleypir", "ypir"], evaluator, Bounds(offline=1024.0), objective)
+    assert choices[-1].protocol == "simplepir" and choices[-1].best is None, "its hint is too large"
+    scores = [objective(choice.best.figures) for choice in choices[:-1]]
+    assert scores == sorted(scores)
+    said = {choice.protocol: " ".join(reasons(choice, choices[0], objective)) for choice in choices}
+    assert "no set keeps the bounds" in said["simplepir"] and "--max-offline" in said["simplepir"]
+    assert "the least traffic" in said[choices[0].protocol] and "times the first's traffic" in said[choices[1].protocol]
+    free = choose(
+        ["simplepir", "simpleypir"], evaluator, Bounds(), replace(objective, network=Network(0.0, 1e6, 10**6))
+    )
+    hint = " ".join(reasons(next(c for c in free if c.protocol == "simplepir"), free[0], objective))
+    assert "keeps a hint of" in hint
+
+
+def test_a_space_that_is_none_is_refused():
+    families = {"f": []}
+    whole = {"protocol": "p", "title": "t", "paper": "q", "set": {}}
+    for axis, words in (
+        ({"key": "a"}, "axis a has none of values"),
+        ({"key": "a", "family": "g"}, "no family 'g'; there are f"),
+        ({"values": [1]}, "key 'key' is missing"),
+    ):
+        with pytest.raises(space_file.SpaceError, match=words):
+            space_file.parse("p.toml", whole | {"axis": [axis]}, families)
+    with pytest.raises(space_file.SpaceError, match="there is no axis sauce"):
+        small("simplepir").narrowed({"sauce": [1]})
