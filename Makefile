@@ -15,7 +15,7 @@ TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}"
 DRIVER = exec $(VENV)/python experiments/reproduce.py --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help tools setup build reproduce plan calibrate confirm bench reference test clean
+.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference test clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
@@ -24,6 +24,7 @@ help:
 	@echo 'make test        every test, linter and bench body, in under 25 minutes'
 	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
 	@echo 'make confirm     security known by the fast model only is computed by the lattice estimator, and recorded'
+	@echo 'make search      parameter sets no worse than published ones, into params/searched/ (experiments/search.toml)'
 	@echo 'make calibrate   measures the unit costs of this machine again'
 	@echo 'make bench       every Criterion bench, one after the other, as records in $(RESULTS)/bench/ and a summary; ONLY=filter'
 	@echo 'make reference   copies the present quick run to results/reference/'
@@ -60,6 +61,9 @@ plan: build
 calibrate: build
 	mkdir -p '$(RESULTS)'
 	$(BINARY) calibrate --out '$(RESULTS)/calibration.json'
+
+search: build
+	$(VENV)/pirlab-search --searches experiments/search.toml
 
 confirm: build
 	$(VENV)/pirlab-security confirm $$(find params -name '*.toml' | LC_ALL=C sort)

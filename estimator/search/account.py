@@ -66,7 +66,7 @@ class Account:
         self.counts[max(exceeded, key=lambda name: exceeded[name])] += points
         if len(exceeded) == 1 and self.bounds.reached(figures):
             (name,) = exceeded
-            needed = spent(figures, name)
+            needed = spent(name, figures)
             self.least_spent[name] = min(needed, self.least_spent.get(name, needed))
 
     def beyond_all(self, figures: Sequence[Figures], points: int) -> None:

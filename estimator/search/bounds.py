@@ -58,9 +58,9 @@ class Bounds:
     def exceeded(self, figures: Figures) -> dict[str, float]:
         """By which factor each budget that is not kept is exceeded."""
         return {
-            name: spent(figures, name) / bound if bound else float("inf")
+            name: spent(name, figures) / bound if bound else float("inf")
             for name, bound in self.budgets().items()
-            if spent(figures, name) > bound
+            if spent(name, figures) > bound
         }
 
     def reached(self, figures: Figures) -> bool:
@@ -76,11 +76,11 @@ class Bounds:
         """The same with the upload, download and answer seconds of a set as further budgets."""
         kept = self.budgets()
         for name in ("upload", "download", "seconds"):
-            kept[name] = min(kept.get(name, spent(than, name)), spent(than, name))
+            kept[name] = min(kept.get(name, spent(name, than)), spent(name, than))
         return Bounds(self.security, self.failure, **kept)
 
 
-def spent(figures: Figures, budget: str) -> float:
+def spent(budget: str, figures: Figures) -> float:
     """What a set needs of a budget."""
     return {
         "upload": figures.upload,

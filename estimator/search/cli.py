@@ -2,6 +2,7 @@
 
 pirlab-search --protocol inspire --records 2^24 --record-bits 512 --max-upload 300KB
 pirlab-search --protocol all --records 2^20 --record-bits 2048 --hints no
+pirlab-search --searches experiments/search.toml
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .evaluate import CACHE, Evaluator, Figures, Shape
 from .files import toml, write
 from .sensitivity import described, sensitivity, table
 from .space_file import SpaceError, load, protocols
-from .sweep import Found, Outcome, WholeFront, relaxed, sweep
+from .sweep import Found, Least, Outcome, WholeFront, relaxed, sweep
 from .text import Bars, aligned, count, size
 
 FOUND = ROOT / "params" / "searched"
@@ -35,10 +36,11 @@ HEADER = ["set", "security", "failure", "upload", "download", "answer", "server"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    given = sys.argv[1:] if arguments is None else arguments
-    options = _parser().parse_args(given)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return _run(options, given)
+        if given[:1] == ["--searches"]:
+            return _run_all(given[1:])
+        return _run(_parser().parse_args(given), given)
     except (BoundsError, DescribeError, EstimatorMissing, SpaceError, ValueError) as error:
         return _refuse(str(error))
     except OSError as error:
@@ -47,12 +49,29 @@ def main(arguments: list[str] | None = None) -> int:
         return _refuse("interrupted. The same command goes on where it was.", 130)
 
 
+def _run_all(given: Sequence[str]) -> int:
+    """Every `[[search]]` of a file, whose keys are options; further options hold for all of them."""
+    if not given:
+        raise BoundsError("--searches needs a file of [[search]] tables, such as experiments/search.toml")
+    try:
+        searches = tomllib.loads(Path(given[0]).read_text(encoding="utf-8"))["search"]
+    except (tomllib.TOMLDecodeError, KeyError) as error:
+        raise BoundsError(f"{given[0]}: {error}. It holds [[search]] tables whose keys are options") from None
+    codes = []
+    for number, search in enumerate(searches, 1):
+        arguments = [w for key, value in search.items() for w in (f"--{key}", str(value))[: 1 if value is True else 2]]
+        print(f"\n--- {number} of {len(searches)}: pirlab-search {shlex.join(arguments)}", flush=True)
+        codes.append(_run(_parser().parse_args([*arguments, *given[1:]]), arguments))
+    return max(codes, default=0)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pirlab-search",
         description=__doc__.split("\n")[0],
-        epilog="Security is the fast model's until --confirm or `make confirm` asks the lattice estimator; seconds are "
-        "of one core, by unit costs. Sizes: 4096, 96KB, 1.5GB (binary units). docs/search.md tells more.",
+        epilog="`--searches FILE` runs every [[search]] of a file. Security is the fast model's until --confirm or "
+        "`make confirm` asks the lattice estimator; seconds are of one core, by unit costs. Sizes: 4096, 96KB, 1.5GB "
+        "(binary units). docs/search.md tells more.",
     )
     add = parser.add_argument
     add("--protocol", required=True, help=f"{', '.join(protocols())}; or `all`, which ranks them")
@@ -72,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--prices", type=Path, metavar="FILE", help="dollars of cores and traffic (estimator/search/prices.toml)")
     add("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate` (the committed ones)")
     add("--top", type=count, default=5, metavar="K", help="sets of the front that are written (5)")
+    add("--best-only", action="store_true", help="only the set that ranks first, not the front: faster")
     add("--experiment", metavar="NAME", help="folder below params/searched (the protocol)")
     add("--out", type=Path, default=FOUND, metavar="DIR", help="instead of params/searched")
     add("--dry-run", action="store_true", help="write no parameter files")
@@ -96,8 +116,8 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
     objective = _objective(options, shape)
     unit_costs = UnitCosts.load(options.costs or DEFAULTS)
     evaluator = Evaluator(shape, unit_costs)
-    if options.no_worse_than:
-        bounds = bounds.no_worse(_given(options.no_worse_than, evaluator))
+    than = _given(options.no_worse_than, evaluator) if options.no_worse_than else None
+    bounds = bounds if than is None else bounds.no_worse(than)
     if options.protocol == "all":
         with Bars() as bars:
             choices = choose(protocols(), evaluator, bounds, objective, bars)
@@ -107,10 +127,12 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
     else:
         space = load(options.protocol)
         with Bars() as bars:
-            outcome = sweep(space, evaluator, bounds, WholeFront(), bars)
+            outcome = sweep(space, evaluator, bounds, Least(objective) if options.best_only else WholeFront(), bars)
         ranked = sorted(outcome.found, key=lambda f: (objective(f.figures), f.figures.costs(), str(f.literal)))
-        found = ranked[: options.top]
+        found = ranked[: 1 if options.best_only else options.top]
         _say_front(outcome, found, objective)
+        if than is not None:
+            _say_compared(found, than)
         if not found:
             _say_relaxed(relaxed(space, evaluator, bounds), bounds)
         if found:
@@ -155,13 +177,20 @@ def _objective(options: argparse.Namespace, shape: Shape) -> Objective:
 
 def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -> None:
     space = outcome.space
-    print(f"{space.protocol}, {objective.shape.words()}: {len(outcome.found)} sets on the front")
+    print(f"{space.protocol}, {objective.shape.words()}: {len(outcome.found)} sets that no other one found undercuts")
     rows = [[str(i), *described(f.figures), objective.words(f.figures)] for i, f in enumerate(found, 1)]
     if rows:
         print(aligned([HEADER, *rows]), end="")
     else:
         print("No set keeps all bounds. What to relax stands behind each reason:")
     print("\n".join(outcome.account.lines()))
+
+
+def _say_compared(found: Sequence[Found], than: Figures) -> None:
+    for rank, each in enumerate(found, 1):
+        pairs = zip(("upload", "download", "answer time", "server memory"), each.figures.costs(), than.costs())
+        saved = ", ".join(f"{name} {100 * (own / other - 1):+.0f} %" for name, own, other in pairs)
+        print(f"  {rank} beside the given set: {saved}")
 
 
 def _say_relaxed(least: dict[str, float], bounds: Bounds) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import log, prod
 from typing import Any, Protocol
@@ -157,9 +158,9 @@ def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> dict[str, flo
     """For each budget: the least that it could be where all other bounds stay, for those that there is a set then."""
     least = {}
     for name in bounds.budgets():
-        outcome = sweep(space, evaluator, bounds.without(name), Least(lambda figures, name=name: spent(figures, name)))
+        outcome = sweep(space, evaluator, bounds.without(name), Least(partial(spent, name)))
         if outcome.found:
-            least[name] = min(spent(each.figures, name) for each in outcome.found)
+            least[name] = min(spent(name, each.figures) for each in outcome.found)
     return least
 
 
