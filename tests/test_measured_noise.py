@@ -70,6 +70,34 @@ SELECTORS = [
     DIGITS | SELECTOR | {"plain_digits": "unsigned", "bits": 3},
     DIGITS | SELECTOR | {"family": "zy22", "base": 16, "bits": 2, "secret": "binary"},
 ]
+ROTATE = {"stddev": 3.2, "base": 256, "dimension": 60, "form": "cmux", "ciphertexts": 1600, "together": 4}
+SMALL = {"switch_modulus": str(1 << 20), "switch_base": 4, "switch_stddev": 3.2, "log_modulus": 56, "low": 46}
+ROTATIONS_RUN = [
+    DIGITS | ROTATE | {"operation": "blind-rotation"} | s
+    for s in (
+        {},
+        {"form": "joint", "dimension": 61},
+        {"small_secret": "ternary"},
+        {"small_secret": "ternary", "form": "joint", "dropped": 3},
+        {"form": "joint", "dropped": 3},
+        {"dropped": 3, "secret": "binary"},
+        {"family": "zy22", "form": "joint", "prime_bits": [50]},
+    )
+]
+# The first step of a rotation decomposes half of what others do, for its mask is 0: many steps hide that.
+DIGIT_TESTS = ROTATE | SMALL | {"ciphertexts": 1 << 14, "dimension": 48}
+ROTATIONS_RUN += [
+    DIGITS | DIGIT_TESTS | {"digit_bits": 2, "digits": 3} | s
+    for s in (
+        {"operation": "to-small", "dimension": 100},
+        {"operation": "to-small", "dimension": 100, "small_secret": "ternary", "switch_base": 16, "switch_dropped": 2},
+        {"operation": "to-small", "dimension": 100, "secret": "binary", "switch_modulus": "1152921504606846883"},
+        {"operation": "floor", "form": "joint", "together": 1},
+        {"operation": "floor", "small_secret": "ternary", "digit_bits": 1, "together": 1},
+        {"operation": "bits", "form": "joint"},
+        {"operation": "bits", "digit_bits": 3, "low": 40},
+    )
+]
 
 
 def keys_for(settings):
@@ -94,6 +122,7 @@ def rows_of_the_binary():
     rows += [("cmux-chain", chain | s | {"n": 64}) for s in CHAINS_RUN]
     rows += [("rgsw-conversion", chain | s) for s in CONVERSIONS]
     rows += [("selector-tree", chain | s) for s in SELECTORS]
+    rows += [("rotation", chain | s) for s in ROTATIONS_RUN]
     return [(name, settings | {"keys": keys_for(settings)}) for name, settings in rows]
 
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..modulus import parse_modulus
-from . import circuit, lattice
+from . import circuit, functional, lattice
+from .circuit_selection import Reduction
 from .lattice import NOTHING, GadgetNoise, Noise, Secret
 from .stage import Decision, Stage, evaluate
 
@@ -253,6 +254,44 @@ def _failure(s: Settings) -> list[Stage]:
 #: Families that decompose zero into zeros.
 ZERO_TO_ZERO = ("unsigned", "balanced", "gmp19", "zy22", "dither-q")
 
+
+def _rotated(s: Settings) -> Noise:
+    """A rotation's accumulator."""
+    joint = s.one_of("form", ("cmux", "joint")) == "joint"
+    ternary = s.one_of("small_secret", ("binary", "ternary")) == "ternary"
+    return circuit.blind_rotation(int(s["dimension"]), s.n, s.gadget, s.fresh, s.secret(s.n), joint, ternary)
+
+
+def _blind_rotation(s: Settings) -> Stages:
+    return [("added", _rotated(s))]
+
+
+def _to_small(s: Settings) -> Stages:
+    modulus = parse_modulus(s["switch_modulus"])
+    small = {"binary": Secret.binary(), "ternary": Secret.ternary()}
+    reduction = Reduction(
+        n=s.n,
+        secret=s.secret(s.n),
+        modulus=modulus,
+        fresh=lattice.fresh(s["switch_stddev"]),
+        gadget=GadgetNoise.of(s["family"], modulus, int(s["switch_base"]), int(s["switch_dropped"])),
+        lwe_dimension=int(s["dimension"]),
+        lwe_secret=small[s.one_of("small_secret", tuple(small))],
+    )
+    return [("added", reduction.added)]
+
+
+def _floor(s: Settings) -> Stages:
+    ratio = 2 ** int(s["log_modulus"]) / s.modulus
+    bits = int(s["digit_bits"])
+    return [("added", functional.floor(s.n, s.secret(s.n), _rotated(s), ratio, bits, NOTHING))]
+
+
+def _bits(s: Settings) -> Stages:
+    bits = int(s["digit_bits"])
+    return [(f"bit-{k}", _rotated(s).scaled(functional.bit_square(bits, k))) for k in range(bits)]
+
+
 KEY_SWITCH = "n V_row sum E[x^2] + n E[eps^2] E[s^2] of the gadget product with a"
 MODULUS_SWITCH = "(q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 n E[s^2] / 12, exact rounding moments"
 LEVELS = "every level: factor 4 on kept coefficients, 2 in the mean, of what key switches before it added"
@@ -299,6 +338,19 @@ SELECTOR = Operation(
 SELECTIONS = {"rgsw-conversion": CONVERSION, "selector-tree": SELECTOR}
 INSPIRING = Operation(_inspiring, f"(gamma - 1) ({KEY_SWITCH})", "InsPIRe Thms 2 and 4, with digits' moments")
 CDKS = Operation(_cdks, f"(n^2 - 1)/3 ({KEY_SWITCH})", "V to 4 V + V_ks at each of log2 n levels")
+ROTATION = "d (c 2 n V_row sum E[x^2] + r E[eps^2] (1 + n E[s^2])), c and r of the form: circuit.py"
+ROTATIONS = {
+    "blind-rotation": Operation(_blind_rotation, ROTATION, "Pirouette Thm A.5, other forms"),
+    "to-small": Operation(
+        _to_small,
+        "(2n/q_ks)^2 ((1 + n E[s^2])/12 + n (V_ks sum E[x^2] + E[eps^2] E[s^2])) + (1 + d Var(z))/12",
+        "Pirouette Thms A.6 and A.14; rounding to 2n compensated",
+    ),
+    "floor": Operation(
+        _floor, "2 ((q/Q)^2 V_rotation + (1 + n E[s^2])/12)", "Liu, Micciancio, Polyakov (Asiacrypt 2022)"
+    ),
+    "bits": Operation(_bits, "2^(bits - 1 - k) V_rotation", "Carpov, Izabachene, Mollimard (CT-RSA 2019)"),
+}
 PACKINGS = {"inspiring": INSPIRING, "inspiring-online": INSPIRING, "cdks": CDKS, "cdks-preprocessed": CDKS}
 
 #: At a distance d the common part of two coefficients of one key correlates by 1 - 2 d / n: as three values a key.
@@ -308,7 +360,7 @@ PACKED_COMMON_SAMPLES = 1
 
 
 def primitive_stages(description: dict) -> list[dict]:
-    """The noise stages of one `pirlab/primitive-description/1`; of primitives that measure noise."""
+    """The noise stages of one `pirlab/primitive-description/1`: of the primitives that measure noise."""
     name, settings = description["primitive"], Settings(description["settings"])
     try:
         if name == "failure":
@@ -319,6 +371,8 @@ def primitive_stages(description: dict) -> list[dict]:
             operation = OPERATIONS[settings.one_of("operation", tuple(OPERATIONS))]
         elif name in SELECTIONS:
             operation = SELECTIONS[name]
+        elif name == "rotation":
+            operation = ROTATIONS[settings.one_of("operation", tuple(ROTATIONS))]
         elif name == "packing":
             operation = PACKINGS[settings.one_of("method", tuple(PACKINGS))]
         else:

@@ -19,6 +19,7 @@ static PRIMITIVES: &[Entry] = &[
     Entry { primitive: &kind::bandwidth::Reader, source_hash: env!("PIRLAB_PRIMITIVE_BANDWIDTH") },
     Entry { primitive: &kind::noise::Noise, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Chain, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
+    Entry { primitive: &kind::noise::Rotation, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Conversion, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Selector, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Failure, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },

@@ -95,7 +95,8 @@ impl<W: Word> Fixture<W> {
 #[derive(Default)]
 pub struct Tally {
     stages: BTreeMap<String, Moments>,
-    seconds: Option<f64>,
+    /// Calls timed together, and what they took.
+    time: Option<(u64, f64)>,
 }
 
 /// Calls timed together.
@@ -111,15 +112,28 @@ impl Tally {
     ///
     /// # Errors
     /// What the operation refuses.
-    pub fn operate(&mut self, mut operation: impl FnMut() -> Result<(), LatticeError>) -> Result<(), Failed> {
+    pub fn operate(&mut self, operation: impl FnMut() -> Result<(), LatticeError>) -> Result<(), Failed> {
+        self.operate_calls(CALLS, operation)
+    }
+
+    /// The same with so many calls more, for operations that take long.
+    ///
+    /// # Errors
+    /// What the operation refuses.
+    pub fn operate_calls(
+        &mut self,
+        calls: u64,
+        mut operation: impl FnMut() -> Result<(), LatticeError>,
+    ) -> Result<(), Failed> {
         operation().map_err(Failed::from)?;
-        if self.seconds.is_none() {
+        if self.time.is_none() {
             let mut result = Ok(());
-            self.seconds = Some(timing::seconds(CALLS, || {
+            let seconds = timing::seconds(calls, || {
                 if result.is_ok() {
                     result = operation();
                 }
-            }));
+            });
+            self.time = Some((calls, seconds));
             result.map_err(Failed::from)?;
         }
         Ok(())
@@ -132,8 +146,8 @@ impl Tally {
 
     /// Writes the time, if there is one.
     pub fn write_time(&self, out: &mut Measured) {
-        if let Some(seconds) = self.seconds {
-            out.time("operation", CALLS, seconds);
+        if let Some((calls, seconds)) = self.time {
+            out.time("operation", calls, seconds);
         }
     }
 

@@ -1,5 +1,6 @@
 //! `noise`: the errors of one lattice operation against known phases, under many fresh keys.
 //! `cmux-chain`: those of long chains of CMUXes.
+//! `rotation`: those of blind rotations and of what is made of them.
 //!
 //! A repetition is a key; what the repetitions do not reach is made up at the end. Noise is collected over all of them.
 
@@ -8,10 +9,12 @@ mod conversion;
 mod cost;
 mod failure;
 mod fixture;
+mod functional;
 mod galois;
 mod lwe;
 mod objects;
 mod operations;
+mod rotation;
 mod selector;
 mod settings;
 #[cfg(test)]
@@ -20,6 +23,7 @@ mod tests;
 pub use chain::Chain;
 pub use conversion::Conversion;
 pub use failure::Failure;
+pub use rotation::Rotation;
 pub use selector::Selector;
 
 use std::sync::Arc;
