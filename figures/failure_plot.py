@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -80,7 +81,7 @@ def _points(axes: Axes, rows: pd.DataFrame, decision: str, shift: float, smalles
 
 
 def _legend(axes: Axes, decisions: list[str], rings: list[int]) -> None:
-    handles = [
+    handles: list[Artist] = [
         Line2D([], [], linestyle="none", marker=LOOKS[d][1], color=LOOKS[d][0], label=DECISIONS[d]) for d in decisions
     ]
     if len(rings) > 1:
