@@ -10,6 +10,8 @@ const SEEDED: usize = 16;
 pub(super) struct Monomials<W> {
     /// psi^k for k below 2N, a prime after the other.
     powers: Vec<Vec<W>>,
+    /// The values of 1.
+    ones: Vec<W>,
 }
 
 impl<W: Word> Monomials<W> {
@@ -24,7 +26,7 @@ impl<W: Word> Monomials<W> {
                 })
                 .collect()
         };
-        Self { powers: ring.limbs().iter().map(powers).collect() }
+        Self { powers: ring.limbs().iter().map(powers).collect(), ones: vec![W::from_u64(1); ring.n()] }
     }
 
     /// Writes X^`exponent` - 1 (exponent below 2N) modulo prime `limb`: psi^(exponent (2 bitrev(j) + 1)) - 1 in slot j.
@@ -43,7 +45,6 @@ impl<W: Word> Monomials<W> {
             ring.vectors().mul_scalar(modulus, second, power(n / done));
             done *= 2;
         }
-        let one = W::from_u64(1);
-        out.iter_mut().for_each(|value| *value = modulus.sub(*value, one));
+        ring.vectors().sub(modulus, out, &self.ones);
     }
 }

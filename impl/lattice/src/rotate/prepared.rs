@@ -8,6 +8,7 @@ use crate::error::LatticeError;
 use crate::lwe::Lwe;
 use crate::product::Workspace;
 use crate::rlwe::{Rlwe, check};
+use ring::vector::TILE;
 use ring::{Buffer, Coefficient, Ring, Word};
 
 /// A blind-rotation key in full, in the order in which rotations read it.
@@ -15,14 +16,15 @@ pub struct BlindRotationKey<W: Word> {
     shape: RotationShape,
     gadget: RingGadget<W>,
     monomials: Monomials<W>,
-    /// Step after step, prime after prime, row after row, selector after selector: mask, then body, N residues each.
+    /// Step after step, prime after prime, a tile of [`TILE`] slots after the other; in a tile row after row, selector after selector,
+    /// mask and body: one stream of memory.
     pub(super) rows: Buffer<W>,
 }
 
 /// Buffers of rotations.
 #[derive(Default)]
 pub(crate) struct Buffers<W> {
-    /// The transformed digits of both parts, modulo one prime.
+    /// The transformed digits of both parts, modulo one prime; a tile apart, so that they do not share sets of the caches.
     left: Vec<W>,
     /// The products with each selector: mask, then body.
     sums: Vec<W>,
@@ -43,7 +45,7 @@ impl<W: Word> BlindRotationKey<W> {
             return Err(LatticeError::Mismatch("a gadget and a blind-rotation key made with another"));
         }
         seeded.rows.iter().try_for_each(|row| check(ring, &row.b))?;
-        let (n, primes) = (ring.n(), ring.primes().len());
+        let n = ring.n();
         let mut rows = Buffer::zeroed(Self::words(ring, shape, length))
             .map_err(|error| LatticeError::Parameter(format!("blind-rotation key: {error}")))?;
         let (mut rest, mut source) = (&mut rows[..], &seeded.rows[..]);
@@ -54,10 +56,14 @@ impl<W: Word> BlindRotationKey<W> {
             for (i, row) in seeded.iter().enumerate() {
                 let (selector, t) = (i / (2 * length), i % (2 * length));
                 let full = row.expand(ring);
-                for limb in 0..primes {
-                    let at = ((limb * 2 * length + t) * selectors + selector) * 2 * n;
-                    this[at..at + n].copy_from_slice(full.a.limb(limb));
-                    this[at + n..at + 2 * n].copy_from_slice(full.b.limb(limb));
+                let columns = 2 * selectors;
+                for (limb, this) in this.chunks_exact_mut(2 * length * columns * n).enumerate() {
+                    let tiles = full.a.limb(limb).chunks_exact(TILE).zip(full.b.limb(limb).chunks_exact(TILE));
+                    for (this, (a, b)) in this.chunks_exact_mut(2 * length * columns * TILE).zip(tiles) {
+                        let at = (t * columns + 2 * selector) * TILE;
+                        this[at..at + TILE].copy_from_slice(a);
+                        this[at + TILE..at + 2 * TILE].copy_from_slice(b);
+                    }
                 }
             }
             (rest, source) = (later, remaining);
@@ -189,19 +195,18 @@ impl<W: Word> BlindRotationKey<W> {
                 if exponents == [0; MAX_SELECTORS] {
                     continue;
                 }
-                for (digits, left) in digits.chunks_exact(n).zip(buffers.left.chunks_exact_mut(n)) {
-                    plan.forward_signed(digits, left);
+                for (digits, left) in digits.chunks_exact(n).zip(buffers.left.chunks_exact_mut(n + TILE)) {
+                    plan.forward_signed(digits, &mut left[..n]);
                 }
-                let left: Vec<&[W]> = buffers.left.chunks_exact(n).collect();
-                let right: Vec<&[W]> = rows.chunks_exact(n).collect();
+                let left: Vec<&[W]> = buffers.left.chunks_exact(n + TILE).map(|left| &left[..n]).collect();
                 let (single, several) = buffers.sums.split_at_mut(2 * n);
                 if selectors == 1 {
                     let mut out: Vec<&mut [W]> = single.chunks_exact_mut(n).collect();
-                    ring.vectors().sum_products(modulus, &left, &right, &mut out);
+                    ring.vectors().sum_tiles(modulus, &left, rows, &mut out);
                 } else {
                     let several = &mut several[..2 * selectors * n];
                     let mut out: Vec<&mut [W]> = several.chunks_exact_mut(n).collect();
-                    ring.vectors().sum_products(modulus, &left, &right, &mut out);
+                    ring.vectors().sum_tiles(modulus, &left, rows, &mut out);
                     let factors = &mut buffers.factors[..selectors * n];
                     for (factor, &exponent) in factors.chunks_exact_mut(n).zip(&exponents) {
                         self.monomials.less_one(ring, limb, exponent, factor);
@@ -223,7 +228,7 @@ impl<W: Word> BlindRotationKey<W> {
 
 impl<W: Word> Buffers<W> {
     fn fit(&mut self, n: usize, length: usize, accumulators: usize) {
-        self.left.resize(2 * length * n, W::default());
+        self.left.resize(2 * length * (n + TILE), W::default());
         self.sums.resize(2 * (1 + MAX_SELECTORS) * n, W::default());
         self.factors.resize(MAX_SELECTORS * n, W::default());
         self.digits.resize(accumulators * 2 * length * n, 0);

@@ -1,6 +1,7 @@
 //! The AVX-512 path: the plain loops of [`super::scalar`] compiled with its vectors. Every function enables
 //! the features of that kernel and is called only through [`super::Vectors`], which exist only where they were found.
 
+use super::TILE;
 use super::scalar::{self, Reduction};
 use crate::modulus::Modulus;
 use crate::word::Word;
@@ -46,6 +47,16 @@ struct Plan {
     terms: usize,
     /// Whether one quotient estimate suffices for the sum of all terms.
     is_short: bool,
+}
+
+impl Plan {
+    /// For sums of so many terms; None if the modulus is too short.
+    fn new(modulus: &Modulus<u32>, count: usize) -> Option<Self> {
+        let reduction = Reduction::new(modulus)?;
+        let (terms, square) = (scalar::terms_u32(modulus), (reduction.q - 1).pow(2));
+        let is_short = reduction.bits <= 30 && count <= terms && (count as u64 * square) >> (reduction.bits + 31) == 0;
+        Some(Self { reduction, terms, is_short })
+    }
 }
 
 /// Sums of products for the columns of `right` from `first` on, one for each of `out`. The even and the odd elements of a register
@@ -152,13 +163,9 @@ const ODD: __mmask16 = 0xaaaa;
 pub(super) fn sum_products_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &[&[u32]], out: &mut [&mut [u32]]) {
     const BLOCK: usize = LANES * REGISTERS;
     let (columns, n) = (out.len(), out.first().map_or(0, |column| column.len()));
-    let Some(reduction) = Reduction::new(modulus).filter(|_| n.is_multiple_of(BLOCK)) else {
+    let Some(plan) = Plan::new(modulus, left.len()).filter(|_| n.is_multiple_of(BLOCK)) else {
         return scalar::sum_products_u32(modulus, left, right, out);
     };
-    let (terms, square) = (scalar::terms_u32(modulus), (reduction.q - 1).pow(2));
-    let is_short =
-        reduction.bits <= 30 && left.len() <= terms && (left.len() as u64 * square) >> (reduction.bits + 31) == 0;
-    let plan = Plan { reduction, terms, is_short };
     for at in (0..n).step_by(BLOCK) {
         for first in (0..columns).step_by(2) {
             // SAFETY: `Vectors::sum_products` asserts that all vectors hold n elements, and as many columns for each term.
@@ -169,6 +176,74 @@ pub(super) fn sum_products_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &
                     block::<2>(plan, left, right, (first, columns), at, [a, b]);
                 } else {
                     block::<1>(plan, left, right, (first, columns), at, [a]);
+                }
+            }
+        }
+    }
+}
+
+/// Sums of products for one tile and `C` columns from `first` on, no more terms than need no reduction: `right` holds the tile's
+/// elements term after term, column after column, so that memory is read in one stream.
+///
+/// # Safety
+/// Every vector of `left` holds `at + TILE` elements, `right` TILE for each term and each of `columns` columns, of which `first + C` are
+/// at most all; as many elements as a tile has may be written at each of `out`.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+#[allow(clippy::needless_range_loop, reason = "loops over constants unroll, and the sums stay in registers")]
+unsafe fn tile<const C: usize>(
+    plan: Plan,
+    left: &[&[u32]],
+    right: &[u32],
+    (first, columns): (usize, usize),
+    at: usize,
+    out: [*mut u32; C],
+) {
+    let mut sums = [[[_mm512_setzero_si512(); 2]; REGISTERS]; C];
+    for (left, row) in left.iter().zip(right.chunks_exact(columns * TILE)) {
+        for register in 0..REGISTERS {
+            // SAFETY: the caller's promise.
+            let even = unsafe { _mm512_loadu_si512(left.as_ptr().add(at + register * LANES).cast()) };
+            let odd = _mm512_srli_epi64::<32>(even);
+            for c in 0..C {
+                // SAFETY: as above.
+                let right =
+                    unsafe { _mm512_loadu_si512(row.as_ptr().add((first + c) * TILE + register * LANES).cast()) };
+                let sum = &mut sums[c][register];
+                sum[0] = _mm512_add_epi64(sum[0], _mm512_mul_epu32(even, right));
+                sum[1] = _mm512_add_epi64(sum[1], _mm512_mul_epu32(odd, _mm512_srli_epi64::<32>(right)));
+            }
+        }
+    }
+    for c in 0..C {
+        for register in 0..REGISTERS {
+            let sum = sums[c][register];
+            let residues = if plan.is_short { merge_short(plan.reduction, sum) } else { merge(plan.reduction, sum) };
+            // SAFETY: as above.
+            unsafe { _mm512_storeu_si512(out[c].add(register * LANES).cast(), residues) };
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) fn sum_tiles_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &[u32], out: &mut [&mut [u32]]) {
+    const { assert!(TILE == LANES * REGISTERS) };
+    let columns = out.len();
+    let Some(plan) = Plan::new(modulus, left.len()).filter(|plan| left.len() <= plan.terms) else {
+        return scalar::sum_tiles(left, right, out, |left, right, out| {
+            sum_products_u32(modulus, left, right, out);
+        });
+    };
+    for (i, right) in right.chunks_exact(left.len() * columns * TILE).enumerate() {
+        let at = i * TILE;
+        for first in (0..columns).step_by(2) {
+            // SAFETY: `Vectors::sum_tiles` asserts that all vectors hold as many elements, and a tile for each term and column.
+            unsafe {
+                let a = out[first].as_mut_ptr().add(at);
+                if first + 1 < columns {
+                    let b = out[first + 1].as_mut_ptr().add(at);
+                    tile::<2>(plan, left, right, (first, columns), at, [a, b]);
+                } else {
+                    tile::<1>(plan, left, right, (first, columns), at, [a]);
                 }
             }
         }

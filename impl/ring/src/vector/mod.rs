@@ -17,6 +17,9 @@ use crate::kernel::{Kernel, KernelError};
 use crate::modulus::Modulus;
 use crate::word::Word;
 
+/// Elements of a tile: see [`Vectors::sum_tiles`].
+pub const TILE: usize = 64;
+
 /// Arithmetic of slices on the path of one kernel, which the processor was seen to support. Inputs and results are residues in
 /// [0, q) unless said otherwise; slices of one call have one length.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +108,21 @@ impl Vectors {
         if n > 0 {
             W::sum_products(self, modulus, left, right, out);
         }
+    }
+
+    /// As [`Self::sum_products`], with `right` in tiles of [`TILE`] elements: tile after tile, in it term after term, column after column. For
+    /// keys that are read from memory once: one stream where slices make one for each term and column.
+    ///
+    /// # Panics
+    /// If lengths differ or are no multiples of a tile, or `right` does not hold a vector for each term and column.
+    pub fn sum_tiles<W: Word>(self, modulus: &Modulus<W>, left: &[&[W]], right: &[W], out: &mut [&mut [W]]) {
+        let n = out.first().map_or(0, |column| column.len());
+        assert!(n.is_multiple_of(TILE) && right.len() == left.len() * out.len() * n, "a tile for each term and column");
+        assert!(left.iter().all(|vector| vector.len() == n) && out.iter().all(|column| column.len() == n));
+        if n == 0 || left.is_empty() {
+            return out.iter_mut().for_each(|column| column.fill(W::default()));
+        }
+        W::sum_tiles(self, modulus, left, right, out);
     }
 
     /// `sums[j] += sum over t of digits[t] * rows[t * sums.len() + j]`, modulo 2^32: rows of a key switch modulo a power of two.

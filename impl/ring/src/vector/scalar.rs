@@ -1,5 +1,6 @@
 //! The portable path, and the plain loops that the other paths compile again with their own vectors.
 
+use super::TILE;
 use crate::modulus::{Barrett, Modulus};
 use crate::word::Word;
 
@@ -191,6 +192,27 @@ pub(super) fn compose_pair((p0, p1): (u32, u32), inverse: u32, a: &[u32], b: &[u
     for ((a, b), out) in a.iter().zip(b).zip(out) {
         let digit = u32::mul_shoup_lazy(u32::sub_mod(*b, *a, p1), inverse, quotient, p1);
         *out = u64::from(*a) + u64::from(p0) * u64::from(u32::reduce_once(digit, p1));
+    }
+}
+
+/// Sums over tiles by sums of slices: see [`super::Vectors::sum_tiles`].
+pub(super) fn sum_tiles<W: Word>(
+    left: &[&[W]],
+    right: &[W],
+    out: &mut [&mut [W]],
+    sum: impl Fn(&[&[W]], &[&[W]], &mut [&mut [W]]),
+) {
+    let columns = out.len();
+    let (mut of_left, mut of_column) = (Vec::with_capacity(left.len()), Vec::with_capacity(left.len()));
+    for (i, right) in right.chunks_exact(left.len() * columns * TILE).enumerate() {
+        let at = i * TILE..(i + 1) * TILE;
+        of_left.clear();
+        of_left.extend(left.iter().map(|left| &left[at.clone()]));
+        for (column, out) in out.iter_mut().enumerate() {
+            of_column.clear();
+            of_column.extend(right.chunks_exact(TILE).skip(column).step_by(columns));
+            sum(&of_left, &of_column, &mut [&mut out[at.clone()]]);
+        }
     }
 }
 

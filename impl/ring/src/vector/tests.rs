@@ -160,3 +160,40 @@ fn multiples_of_rows_are_added() {
         }
     }
 }
+
+fn tiles<W: Word>(q: u64, tiles: usize, terms: usize, columns: usize) {
+    let mut rng = ChaCha8Rng::seed_from_u64(q);
+    let modulus = Modulus::new(W::from_u64(q)).unwrap();
+    let n = tiles * TILE;
+    let left: Vec<Vec<W>> = (0..terms).map(|_| residues(&mut rng, q, n)).collect();
+    let right: Vec<Vec<W>> = (0..terms * columns).map(|_| residues(&mut rng, q, n)).collect();
+    let (left, slices): (Vec<&[W]>, Vec<&[W]>) =
+        (left.iter().map(Vec::as_slice).collect(), right.iter().map(Vec::as_slice).collect());
+    let tiled: Vec<W> =
+        (0..tiles).flat_map(|i| right.iter().flat_map(move |x| x[i * TILE..][..TILE].to_vec())).collect();
+    for kernel in Kernel::available() {
+        let vectors = Vectors::new(kernel).unwrap();
+        let mut found = vec![vec![W::from_u64(1); n]; columns];
+        let mut expected = found.clone();
+        let outputs = |columns: &mut Vec<Vec<W>>, call: &dyn Fn(&mut [&mut [W]])| {
+            call(&mut columns.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>());
+        };
+        outputs(&mut found, &|out| vectors.sum_tiles(&modulus, &left, &tiled, out));
+        outputs(&mut expected, &|out| vectors.sum_products(&modulus, &left, &slices, out));
+        assert_eq!(found, expected, "{kernel}, q = {q}, {tiles} tiles, {terms} terms, {columns} columns");
+    }
+}
+
+#[test]
+fn sums_by_tiles_are_sums_of_products() {
+    // A short modulus, one whose sums are reduced on the way, the usual ones.
+    for (q, terms) in [(97, 3), ((1 << 31) - 1, 9), ((1 << 28) - 57, 7), ((1 << 28) - 57, 14), (1 << 28, 300)] {
+        tiles::<u32>(q, 2, terms, 2);
+        tiles::<u32>(q, 3, terms, 5);
+    }
+    for q in [97, (1 << 50) - 27, (1 << 61) + 1] {
+        tiles::<u64>(q, 2, 6, 3);
+    }
+    tiles::<u32>(12289, 2, 0, 2);
+    tiles::<u32>(12289, 0, 2, 2);
+}
