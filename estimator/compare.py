@@ -124,12 +124,14 @@ def _failures(prediction: dict, record: dict) -> list[Comparison]:
 
 def failure_band(stage: dict, trials: int) -> tuple[float, float]:
     """Rates of `trials` decisions of a stage that agree with its prediction."""
-    factors = 1 - VARIANCE_TOLERANCE, 1 + VARIANCE_TOLERANCE
-    low, high = (
-        min(1.0, stage["decisions"] * 2 ** float(log2_gaussian_tail(stage["threshold"], stage["stddev"] * sqrt(f))))
-        for f in factors
-    )
-    fewest, most = binom.ppf(SAMPLING_QUANTILE, trials, low), binom.isf(SAMPLING_QUANTILE, trials, high)
+
+    def rate(factor: float) -> float:
+        """With a variance that is the formula's times `factor`."""
+        tails = log2_gaussian_tail(stage["threshold"], [stage["stddev"] * sqrt(f) for f in (1, factor)])
+        return min(1.0, 2 ** (stage["log2_failure"] + float(tails[1] - tails[0])))
+
+    fewest = binom.ppf(SAMPLING_QUANTILE, trials, rate(1 - VARIANCE_TOLERANCE))
+    most = binom.isf(SAMPLING_QUANTILE, trials, rate(1 + VARIANCE_TOLERANCE))
     return float(fewest) / trials, float(most) / trials
 
 

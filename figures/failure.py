@@ -50,7 +50,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
         for stage, count in counted.items():
             predicted, twin = record.predicted_noise(stage), _twin(record, stage)
             low, high = interval(count["failures"], count["trials"])
-            noise = record.noise(stage)
+            noise = record.noise("input")
             rate = count["failures"] / count["trials"]
             foretold = 2.0 ** predicted["log2_failure"] if predicted else None
             rows.append(
@@ -147,10 +147,9 @@ def _cells(entry: dict[str, Any], record: Primitive) -> dict[str, Cell]:
         return Cell("" if value is None or pd.isna(value) else significant(value, digits), sort=value)
 
     name = DECISIONS.get(entry["decision"], entry["decision"])
-    stage = "" if entry["stage"] == "input" else f", {entry['stage']}"
     foretold = entry["predicted"]
     return {
-        "decision": Cell(name + stage, record.marks()),
+        "decision": Cell(name, record.marks()),
         "n": Cell(str(entry["n"])),
         "dimension": Cell(str(entry["dimension"])),
         "margin": number(entry["margin"]),

@@ -7,9 +7,9 @@ a chain of L steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import log2
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,70 +17,11 @@ from ..modulus import parse_modulus
 from . import circuit, functional, lattice
 from .circuit_selection import Reduction
 from .lattice import NOTHING, GadgetNoise, Noise, Secret
-from .stage import Decision, Stage, evaluate
+from .primitive_failure import failure_stages
+from .primitive_settings import Settings
+from .stage import Stage, evaluate
 
 Stages = list[tuple[str, Noise]]
-
-
-class Settings:
-    """Typed access to completed settings; ValueError names the one that is missing or wrong."""
-
-    def __init__(self, values: dict):
-        self.values = values
-
-    def __getitem__(self, key: str) -> Any:
-        if key not in self.values:
-            raise ValueError(f"setting `{key}` is missing: give what `pirlab primitive describe` writes")
-        return self.values[key]
-
-    def one_of(self, key: str, choices: Sequence, default: object = None) -> Any:
-        """A setting with few values."""
-        value = self[key] if default is None else self.values.get(key, default)
-        if value not in choices:
-            raise ValueError(f"setting `{key}` is {value!r}, not one of {', '.join(map(repr, choices))}")
-        return value
-
-    @property
-    def n(self) -> int:
-        return int(self["n"])
-
-    @property
-    def modulus(self) -> int:
-        return parse_modulus(self["modulus"])
-
-    @property
-    def fresh(self) -> Noise:
-        """Of inputs and key rows."""
-        return lattice.fresh(self["stddev"])
-
-    @property
-    def gadget(self) -> GadgetNoise:
-        return GadgetNoise.of(self["family"], self.modulus, int(self["base"]), int(self.values.get("dropped", 0)))
-
-    @property
-    def digits(self) -> str | None:
-        """Which digits, in words."""
-        if "family" not in self.values:
-            return None
-        dropped = self.values.get("dropped", 0)
-        return f"{self['family']} digits in base {self['base']}" + (f", {dropped} dropped" if dropped else "")
-
-    def secret(self, dimension: int) -> Secret:
-        """The moments of the secret key."""
-        match self.one_of("secret", ("ternary", "binary", "gaussian", "fixed-weight")):
-            case "ternary":
-                return Secret.ternary()
-            case "binary":
-                return Secret.binary()
-            case "gaussian":
-                return Secret.gaussian(self["secret_stddev"])
-        return Secret.fixed_weight(self["secret_weight"], dimension)
-
-    @property
-    def message_norm_square(self) -> float:
-        """E ||m||^2 of the message of RLWE' or RGSW."""
-        norms = {"zero": 0.0, "one": 1.0, "ternary": self.n * 2 / 3}
-        return norms[self.one_of("message", tuple(norms))]
 
 
 def _fresh(s: Settings) -> Stages:
@@ -229,28 +170,6 @@ def _selector(s: Settings) -> Stages:
     return [("selected", tree.selected), ("leaves", tree.mean), ("first-dimension", first)]
 
 
-def rotation_input(s: Settings) -> Noise:
-    """The error of a rotation's input modulo 2n: a fresh one, switched with mean compensation; the key is binary."""
-    ratio = 2 * s.n / parse_modulus(s["input_modulus"])
-    fresh = lattice.fresh(s["input_stddev"])
-    return circuit.compensated_modulus_switch(int(s["dimension"]), Secret.binary(), ratio**2, fresh)
-
-
-def _failure(s: Settings) -> list[Stage]:
-    """One decision a trial. The integer errors from -limit to limit - 1 are right: as a continuous one up to limit."""
-    error = rotation_input(s)
-    return [
-        Stage(
-            name="input",
-            formula="(2n/q)^2 V + (1 + dimension/4) / 12",
-            source="docs/bootstrapping.md, mean-compensated modulus switch",
-            noise=error,
-            bound=Noise(error.variance, "bound"),
-            decision=Decision(float(s["limit"]), {"decisions of a trial": 1}),
-        )
-    ]
-
-
 #: Families that decompose zero into zeros.
 ZERO_TO_ZERO = ("unsigned", "balanced", "gmp19", "zy22", "dither-q")
 
@@ -364,7 +283,7 @@ def primitive_stages(description: dict) -> list[dict]:
     name, settings = description["primitive"], Settings(description["settings"])
     try:
         if name == "failure":
-            return evaluate(_failure(settings), 1)[0]
+            return evaluate(failure_stages(settings), 1)[0]
         if name == "cmux-chain":
             operation = CHAIN
         elif name == "noise":

@@ -35,6 +35,11 @@ impl DigitLayout {
         Ok(Self { log_modulus, low, bits, digits })
     }
 
+    /// Bit at which the lowest digit begins.
+    pub fn low(&self) -> u32 {
+        self.low
+    }
+
     /// Bits of a digit.
     pub fn bits(&self) -> u32 {
         self.bits

@@ -22,6 +22,7 @@ pub struct Fixture<W: Word> {
     pub masks: Masks,
     pub rng: PrgRng,
     pub workspace: Workspace<W>,
+    seed: Seed,
 }
 
 impl<W: Word> Fixture<W> {
@@ -40,7 +41,13 @@ impl<W: Word> Fixture<W> {
             masks: Masks::new(seed.derive("noise: masks")),
             rng,
             workspace: Workspace::new(Coins::from_seed(seed.derive("noise: coins"))),
+            seed,
         })
+    }
+
+    /// A seed for a further purpose.
+    pub fn seed(&self, label: &str) -> Seed {
+        self.seed.derive(label)
     }
 
     /// A uniform polynomial.

@@ -1,17 +1,18 @@
 //! `failure`: how often decisions on LWE phases go wrong, where errors are made so large that they do.
 //!
-//! A ciphertext under the small key, of Gaussian error, is switched to modulus 2N and rotates a table. Its error is known from the key,
-//! so that every outcome is held against the one that the error asks for, beside the count of wrong ones.
+//! A ciphertext of Gaussian error is switched to modulus 2N and the small key, and rotates a table. The error that the rotation sees is
+//! known from the key: where it alone decides, every outcome is also held against the one that it asks for.
 
+mod digits;
 mod rgsw;
 mod settings;
 
 use std::time::Instant;
 
-use lattice::lwe::{Lwe, LweKey};
+use lattice::lwe::LweKey;
 use lattice::noise::Moments;
 use lattice::{BlindRotationKey, SeededBlindRotationKey};
-use ring::{DiscreteGaussian, Modulus, Seed, Word};
+use ring::{Modulus, Seed, Word};
 
 use super::fixture::Fixture;
 use super::{describe_ring, seconds_per_polynomial};
@@ -38,6 +39,7 @@ impl Primitive for Failure {
         describe_ring(&mut described, &ring);
         let costs = if ring.narrow() { own.costs::<u32>(&ring)? } else { own.costs::<u64>(&ring)? };
         described.settings.insert("limit".into(), costs.limit.into());
+        described.counts.insert("trial_rotations".into(), costs.rotations as f64);
         described.counts.insert("trial_ntts".into(), costs.trial as f64);
         // Key rows at six polynomials each.
         let polynomials = costs.trial * own.trials as usize / ring.primes.len() + 6 * costs.key_rows;
@@ -56,13 +58,13 @@ impl Primitive for Failure {
 trait Trials {
     /// Makes that many trials, at most a batch; tells of each the input's error and whether the outcome was wrong.
     fn run(&mut self, count: usize) -> Result<Vec<Trial>, Failed>;
-    /// Inputs whose errors are in [-limit, limit) have a right outcome.
-    fn limit(&self) -> i64;
+    /// The errors for which outcomes are right, and no others, where the input's error alone decides.
+    fn decides(&self) -> Option<std::ops::Range<i64>>;
 }
 
 /// One trial.
 struct Trial {
-    /// The input's phase modulo 2N less its message.
+    /// The rotation's input less what it should be, modulo 2N.
     error: i64,
     wrong: bool,
 }
@@ -74,6 +76,9 @@ fn start<W: Word>(own: Own, context: &Context) -> Result<Box<dyn Session>, Faile
         let fixture = Fixture::new(&ring, own.secret()?, &own.error()?, seed)?;
         match own.decision {
             Decision::Rgsw => Ok(Box::new(rgsw::Conversions::new(&own, fixture)?)),
+            Decision::Floor | Decision::Digit | Decision::Bits => {
+                Ok(Box::new(digits::Decompositions::new(&own, fixture)?))
+            }
         }
     };
     Ok(Box::new(Trialling {
@@ -83,6 +88,7 @@ fn start<W: Word>(own: Own, context: &Context) -> Result<Box<dyn Session>, Faile
         batch,
         keys: 0,
         failures: Failures::default(),
+        judged: 0,
         as_due: 0,
         errors: Moments::default(),
     }))
@@ -96,6 +102,7 @@ struct Trialling<F> {
     batch: usize,
     keys: u64,
     failures: Failures,
+    judged: u64,
     as_due: u64,
     errors: Moments,
 }
@@ -104,14 +111,17 @@ impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for Trialling<F>
     fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
         let mut trials = (self.fresh)(self.seed.derive(&format!("key {}", self.keys)))?;
         self.keys += 1;
-        let range = -trials.limit()..trials.limit();
+        let decides = trials.decides();
         let (mut left, start) = (self.trials, Instant::now());
         while left > 0 {
             let count = left.min(self.batch as u64);
             for trial in trials.run(count as usize)? {
                 self.failures.trials += 1;
                 self.failures.failures += u64::from(trial.wrong);
-                self.as_due += u64::from(trial.wrong != range.contains(&trial.error));
+                if let Some(right) = &decides {
+                    self.judged += 1;
+                    self.as_due += u64::from(trial.wrong != right.contains(&trial.error));
+                }
                 self.errors.add(&[trial.error as f64]);
             }
             left -= count;
@@ -121,7 +131,7 @@ impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for Trialling<F>
     }
 
     fn finish(self: Box<Self>, out: &mut Measured) -> Result<(), Failed> {
-        out.compared(self.failures.trials, self.as_due);
+        out.compared(self.judged, self.as_due);
         let noise = Noise {
             samples: self.errors.samples,
             keys: self.keys,
@@ -129,22 +139,17 @@ impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for Trialling<F>
             variance: self.errors.mean_square(),
             max: self.errors.max,
         };
-        out.noise.insert(STAGE.into(), noise);
-        out.failures.insert(STAGE.into(), self.failures);
+        out.noise.insert("input".into(), noise);
+        out.failures.insert("decision".into(), self.failures);
         Ok(())
     }
 }
 
-/// The stage that decides: the phase of the rotation's input.
-const STAGE: &str = "input";
-
-/// A small key with its blind-rotation key, and inputs for it.
+/// A small key with its blind-rotation key.
 struct Rotations<W: Word> {
     small: LweKey,
     key: BlindRotationKey<W>,
-    from: Modulus<u64>,
     order: Modulus<u64>,
-    error: DiscreteGaussian,
 }
 
 impl<W: Word> Rotations<W> {
@@ -154,16 +159,6 @@ impl<W: Word> Rotations<W> {
         let seeded = SeededBlindRotationKey::new(shape, &small, &f.key, &gadget, &f.error, &mut f.masks, &mut f.rng);
         let key = BlindRotationKey::new(&gadget, &seeded.map_err(Failed::from)?).map_err(Failed::from)?;
         let order = Modulus::new(2 * f.ring.n() as u64).map_err(Failed::from)?;
-        Ok(Self { small, key, from: own.from()?, order, error: own.input_error()? })
-    }
-
-    /// A ciphertext modulo 2N of `message` modulo 2N, and its error.
-    fn input(&self, f: &mut Fixture<W>, message: u64) -> Result<(Lwe, i64), Failed> {
-        let scale = self.from.value() / self.order.value();
-        let input = self.small.encrypt(self.from, message * scale, &self.error, &mut f.rng);
-        let input = input.switch_modulus_compensated(self.order);
-        let phase = self.small.phase(&input).map_err(Failed::from)?;
-        let error = self.order.centred(self.order.sub(phase, self.order.reduce_u64(message)));
-        Ok((input, error))
+        Ok(Self { small, key, order })
     }
 }

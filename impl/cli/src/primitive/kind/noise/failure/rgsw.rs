@@ -2,7 +2,8 @@
 
 use lattice::RingGadget;
 use lattice::convert::{ConverterKeys, RgswConverter};
-use ring::Word;
+use lattice::lwe::Lwe;
+use ring::{DiscreteGaussian, Modulus, Word};
 
 use super::super::conversion::constant;
 use super::super::fixture::Fixture;
@@ -16,6 +17,9 @@ pub struct Conversions<W: Word> {
     rotations: Rotations<W>,
     converter: RgswConverter<W>,
     output: RingGadget<W>,
+    /// Of the inputs before they are switched to 2N.
+    modulus: Modulus<u64>,
+    error: DiscreteGaussian,
 }
 
 impl<W: Word> Conversions<W> {
@@ -28,18 +32,27 @@ impl<W: Word> Conversions<W> {
         let extraction = lattice::convert::Extraction::Tree;
         let converter =
             RgswConverter::new(&output, spacing, extraction, (&trace, &squaring), &keys).map_err(Failed::from)?;
-        Ok(Self { fixture: f, rotations, converter, output })
+        let (modulus, error) = (own.input_modulus()?, own.input_error()?);
+        Ok(Self { fixture: f, rotations, converter, output, modulus, error })
+    }
+
+    /// A ciphertext modulo 2N of a bit, and its error.
+    fn input(&mut self, bit: bool) -> Result<(Lwe, i64), Failed> {
+        let (small, order) = (&self.rotations.small, self.rotations.order);
+        let half = |modulus: &Modulus<u64>| if bit { modulus.value() / 2 } else { 0 };
+        let input = small.encrypt(self.modulus, half(&self.modulus), &self.error, &mut self.fixture.rng);
+        let input = input.switch_modulus_compensated(order);
+        let phase = small.phase(&input).map_err(Failed::from)?;
+        Ok((input, order.centred(order.sub(phase, half(&order)))))
     }
 }
 
 impl<W: Word> Trials for Conversions<W> {
     fn run(&mut self, count: usize) -> Result<Vec<Trial>, Failed> {
-        let f = &mut self.fixture;
-        let n = f.ring.n() as u64;
-        let bits: Vec<bool> = (0..count).map(|_| f.bit()).collect();
-        let made: Vec<_> =
-            bits.iter().map(|&bit| self.rotations.input(f, u64::from(bit) * n)).collect::<Result<_, _>>()?;
+        let bits: Vec<bool> = (0..count).map(|_| self.fixture.bit()).collect();
+        let made: Vec<_> = bits.iter().map(|&bit| self.input(bit)).collect::<Result<_, _>>()?;
         let (inputs, errors): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        let f = &mut self.fixture;
         let all = self.converter.convert_all(&inputs, &self.rotations.key, &mut f.workspace).map_err(Failed::from)?;
         let mut trials = Vec::with_capacity(count);
         for ((rgsw, bit), error) in all.iter().zip(bits).zip(errors) {
@@ -54,7 +67,8 @@ impl<W: Word> Trials for Conversions<W> {
         Ok(trials)
     }
 
-    fn limit(&self) -> i64 {
-        self.converter.limit() as i64
+    fn decides(&self) -> Option<std::ops::Range<i64>> {
+        let limit = self.converter.limit() as i64;
+        Some(-limit..limit)
     }
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use gadget::{Gadget, new_gadget};
 use lattice::convert::RgswConverter;
+use lattice::functional::DigitLayout;
 use lattice::{Form, RingGadget, RotationShape, Secret, SmallSecret};
-use ring::{DiscreteGaussian, Modulus, Ring, Word};
+use ring::{DiscreteGaussian, Kernel, Modulus, Ring, Word};
 use serde::{Deserialize, Serialize};
 
 use super::super::objects::{GadgetSettings, RingSettings, SecretName, family, gaussian, secret};
@@ -17,6 +19,12 @@ use crate::primitive::settings::{Refusal, Settings};
 pub enum Decision {
     /// LWE to RGSW: which half of the circle the phase is in.
     Rgsw,
+    /// The floor that subtracts the lowest digit.
+    Floor,
+    /// All digits.
+    Digit,
+    /// The bits of a digit.
+    Bits,
 }
 
 /// How key bits are taken.
@@ -58,10 +66,11 @@ pub struct Own {
     pub rotation_base: u64,
     #[serde(default)]
     pub rotation_dropped: usize,
-    /// Modulus of the inputs before they are switched to 2N, a multiple of it, decimal.
-    pub input_modulus: String,
-    /// Standard deviation of the inputs' errors there.
+    /// Standard deviation of the inputs' errors, at their modulus.
     pub input_stddev: f64,
+    /// RGSW only: modulus of the inputs before they are switched to 2N, a multiple of it, decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_modulus: Option<String>,
     /// Gadget of the RGSW ciphertexts made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<u64>,
@@ -76,6 +85,24 @@ pub struct Own {
     /// Coefficients between rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spacing: Option<usize>,
+    /// Digits only, as the following: modulus of the switch to the small key, decimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch_modulus: Option<String>,
+    /// Base of that switch's gadget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch_base: Option<u64>,
+    /// Standard deviation of the errors of its key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch_stddev: Option<f64>,
+    /// Bit of the phase at which the lowest digit begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<u32>,
+    /// Bits of a digit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digit_bits: Option<u32>,
+    /// Digits of a message; the modulus ends with the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digits: Option<u32>,
 }
 
 fn batch() -> usize {
@@ -88,9 +115,15 @@ pub struct Costs {
     pub trial: usize,
     /// Rows of all keys.
     pub key_rows: usize,
+    /// Blind rotations.
+    pub rotations: usize,
     /// Errors from -limit to limit - 1 do no harm.
     pub limit: usize,
 }
+
+/// Settings of digits, and those of RGSW.
+const OF_DIGITS: [&str; 6] = ["switch_modulus", "switch_base", "switch_stddev", "low", "digit_bits", "digits"];
+const OF_RGSW: [&str; 6] = ["input_modulus", "base", "dropped", "trace_base", "squaring_base", "spacing"];
 
 impl Own {
     /// Reads and checks the settings.
@@ -105,8 +138,41 @@ impl Own {
         own.error()?;
         own.secret()?;
         own.input_error()?;
-        own.from()?;
+        let foreign = if own.decision == Decision::Rgsw { OF_DIGITS } else { OF_RGSW };
+        if let Some(key) = foreign.into_iter().find(|key| settings.0.contains_key(*key)) {
+            return Err(Refusal::new(key, "this decision does not take it. Remove it."));
+        }
+        // A digit's error is known from a second switch of the same input, which takes other coins.
+        if own.decision != Decision::Rgsw && !["balanced", "unsigned"].contains(&own.family.as_str()) {
+            return Err(Refusal::new("family", "digits need one without coins: `balanced` or `unsigned`."));
+        }
         Ok(own)
+    }
+
+    /// The digits of a message.
+    pub fn layout(&self) -> Result<DigitLayout, Refusal> {
+        let low = bounded(required(&self.low, "low")?, "low", 1..=60)?;
+        let bits =
+            bounded(required(&self.digit_bits, "digit_bits")?, "digit_bits", 1..=self.n.ilog2().saturating_sub(1))?;
+        let digits = bounded(required(&self.digits, "digits")?, "digits", 1..=60)?;
+        let one = self.decision == Decision::Bits;
+        if one != (digits == 1) {
+            let wanted = if one { "one digit has bits" } else { "floors need two digits at least" };
+            return Err(Refusal::new("digits", format!("{digits} digits: {wanted}.")));
+        }
+        let refuse = |error: lattice::LatticeError| Refusal::new("digits", error.to_string());
+        DigitLayout::try_new(low + bits * digits, low, bits, digits).map_err(refuse)
+    }
+
+    /// The gadget of the switch to the small key.
+    pub fn switch_gadget(&self, kernel: Kernel) -> Result<Box<dyn Gadget<u64>>, Refusal> {
+        let q = modulus(&self.switch_modulus, "switch_modulus", 1 << 10..=1 << 50)?;
+        let base = required(&self.switch_base, "switch_base")?;
+        new_gadget(family(&self.family)?, q, base, 0, kernel).map_err(|e| Refusal::new("switch_base", e.to_string()))
+    }
+
+    pub fn switch_error(&self) -> Result<DiscreteGaussian, Refusal> {
+        gaussian(required(&self.switch_stddev, "switch_stddev")?, "switch_stddev")
     }
 
     pub fn ring(&self) -> Result<RingSettings, Refusal> {
@@ -126,9 +192,9 @@ impl Own {
     }
 
     /// The inputs' modulus.
-    pub fn from(&self) -> Result<Modulus<u64>, Refusal> {
+    pub fn input_modulus(&self) -> Result<Modulus<u64>, Refusal> {
         let order = 2 * self.n as u64;
-        let q = modulus(&Some(self.input_modulus.clone()), "input_modulus", order..=1 << 50)?;
+        let q = modulus(&self.input_modulus, "input_modulus", order..=1 << 50)?;
         if !q.is_multiple_of(order) {
             return Err(Refusal::new("input_modulus", format!("{q} is no multiple of 2n = {order}.")));
         }
@@ -194,10 +260,29 @@ impl Own {
                 let tree = lattice::convert::Extraction::Tree;
                 let automorphisms = lattice::convert::extraction_automorphisms(self.n, &positions, tree);
                 let converted = automorphisms * (trace + 2) + rows * (squaring + 6);
+                self.input_modulus()?;
                 Ok(Costs {
                     trial: forward + inverse + converted * primes,
                     key_rows: rotation_rows + self.n.ilog2() as usize * trace + squaring,
+                    rotations: 1,
                     limit: spacing / 2,
+                })
+            }
+            Decision::Floor | Decision::Digit | Decision::Bits => {
+                let layout = self.layout()?;
+                self.switch_gadget(ring.kernel())?;
+                self.switch_error()?;
+                let rotations = match self.decision {
+                    Decision::Floor => layout.floor_rotations(),
+                    Decision::Digit => layout.floor_rotations() * (layout.digits() - 1),
+                    Decision::Bits | Decision::Rgsw => 1,
+                } as usize;
+                let tables = if self.decision == Decision::Bits { 2 * layout.bits() as usize + 2 } else { 0 };
+                Ok(Costs {
+                    trial: rotations * (forward + inverse) + tables * primes,
+                    key_rows: rotation_rows,
+                    rotations,
+                    limit: layout.tolerance(self.n) as usize,
                 })
             }
         }

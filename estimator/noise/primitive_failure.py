@@ -1,0 +1,112 @@
+"""The decision that the primitive `failure` counts failures of: what its error is, and how often it goes wrong."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from ..modulus import parse_modulus
+from . import circuit, lattice
+from .lattice import GadgetNoise, Noise, Secret
+from .primitive_settings import Settings
+from .stage import Decision, Stage
+
+
+def _rgsw_input(s: Settings) -> Noise:
+    """The error of a rotation's input modulo 2n: a fresh one, switched with mean compensation; the key is binary."""
+    ratio = 2 * s.n / parse_modulus(s["input_modulus"])
+    fresh = lattice.fresh(s["input_stddev"])
+    return circuit.compensated_modulus_switch(int(s["dimension"]), Secret.binary(), ratio**2, fresh)
+
+
+class FloorInputs(NamedTuple):
+    """The errors modulo 2n that the two rotations of a floor see, and what both see alike; bits take the first."""
+
+    first: Noise
+    second: Noise
+    shared: Noise
+
+
+def _floor_inputs(s: Settings) -> list[FloorInputs]:
+    """Of digit 0, 1, ...: digit k begins at bit `low` + k `digit_bits`.
+
+    The message's own error stays below it, and each rotation adds its noise, switched from the ring's modulus to the
+    message's.
+    """
+    q, low, bits, digits = s.modulus, int(s["low"]), int(s["digit_bits"]), int(s["digits"])
+    gadget = GadgetNoise.of(s["family"], q, int(s["rotation_base"]), int(s.values.get("rotation_dropped", 0)))
+    joint = s.one_of("form", ("cmux", "joint")) == "joint"
+    rotated = circuit.blind_rotation(int(s["dimension"]), s.n, gadget, s.fresh, s.secret(s.n), joint)
+    kept = lattice.modulus_switch(s.n, q, 2 ** (low + bits * digits), s.secret(s.n), rotated)
+    noise, inputs = lattice.fresh(s["input_stddev"]), []
+    for k in range(digits):
+        end = 2 ** (low + bits * (k + 1))
+        shared = noise.scaled((2 * s.n / end) ** 2)
+        inputs.append(FloorInputs(_small_input(s, end, noise), _small_input(s, end, noise + kept), shared))
+        noise = noise + kept.scaled(2)
+    return inputs
+
+
+def _first_alone(floor: FloorInputs, limit: float, bits: int) -> float:
+    """By how much of its own failure rate the first rotation of a floor adds to the second's.
+
+    It tells the halves of the digits apart, so that it fails on one side of 4 of 2^bits digits. The average is over
+    what both rotations see alike; the rest of their errors is independent.
+    """
+    alike = float(floor.shared.variance)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(201)
+    at = nodes * alike**0.5
+    own = [(float(noise.variance) - alike) ** 0.5 for noise in (floor.first, floor.second)]
+    wrong = [ndtr((at - limit) / stddev) + ndtr((-at - limit) / stddev) for stddev in own]
+    alone, first = (float(np.dot(weights, rate)) for rate in (wrong[0] * (1 - wrong[1]), wrong[0]))
+    return 2 / 2**bits * alone / first if first else 0.0
+
+
+def _small_input(s: Settings, modulus: int, noise: Noise) -> Noise:
+    """From a modulus under the ring's key to the small key and modulo 2n."""
+    switching = parse_modulus(s["switch_modulus"])
+    gadget = GadgetNoise.of(s["family"], switching, int(s["switch_base"]))
+    there = lattice.modulus_switch(s.n, modulus, switching, s.secret(s.n), noise)
+    switched = lattice.lwe_key_switch(s.n, gadget, lattice.fresh(s["switch_stddev"]), s.secret(s.n), there)
+    ratio = 2 * s.n / switching
+    return circuit.compensated_modulus_switch(int(s["dimension"]), Secret.binary(), ratio**2, switched)
+
+
+def failure_stages(s: Settings) -> list[Stage]:
+    """What a trial decides. Integer errors from -limit to limit - 1 are right: as a continuous one, up to limit.
+
+    A floor fails with its second rotation, for whichever digit, and sometimes with the first alone: that is counted as
+    a fraction of a decision.
+    """
+    decision, limit = s.one_of("decision", ("rgsw", "floor", "digit", "bits")), float(s["limit"])
+    common = 0.0
+    if decision == "rgsw":
+        seen = _rgsw_input(s)
+    else:
+        floors, bits = _floor_inputs(s), int(s["digit_bits"])
+        seen = floors[0].first
+        gadget = GadgetNoise.of(s["family"], parse_modulus(s["switch_modulus"]), int(s["switch_base"]))
+        common = float(np.divide(gadget.mean, gadget.square))
+    if decision in ("floor", "digit"):
+        taken = floors[:1] if decision == "floor" else floors[:-1]
+        classes = [(floor.second, 1.0) for floor in taken]
+        classes += [(floor.first, _first_alone(floor, limit, bits)) for floor in taken if bits > 1]
+    else:
+        classes = [(seen, 1.0)]
+    variances = np.array([[float(noise.variance) for noise, _ in classes]])
+    counts = np.array([[count for _, count in classes]])
+    formula = "(2n/q)^2 V + (1 + dimension/4) / 12, for digits after the key switch"
+    source = "docs/bootstrapping.md, failure rates"
+    return [
+        Stage(
+            name="decision",
+            formula=formula,
+            source=source,
+            noise=Noise(variances),
+            bound=Noise(variances, "bound"),
+            decision=Decision(limit, {"decisions of a trial": counts.sum()}, counts),
+        ),
+        Stage(name="input", formula=formula, source=source, noise=seen, common_share=common),
+    ]

@@ -1,0 +1,127 @@
+//! Floors, digits and bits of digits, of ciphertexts under the ring key.
+
+use std::sync::Arc;
+
+use gadget::Gadget;
+use lattice::functional::{Bootstrapper, DigitLayout};
+use lattice::lwe::{Lwe, LweKey, LweSwitcher, SeededLweSwitchKey};
+use ring::{DiscreteGaussian, Word};
+
+use super::super::fixture::Fixture;
+use super::settings::{Decision, Own};
+use super::{Rotations, Trial, Trials};
+use crate::primitive::Failed;
+
+/// Decompositions under one key.
+pub struct Decompositions<W: Word> {
+    fixture: Fixture<W>,
+    bootstrapper: Bootstrapper<W>,
+    /// The ring's key as an LWE key, and the small one.
+    key: LweKey,
+    small: LweKey,
+    error: DiscreteGaussian,
+    layout: DigitLayout,
+    decision: Decision,
+}
+
+/// A ciphertext, its message, and the error that its first rotation sees.
+struct Input {
+    ciphertext: Lwe,
+    message: u64,
+    error: i64,
+}
+
+impl<W: Word> Decompositions<W> {
+    pub fn new(own: &Own, mut f: Fixture<W>) -> Result<Self, Failed> {
+        let Rotations { small, key: rotation, .. } = Rotations::new(own, &mut f)?;
+        let gadget: Arc<dyn Gadget<u64>> = own.switch_gadget(f.ring.kernel())?.into();
+        let (key, switch_error, masks) = (f.key.to_lwe(), own.switch_error()?, f.seed("failure: switch masks"));
+        let seeded = SeededLweSwitchKey::new(&key, &small, gadget.as_ref(), &switch_error, masks, &mut f.rng);
+        let expanded = seeded.and_then(|seeded| seeded.expand()).map_err(Failed::from)?;
+        let switcher = LweSwitcher::new(expanded, gadget).map_err(Failed::from)?;
+        let bootstrapper = Bootstrapper::new(rotation, switcher).map_err(Failed::from)?;
+        let (layout, error) = (own.layout()?, own.input_error()?);
+        Ok(Self { fixture: f, bootstrapper, key, small, error, layout, decision: own.decision })
+    }
+
+    /// A ciphertext of a uniform message.
+    fn input(&mut self) -> Result<Input, Failed> {
+        let (f, layout) = (&mut self.fixture, &self.layout);
+        let modulus = layout.modulus().map_err(Failed::from)?;
+        let message = f.below(1 << (layout.bits() * layout.digits())) as u64;
+        let ciphertext = self.key.encrypt(modulus, message << layout.low(), &self.error, &mut f.rng);
+        let digit = self.bootstrapper.digit(layout, &ciphertext, 0).map_err(Failed::from)?;
+        let small = self.bootstrapper.digits_to_small(layout, &[digit], &mut f.workspace).map_err(Failed::from)?;
+        let (n, order) = (f.ring.n() as u64, small[0].modulus);
+        // In the middle of the window of the lowest digit.
+        let low = message & ((1 << layout.bits()) - 1);
+        let centre = ((2 * low + 1) * n) >> layout.bits();
+        let phase = self.small.phase(&small[0]).map_err(Failed::from)?;
+        Ok(Input { ciphertext, message, error: order.centred(order.sub(phase, centre)) })
+    }
+
+    /// The multiple of 2^`log_step` that a phase under the ring key is nearest to.
+    fn nearest(&self, ciphertext: &Lwe, log_step: u32) -> Result<u64, Failed> {
+        let phase = self.key.phase(ciphertext).map_err(Failed::from)?;
+        let modulus = &ciphertext.modulus;
+        Ok(modulus.add(phase, 1 << log_step >> 1) >> log_step)
+    }
+
+    /// Whether the floor keeps all but the lowest digit.
+    fn floor(&mut self, input: &Input) -> Result<bool, Failed> {
+        let (layout, workspace) = (&self.layout, &mut self.fixture.workspace);
+        let rest = self.bootstrapper.floor(layout, &input.ciphertext, 0, workspace).map_err(Failed::from)?;
+        let kept = input.message >> layout.bits() << layout.bits();
+        Ok(self.nearest(&rest, layout.low())? == kept)
+    }
+
+    /// Whether every digit decrypts.
+    fn digits(&mut self, input: &Input) -> Result<bool, Failed> {
+        let (layout, workspace) = (self.layout, &mut self.fixture.workspace);
+        let digits = self.bootstrapper.digits(&layout, &input.ciphertext, workspace).map_err(Failed::from)?;
+        let (bits, mask) = (layout.bits(), (1 << layout.bits()) - 1);
+        for (k, digit) in (0..).zip(&digits) {
+            let wanted = input.message >> (k * bits) & mask;
+            if self.nearest(digit, layout.low() + k * bits)? != wanted {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// For each digit, whether all of its bits decrypt.
+    fn bits(&mut self, inputs: &[Input]) -> Result<Vec<bool>, Failed> {
+        let ciphertexts: Vec<Lwe> = inputs.iter().map(|input| input.ciphertext.clone()).collect();
+        let (layout, workspace) = (self.layout, &mut self.fixture.workspace);
+        let all = self.bootstrapper.bits(&layout, &ciphertexts, workspace).map_err(Failed::from)?;
+        let right = |(input, bits): (&Input, &Vec<Lwe>)| {
+            for (k, bit) in bits.iter().enumerate() {
+                let phase = self.key.phase(bit).map_err(Failed::from)?;
+                let one = bit.modulus.centred(phase).unsigned_abs() > bit.modulus.value() / 4;
+                if one != (input.message >> k & 1 == 1) {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        inputs.iter().zip(&all).map(right).collect()
+    }
+}
+
+impl<W: Word> Trials for Decompositions<W> {
+    fn run(&mut self, count: usize) -> Result<Vec<Trial>, Failed> {
+        let inputs: Vec<Input> = (0..count).map(|_| self.input()).collect::<Result<_, _>>()?;
+        let right = match self.decision {
+            Decision::Floor => inputs.iter().map(|input| self.floor(input)).collect::<Result<_, _>>()?,
+            Decision::Digit => inputs.iter().map(|input| self.digits(input)).collect::<Result<_, _>>()?,
+            Decision::Bits | Decision::Rgsw => self.bits(&inputs)?,
+        };
+        Ok(inputs.iter().zip(right).map(|(input, right)| Trial { error: input.error, wrong: !right }).collect())
+    }
+
+    /// Of floors, the second rotation decides most, whose error is not seen here.
+    fn decides(&self) -> Option<std::ops::Range<i64>> {
+        let limit = self.layout.tolerance(self.fixture.ring.n()) as i64;
+        (self.decision == Decision::Bits).then_some(-limit..limit)
+    }
+}
