@@ -66,7 +66,7 @@ impl Setup {
     /// Name, forward and inverse transforms, and one run of each operation.
     fn operations(&self, bits: usize) -> Vec<Operation<'_>> {
         let rotation = self.rotation.shape().ntts(self.rotation.gadget().length(), PRIMES.len());
-        let both = |(f, i): (usize, usize)| (f + rotation.0, i + rotation.1);
+        let both = |(f, i): (usize, usize), times: usize| (times * (f + rotation.0), times * (i + rotation.1));
         let length = self.output.length();
         vec![
             Operation::new("rgsw-tree", self.tree.ntts(), |w| {
@@ -75,9 +75,14 @@ impl Setup {
             Operation::new("rgsw-traces", self.traces.ntts(), |w| {
                 assert!(self.traces.rgsw(black_box(&self.accumulator), w).is_ok());
             }),
-            Operation::new("lwe-to-rgsw", both(self.tree.ntts()), |w| {
+            Operation::new("lwe-to-rgsw", both(self.tree.ntts(), 1), |w| {
                 let input = std::slice::from_ref(black_box(&self.input));
                 assert!(self.tree.convert_all(input, &self.rotation, w).is_ok());
+            }),
+            // The key is read once for all of them.
+            Operation::new("lwe-to-rgsw-5", both(self.tree.ntts(), 5), |w| {
+                let inputs = vec![black_box(&self.input).clone(); 5];
+                assert!(self.tree.convert_all(&inputs, &self.rotation, w).is_ok());
             }),
             Operation::new("selector-tree", SelectorTree::<u32>::ntts(bits, 1, length, PRIMES.len()), move |w| {
                 let weight = black_box([1 << 50]);

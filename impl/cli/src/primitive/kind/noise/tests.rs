@@ -169,3 +169,109 @@ fn chains_add_noise_and_fixed_inputs_add_it_coherently() {
     let dithered = ratio(&chain(json!({"family": "dither-q", "input": "constant", "selectors": "one"})));
     assert!(dithered < 64.0, "{dithered}");
 }
+
+/// Settings of a failure experiment at toy size, with `more` merged in.
+fn failing(decision: &str, more: Value) -> Settings {
+    let mut map = json!({"decision": decision, "trials": 96, "batch": 8, "n": 256, "prime_bits": [28, 28], "stddev": 3.2,
+        "dimension": 20, "form": "joint", "family": "balanced", "rotation_base": 1 << 14});
+    let own = if decision == "rgsw" {
+        json!({"base": 16, "dropped": 10, "trace_base": 256, "squaring_base": 256, "spacing": 16,
+            "input_modulus": "65536", "input_stddev": 600.0})
+    } else {
+        json!({"low": 12, "digit_bits": 2, "digits": if decision == "bits" { 1 } else { 3 }, "switch_modulus": "1048576",
+            "switch_base": 16, "switch_stddev": 3.2, "input_stddev": 1400.0})
+    };
+    let map = map.as_object_mut().unwrap();
+    [own, more].iter().for_each(|more| map.extend(more.as_object().cloned().unwrap()));
+    Settings(map.clone())
+}
+
+fn failures(settings: &Settings) -> Measured {
+    let described = Failure.describe(settings).unwrap();
+    assert!(
+        described.predicted_seconds > 0.0 && described.peak_bytes > 0 && described.counts["trial_rotations"] >= 1.0
+    );
+    let context = Context { kernel: Kernel::best(), seed: Some([9; 32]) };
+    let mut session = Failure.start(settings, &context).unwrap();
+    let mut out = Measured::default();
+    session.repetition(&mut out).unwrap();
+    session.repetition(&mut out).unwrap();
+    session.finish(&mut out).unwrap();
+    out
+}
+
+#[test]
+fn decisions_fail_where_their_errors_are_large_and_nowhere_else() {
+    for (decision, small) in [("rgsw", 40.0), ("bits", 3.2), ("floor", 3.2), ("digit", 3.2)] {
+        let judged = if matches!(decision, "rgsw" | "bits") { 192 } else { 0 };
+        let seldom = failures(&failing(decision, json!({"input_stddev": small})));
+        let counted = seldom.failures["decision"];
+        assert_eq!((counted.trials, counted.failures), (192, 0), "{decision}");
+        let often = failures(&failing(decision, json!({})));
+        let counted = often.failures["decision"];
+        // At margins of 1.6 or less deviations, a tenth and more of all.
+        assert!(counted.trials == 192 && (10..120).contains(&counted.failures), "{decision}: {counted:?}");
+        assert_eq!(often.noise["input"].keys, 2);
+        for out in [seldom, often] {
+            assert_eq!((out.correct.compared, out.correct.right), (judged, judged), "{decision}");
+        }
+    }
+}
+
+#[test]
+fn failure_experiments_refuse_useless_settings() {
+    let refused = |decision: &str, more: Value| Failure.describe(&failing(decision, more)).unwrap_err().key;
+    assert_eq!(refused("rgsw", json!({"low": 3})), "low");
+    assert_eq!(refused("bits", json!({"spacing": 16})), "spacing");
+    assert_eq!(refused("rgsw", json!({"spacing": 15})), "spacing");
+    assert_eq!(refused("rgsw", json!({"spacing": 128})), "spacing");
+    assert_eq!(refused("rgsw", json!({"input_modulus": "65537"})), "input_modulus");
+    assert_eq!(refused("rgsw", json!({"input_modulus": "256"})), "input_modulus");
+    assert_eq!(refused("rgsw", json!({"base": null})), "base");
+    assert_eq!(refused("bits", json!({"digits": 2})), "digits");
+    assert_eq!(refused("floor", json!({"digits": 1})), "digits");
+    assert_eq!(refused("digit", json!({"digits": 30})), "digits");
+    assert_eq!(refused("digit", json!({"digit_bits": 9})), "digit_bits");
+    assert_eq!(refused("digit", json!({"family": "zy22"})), "family");
+    assert_eq!(refused("digit", json!({"switch_modulus": "7"})), "switch_modulus");
+    assert_eq!(refused("floor", json!({"trials": 0})), "trials");
+    assert_eq!(refused("floor", json!({"input_stddev": 1e9})), "input_stddev");
+}
+
+#[test]
+fn selections_have_their_noise() {
+    let ring = json!({"n": 64, "prime_bits": [28, 28], "keys": 4, "stddev": SIGMA, "family": "balanced"});
+    let with = |more: Value| {
+        let mut map = ring.as_object().cloned().unwrap();
+        map.extend(more.as_object().cloned().unwrap());
+        Settings(map)
+    };
+    let run = |primitive: &dyn Primitive, settings: &Settings| {
+        assert!(primitive.describe(settings).unwrap().predicted_seconds > 0.0);
+        let context = Context { kernel: Kernel::best(), seed: Some([10; 32]) };
+        let session = primitive.start(settings, &context).unwrap();
+        let mut out = Measured::default();
+        session.finish(&mut out).unwrap();
+        out
+    };
+    let conversion = json!({"base": 16, "dropped": 6, "trace_base": 16, "squaring_base": 16, "conversions": 40});
+    let out = run(&Conversion, &with(conversion));
+    let [body, constant, mask] = ["body", "body-constant", "mask"].map(|stage| out.noise[stage].variance);
+    // (N^2 - 1) / 3 against N - 1 of a key switch; N E[s^2] times the body, and little more.
+    assert!((constant / body / (65.0 / 3.0) - 1.0).abs() < 0.4, "{constant} {body}");
+    assert!((mask / body / (64.0 * 2.0 / 3.0) - 1.0).abs() < 0.4, "{mask} {body}");
+    let tree = json!({"base": 256, "bits": 4, "plain_modulus": 16, "plain_digits": "balanced", "trees": 40});
+    let out = run(&Selector, &with(tree));
+    let [selected, leaves] = ["selected", "leaves"].map(|stage| out.noise[stage].variance);
+    // Three products against 2 - 4 / 16 of them.
+    assert!((selected / leaves / (3.0 / 1.75) - 1.0).abs() < 0.3, "{selected} {leaves}");
+    let refused = |more: Value| {
+        let settings = with(json!({"base": 16, "trace_base": 16, "squaring_base": 16, "conversions": 4}));
+        let mut map = settings.0;
+        map.extend(more.as_object().cloned().unwrap());
+        Conversion.describe(&Settings(map)).unwrap_err().key
+    };
+    assert_eq!(refused(json!({"base": 2})), "shared");
+    assert_eq!(refused(json!({"trace_base": 1})), "trace_base");
+    assert_eq!(refused(json!({"conversions": 0})), "conversions");
+}
