@@ -1,24 +1,14 @@
-"""Pirouette's noise: operations of its chain against a schoolbook toy, and the chain as a whole."""
+"""Pirouette's noise: rotations, the compensated switch, and the chain as a whole."""
 
-import importlib.util
 from math import sqrt
 
 import numpy as np
 import pytest
 from pirlab_estimator.noise import circuit, lattice, predict_noise
-from pirlab_estimator.noise.digits import gadget
 from pirlab_estimator.noise.lattice import GadgetNoise, Noise, Secret
 
 VARIANCE_TOLERANCE = 1 / 16
 Q = 268435399
-
-
-@pytest.fixture(scope="module")
-def toy_lattice(root):
-    spec = importlib.util.spec_from_file_location("toy_lattice", root / "tests" / "fixtures" / "toy_lattice.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def gadget_of(base_log2, dropped, family="balanced"):
@@ -90,36 +80,6 @@ def test_forms_of_the_rotation_broadcast():
     joint, ternary = np.array([False, True, False, True]), np.array([False, False, True, True])
     rotated = circuit.blind_rotation(np.full(4, 300.0), 64, of_gadget, Noise(1.0), Secret.ternary(), joint, ternary)
     np.testing.assert_allclose(rotated.variance / rotated.variance[0], [1, 3, 2, 4])
-
-
-def test_each_product_of_a_selector_tree_errs_on_two_leaves(toy_lattice):
-    """RGSW selectors of three bits, exact gadget, schoolbook: mean square over all leaves, and of their signed sum."""
-    keys, bits = 200, 3
-    toy = toy_lattice.Toy(keys, 32, Q)
-    length = len(gadget("balanced", Q, 8).digits)
-    digits, noise = toy_lattice.Digits("balanced", Q, 8, length), GadgetNoise.of("balanced", Q, 8)
-    s, scale = toy.secret(), Q // 16
-    one = np.zeros((keys, toy.n), dtype=np.int64)
-    one[:, 0] = 1
-    message = one * scale
-    leaves, index = [(np.zeros_like(one), message)], np.zeros(keys, dtype=np.int64)
-    for _ in range(bits):
-        bit = toy.rng.integers(0, 2, keys)
-        index = 2 * index + bit
-        mask_rows = toy.prime(-s * bit[:, None], s, digits)
-        body_rows = toy.prime(one * bit[:, None], s, digits)
-        right = [toy.external_product(leaf, mask_rows, body_rows, digits) for leaf in leaves]
-        left = [toy.add(parent, child, -1) for parent, child in zip(leaves, right)]
-        leaves = [c for pair in zip(left, right) for c in pair]
-    errors = np.array(
-        [toy.centred(toy.phase(c, s) - message * (index == i)[:, None]) for i, c in enumerate(leaves)], dtype=float
-    )
-    product = lattice.external_product(toy.n, noise, Noise(toy.variance), Secret.ternary())
-    # The root is a constant, whose digits are of one coefficient: its product is nearly exact.
-    nodes = 2**bits - 2
-    total = circuit.selector_tree(nodes, product)
-    assert np.mean(np.sum(errors**2, axis=0)) == pytest.approx(float(total.variance), rel=VARIANCE_TOLERANCE)
-    np.testing.assert_array_equal(toy.centred(np.sum(errors, axis=0).astype(np.int64)), 0)
 
 
 def test_compensation_takes_the_mean_of_a_binary_key_off():

@@ -21,14 +21,6 @@ _PRODUCTS = {(False, False): 1.0, (False, True): 3.0, (True, False): 2.0, (True,
 _ROUNDINGS = {(False, False): 1 / 2, (False, True): 3 / 4, (True, False): 2 / 3, (True, True): 4 / 3}
 
 
-def external_product_rows(n: Numbers, gadget: GadgetNoise, body: Noise, mask: Noise, secret: Secret) -> Noise:
-    """What RGSW(bit) x RLWE adds where rows of m (for digits of b) and of -s m (for digits of a) differ in noise:
-
-    n sum E[x^2] (V_m + V_sm) + (E[eps^2] of both), the latter for bit 1.
-    """
-    return digit_noise(n, gadget, body) + digit_noise(n, gadget, mask) + approximation(n, gadget, gadget, secret)
-
-
 def blind_rotation(
     dimension: Numbers,
     n: Numbers,
@@ -61,13 +53,3 @@ def compensated_modulus_switch(dimension: Numbers, secret: Secret, ratio_square:
     """
     centred = np.asarray(secret.square) - np.square(secret.mean)
     return noise.scaled(ratio_square) + Noise((1 + np.multiply(dimension, centred)) / 12)
-
-
-def selector_tree(nodes: Numbers, product: Noise) -> Noise:
-    """Sum over all leaves of the noise that `nodes` external products leave there: 2 nodes V_product.
-
-    right = RGSW(bit) x parent holds bit (m + e) + x, left = parent - right holds (1 - bit)(m + e) - x. So x appears in
-    both children; from there on, selectors hand an error to one child only. Each x reaches exactly two leaves, with
-    opposite signs. (Levels times V_product for every leaf, the theorem's figure, is a bound.)
-    """
-    return product.scaled(np.multiply(2.0, nodes))

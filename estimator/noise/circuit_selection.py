@@ -15,7 +15,7 @@ import numpy as np
 
 from . import circuit, lattice
 from .error import Integers, Noise, Numbers
-from .lattice import GadgetNoise, Secret
+from .lattice import GadgetNoise, ProductNoise, RgswNoise, Secret, SelectorNoise
 
 
 @dataclass(frozen=True)
@@ -43,51 +43,47 @@ class Setting:
     rows: Numbers
 
     @cached_property
-    def row(self) -> Noise:
-        """RLWE(bit g_k), mean over its coefficients: the trace leaves the rotation's noise on one of them only."""
+    def rows_made(self) -> RgswNoise:
+        """Rows of RGSW(bit): RLWE(bit g_k) by the trace, RLWE(-s bit g_k) by the squaring key."""
         switch = lattice.rlwe_key_switch(self.n, self.automorphism, self.fresh, self.secret)
-        return lattice.trace(np.log2(self.n), switch, self.rotated).everywhere
+        return lattice.converted_rows(self.n, switch, self.squaring, self.fresh, self.secret, self.rotated)
 
     @cached_property
-    def row_secret(self) -> Noise:
-        """RLWE(-s bit g_k), through the squaring key."""
-        return lattice.rlwe_to_rgsw_row(self.n, self.squaring, self.fresh, self.secret, self.row, components=1)
-
-    @cached_property
-    def product(self) -> Noise:
+    def product(self) -> ProductNoise:
         """What one external product with a selection bit adds."""
-        return circuit.external_product_rows(self.n, self.rgsw, self.row, self.row_secret, self.secret)
-
-    @property
-    def nodes(self) -> Numbers:
-        """Inner nodes of the selector tree."""
-        return np.exp2(self.first_bits) - 1
+        return lattice.converted_product(self.n, self.rgsw, self.rows_made, self.secret)
 
     @cached_property
-    def selector(self) -> Noise:
-        """A leaf, mean over all of them."""
-        return circuit.selector_tree(self.nodes, self.product).scaled(np.exp2(-np.asarray(self.first_bits)))
+    def product_bound(self) -> ProductNoise:
+        """The same where every bit is one, so that dropped digits always count."""
+        return ProductNoise(self.product.digits, self.product.dropped.scaled(2))
+
+    @cached_property
+    def selector(self) -> SelectorNoise:
+        """Leaves of the selector tree."""
+        return self._tree(self.product)
+
+    def _tree(self, product: ProductNoise) -> SelectorNoise:
+        return lattice.selector_tree(self.first_bits, product, lattice.root_product(self.rgsw, self.rows_made))
 
     @cached_property
     def first_product(self) -> Noise:
-        """A column over random data. Leaves of one node err with opposite signs, so that entries' differences count:
-
-        2 Var(d) of digits d for E[d^2]; where leaves are rounded to a smaller modulus, these errors are independent.
-        """
+        """A column over random data; where leaves are rounded to a smaller modulus, each error is its leaf's own."""
         p = np.asarray(self.plain_modulus, dtype=float)
-        square = lattice.uniform_square(p, balanced=True)
-        return self._column(2 * (p * p - 1) / 12, square)
+        random, _ = lattice.first_dimension(self.n, self.selector, (p * p - 1) / 12, p - 1)
+        return self._column(random, lattice.uniform_square(p, balanced=True))
 
     @cached_property
     def first_product_bound(self) -> Noise:
         """The same for any data: digits of opposite ends under each node, at the far end under every leaf."""
         p = np.asarray(self.plain_modulus, dtype=float)
-        return Noise(self._column((p - 1) ** 2, np.floor(p / 2) ** 2).variance, "bound")
+        _, worst = lattice.first_dimension(self.n, self._tree(self.product_bound), (p * p - 1) / 12, p - 1)
+        return Noise(self._column(worst, np.floor(p / 2) ** 2).variance, "bound")
 
-    def _column(self, difference_square: Numbers, square: Numbers) -> Noise:
-        nodes = np.minimum(self.nodes, np.asarray(self.rows, dtype=float))
-        exact = self.product.scaled(nodes * np.multiply(self.n, difference_square))
-        return exact + self.leaf_rounding.scaled(np.multiply(self.rows, np.multiply(self.n, square)))
+    def _column(self, full: Noise, square: Numbers) -> Noise:
+        filled = np.asarray(self.rows, dtype=float) / np.exp2(self.first_bits)
+        rounded = self.leaf_rounding.scaled(np.multiply(self.rows, np.multiply(self.n, square)))
+        return full.scaled(filled) + rounded
 
     @cached_property
     def leaf_rounding(self) -> Noise:
@@ -96,13 +92,16 @@ class Setting:
         rounded = (1 + np.multiply(self.n, self.secret.square)) / 12
         return Noise(np.where(ratio == 1, 0.0, rounded * ratio**2))
 
-    def folded(self, column: Noise) -> Noise:
-        """After the tree of CMUXes over the columns."""
-        return column + self.product.scaled(self.fold_bits)
+    @property
+    def answer(self) -> Noise:
+        """Over random data: a column, folded and brought to the front of its polynomial by CMUXes."""
+        return lattice.folding(np.add(self.fold_bits, self.rotation_bits), self.product, self.first_product)
 
-    def placed(self, folded: Noise) -> Noise:
-        """After the rotation that brings the record to the front of its polynomial."""
-        return folded + self.product.scaled(self.rotation_bits)
+    @property
+    def answer_bound(self) -> Noise:
+        """The same for any data."""
+        levels = np.add(self.fold_bits, self.rotation_bits)
+        return lattice.folding(levels, self.product_bound, self.first_product_bound)
 
 
 @dataclass(frozen=True)
@@ -132,9 +131,9 @@ class Reduction:
         """Variances of the rotations' inputs for each digit, the lowest first, in units of 2N.
 
         query, rotated: relative to the query's modulus. Modulo digit k's, the digit's scale is alpha = 2N / 2^bits;
-        relative to the query's modulus it is 2^(bits (k - digits)). A floor leaves what its second rotation adds,
-        and what that rotation's input held too much, which the table takes for a part of the message: the switches'
-        noise. The next digit sees both 2^bits smaller.
+        relative to the query's modulus it is 2^(bits (k - digits)). The tables of a floor give the digit itself: the
+        query's error stays, the switches' noise does not, and both rotations' noise comes in. The next digit sees that
+        2^bits smaller.
         """
         width = 2.0**digit_bits
         alpha = 2 * np.asarray(self.n, dtype=float) / width
@@ -144,7 +143,7 @@ class Reduction:
         for k in range(digits):
             unit = (alpha * width ** (digits - k)) ** 2
             inputs.append(DigitInput(noise * unit + added, (noise + rotation) * unit + added))
-            noise = rotation + added / unit
+            noise = noise + 2 * rotation
         return inputs
 
 

@@ -189,28 +189,23 @@ def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list
 
 
 def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bits: Floats) -> list[Stage]:
-    """The highest bit meets a test polynomial of 2^(bits - 1) ones; the others half of them, and their sign doubled."""
-    ones = np.exp2(digit_bits - 1)
-    factors = np.stack([ones, 4 * ones / 2], axis=1)
-    shares = np.stack([1 / digit_bits, 1 - 1 / digit_bits], axis=1)
+    """Bit j of a digit has a table of 2^(bits - 1 - j) steps (impl/lattice/src/functional)."""
+    most = int(digit_bits.max())
+    j = np.arange(most)
+    factors = np.where(j < digit_bits[:, None], np.exp2(digit_bits[:, None] - 1 - j), 0.0)
     bits = np.asarray(d.setting.rotated.variance)[:, None] * factors
-    mean = Noise(np.sum(bits * shares, axis=1))
+    # The lowest bits of a digit are the most frequent: the last digit may hold fewer than the others.
+    index_bits = numbers(d.layouts, "index_bits")[:, None]
+    counts = np.where(j < digit_bits[:, None], np.floor((index_bits - 1 - j) / digit_bits[:, None]) + 1, 0.0)
+    mean = Noise(np.sum(bits, axis=1) / digit_bits)
     shrink = np.array([2 * int(n) / int(q) for n, q in zip(d.n, d.modulus)]) ** 2
     inputs = bits * shrink[:, None] + np.asarray(reduction.added.variance)[:, None]
-    formula = "||t||^2 V_rotation, ||t||^2 = T/2 for the highest of a digit's T values, T for the other bits"
+    formula = "2^(bits - 1 - j) V_rotation for bit j of a digit, mean over its bits"
     into = "(2N/Q)^2 V_bit + what the switches to the small key and to 2N add"
-    counts = _of_kinds(d.layouts, digit_bits)
     return [
         Stage("bit", formula, MULTI_VALUE, mean, None, d.words["rotation"]),
-        _rgsw_input(d, into, inputs, counts, words),
+        _rgsw_input(d, into, np.where(counts > 0, inputs, 0.0), counts, words),
     ]
-
-
-def _of_kinds(layouts: Sequence[dict], digit_bits: Floats) -> Floats:
-    """How many index bits are the highest of a digit, and how many are not; a last digit may hold fewer."""
-    bits = numbers(layouts, "index_bits")
-    highest = np.floor(bits / digit_bits)
-    return np.stack([highest, bits - highest], axis=1)
 
 
 def _rgsw_input(d: _Described, formula: str, variances: Floats, shares: Floats, words: list[str] | None) -> Stage:
@@ -230,8 +225,9 @@ def _rgsw_input(d: _Described, formula: str, variances: Floats, shares: Floats, 
 def _selection(d: _Described) -> list[Stage]:
     """From the rotations that make RGSW ciphertexts to the `response`, which decides."""
     setting, words = d.setting, d.words
-    folded, folded_bound = setting.folded(setting.first_product), setting.folded(setting.first_product_bound)
-    placed, placed_bound = setting.placed(folded), setting.placed(folded_bound)
+    folded = lattice.folding(setting.fold_bits, setting.product, setting.first_product)
+    folded_bound = lattice.folding(setting.fold_bits, setting.product_bound, setting.first_product_bound)
+    placed, placed_bound = setting.answer, setting.answer_bound
     coefficients = numbers(d.layouts, "used_coefficients")
     polynomials = numbers(d.layouts, "polynomials_per_record")
     cmux = "V + bits V_product"
@@ -250,7 +246,7 @@ def _selection(d: _Described) -> list[Stage]:
             "row",
             "V_rotation/N + (N - 1) N V_key sum E[x^2], mean over the coefficients",
             TO_RGSW,
-            setting.row,
+            setting.rows_made.body,
             None,
             words["automorphism"],
         ),
@@ -258,21 +254,21 @@ def _selection(d: _Described) -> list[Stage]:
             "row_secret",
             "N E[s^2] V_row + N V_key sum E[x^2]",
             TO_RGSW,
-            setting.row_secret,
+            setting.rows_made.mask,
             None,
             words["squaring"],
         ),
         Stage(
             "selector",
-            "2 (1 - 2^-v1) V_product, V_product = N sum E[x^2] (V_row + V_row_secret) + dropped digits",
+            "2 (1 - 2^(1-v1)) V_product, V_product = N sum E[x^2] (V_row + V_row_secret) + dropped digits",
             "Pirouette, Algorithm 21 with line 8 mended: each product errs on two leaves",
-            setting.selector,
+            setting.selector.mean,
             None,
             words["rgsw"],
         ),
         Stage(
             "first_product",
-            "N (2^v1 - 1) 2 Var(d) V_product + N 2^v1 E[d^2] V_rounding",
+            "N 2 Var(d) (2^v1 - 2) V_product + N 2^v1 E[d^2] V_rounding",
             "Pirouette, Theorem A.20 mended",
             setting.first_product,
             setting.first_product_bound,

@@ -1,7 +1,9 @@
-"""The search for the sets of Pirouette and Pirouette^H: parts as arrays, pruned by dominance before they are combined.
+"""The search for the sets of Pirouette and Pirouette^H.
 
-The general search walks one space after descriptions of the binary; here thousands of millions of combinations differ
-in the noise of parts that add up, so that parts are judged alone. space.py: what is combined, secure only; gadgets.py:
-gadgets as arrays; seconds.py: counts in the units of estimator/cost; circuit.py: the search; candidate.py: a set as
-a description and as a parameter file; command.py: `python -m pirlab_estimator.search.pirouette`.
+The general search walks a space along its axes and asks the binary for descriptions. Here combinations are thousands of
+millions, but their noise and seconds are sums over parts: parts are pruned by dominance alone, then combined as arrays.
+
+- space.py: what is combined, secure only; gadgets.py: gadgets as arrays; frontier.py: dominance;
+- seconds.py: operation counts in the units of estimator/cost; circuit.py: the search;
+- candidate.py: a set as a description and as a parameter file; command.py: the command line.
 """

@@ -261,15 +261,11 @@ class _Block:
         for g in range(len(rgsw)):
             setting = self._setting(automorphism.at(a), squaring.at(s), rgsw.at(g), Noise(0.0))
             cost = automorphisms[g] * each_automorphism + rgsw.digits[g] * each_square
-            chosen.append((frontier(setting.product.variance, cost), g))
+            chosen.append((frontier(_product(setting), cost), g))
         pairs = np.concatenate([index for index, _ in chosen])
         g_of = np.concatenate([np.full(len(index), g) for index, g in chosen])
         products = [
-            np.asarray(
-                self._setting(
-                    automorphism.at(a[pairs]), squaring.at(s[pairs]), rgsw.at(g_of), Noise(v)
-                ).product.variance
-            )
+            _product(self._setting(automorphism.at(a[pairs]), squaring.at(s[pairs]), rgsw.at(g_of), Noise(v)))
             for v in (0.0, float(q) ** 2 * 2.0**-60)
         ]
         cost = automorphisms[g_of] * each_automorphism[pairs] + rgsw.digits[g_of] * each_square[pairs]
@@ -319,10 +315,9 @@ class _Block:
         """log2 of the union over all decisions, and the least margin, for any data."""
         space = self.search.space
         setting = self._with(self.setting_parts, Noise(float(small.rotated[i])))
-        placed = setting.placed(setting.folded(setting.first_product_bound))
         binary = GadgetNoise.of("unsigned", space.mask_modulus, 2)
         response = Response(space.mask_modulus, space.body_modulus, lattice.fresh(space.response_stddev), binary)
-        final = np.sqrt(np.asarray(response.switched(setting, placed).variance))
+        final = np.sqrt(np.asarray(response.switched(setting, setting.answer_bound).variance))
         threshold = space.mask_modulus / (2 * space.plain_modulus)
         windows = (self.spacing / 2)[:, None, None]
         stddevs, counts = self._inputs(small, i)
@@ -339,10 +334,10 @@ class _Block:
         space, bits = self.search.space, self.search.index_bits
         if self.search.half:
             return [float(np.sqrt(small.added[i]))], [float(bits)]
-        ones, highest = 2.0 ** (space.digit_bits - 1), bits // space.digit_bits
+        each = range(min(space.digit_bits, bits))
         shrunk = float(small.rotated[i]) * (2 * self.ring.degree / float(self.ring.modulus)) ** 2
-        stddevs = [float(np.sqrt(factor * shrunk + small.added[i])) for factor in (ones, 2 * ones)]
-        return stddevs, [float(highest), float(bits - highest)]
+        variances = [2.0 ** (space.digit_bits - 1 - j) * shrunk + small.added[i] for j in each]
+        return [float(np.sqrt(v)) for v in variances], [float((bits - 1 - j) // space.digit_bits + 1) for j in each]
 
     def totals(self, small: _Small, i: int) -> Array:
         """Seconds of every combination with that small key and rotation; infinite where a limit is exceeded."""
@@ -377,6 +372,11 @@ class _Block:
             log2_failure=float(failure.flat[at]),
             margin=float(margin.flat[at]),
         )
+
+
+def _product(setting: Setting) -> Array:
+    """The variance of a product with a one."""
+    return np.asarray(setting.product.added(1.0).variance)
 
 
 def _secret(kind: str) -> Secret:
