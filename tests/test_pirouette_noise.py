@@ -11,8 +11,8 @@ VARIANCE_TOLERANCE = 1 / 16
 Q = 268435399
 
 
-def gadget_of(base_log2, dropped, family="balanced"):
-    return {"digits": 0, "base_log2": base_log2, "dropped": dropped, "family": family}
+def gadget_of(base_log2, dropped):
+    return {"digits": 0, "base_log2": base_log2, "dropped": dropped, "family": "balanced"}
 
 
 def described(protocol="pirouette", **layout):
@@ -39,7 +39,7 @@ def described(protocol="pirouette", **layout):
         "automorphism_gadget": gadget_of(3, 2),
         "squaring_gadget": gadget_of(5, 0),
         "rgsw_gadget": gadget_of(4, 7),
-        "response_gadget": gadget_of(1, 0, family="unsigned"),
+        "response_gadget": gadget_of(1, 0),
     }
     ternary, binary = {"kind": "ternary"}, {"kind": "binary"}
     ring = {

@@ -167,15 +167,14 @@ class Response:
     gadget: GadgetNoise
 
     def switched(self, setting: Setting, noise: Noise) -> Noise:
-        """The decrypted answer's error, in units of the mask's modulus.
+        """The decrypted answer's error, in units of the body's modulus.
 
-        (q_a/Q)^2 V + n (E[s^2]/12 + V_key sum E[x^2]) + (q_a/q_b)^2/12.
+        (q_b/Q)^2 V + 1/12 + (q_b/q_a)^2 n (E[s^2]/12 + V_key sum E[x^2]).
         """
-        shrunk = noise.scaled(_ratio(self.mask_modulus, setting.modulus) ** 2)
-        rounded = (
-            np.multiply(setting.n, setting.secret.square) / 12 + _ratio(self.mask_modulus, self.body_modulus) ** 2 / 12
-        )
-        return lattice.ring_switch(setting.n, self.gadget, self.fresh, setting.secret, shrunk + Noise(rounded))
+        rounded = Noise(np.multiply(setting.n, setting.secret.square) / 12)
+        switched = lattice.ring_switch(setting.n, self.gadget, self.fresh, setting.secret, rounded)
+        shrunk = noise.scaled(_ratio(self.body_modulus, setting.modulus) ** 2)
+        return shrunk + Noise(1 / 12) + switched.scaled(_ratio(self.body_modulus, self.mask_modulus) ** 2)
 
 
 def _ratio(numerator: Integers, denominator: Integers) -> Numbers:

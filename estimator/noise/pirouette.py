@@ -35,7 +35,7 @@ class _Described:
     layouts: list[dict]
     n: Floats
     modulus: Objects
-    mask_modulus: Objects
+    body_modulus: Objects
     setting: Setting
     words: dict[str, list[str]]
     response: Response
@@ -79,9 +79,10 @@ class _Described:
             rows=numbers(layouts, "rows"),
         )
         switching = lattice.fresh(numbers(response_keys, "error_stddev"))
-        response = Response(mask, moduli(layouts, "body_modulus"), switching, keys["response"].gadget)
+        body = moduli(layouts, "body_modulus")
+        response = Response(mask, body, switching, keys["response"].gadget)
         words = {name: k.words for name, k in keys.items()}
-        return _Described(layouts, n, modulus, mask, setting, words, response, numbers(layouts, "rgsw_window"))
+        return _Described(layouts, n, modulus, body, setting, words, response, numbers(layouts, "rgsw_window"))
 
 
 def _keys(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:
@@ -278,13 +279,13 @@ def _selection(d: _Described) -> list[Stage]:
         Stage("rotated", cmux, "Pirouette, Theorem A.4", placed, placed_bound, words["rgsw"]),
         Stage(
             "response",
-            "(q_a/Q)^2 V + N (E[s^2]/12 + V_key sum E[x^2]) + (q_a/q_b)^2/12",
+            "(q_b/Q)^2 V + 1/12 + (q_b/q_a)^2 N (E[s^2]/12 + V_key sum E[x^2])",
             "Respire, section 4; Pirouette, Theorem A.20 mended",
             d.response.switched(setting, placed),
             Noise(d.response.switched(setting, placed_bound).variance, "bound"),
             words["response"],
             decision=Decision(
-                d.mask_modulus.astype(float) / (2 * setting.plain_modulus),
+                d.body_modulus.astype(float) / (2 * setting.plain_modulus),
                 {"coefficients": coefficients, "polynomials of a record": polynomials},
             ),
         ),

@@ -76,7 +76,7 @@ class Candidate:
             "body_modulus": str(space.body_modulus),
         }
         for name, table in gadgets.items():
-            layout[f"{name}_gadget"] = table | {"digits": 0, "family": "unsigned" if name == "response" else "balanced"}
+            layout[f"{name}_gadget"] = table | {"digits": 0, "family": "balanced"}
         small_instance = _instance("query", small.dimension, f"2^{small.modulus_log2}", "binary", small.stddev)
         instances = [_instance("ring", ring.degree, modulus, ring.secret, ring.stddev)]
         if self.switching is None:

@@ -315,10 +315,10 @@ class _Block:
         """log2 of the union over all decisions, and the least margin, for any data."""
         space = self.search.space
         setting = self._with(self.setting_parts, Noise(float(small.rotated[i])))
-        binary = GadgetNoise.of("unsigned", space.mask_modulus, 2)
+        binary = GadgetNoise.of("balanced", space.mask_modulus, 2)
         response = Response(space.mask_modulus, space.body_modulus, lattice.fresh(space.response_stddev), binary)
         final = np.sqrt(np.asarray(response.switched(setting, setting.answer_bound).variance))
-        threshold = space.mask_modulus / (2 * space.plain_modulus)
+        threshold = space.body_modulus / (2 * space.plain_modulus)
         windows = (self.spacing / 2)[:, None, None]
         stddevs, counts = self._inputs(small, i)
         tails = [(log2_subgaussian_tail(threshold, final), float(space.response_degree))]

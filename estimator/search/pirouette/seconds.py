@@ -42,7 +42,7 @@ class Seconds:
         return {
             f"ntt_{self.n}_28": self.primes * (rows + 2),
             "residue_multiply_adds": self.primes * self.n * np.multiply(2 * np.asarray(selectors, dtype=float), rows),
-            "digits": self.primes * self.n * rows,
+            "digits": self.n * rows,
         }
 
     def rotations(self, dimension: Numbers, digits: Numbers, joint: Numbers, together: int, times: int) -> Array:
@@ -50,7 +50,7 @@ class Seconds:
         steps = np.where(joint, np.divide(dimension, 2), dimension)
         selectors = np.where(joint, 3.0, 1.0)
         step = self.product(2.0, digits, selectors)
-        factors = np.where(joint, 2 * self.primes * self.n * selectors, 0.0)
+        factors = 2 * self.primes * self.n * selectors
         step["residue_multiply_adds"] = step["residue_multiply_adds"] + factors
         counts = {name: times * steps * count for name, count in step.items()}
         groups = -(-times // together)
