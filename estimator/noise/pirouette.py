@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import circuit, lattice
+from . import circuit, functional, lattice
 from .circuit_selection import Reduction, Response, Setting
 from .error import Noise
 from .ring_setting import Floats, Keys, Objects, moduli, numbers, secret_of
@@ -193,7 +193,7 @@ def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bit
     """Bit j of a digit has a table of 2^(bits - 1 - j) steps (impl/lattice/src/functional)."""
     most = int(digit_bits.max())
     j = np.arange(most)
-    factors = np.where(j < digit_bits[:, None], np.exp2(digit_bits[:, None] - 1 - j), 0.0)
+    factors = np.where(j < digit_bits[:, None], functional.bit_square(digit_bits[:, None], j), 0.0)
     bits = np.asarray(d.setting.rotated.variance)[:, None] * factors
     # The lowest bits of a digit are the most frequent: the last digit may hold fewer than the others.
     index_bits = numbers(d.layouts, "index_bits")[:, None]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...cost.units import UnitCosts
-from ...noise import FAILURE_TARGET, circuit, lattice
+from ...noise import FAILURE_TARGET, circuit, functional, lattice
 from ...noise.circuit_selection import Reduction, Response, Setting
 from ...noise.error import Noise
 from ...noise.lattice import GadgetNoise, Secret
@@ -336,7 +336,7 @@ class _Block:
             return [float(np.sqrt(small.added[i]))], [float(bits)]
         each = range(min(space.digit_bits, bits))
         shrunk = float(small.rotated[i]) * (2 * self.ring.degree / float(self.ring.modulus)) ** 2
-        variances = [2.0 ** (space.digit_bits - 1 - j) * shrunk + small.added[i] for j in each]
+        variances = [functional.bit_square(space.digit_bits, j) * shrunk + small.added[i] for j in each]
         return [float(np.sqrt(v)) for v in variances], [float((bits - 1 - j) // space.digit_bits + 1) for j in each]
 
     def totals(self, small: _Small, i: int) -> Array:
