@@ -192,7 +192,7 @@ def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list
 def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bits: Floats) -> list[Stage]:
     """Bit j of a digit has a table of 2^(bits - 1 - j) steps (impl/lattice/src/functional)."""
     most = int(digit_bits.max())
-    j = np.arange(most)
+    j = np.arange(most, dtype=float)
     factors = np.where(j < digit_bits[:, None], functional.bit_square(digit_bits[:, None], j), 0.0)
     bits = np.asarray(d.setting.rotated.variance)[:, None] * factors
     # The lowest bits of a digit are the most frequent: the last digit may hold fewer than the others.
