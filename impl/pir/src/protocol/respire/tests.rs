@@ -1,5 +1,11 @@
 //! Respire at toy sizes through the runner, published byte counts, refusals.
 
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use ring::Kernel;
+
 use super::describe::describe;
 use super::*;
 use crate::params::ParameterSet;
@@ -53,7 +59,7 @@ fn batches_are_packed_into_vectors() {
         .replace("slot_degree = 64\ndegree = 64", "slot_degree = 64\ndegree = 256")
         .replace("length = 1", "length = 3")
         .replace("base = 2", "base = 4");
-    for (queries, masks, bodies) in [(1, 1, 1), (4, 1, 1), (5, 1, 2), (12, 1, 3), (13, 2, 4)] {
+    for (queries, masks, bodies) in [(5, 1, 2), (13, 2, 4)] {
         let params = set(&batch);
         let shape = Shape::new(500, 200).unwrap();
         let sizes = describe(&params, &Workload::new(shape, queries, 0).unwrap()).unwrap();
@@ -81,6 +87,73 @@ fn published_message_sizes() {
         // The authors' 3980 KiB count the bodies alone; our switch to vectors has three digits instead of two.
         let bodies = 3980 * 1024 + 14336;
         assert_eq!(sizes.payload_bytes("keys"), bodies + 8 + 24 * 25);
+    }
+}
+
+fn context() -> Context<'static> {
+    Context {
+        kernel: Kernel::best(),
+        threads: 1,
+        streamed: false,
+        rng: ChaCha20Rng::seed_from_u64(4),
+        clock: Arc::default(),
+        noise: Default::default(),
+        progress: &crate::progress::Silent,
+    }
+}
+
+#[test]
+fn keys_of_another_set_and_keys_that_are_none_are_refused() {
+    let (mut context, shape) = (context(), Shape::new(100, 50).unwrap());
+    let database = Database::seeded([2; 16], shape);
+    let params = set(&text());
+    let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
+    // Other lengths, and other distributions with the same lengths.
+    for (from, to) in [("selector_expansion = 7", "selector_expansion = 8"), ("low = -7, high = 7", "low = -6, high = 6")] {
+        let mut other = Respire::client(&set(&text().replace(from, to)), shape, &mut context).unwrap();
+        let refused = Respire::offline(&mut other, &mut server, &mut Link::new(Respire::NAME), &mut context);
+        assert!(refused.unwrap_err().to_string().contains("parameter"), "{to}");
+        assert!(Respire::query(&mut other, &[0], &mut context).unwrap_err().to_string().contains("keys"));
+    }
+    let client = Respire::client(&params, shape, &mut context).unwrap();
+    let keys = client.keys(&mut context).unwrap();
+    let mut builder = crate::wire::FrameBuilder::new(keys.payload().len());
+    builder.payload_mut().copy_from_slice(keys.payload());
+    // Residues that are not below their primes.
+    builder.payload_mut()[40..72].fill(0xff);
+    let refused = server.register(&builder.finish(Respire::NAME, "keys")).unwrap_err().to_string();
+    assert!(refused.contains("not below its modulus"), "{refused}");
+    let short = crate::wire::FrameBuilder::new(100).finish(Respire::NAME, "keys");
+    assert!(server.register(&short).unwrap_err().to_string().contains("expected"));
+    // A session that is none.
+    let mut client = client;
+    Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+    let request = Respire::query(&mut client, &[99], &mut context).unwrap();
+    for session in [0, 2, u64::MAX] {
+        let refused = Respire::answer(&server, &[Request { session, ..request.clone() }], &mut context);
+        assert!(refused.unwrap_err().to_string().contains("has sent no keys"));
+    }
+    assert!(Respire::query(&mut client, &[100], &mut context).unwrap_err().to_string().contains("out of range"));
+}
+
+/// Streaming gives the same answers; queries beyond one pass too.
+#[test]
+fn streamed_databases_and_more_queries_than_a_pass_serves_are_answered() {
+    let (mut context, shape) = (context(), Shape::new(300, 100).unwrap());
+    let database = Database::seeded([2; 16], shape);
+    let params = set(&text());
+    for streamed in [false, true] {
+        context.streamed = streamed;
+        let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
+        let mut client = Respire::client(&params, shape, &mut context).unwrap();
+        Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        let indices: Vec<u64> = (0..server::BATCH as u64 + 3).map(|i| (i * 37) % 300).collect();
+        let request = Respire::query(&mut client, &indices, &mut context).unwrap();
+        let response = Respire::answer(&server, &[request], &mut context).unwrap().remove(0);
+        let records = Respire::extract(&mut client, &response, &mut context).unwrap();
+        for (index, record) in indices.iter().zip(records) {
+            assert_eq!(record, database.record(*index).unwrap(), "{index}, streamed: {streamed}");
+        }
     }
 }
 

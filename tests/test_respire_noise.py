@@ -1,0 +1,77 @@
+"""Respire's chain against its authors' bound, and the committed sets against their targets."""
+
+import json
+import subprocess
+from math import log2, pi, sqrt
+
+import pytest
+from pirlab_estimator import noise
+
+SIZES = {"64mb": 18, "256mb": 20, "1gb": 22, "8gb": 25}
+
+
+@pytest.fixture(scope="module")
+def described(root, binary):
+    """The description of a set at its size."""
+
+    def describe(name, log_records=None, *more):
+        command = [binary, "describe", root / f"params/respire/{name}.toml", "--records", f"2^{log_records or 20}"]
+        made = subprocess.run([*command, "--record-bits", "2048", "--json", *more], check=True, capture_output=True)
+        return json.loads(made.stdout)
+
+    return describe
+
+
+def stages(description):
+    (made,) = noise.predict_noise([description])
+    return made, {s["stage"]: s for s in made["stages"]}
+
+
+def authors_bound(log_rows, columns, positions=2):
+    """Squared widths of the authors' error estimate up to projection, as log2 of standard deviations, by stage."""
+    d, width = 2048, 9.9
+    gadget = lambda length, base: length * (base // 2) ** 2  # noqa: E731
+    factor = (4**11 - 1) / 3
+    leaf = width**2 + factor * d * gadget(4, 16088) * width**2
+    row = width**2 + factor * d * gadget(20, 7) * width**2
+    mask = d * 49 * row + 2 * d * gadget(4, 16088) * width**2
+    first = 2**log_rows * d * 8**2 * leaf
+    folded = first + columns * 2 * d * gadget(8, 127) * mask
+    turned = folded + positions * 2 * d * gadget(8, 127) * mask
+    named = {"leaf": leaf, "selector_mask": mask, "first_dimension": first, "folding": folded, "rotation": turned}
+    return {name: log2(sqrt(square / (2 * pi))) for name, square in named.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "columns"), [("64mb", 8, 8), ("256mb", 9, 9), ("1gb", 10, 10), ("8gb", 11, 12)]
+)
+def test_noise_is_five_to_nine_bits_below_the_authors_bound(described, name, rows, columns):
+    _, made = stages(described(name, SIZES[name]))
+    for stage, bound in authors_bound(rows, columns).items():
+        assert 5 < bound - log2(made[stage]["stddev"]) < 9, stage
+
+
+@pytest.mark.parametrize("prefix", ["", "secure-"])
+def test_every_set_fails_less_often_than_its_target(described, prefix):
+    for name, log_records in SIZES.items():
+        made, by_name = stages(described(prefix + name, log_records))
+        assert made["log2_failure"] < noise.FAILURE_TARGET, name
+        assert by_name["answer"]["margin"] > 8.2, name
+
+
+def test_one_prime_halves_the_database_and_leaves_room(described):
+    two, one = described("8gb", 25), described("secure-8gb", 25)
+    assert one["layout"]["stored_bytes"] * 2 == two["layout"]["stored_bytes"] == 16 * two["layout"]["information_bytes"]
+    _, made = stages(one)
+    modulus = one["layout"]["ring_modulus"]
+    # sqrt(2^11 rows * 2048 * 21.5) times the rounding of a leaf, sqrt(2048 * (2/3) / 12): 2^16.6 of P.
+    relative = log2(made["first_dimension"]["stddev"] / modulus * one["layout"]["matrix_modulus"])
+    assert relative == pytest.approx(16.6, abs=0.1)
+    assert made["answer"]["margin"] > 8.2
+
+
+def test_batches_share_responses(described):
+    single, batch = described("batch-16"), described("batch-16", 20, "--queries", "16")
+    size = {m["name"]: m["payload_bytes"] for m in batch["messages"]}
+    assert size["answer"] == (2048 * 18 + 4 * 2048 * 7) / 8
+    assert stages(single)[1]["answer"]["variance"] <= stages(batch)[1]["answer"]["variance"]
