@@ -70,7 +70,8 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
             run.prepare().unwrap();
             run.repetition().unwrap();
             run.repetition().unwrap();
-            if kernel == Kernel::best() && source == "seeded:07" {
+            // Where a client has one key, some stages give one value a query: enough of them take long.
+            if kernel == Kernel::best() && source == "seeded:07" && !S::ONE_KEY {
                 run.measure_noise().unwrap();
             }
             run.update().unwrap();

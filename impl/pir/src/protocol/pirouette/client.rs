@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use lattice::Masks;
 use rand::RngCore;
 use ring::Ring;
 
+use super::encrypted;
 use super::form::Selecting;
-use super::keys::Secrets;
+use super::keys::{self, Secrets};
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::trace::{Expected, Trace, index_bits};
-use crate::database::Record;
+use crate::database::{Database, Record};
 use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout, Place, Responder};
 use crate::hintless::OpenRequests;
@@ -64,6 +66,18 @@ impl<F: Selecting> Client<F> {
     /// Fresh keys for the server.
     pub(super) fn keys(&self, context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
         self.secrets.messages(&self.params, &self.responder, context)
+    }
+
+    /// The client's records, encrypted under its ring key.
+    pub(super) fn encrypt(&self, database: &Database, context: &mut Context) -> Result<Frame> {
+        let ring = self.secrets.ring.ring();
+        let encoder = Encoder::new(self.layout, ring, true);
+        let error = keys::gaussian(self.params.rlwe.error)?;
+        // A seed of its own: no mask of the keys comes again.
+        let mut masks = Masks::new(keys::fresh_seed(&mut context.rng));
+        let scaled = (&self.secrets.ring, self.params.scale());
+        let bytes = encrypted::encrypt(&encoder, database, scaled, &error, &mut masks, context)?;
+        Ok(keys::frame::<F>(encrypted::DATABASE, &bytes))
     }
 
     /// The seed of all queries, where they share one.

@@ -7,6 +7,7 @@ use lattice::rotate::BlindRotationKey;
 use ring::{Kernel, PolyPairs, Ring};
 use serde_json::json;
 
+use super::encrypted;
 use super::form::Selecting;
 use super::keys::{self, lwe_modulus};
 use super::params::{BalancedGadget, Params};
@@ -37,6 +38,7 @@ struct Described<'a, F> {
 pub(super) fn describe<F: Selecting>(params: &Params<F>, workload: &Workload) -> Result<Sizes> {
     let ring = params.ring(Kernel::Scalar)?;
     let layout = params.layout(workload.shape)?;
+    params.check_streaming(workload.streamed)?;
     let described = Described {
         params,
         layout,
@@ -63,6 +65,12 @@ impl<F: Selecting> Described<'_, F> {
     /// LWE encryptions of a query.
     fn bodies(&self) -> Result<u64> {
         Ok(self.params.query.messages(0, self.bits as u32)?.len() as u64)
+    }
+
+    /// Bytes of the database on the server: a matrix, or a ciphertext for each of its polynomials.
+    fn stored_bytes(&self) -> u64 {
+        let matrix = self.layout.stored_bytes(self.matrix_primes());
+        if self.params.database.encrypted { matrix.saturating_mul(2) } else { matrix }
     }
 
     fn matrix_primes(&self) -> usize {
@@ -123,6 +131,8 @@ impl<F: Selecting> Described<'_, F> {
             "squaring_gadget": gadget(squaring),
             "rgsw_gadget": gadget(rgsw),
             "rgsw_window": spacing,
+            "encrypted": database.encrypted,
+            "stored_bytes": self.stored_bytes(),
             "response_degree": response_degree,
             "response_modulus": mask_modulus.to_string(),
             "mask_modulus": mask_modulus.to_string(),
@@ -151,12 +161,13 @@ impl<F: Selecting> Described<'_, F> {
     fn messages(&self, sizes: &mut Sizes) -> Result<()> {
         let Workload { queries, .. } = *self.workload;
         let upload = Direction::Upload;
-        for (name, bytes) in keys::wire_bytes(self.params, &self.ring, &self.responder)? {
+        for (name, bytes) in keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)? {
             let formula = match name {
                 keys::ROTATION => "24 + 2 g l_br N log2(Q) / 8, g = 3 n / 2 two bits a step, n else (binary)",
                 keys::AUTOMORPHISMS => "log2(N) (24 + l_a N log2(Q) / 8)",
                 keys::SQUARING => "24 + l_s N log2(Q) / 8",
                 keys::RESPONSE => "24 + l_1 N log2(q_a) / 8",
+                encrypted::DATABASE => "columns (24 + N log2(Q) / 8)",
                 _ => "16 + l_ks N log2(Q_ks) / 8",
             };
             sizes.message(name, upload, "offline", bytes, formula, None);
@@ -202,11 +213,13 @@ impl<F: Selecting> Described<'_, F> {
     fn memory(&self) -> Result<MemoryMap> {
         let (layout, primes, queries) = (&self.layout, self.matrix_primes(), self.workload.queries);
         let n = self.params.rlwe.degree;
-        let stored = layout.stored_bytes(primes);
+        let stored = self.stored_bytes();
         let key_tables = self.key_tables()?;
         let keys = key_tables.iter().map(|table| table.bytes).sum::<u64>();
-        let wire =
-            keys::wire_bytes(self.params, &self.ring, &self.responder)?.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let wire = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?
+            .iter()
+            .map(|(_, bytes)| bytes)
+            .sum::<u64>();
         let block = if self.workload.streamed {
             let columns = block_columns(layout, primes);
             ring::PolyMatrix::bytes_for(n, primes, layout.rows, columns)
@@ -223,8 +236,8 @@ impl<F: Selecting> Described<'_, F> {
         let products = count(&[layout.matrix_columns() as u64, ciphertext]);
         let each = selectors.saturating_add(vector).saturating_add(count(&[products, 2]));
         let online = count(&[each, queries]).saturating_add(tree).saturating_add(block);
-        // Keys as bodies, as bytes that are sent, as received, and expanded: for one client, of which one process holds both ends.
-        let exchange = count(&[wire, 4]);
+        // Beside the expanded keys: the message, and the bodies read from it, whose residues of 28 bits are in words of 32.
+        let exchange = wire.saturating_add(count(&[wire, 8]) / 7);
         let kept = database.saturating_add(keys);
         Ok(MemoryMap {
             server,
@@ -311,15 +324,15 @@ impl<F: Selecting> Described<'_, F> {
             answer.insert("bits".into(), bit.into());
         }
         answer.insert("rgsw".into(), to_rgsw.into());
-        answer.insert("selector".into(), selector.into());
-        answer.insert(
-            "first_dimension".into(),
-            json!({
+        if !database.encrypted {
+            answer.insert("selector".into(), selector.into());
+            let first = json!({
                 (&transform): count(&[queries, columns, 2 * matrix_primes]),
                 "residue_multiply_adds": count(&[queries, 2, layout.rows as u64, columns, n, matrix_primes]),
-                "bytes_read": layout.stored_bytes(database.moduli),
-            }),
-        );
+                "bytes_read": self.stored_bytes(),
+            });
+            answer.insert("first_dimension".into(), first);
+        }
         answer.insert("folding".into(), external(count(&[queries, folds])));
         answer.insert("rotation".into(), external(count(&[queries, turns])));
         answer.insert(
@@ -331,11 +344,8 @@ impl<F: Selecting> Described<'_, F> {
             }),
         );
         let key_rows: u64 = self.key_rows().iter().sum();
-        Ok(operations(json!({
-            "encode": {
-                (&transform): if self.workload.streamed { 0 } else { count(&[layout.rows as u64, columns, matrix_primes]) },
-                "bytes_written": if self.workload.streamed { 0 } else { layout.stored_bytes(database.moduli) },
-            },
+        let encoded = if self.workload.streamed { 0 } else { count(&[layout.rows as u64, columns, matrix_primes]) };
+        let mut all = operations(json!({
             "keys": {
                 (&transform): count(&[primes, key_rows]),
                 "gaussian_samples": count(&[key_rows, n]),
@@ -351,7 +361,19 @@ impl<F: Selecting> Described<'_, F> {
             "update_encode": {
                 (&transform): count(&[self.workload.updates, layout.parts as u64, 2 * matrix_primes]),
             },
-        })))
+        }));
+        if database.encrypted {
+            let encryption = json!({
+                (&transform): encoded + count(&[columns, primes]),
+                "gaussian_samples": count(&[columns, n]),
+                "prg_bytes": count(&[columns, rlwe.poly_bytes()]),
+            });
+            all.insert("database_encryption".into(), encryption);
+        } else {
+            let written = if self.workload.streamed { 0 } else { self.stored_bytes() };
+            all.insert("encode".into(), json!({ (&transform): encoded, "bytes_written": written }));
+        }
+        Ok(all)
     }
 
     /// Rows of the ring keys: of blind rotation, automorphisms, squaring.
@@ -381,7 +403,8 @@ impl<F: Selecting> Described<'_, F> {
             samples,
             protects: all.into(),
         };
-        let rows: u64 = self.key_rows().iter().sum();
+        let encrypted = if self.params.database.encrypted { self.layout.matrix_columns() as u64 } else { 0 };
+        let rows: u64 = self.key_rows().iter().sum::<u64>() + encrypted;
         let mut instances = vec![rlwe.instance("ring", rows * n, all)];
         let Encryption { modulus_log2, body_bits: _, error, seed: _ } = query.encryption();
         // The body is rounded after the error is added: what is published is less than this.

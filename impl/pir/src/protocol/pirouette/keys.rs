@@ -6,15 +6,16 @@ use lattice::convert::{ConverterKeys, Extraction, RgswConverter};
 use lattice::functional::Bootstrapper;
 use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::rotate::{BlindRotationKey, SeededBlindRotationKey};
-use lattice::{LatticeError, Masks, RlweKey, RlwePrime, SeededRlwePrime};
+use lattice::{LatticeError, Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
 use rand::RngCore;
-use ring::{DiscreteGaussian, Modulus, Ring, Seed, StdDev};
+use ring::{Coefficient, DiscreteGaussian, Modulus, Ring, Seed, StdDev};
 
+use super::encrypted;
 use super::form::QueryForm;
 use super::params::Params;
 use super::switching::KeySwitching;
 use crate::error::{Error, Result};
-use crate::folded::{Responder, ResponseKey};
+use crate::folded::{Layout, Responder, ResponseKey};
 use crate::rlwe::internal;
 use crate::scheme::Context;
 use crate::wire::{Frame, FrameBuilder};
@@ -45,6 +46,8 @@ pub struct ServerKeys {
     pub converter: RgswConverter<u32>,
     /// The switch to the ring of responses.
     pub response: RlwePrime<u32>,
+    /// The client's own database, where it is encrypted: column by column, one ciphertext each.
+    pub cells: Vec<Rlwe<u32, Coefficient>>,
 }
 
 /// Blind rotations, with the switch to their small key where the protocol has one.
@@ -109,13 +112,13 @@ impl Secrets {
     }
 }
 
-fn frame<F: QueryForm>(name: &str, bytes: &[u8]) -> Frame {
+pub(super) fn frame<F: QueryForm>(name: &str, bytes: &[u8]) -> Frame {
     let mut builder = FrameBuilder::new(bytes.len());
     builder.payload_mut().copy_from_slice(bytes);
     builder.finish(F::NAME, name)
 }
 
-fn fresh_seed(rng: &mut impl RngCore) -> Seed {
+pub(super) fn fresh_seed(rng: &mut impl RngCore) -> Seed {
     let mut seed = Seed([0; 16]);
     rng.fill_bytes(&mut seed.0);
     seed
@@ -128,6 +131,7 @@ pub(super) fn gaussian(stddev: StdDev) -> Result<DiscreteGaussian> {
 /// Payload bytes of every key, by name.
 pub(super) fn wire_bytes<F: QueryForm>(
     params: &Params<F>,
+    layout: &Layout,
     ring: &Ring<u32>,
     responder: &Responder,
 ) -> Result<Vec<(&'static str, u64)>> {
@@ -143,6 +147,9 @@ pub(super) fn wire_bytes<F: QueryForm>(
     if let Some(switching) = params.query.switching() {
         let bytes = SeededLweSwitchKey::wire_bytes(lwe_modulus(switching)?, ring.n(), switching.length);
         all.push((SWITCHING, bytes as u64));
+    }
+    if params.database.encrypted {
+        all.push((encrypted::DATABASE, encrypted::wire_bytes(layout, ring)));
     }
     Ok(all)
 }
@@ -177,12 +184,12 @@ impl ServerKeys {
     /// Keys that are missing, of another length or with numbers out of their range.
     pub fn receive<F: QueryForm>(
         params: &Params<F>,
-        ring: &Arc<Ring<u32>>,
-        responder: &Responder,
+        layout: &Layout,
+        (ring, responder): (&Arc<Ring<u32>>, &Responder),
         messages: &[(&'static str, Frame)],
         context: &Context,
     ) -> Result<Self> {
-        let expected = wire_bytes(params, ring, responder)?;
+        let expected = wire_bytes(params, layout, ring, responder)?;
         let payload = |wanted: &str| -> Result<Frame> {
             let bytes = expected.iter().find(|(name, _)| *name == wanted).map_or(0, |(_, bytes)| *bytes);
             let message = messages.iter().find(|(name, _)| *name == wanted);
@@ -226,6 +233,11 @@ impl ServerKeys {
             rotations,
             converter: converter.map_err(internal)?,
             response: response.map_err(refuse(RESPONSE))?.expand(responder.gadget().ring()),
+            cells: if params.database.encrypted {
+                encrypted::expand(ring, payload(encrypted::DATABASE)?.payload(), context.threads)?
+            } else {
+                Vec::new()
+            },
         })
     }
 }

@@ -6,6 +6,7 @@
 mod client;
 mod describe;
 mod digits;
+mod encrypted;
 mod form;
 mod keys;
 mod params;
@@ -85,7 +86,12 @@ impl<F: Selecting> Scheme for Folding<F> {
             builder.payload_mut().copy_from_slice(&seed);
             link.carry(builder.finish(F::NAME, SEED), SEED, Direction::Upload, "offline", None)?;
         }
-        let carried = carried?;
+        let mut carried = carried?;
+        if let Some(database) = server.owned() {
+            let database = clock.time("database_encryption", Group::Offline, || client.encrypt(database, context))?;
+            let name = encrypted::DATABASE;
+            carried.push((name, link.carry(database, name, Direction::Upload, "offline", None)?));
+        }
         let seed = client.seed();
         let session = clock.time("key_expansion", Group::Offline, || server.receive(&carried, seed, context))?;
         client.open_session(session);

@@ -110,6 +110,10 @@ pub struct DatabaseLiteral {
     pub first_bits: u32,
     /// Primes modulo which the first dimension runs: 1 (selectors are switched to the first prime) or 2.
     pub moduli: u32,
+    /// Whether the records are the client's, and the server holds encryptions of them (Remark 1). Every bit of the index then
+    /// folds: `first_bits` and `moduli` are not used.
+    #[serde(default)]
+    pub encrypted: bool,
 }
 
 /// The `[response]` table as written.
@@ -177,6 +181,8 @@ pub struct DatabaseParams {
     pub first_bits: u32,
     /// Primes of the first dimension.
     pub moduli: usize,
+    /// Whether the server holds encryptions of the records.
+    pub encrypted: bool,
 }
 
 impl DatabaseParams {
@@ -243,6 +249,17 @@ impl<F> Params<F> {
         Layout::new(shape, dimensions, self.database.first_bits)
     }
 
+    /// Refuses to stream what is not preprocessed.
+    pub(super) fn check_streaming(&self, streamed: bool) -> Result<()> {
+        if streamed && self.database.encrypted {
+            return Err(Error::Workload(
+                "an encrypted database is held as its owner sent it: leave out --streamed, or take a set without                  database.encrypted."
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
     /// The ring.
     pub(super) fn ring(&self, kernel: Kernel) -> Result<Arc<Ring<u32>>> {
         self.rlwe.ring(kernel)
@@ -298,7 +315,7 @@ fn checked_spacing(spacing: Option<u32>, rows: usize, degree: usize) -> Result<u
 }
 
 fn database(literal: DatabaseLiteral) -> Result<DatabaseParams> {
-    let DatabaseLiteral { plain_modulus, first_bits, moduli } = literal;
+    let DatabaseLiteral { plain_modulus, first_bits, moduli, encrypted } = literal;
     if !plain_modulus.is_power_of_two() || !(2..=256).contains(&plain_modulus) {
         return Err(Error::value(
             "database.plain_modulus",
@@ -311,7 +328,12 @@ fn database(literal: DatabaseLiteral) -> Result<DatabaseParams> {
     if !(1..=2).contains(&moduli) {
         return Err(Error::value("database.moduli", format!("{moduli}: the ring has 2 primes, write 1 or 2.")));
     }
-    Ok(DatabaseParams { plain_bits: plain_modulus.ilog2(), first_bits, moduli: moduli as usize })
+    let plain_bits = plain_modulus.ilog2();
+    if encrypted {
+        // One row, and polynomials that are encrypted modulo both primes.
+        return Ok(DatabaseParams { plain_bits, first_bits: 0, moduli: 2, encrypted });
+    }
+    Ok(DatabaseParams { plain_bits, first_bits, moduli: moduli as usize, encrypted })
 }
 
 fn response_params(literal: &ResponseLiteral, ring: &Arc<Ring<u32>>, plain_modulus: u64) -> Result<ResponseParams> {

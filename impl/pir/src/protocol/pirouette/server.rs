@@ -8,6 +8,7 @@ use lattice::{LatticeError, Rgsw, Rlwe};
 use rayon::prelude::*;
 use ring::{Coefficient, Ntt, PolyMatrix, PolyPairs, Ring};
 
+use super::encrypted;
 use super::form::Selecting;
 use super::keys::ServerKeys;
 use super::params::Params;
@@ -34,6 +35,8 @@ enum Store {
     Whole(PolyMatrix),
     /// Built block by block with every answer.
     Streamed(Database),
+    /// Nowhere: every client sends its own, encrypted. The records are their owner's, which here is in the same process.
+    Encrypted(Database),
 }
 
 /// A client whose keys the server holds.
@@ -66,9 +69,12 @@ impl<F: Selecting> Server<F> {
     pub(super) fn preprocess(params: &Params<F>, database: &Database, context: &mut Context) -> Result<Self> {
         let ring = params.ring(context.kernel)?;
         let layout = params.layout(database.shape())?;
+        params.check_streaming(context.streamed)?;
         let selection = Selection::new(layout, &ring, params.database.moduli, context.threads)?;
         let encoder = Encoder::new(layout, selection.matrix_ring(), true);
-        let store = if context.streamed {
+        let store = if params.database.encrypted {
+            Store::Encrypted(database.clone())
+        } else if context.streamed {
             Store::Streamed(database.clone())
         } else {
             let clock = Arc::clone(&context.clock);
@@ -96,9 +102,18 @@ impl<F: Selecting> Server<F> {
         seed: Option<QuerySeed>,
         context: &Context,
     ) -> Result<u64> {
-        let keys = ServerKeys::receive(&self.params, &self.ring, &self.responder, messages, context)?;
+        let parts = (&self.ring, &self.responder);
+        let keys = ServerKeys::receive(&self.params, self.layout(), parts, messages, context)?;
         self.sessions.push(Session { keys, seed });
         Ok(self.sessions.len() as u64)
+    }
+
+    /// The records that clients encrypt themselves.
+    pub(super) fn owned(&self) -> Option<&Database> {
+        match &self.store {
+            Store::Encrypted(database) => Some(database),
+            Store::Whole(_) | Store::Streamed(_) => None,
+        }
     }
 
     fn layout(&self) -> &Layout {
@@ -165,23 +180,21 @@ impl<F: Selecting> Server<F> {
             trace.bits = bits[0].clone();
             trace.selectors = selectors[0].clone();
         }
-        let vectors = clock.time("answer_selector", Group::Online, || {
-            let mut seen = trace.as_mut().map(|(trace, _)| &mut trace.leaves);
-            let vector = |(keys, selectors): (&&ServerKeys, &Selectors)| {
-                self.leaves(keys, selectors, seen.take(), context.threads)
-            };
-            keys.iter().zip(&selectors).map(vector).collect::<Result<Vec<_>>>()
-        })?;
-        let products =
-            clock.time("answer_first_dimension", Group::Online, || self.first_dimension(&vectors, context))?;
-        drop(vectors);
-        if let Some((trace, place)) = &mut trace {
-            let columns = self.layout().columns;
-            trace.products = products[0].iter().skip(place.column).step_by(columns).cloned().collect();
-        }
+        let products = if self.params.database.encrypted {
+            vec![Vec::new(); keys.len()]
+        } else {
+            self.select_rows(&keys, &selectors, trace.as_mut(), context)?
+        };
         let folded = clock.time("answer_folding", Group::Online, || {
             let queries = keys.iter().zip(&selectors).zip(products);
-            let all = queries.map(|((keys, selectors), products)| self.fold(keys, selectors, products));
+            let fold = |((keys, selectors), products): ((&&ServerKeys, &Selectors), Vec<_>)| {
+                if self.params.database.encrypted {
+                    self.fold_encrypted(keys, selectors, context.threads)
+                } else {
+                    self.fold(keys, selectors, products)
+                }
+            };
+            let all = queries.map(fold);
             all.collect::<Result<Vec<_>>>()
         })?;
         if let Some((trace, _)) = &mut trace {
@@ -196,6 +209,31 @@ impl<F: Selecting> Server<F> {
             trace.rotated = rotated[0].clone();
         }
         clock.time("answer_compression", Group::Online, || self.compress(requests, &keys, &rotated))
+    }
+
+    /// For each query the ciphertexts of all columns of the row asked for.
+    fn select_rows(
+        &self,
+        keys: &[&ServerKeys],
+        selectors: &[Selectors],
+        mut trace: Option<&mut (&mut Trace, Place)>,
+        context: &Context,
+    ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+        let clock = &context.clock;
+        let vectors = clock.time("answer_selector", Group::Online, || {
+            let mut seen = trace.as_mut().map(|(trace, _)| &mut trace.leaves);
+            let vector = |(keys, selectors): (&&ServerKeys, &Selectors)| {
+                self.leaves(keys, selectors, seen.take(), context.threads)
+            };
+            keys.iter().zip(selectors).map(vector).collect::<Result<Vec<_>>>()
+        })?;
+        let products =
+            clock.time("answer_first_dimension", Group::Online, || self.first_dimension(&vectors, context))?;
+        if let Some((trace, place)) = trace {
+            let columns = self.layout().columns;
+            trace.products = products[0].iter().skip(place.column).step_by(columns).cloned().collect();
+        }
+        Ok(products)
     }
 
     /// LWE to RGSW.
@@ -253,6 +291,7 @@ impl<F: Selecting> Server<F> {
         let database = match &self.store {
             Store::Whole(matrix) => return self.selection.rows(matrix, &vectors),
             Store::Streamed(database) => database,
+            Store::Encrypted(_) => return Ok(vec![Vec::new(); vectors.len()]),
         };
         let (all, step) = (self.layout().matrix_columns(), self.block_columns);
         let mut products = vec![Vec::with_capacity(all); vectors.len()];
@@ -283,6 +322,26 @@ impl<F: Selecting> Server<F> {
             products = rest;
         }
         Ok(parts)
+    }
+
+    /// As [`Self::fold`], of the client's own encrypted columns.
+    fn fold_encrypted(
+        &self,
+        keys: &ServerKeys,
+        selectors: &Selectors,
+        threads: usize,
+    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+        let [_, columns, _] = self.split(selectors);
+        let gadget = keys.converter.output();
+        let parts = keys.cells.chunks(self.layout().columns);
+        let fold = |cells: &[Rlwe<u32, Coefficient>]| match columns {
+            [] => Ok(cells[0].clone()),
+            [first, rest @ ..] => {
+                let half = encrypted::halve(gadget, first, cells, 1 << rest.len(), threads)?;
+                self.selection.column(gadget, rest, half)
+            }
+        };
+        parts.map(fold).collect()
     }
 
     /// The item asked for brought to position 0.
@@ -331,7 +390,7 @@ impl<F: Selecting> Server<F> {
             let column = part * layout.columns + place.column;
             let poly = match &self.store {
                 Store::Whole(matrix) => matrix.get(place.row, column),
-                Store::Streamed(database) => {
+                Store::Streamed(database) | Store::Encrypted(database) => {
                     self.encoder.block(database, column..column + 1, context)?.get(place.row, 0)
                 }
             };
@@ -349,7 +408,10 @@ impl<F: Selecting> Server<F> {
         let shape = self.layout().shape;
         changes.iter().try_for_each(|(index, record)| check_change(shape, *index, record))?;
         let Store::Whole(matrix) = &mut self.store else {
-            return Err(Error::Workload("a streamed database is never whole: it cannot be updated.".into()));
+            return Err(Error::Workload(
+                "a streamed database is never whole and an encrypted one is its owner's: the server cannot update it."
+                    .into(),
+            ));
         };
         context.clock.time("update_encode", Group::Update, || {
             changes.iter().try_for_each(|(index, record)| self.encoder.change(matrix, *index, record))

@@ -284,6 +284,39 @@ fn sets_out_of_range_are_refused_by_key() {
     assert!(error.unwrap_err().to_string().contains("does not fit a query"));
 }
 
+/// The client's own records, encrypted: shapes of one polynomial, of several columns, of several parts; nothing of them is in the clear.
+#[test]
+fn encrypted_databases_answer() {
+    let changes = [("moduli = 1", "moduli = 1\nencrypted = true")];
+    for (records, bits) in [(1, 1), (300, 100), (5, 1100)] {
+        let shape = Shape::new(records, bits).unwrap();
+        answers::<Index>(&set(INDEX, &changes), shape, &[0, records - 1, records / 2], 1);
+        answers::<Bits>(&set(BITS, &changes), shape, &[0, records - 1], 2);
+    }
+    let shape = Shape::new(300, 100).unwrap();
+    let params = set::<Bits>(BITS, &changes);
+    let sizes = PirouetteH::describe(&params, &Workload::new(shape, 1, 0).unwrap()).unwrap();
+    let mut context = context(1);
+    let database = Database::seeded([3; 16], shape);
+    let mut server = PirouetteH::preprocess(&params, &database, &mut context).unwrap();
+    let mut client = PirouetteH::client(&params, shape, &mut context).unwrap();
+    let mut link = Link::new(PirouetteH::NAME);
+    PirouetteH::offline(&mut client, &mut server, &mut link, &mut context).unwrap();
+    for entry in link.entries() {
+        assert_eq!(sizes.payload_bytes(&entry.name), entry.payload_bytes, "{}", entry.name);
+    }
+    assert!(sizes.payload_bytes(encrypted::DATABASE) > 0);
+    let request = PirouetteH::query(&mut client, &[299], &mut context).unwrap();
+    let response = PirouetteH::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+    PirouetteH::extract(&mut client, &response, &mut context).unwrap();
+    PirouetteH::diagnose(&client, &server, &request, &mut context).unwrap();
+    let folded = context.noise.summary().into_iter().find(|stage| stage.stage == "folded").unwrap();
+    assert!(folded.samples == 256 && folded.margin > 8.0, "{folded:?}");
+    assert!(server.update(&[(0, database.record(1).unwrap())], &context).is_err());
+    context.streamed = true;
+    assert!(PirouetteH::preprocess(&params, &database, &mut context).is_err());
+}
+
 /// Diagnosis sees every stage, and errors far below what would be decided wrongly.
 #[test]
 fn every_decision_has_its_margin() {

@@ -1,0 +1,87 @@
+//! Databases that are encrypted (Remark 1 of the paper): the client owns the records, sends encryptions of their polynomials under its
+//! ring key once, and later asks for records of its own database, or has others' queries answered under its keys.
+//!
+//! There is no first dimension: products with ciphertexts are external products, and every bit of the index folds.
+
+use lattice::{Masks, Rgsw, RingGadget, Rlwe, RlweKey, SeededRlwe};
+use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
+
+use crate::database::Database;
+use crate::error::{Error, Result};
+use crate::folded::{Encoder, Layout};
+use crate::rlwe::{internal, workspace};
+use crate::scheme::Context;
+use rayon::prelude::*;
+
+/// Name of the message.
+pub(super) const DATABASE: &str = "encrypted_database";
+
+/// Columns encoded at a time.
+const COLUMNS: usize = 256;
+
+/// Bytes of the encrypted polynomials as they travel.
+pub(super) fn wire_bytes(layout: &Layout, ring: &Ring<u32>) -> u64 {
+    (layout.matrix_columns() as u64).saturating_mul(SeededRlwe::wire_bytes(ring) as u64)
+}
+
+/// Encryptions of `scale` times every polynomial.
+pub(super) fn encrypt(
+    encoder: &Encoder,
+    database: &Database,
+    (key, scale): (&RlweKey<u32>, u64),
+    error: &DiscreteGaussian,
+    masks: &mut Masks,
+    context: &mut Context,
+) -> Result<Vec<u8>> {
+    let (ring, all) = (key.ring(), encoder.layout().matrix_columns());
+    let mut bytes = Vec::with_capacity(all * SeededRlwe::wire_bytes(ring));
+    for first in (0..all).step_by(COLUMNS) {
+        let columns = first..all.min(first + COLUMNS);
+        let block: PolyMatrix = encoder.block(database, columns.clone(), context)?;
+        for column in 0..columns.len() {
+            let mut message = block.get(0, column).map_err(internal)?;
+            ring.mul_scalar_assign(&mut message, scale.into());
+            bytes.extend(key.encrypt_ntt(&message, error, masks, &mut context.rng).to_bytes(ring));
+        }
+    }
+    Ok(bytes)
+}
+
+/// The ciphertexts in full, in the order of the matrix's columns.
+pub(super) fn expand(ring: &Ring<u32>, bytes: &[u8], threads: usize) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+    let cell = |bytes: &[u8]| -> Result<Rlwe<u32, Coefficient>> {
+        let seeded = SeededRlwe::from_bytes(ring, bytes).map_err(|e| Error::message(DATABASE, e.to_string()))?;
+        Ok(seeded.expand(ring).inverse(ring))
+    };
+    let each = SeededRlwe::wire_bytes(ring);
+    if threads > 1 {
+        bytes.par_chunks_exact(each).map(cell).collect()
+    } else {
+        bytes.chunks_exact(each).map(cell).collect()
+    }
+}
+
+/// The first level of folding, which leaves the stored ciphertexts as they are: half as many ciphertexts. Columns that are not stored
+/// are zero.
+pub(super) fn halve(
+    gadget: &RingGadget<u32>,
+    selector: &Rgsw<u32>,
+    cells: &[Rlwe<u32, Coefficient>],
+    half: usize,
+    threads: usize,
+) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+    let ring = gadget.ring();
+    let zero = Rlwe::zero(ring);
+    let (low, high) = cells.split_at(half.min(cells.len()));
+    let select = |workspace: &mut _, (j, cell): (usize, &Rlwe<u32, Coefficient>)| {
+        let mut out = Rlwe::zero(ring);
+        gadget.cmux(selector, cell, high.get(j).unwrap_or(&zero), workspace, &mut out).map_err(internal)?;
+        Ok(out)
+    };
+    if threads > 1 {
+        low.par_iter().enumerate().map_init(workspace, select).collect()
+    } else {
+        let mut workspace = workspace();
+        low.iter().enumerate().map(|cell| select(&mut workspace, cell)).collect()
+    }
+}
