@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass, fields
+from math import log2
 from pathlib import Path
 
 from .evaluate import Figures, Shape
@@ -47,8 +48,6 @@ class Bounds:
         for name in ("upload", "download"):
             if self.budgets().get(name) == 0:
                 raise BoundsError(f"--max-{name} 0 contradicts every protocol: each sends something. Give more bytes")
-        if self.storage is not None and self.offline is not None and self.storage < self.offline == 0:
-            raise BoundsError("--max-offline and --max-storage contradict each other")
 
     def budgets(self) -> dict[str, float]:
         """The budgets there are, by name."""
@@ -66,6 +65,11 @@ class Bounds:
     def reached(self, figures: Figures) -> bool:
         """Whether security and failure are as asked."""
         return reaches(figures.bits, self.security) and figures.log2_failure <= self.failure
+
+    def missed_by_power(self, figures: Figures, power: float) -> bool:
+        """Whether security is not as asked, or the failure would still be too frequent to that power, in as many
+        times fewer decisions."""
+        return not reaches(figures.bits, self.security) or power * figures.log2_failure - log2(power) > self.failure
 
     def without(self, budget: str) -> Bounds:
         """The same without one budget."""

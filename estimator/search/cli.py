@@ -157,10 +157,13 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
 def _bounds(options: argparse.Namespace) -> Bounds:
     budgets = {name: getattr(options, f"max_{name}") for name in (*_BUDGETS, "seconds")}
     bounds = Bounds(options.security, options.failure, **budgets)
-    if options.hints == "no":
-        # Public seeds are no hint.
-        bounds = Bounds(**(asdict(bounds) | {"offline": min(_SEEDS, bounds.offline or _SEEDS)}))
-    return bounds
+    if options.hints == "yes":
+        return bounds
+    if bounds.offline is not None and bounds.offline > _SEEDS:
+        raise BoundsError(
+            f"--hints no and --max-offline {bounds.offline:g} contradict each other: leave one of them out"
+        )
+    return Bounds(**(asdict(bounds) | {"offline": _SEEDS}))
 
 
 #: Bytes before the first query that are seeds of public matrices and no hint.

@@ -3,8 +3,9 @@
 A space has what all sets share (`[set]`) and axes. A set takes one value of each axis. Axes are of two kinds:
 - free ones: any value may be the best in one respect and the worst in another;
 - ordered ones (`cheaper = true`): each value makes no message longer, no table larger and no phase slower than the one
-  before it. So where a set is right, those before it cost at least as much. Unless the axis says `noisier = false`,
-  each value also makes no failure rarer: where a set fails, those after it fail too.
+  before it. So where a set is right, those before it cost at least as much. Each value also makes no failure rarer:
+  where a set fails, those after it fail too. An axis that says `rarer = r` promises less: log2 of a later value's
+  failure is at most r times that of an earlier one, so only what fails far too often tells of those after it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Axis:
     values: tuple[Any, ...]
     kind: str = "values"
     cheaper: bool = False
-    noisier: bool = False
+    rarer: float = 1.0
     of: str = ""
 
 
@@ -193,9 +194,8 @@ def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Spac
 
 def _axis(name: str, axis: dict[str, Any], families: dict[str, Any]) -> Axis:
     kind, values = _values(name, axis, families)
-    cheaper = axis.get("cheaper", False)
     of = axis.get("above_bits", axis.get("above_modulus", axis.get("of", "")))
-    return Axis(axis["key"], tuple(values), kind, cheaper, cheaper and axis.get("noisier", True), of)
+    return Axis(axis["key"], tuple(values), kind, axis.get("cheaper", False), axis.get("rarer", 1.0), of)
 
 
 def _values(name: str, axis: dict[str, Any], families: dict[str, Any]) -> tuple[str, Iterable[Any]]:

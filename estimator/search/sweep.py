@@ -227,26 +227,39 @@ class _Grid:
     def __init__(self, space: Space, combination: dict[str, Any], bounds: Bounds, aim: Aim) -> None:
         self.space, self.combination, self.bounds, self.aim = space, combination, bounds, aim
         self.state: NDArray[np.int8] = np.full(space.ordered_shape or (1,), OPEN, dtype=np.int8)
-        self.noisier = [axis.noisier for axis in space.ordered] or [False]
+        self.rarer = [axis.rarer for axis in space.ordered] or [1.0]
         self.right: list[Found] = []
         self.failed: list[Figures] = []
         self.beyond: list[Figures] = []
         self.refusals: list[Figures] = []
+        self.corners: set[tuple[int, ...]] = set()
         self.first = [tuple(n - 1 for n in self.state.shape), tuple(0 for _ in self.state.shape)]
 
     def questions(self) -> list[tuple[int, ...]]:
-        """The open point to ask for: both corners first, then what decides most whatever the answer is."""
+        """The open point to ask for: both corners first, then along each edge from the dearest corner how far one can
+        go, then what decides most whatever the answer is.
+
+        After an edge it is the cheapest corner of what is open, whether or not it is right: when that is hopeless, so
+        is all of it.
+        """
         while self.first:
             at = self.first.pop()
             if self.state[at] == OPEN:
-                return [self._at(at)]
+                return [at]
         unknown = self.state == OPEN
         if not unknown.any():
             return []
-        back = tuple(slice(None, None, -1) if noisier else slice(None) for noisier in self.noisier)
-        after = _cumulative(unknown[back], self.noisier)[back]
-        fewer = np.minimum(_cumulative(unknown, [True] * unknown.ndim), after)
-        fewer[~unknown] = -1
+        for axis in range(unknown.ndim):
+            edge = np.flatnonzero(unknown[tuple(slice(None) if k == axis else 0 for k in range(unknown.ndim))])
+            if edge.size:
+                return [tuple(int(edge[edge.size // 2]) if k == axis else 0 for k in range(unknown.ndim))]
+            corner = tuple(int(each.max()) for each in np.nonzero(unknown))
+            if corner not in self.corners:
+                self.corners.add(corner)
+                return [corner]
+        back = tuple(slice(None, None, -1) for _ in self.rarer)
+        after = _cumulative(unknown[back])[back]
+        fewer = np.where(unknown, np.minimum(_cumulative(unknown), after), -1)
         return [self._at(np.unravel_index(int(np.argmax(fewer)), unknown.shape))]
 
     def _at(self, index: Any) -> tuple[int, ...]:
@@ -256,7 +269,9 @@ class _Grid:
         """What an evaluated point says of itself and of its neighbours."""
         at = at or (0,)
         dearer = tuple(slice(0, i + 1) for i in at)
-        noisier = tuple(slice(i, None if spreads else i + 1) for i, spreads in zip(at, self.noisier))
+        noisier = tuple(
+            slice(i, None if self.bounds.missed_by_power(figures, rarer) else i + 1) for i, rarer in zip(at, self.rarer)
+        )
         if figures.refused is not None:
             self.refusals.append(figures)
             self._spread(dearer, REFUSED)
@@ -295,9 +310,9 @@ class _Grid:
         account.undercut(int(states[RIGHT]) - len(self.right))
 
 
-def _cumulative(unknown: NDArray[np.bool_], along: Sequence[bool]) -> NDArray[np.int64]:
-    """How many open points are at or before each point on some axes, and at it on the others."""
+def _cumulative(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many open points are at or before each point on every axis."""
     total = unknown.astype(np.int64)
-    for axis in (axis for axis, counted in enumerate(along) if counted):
+    for axis in range(total.ndim):
         total = np.cumsum(total, axis=axis)
     return total

@@ -1,0 +1,240 @@
+"""`pirlab-search` on the command line: files, repeats, resuming, bad input, an estimator that misbehaves."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import tomllib
+
+import pytest
+from pirlab_estimator.cost import DEFAULTS, UnitCosts
+from pirlab_estimator.search import cli, evaluate, space_file
+from pirlab_estimator.search.bounds import Bounds
+from pirlab_estimator.search.confirm import confirm
+from pirlab_estimator.search.evaluate import Evaluator, Shape
+from pirlab_estimator.search.sweep import sweep
+
+SMALL = ["--records", "2^16", "--record-bits", "256"]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch, binary):
+    """A memory of its own for every test, and no lattice estimator."""
+    monkeypatch.setattr(evaluate, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(Evaluator.__init__, "__defaults__", (tmp_path / "cache",))
+    monkeypatch.delenv("LATTICE_ESTIMATOR", raising=False)
+    monkeypatch.delenv("LATTICE_ESTIMATOR_PYTHON", raising=False)
+    return tmp_path / "cache"
+
+
+def search(*words, code=0):
+    assert cli.main([*words]) == code
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.toml")}
+
+
+def test_the_same_command_gives_the_same_files(tmp_path, capsys, own_cache, binary):
+    command = ["--protocol", "simplepir", *SMALL, "--top", "3"]
+    search(*command, "--out", str(tmp_path / "a"))
+    first = capsys.readouterr().out
+    for path in own_cache.glob("*"):
+        path.unlink()
+    search(*command, "--out", str(tmp_path / "b"))
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    assert sorted(files(tmp_path / "a")) == [f"simplepir/{rank}.toml" for rank in (1, 2, 3)]
+    search(*command, "--out", str(tmp_path / "a"))
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    again = capsys.readouterr().out
+    assert "\n0 sets described and predicted" in again
+    assert first.splitlines()[1:5] == again.splitlines()[1:5]
+    source = tomllib.loads((tmp_path / "a/simplepir/1.toml").read_text())["source"]
+    assert source["kind"] == "searched" and "--out" not in source["command"]
+    assert source["command"] == "pirlab-search " + " ".join(command).replace("2^16", "'2^16'")
+    described = subprocess.run(
+        [binary, "describe", tmp_path / "a/simplepir/1.toml", *SMALL], capture_output=True, text=True, check=True
+    )
+    assert "1 of simplepir: 2^16 records" in described.stdout
+    search(*command[:-1], "1", "--out", str(tmp_path / "a"))
+    assert list(files(tmp_path / "a")) == ["simplepir/1.toml"], "sets of the earlier search beyond the first are gone"
+
+
+def test_what_is_said_of_a_front(capsys, tmp_path):
+    search("--protocol", "simplepir", *SMALL, "--dry-run", "--json", str(tmp_path / "front.json"))
+    said = capsys.readouterr().out
+    for words in (
+        "simplepir, 65536 records of 256 bits:",
+        "have an instance below the target. The nearest has 127.",
+        "fail more often than the target",
+        "What small changes of the first set do:",
+        "twice the records",
+    ):
+        assert words in said
+    assert re.search(r"^  1 +1\d\d\.\d +2\^-\d", said, re.M)
+    assert '"account"' in (tmp_path / "front.json").read_text()
+
+
+def test_no_set_is_never_all_that_is_said(capsys):
+    search("--protocol", "simplepir", *SMALL, "--max-upload", "1KB", "--dry-run", code=1)
+    said = capsys.readouterr().out
+    assert "No set keeps all bounds" in said and "send more than --max-upload" in said
+    assert re.search(r"With all other bounds as they are, --max-upload \d+ \(\d.* KiB\) has a set", said)
+
+
+def test_no_worse_than_a_given_set(capsys, root, tmp_path):
+    given = root / "params/simplepir/secure-n1088.toml"
+    command = ["--protocol", "simplepir", *SMALL, "--no-worse-than", str(given), "--best-only"]
+    search(*command, "--out", str(tmp_path))
+    said = capsys.readouterr().out
+    saved = re.search(r"1 beside the given set: upload (.\d+) %, download (.\d+) %, answer time (.\d+) %", said)
+    assert saved and all(int(change) <= 0 for change in saved.groups())
+    assert files(tmp_path).keys() == {"simplepir/1.toml"}
+
+
+def test_searches_of_a_file(tmp_path, capsys):
+    row = 'protocol = "simplepir"\nrecords = {}\nrecord-bits = 256\nexperiment = "{}"\nbest-only = true\n'
+    path = tmp_path / "searches.toml"
+    path.write_text("".join(f"[[search]]\n{row.format(1 << (14 + i), name)}" for i, name in enumerate("xy")))
+    search("--searches", str(path), "--out", str(tmp_path / "found"))
+    assert files(tmp_path / "found").keys() == {"x/1.toml", "y/1.toml"}
+    assert "--- 2 of 2: pirlab-search" in capsys.readouterr().out
+    path.write_text("search = 3 =")
+    search("--searches", str(path), code=2)
+    search("--searches", code=2)
+    assert "It holds [[search]] tables" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--protocol", "nopir", *SMALL], "there is no protocol 'nopir' to search; there are doublepir, inspire,"),
+        (["--protocol", "simplepir", *SMALL, "--max-upload", "-4096"], "--max-upload -4096 is negative"),
+        (["--protocol", "simplepir", *SMALL, "--max-download", "0"], "--max-download 0 contradicts every protocol"),
+        (["--protocol", "simplepir", *SMALL, "--failure", "2"], "--failure 2 is log2 of a probability"),
+        (["--protocol", "simplepir", *SMALL, "--security", "-1"], "--security -1 is not between"),
+        (["--protocol", "simplepir", *SMALL, "--bandwidth", "0"], "--bandwidth above 0"),
+        (["--protocol", "simplepir", *SMALL, "--hints", "no", "--max-offline", "1GB"], "contradict"),
+        (["--protocol", "simplepir", *SMALL, "--costs", "/nowhere"], "/nowhere: No such file"),
+        (["--protocol", "simplepir", *SMALL, "--no-worse-than", "/nowhere"], "/nowhere: No such file"),
+        (["--protocol", "simplepir", *SMALL, "--prices", __file__], "It needs core_second"),
+    ],
+)
+def test_bad_input_is_named(words, message, capsys):
+    search(*words, "--dry-run", code=2)
+    said = capsys.readouterr().err
+    assert said.startswith("pirlab-search: ") and message in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--records", "-5", "--record-bits", "8"], "--records"),
+        (["--records", "0", "--record-bits", "8"], "'0' is no count from 1 to 2^63"),
+        (["--records", "2^16", "--record-bits", "many"], "'many' is no count"),
+        ([*SMALL, "--max-upload", "3 parsecs"], "is no number of bytes"),
+        ([*SMALL, "--objective", "beauty"], "invalid choice"),
+    ],
+)
+def test_words_that_are_no_numbers(words, message, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["--protocol", "simplepir", *words])
+    assert stopped.value.code == 2 and message in capsys.readouterr().err
+
+
+def test_a_binary_that_is_missing_or_dies(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PIRLAB_BINARY", str(tmp_path / "pirlab"))
+    search("--protocol", "simplepir", *SMALL, "--dry-run", code=2)
+    assert "is not built yet: run `make build`" in capsys.readouterr().err
+    (tmp_path / "pirlab").write_text("#!/bin/sh\necho out of luck >&2\nexit 101\n")
+    (tmp_path / "pirlab").chmod(0o755)
+    search("--protocol", "simplepir", *SMALL, "--dry-run", code=2)
+    said = capsys.readouterr().err
+    assert "answered 0 of" in said and "exit code 101" in said and "out of luck" in said
+
+
+def test_a_killed_search_goes_on(own_cache, tmp_path):
+    """Killed by the operating system in the middle; what had been tried is not tried again."""
+    program = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from pirlab_estimator.cost import DEFAULTS, UnitCosts
+        from pirlab_estimator.search import evaluate, space_file
+        from pirlab_estimator.search.bounds import Bounds
+        from pirlab_estimator.search.sweep import sweep
+        evaluate.BATCH = 20
+        evaluator = evaluate.Evaluator(evaluate.Shape(1 << 16, 256), UnitCosts.load(DEFAULTS), Path(sys.argv[1]))
+        print(len(sweep(space_file.load("simplepir"), evaluator, Bounds()).found), evaluator.evaluated)
+        """
+    )
+    command = [sys.executable, "-c", program, str(own_cache)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (written := list(own_cache.glob("*.jsonl"))) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL and written, "it was killed while it ran"
+    kept = len(Evaluator(Shape(1 << 16, 256), UnitCosts.load(DEFAULTS), own_cache)._known)
+    found, evaluated = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    whole = sweep(
+        space_file.load("simplepir"), Evaluator(Shape(1 << 16, 256), UnitCosts.load(DEFAULTS), None), Bounds()
+    )
+    assert int(found) == len(whole.found) and int(evaluated) + kept == whole.tried and kept > 0
+
+
+ESTIMATOR = """
+    import sys, time, types
+    class Parameters:
+        def __init__(self, n, q, Xs, Xe): self.n = n
+    def well(p, red_cost_model, red_shape_model="GSA"): return {"rop": 2.0 ** 130, "beta": 300}
+    def crashes(p, red_cost_model, red_shape_model="GSA"): raise ArithmeticError("no such logarithm")
+    def hangs(p, red_cost_model): time.sleep(60)
+    LWE = types.SimpleNamespace(
+        Parameters=Parameters, primal_usvp=well, primal_bdd=crashes, dual=well, dual_hybrid=hangs
+    )
+    ND = types.SimpleNamespace(DiscreteGaussian=lambda s: s, Uniform=lambda a, b: a, SparseTernary=lambda a, b: a)
+    RC = types.SimpleNamespace(MATZOV="MATZOV", ADPS16="ADPS16")
+    """
+
+
+def test_an_estimator_that_crashes_and_an_attack_that_never_ends(tmp_path, monkeypatch):
+    shape = Shape(1 << 16, 256)
+    evaluator = Evaluator(shape, UnitCosts.load(DEFAULTS), None)
+    found = sweep(space_file.load("simplepir").narrowed(), evaluator, Bounds()).found[:1]
+    (tmp_path / "checkout/estimator").mkdir(parents=True)
+    (tmp_path / "sage-path/sage").mkdir(parents=True)
+    numbers = "import math\nclass RR(float):\n    def log(self): return RR(math.log(self))\n"
+    (tmp_path / "sage-path/sage/all.py").write_text(
+        numbers + "    def is_infinity(self): return math.isinf(self)\noo = RR('inf')\n"
+    )
+    estimator = textwrap.dedent(ESTIMATOR).replace("2.0 ** 130", "__import__('sage.all').all.RR(2.0 ** 130)")
+    (tmp_path / "checkout/estimator/__init__.py").write_text(estimator)
+    (tmp_path / "checkout/estimator/lwe.py").write_text("")
+    monkeypatch.setenv("LATTICE_ESTIMATOR", str(tmp_path / "checkout"))
+    monkeypatch.setenv("LATTICE_ESTIMATOR_PYTHON", sys.executable)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "sage-path"))
+    said = "\n".join(confirm(found, 128.0, evaluator, 1.0))
+    assert "130.00 bits by the attacks that finished" in said and "confirmed" not in said
+    assert "primal" not in said and "bdd (MATZOV): ArithmeticError: no such logarithm" in said
+    assert "dual_hybrid (MATZOV): timeout after 1 s" in said
+
+
+def test_confirmation_without_an_estimator_says_what_is_missing(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("LATTICE_ESTIMATOR", str(tmp_path))
+    search("--protocol", "simplepir", *SMALL, "--best-only", "--confirm", "--dry-run", code=2)
+    assert "LATTICE_ESTIMATOR" in capsys.readouterr().err
+
+
+def test_protocols_are_ranked(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(cli, "protocols", lambda: ["simplepir", "simpleypir"])
+    search("--protocol", "all", *SMALL, "--out", str(tmp_path), "--objective", "seconds", "--round-trip", "10")
+    said = capsys.readouterr().out
+    assert "\n1. simple" in said and "the least time of all protocols here" in said and "keeps a hint of" in said
+    assert files(tmp_path).keys() == {"all/1.toml", "all/2.toml"}
+    search("--protocol", "all", *SMALL, "--dry-run", "--hints", "no")
+    said = capsys.readouterr().out
+    assert "\n2. simplepir\n   - no set keeps the bounds" in said
