@@ -1,6 +1,7 @@
 """The search: the pruned walk against the exhaustive one, ordered axes, fronts, bounds, memory of what was tried."""
 
 import json
+import sys
 import tomllib
 from dataclasses import replace
 
@@ -291,3 +292,25 @@ def test_a_space_that_is_none_is_refused():
             space_file.parse("p.toml", whole | {"axis": [axis]}, families)
     with pytest.raises(space_file.SpaceError, match="there is no axis sauce"):
         small("simplepir").narrowed({"sauce": [1]})
+
+
+def listed_sets(records, record_bits):
+    """Sets that a module of its own lists for a shape."""
+    assert (records, record_bits) == (SHAPE.records, SHAPE.record_bits)
+    shared = {"title": "listed", "plain_moduli": [{"log2_samples": 32, "modulus": 300}]}
+    return [shared | {"lwe": table} for table in LWE]
+
+
+def test_a_search_of_its_own_can_list_the_sets(evaluator, monkeypatch):
+    monkeypatch.setitem(sys.modules, "a_search_of_its_own", sys.modules[__name__])
+    document = {"protocol": "simplepir", "title": "", "paper": "", "set": {}}
+    space = space_file.parse(
+        "x", document | {"axis": [{"key": "set", "sets_of": "a_search_of_its_own:listed_sets"}]}, {}
+    )
+    outcome = sweep(space, evaluator, Bounds())
+    assert outcome.found and {each.literal["title"] for each in outcome.found} == {"listed"}
+    assert sum(outcome.account.counts.values()) + len(outcome.found) == len(LWE)
+    assert "below the target" in "\n".join(outcome.account.lines())
+    other = space_file.parse("x", document | {"axis": [{"key": "set", "sets_of": "nowhere:sets"}]}, {})
+    with pytest.raises(space_file.SpaceError, match="axis set: 'nowhere:sets' cannot be used"):
+        sweep(other, evaluator, Bounds())

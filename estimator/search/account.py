@@ -9,7 +9,7 @@ from math import prod
 
 from .bounds import Bounds, kilobytes, spent
 from .evaluate import Figures
-from .rings import Secured
+from .rings import Secured, reaches
 from .space_file import Space
 
 UNDERCUT = "undercut"
@@ -41,6 +41,7 @@ class Account:
     bounds: Bounds
     counts: Counter[str] = field(default_factory=Counter)
     nearest_security: Secured | None = None
+    nearest_bits: float | None = None
     nearest_failure: float | None = None
     least_spent: dict[str, float] = field(default_factory=dict)
     refusal: str | None = None
@@ -77,9 +78,13 @@ class Account:
             self.beyond(figures[0], points)
 
     def failed(self, figures: Sequence[Figures], points: int) -> None:
-        self.counts[FAILURE] += points
+        weak = [each.bits for each in figures if not reaches(each.bits, self.bounds.security)]
+        self.counts[SECURITY if figures and len(weak) == len(figures) else FAILURE] += points
+        self.nearest_bits = max([bits for bits in (*weak, self.nearest_bits) if bits is not None], default=None)
         for each in figures:
-            if self.nearest_failure is None or each.log2_failure < self.nearest_failure:
+            if reaches(each.bits, self.bounds.security) and (
+                self.nearest_failure is None or each.log2_failure < self.nearest_failure
+            ):
                 self.nearest_failure = each.log2_failure
 
     def undercut(self, points: int) -> None:
@@ -102,6 +107,8 @@ class Account:
                 f". The nearest has {near.bits:.2f} bits (dimension {size}, q = {near.table['modulus']}, {secret} "
                 f"secret, error {stddev:g}): --security {(near.bits or 0.0) - 0.06:.2f} takes it"
             )
+        if reason == SECURITY and self.nearest_bits is not None:
+            return f". The nearest has {self.nearest_bits:.2f} bits: --security {self.nearest_bits - 0.06:.2f} takes it"
         if reason == FAILURE and self.nearest_failure is not None:
             return f". The nearest fails with 2^{self.nearest_failure:.2f}: --failure {self.nearest_failure + 0.01:.2f}"
         if reason == LAYOUT and self.refusal is not None:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from importlib import import_module
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -37,8 +38,9 @@ class Axis:
     """One choice of a set.
 
     key: where the values go, as `table.key`. kind: `values`; `family`, whose values are tables with dimension, modulus,
-    secret and error; `gadget`, whose values are lengths, of gadgets for the ring in the table `of`; `above_modulus` and
-    `above_bits`, whose values are bits by which a power of two exceeds the plaintext modulus `of`, or 2^`of`.
+    secret and error; `sets`, whose values are whole sets, listed for a shape by the function `of`; `gadget`, whose
+    values are lengths, of gadgets for the ring in the table `of`; `above_modulus` and `above_bits`, whose values are
+    bits by which a power of two exceeds the plaintext modulus `of`, or 2^`of`. rarer: see above.
     """
 
     key: str
@@ -86,6 +88,16 @@ class Space:
     def ordered_shape(self) -> tuple[int, ...]:
         return tuple(len(axis.values) for axis in self.ordered)
 
+    def at(self, records: int, record_bits: int) -> Space:
+        """The space at a shape: with the sets that a function of another module lists for it, where an axis asks for
+        them."""
+        if all(axis.kind != "sets" for axis in self.axes):
+            return self
+        axes = [
+            replace(a, values=tuple(_listed(a, records, record_bits))) if a.kind == "sets" else a for a in self.axes
+        ]
+        return replace(self, axes=tuple(axes))
+
     def combinations(self, kept: Sequence[Sequence[Secured]]) -> Iterator[dict[str, Any]]:
         """Every choice of the families' tables that were kept and of the free axes, as values by key."""
         keys = [axis.key for axis in (*self.families, *self.free)]
@@ -105,6 +117,8 @@ class Space:
                 if found is None:
                     return None
                 table.update(found)
+            elif axis.kind == "sets":
+                literal.update(deepcopy(value))
             elif axis.kind.startswith("above"):
                 below = chosen[axis.of]
                 bits = below if axis.kind == "above_bits" else (below - 1).bit_length()
@@ -135,6 +149,19 @@ class Space:
             raise SpaceError(f"{self.protocol}: there is no axis {', '.join(sorted(unknown))}; correct the key")
         axes = tuple(replace(axis, values=tuple(values.get(axis.key, axis.values))) for axis in self.axes)
         return replace(self, axes=axes)
+
+
+def _listed(axis: Axis, records: int, record_bits: int) -> Iterable[dict[str, Any]]:
+    """What `module:function` lists for a shape."""
+    module, _, function = axis.of.partition(":")
+    try:
+        lister = getattr(import_module(module), function)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SpaceError(
+            f'axis {axis.key}: {axis.of!r} cannot be used: {error}. Write sets_of = "module:function"'
+        ) from None
+    sets: Iterable[dict[str, Any]] = lister(records, record_bits)
+    return sets
 
 
 def put(literal: dict[str, Any], key: str, value: Any) -> None:
@@ -194,7 +221,7 @@ def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Spac
 
 def _axis(name: str, axis: dict[str, Any], families: dict[str, Any]) -> Axis:
     kind, values = _values(name, axis, families)
-    of = axis.get("above_bits", axis.get("above_modulus", axis.get("of", "")))
+    of = next((axis[name] for name in ("of", "above_bits", "above_modulus", "sets_of") if name in axis), "")
     return Axis(axis["key"], tuple(values), kind, axis.get("cheaper", False), axis.get("rarer", 1.0), of)
 
 
@@ -212,6 +239,8 @@ def _values(name: str, axis: dict[str, Any], families: dict[str, Any]) -> tuple[
         return "values", ([{"log2_samples": 32, "modulus": p}] for p in axis["plain_modulus"])
     if "gadget_lengths" in axis:
         return "gadget", axis["gadget_lengths"]
+    if "sets_of" in axis:
+        return "sets", ()
     if "family" in axis:
         if axis["family"] not in families:
             raise SpaceError(
@@ -220,5 +249,5 @@ def _values(name: str, axis: dict[str, Any], families: dict[str, Any]) -> tuple[
         return "family", (table for part in families[axis["family"]] for table in tables(part))
     raise SpaceError(
         f"{name}: axis {axis['key']} has none of values, log2, log2_plus_one, more_bits, plain_modulus, "
-        "gadget_lengths, family"
+        "gadget_lengths, family, sets_of"
     )

@@ -118,6 +118,7 @@ def sweep(
 ) -> Outcome:
     """The sets of a space that keep all bounds and that no other undercuts, without looking at all of them."""
     aim, progress = aim or WholeFront(), progress or Silent()
+    space = space.at(evaluator.shape.records, evaluator.shape.record_bits)
     account = Account(space, bounds)
     kept, missed = space.secure(bounds.security)
     account.insecure(missed, kept)
