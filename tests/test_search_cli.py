@@ -93,6 +93,11 @@ def test_no_worse_than_a_given_set(capsys, root, tmp_path):
     saved = re.search(r"1 beside the given set: upload (.\d+) %, download (.\d+) %, answer time (.\d+) %", said)
     assert saved and all(int(change) <= 0 for change in saved.groups())
     assert files(tmp_path).keys() == {"simplepir/1.toml"}
+    search(*command, "--objective", "saving", "--dry-run")
+    most = -min(int(change) for change in saved.groups())
+    assert int(re.search(r"saves (\d+) % in one of them", capsys.readouterr().out)[1]) >= most
+    search(*command[:-3], "--objective", "saving", "--dry-run", code=2)
+    assert "needs a set to save against" in capsys.readouterr().err
 
 
 def test_searches_of_a_file(tmp_path, capsys):

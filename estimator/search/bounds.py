@@ -11,7 +11,7 @@ from .evaluate import Figures, Shape
 from .rings import reaches
 
 PRICES = Path(__file__).with_name("prices.toml")
-OBJECTIVES = ("bytes", "seconds", "dollars", "rate")
+OBJECTIVES = ("bytes", "seconds", "dollars", "rate", "saving")
 
 
 class BoundsError(ValueError):
@@ -126,16 +126,22 @@ class Prices:
 
 @dataclass(frozen=True)
 class Objective:
-    """What sets are ranked by; less is better. A hint is shared by the queries that it serves."""
+    """What sets are ranked by; less is better. A hint is shared by the queries that it serves.
+
+    `saving`: the least share of upload, of download or of answer seconds of the set `than`.
+    """
 
     name: str
     shape: Shape
     network: Network = Network()
     prices: Prices | None = None
+    than: Figures | None = None
 
     def __post_init__(self) -> None:
         if self.name not in OBJECTIVES:
             raise BoundsError(f"--objective {self.name!r} is none of {', '.join(OBJECTIVES)}")
+        if self.name == "saving" and self.than is None:
+            raise BoundsError("--objective saving needs a set to save against: give --no-worse-than FILE")
 
     def hint_share(self, figures: Figures) -> float:
         """Bytes of the hint that fall to one query."""
@@ -152,6 +158,8 @@ class Objective:
             prices = self.prices or Prices.load()
             traffic = prices.upload_byte * figures.upload + prices.download_byte * (figures.download + share)
             return prices.core_second * figures.seconds + traffic
+        if self.than is not None and self.name == "saving":
+            return min(spent(name, figures) / spent(name, self.than) for name in ("upload", "download", "seconds"))
         return (figures.download + share) / (self.shape.record_bits / 8)
 
     def words(self, figures: Figures) -> str:
@@ -163,6 +171,8 @@ class Objective:
             return f"{value:.3g} s from question to record"
         if self.name == "dollars":
             return f"{1e6 * value:.3g} dollars a million queries"
+        if self.name == "saving":
+            return f"saves {100 * (1 - value):.0f} % in one of them"
         return f"{1 / value:.3g} bytes of record a byte of answer" if value else "no download"
 
 

@@ -74,7 +74,13 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     return words
 
 
-_NAMES = {"bytes": "traffic", "seconds": "time", "dollars": "cost", "rate": "download a byte of record"}
+_NAMES = {
+    "bytes": "traffic",
+    "seconds": "time",
+    "dollars": "cost",
+    "rate": "download a byte of record",
+    "saving": "share",
+}
 
 
 def _compared(mine: Figures, first: Figures) -> list[str]:

@@ -113,11 +113,11 @@ _BUDGETS = {
 def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
     shape = Shape(options.records, options.record_bits)
     bounds = _bounds(options)
-    objective = _objective(options, shape)
     unit_costs = UnitCosts.load(options.costs or DEFAULTS)
     evaluator = Evaluator(shape, unit_costs)
     than = _given(options.no_worse_than, evaluator) if options.no_worse_than else None
     bounds = bounds if than is None else bounds.no_worse(than)
+    objective = _objective(options, shape, than)
     if options.protocol == "all":
         with Bars() as bars:
             choices = choose(protocols(), evaluator, bounds, objective, bars)
@@ -170,12 +170,12 @@ def _bounds(options: argparse.Namespace) -> Bounds:
 _SEEDS = 1024.0
 
 
-def _objective(options: argparse.Namespace, shape: Shape) -> Objective:
+def _objective(options: argparse.Namespace, shape: Shape, than: Figures | None) -> Objective:
     if options.round_trip < 0 or options.bandwidth <= 0:
         raise BoundsError("--round-trip is at least 0 and --bandwidth above 0; give milliseconds and megabits a second")
     network = Network(options.round_trip / 1000, options.bandwidth * 1e6 / 8, options.hint_queries)
     prices = Prices.load(options.prices) if options.prices else Prices.load()
-    return Objective(options.objective, shape, network, prices)
+    return Objective(options.objective, shape, network, prices, than)
 
 
 def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -> None:

@@ -29,7 +29,7 @@ from .rings import Secured
 from .space_file import Space
 
 #: Combinations walked side by side, so that descriptions come in batches.
-SIDE_BY_SIDE = 100
+SIDE_BY_SIDE = 200
 
 
 @dataclass(frozen=True)
