@@ -114,8 +114,15 @@ class Measured:
 
     @property
     def published(self) -> bool:
-        """Whether the set is as a paper or its authors' code has it."""
-        return bool(self.row["source_kind"] == "published")
+        """Whether the set is as a paper or its authors' code has it, down to the modulus of plaintexts or up to it: InsPIRe's
+        sets modulo 65537 are our own, with the messages of the published ones modulo 65535."""
+        if self.row["source_kind"] == "published":
+            return True
+        layout = (self.row.get("description") or {}).get("layout") or {}
+        gadgets = [layout.get(key) or {} for key in ("packing_gadget", "rgsw_gadget")]
+        whole = layout.get("body_coefficients") == layout.get("ring_degree") and layout.get("point_sent")
+        plain = all(not gadget.get("dropped", 1) and not gadget.get("signed", True) for gadget in gadgets)
+        return bool(layout.get("plain_modulus") == 65537 and whole and plain)
 
     def size(self, metric: str) -> float | None:
         """A size, measured or else described."""

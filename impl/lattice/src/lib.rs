@@ -30,7 +30,7 @@ pub use error::LatticeError;
 pub use extract::Extractor;
 pub use functional::{Bootstrapper, DigitLayout, Table};
 pub use keyswitch::{AutomorphismKey, automorphism_key, switching_key};
-pub use modswitch::{SplitKey, SplitRlwe};
+pub use modswitch::{SplitKey, SplitRing, SplitRlwe};
 pub use pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable, ring_mask};
 pub use product::{Workspace, product_ntts};
 pub use ringswitch::{embed_key, project};

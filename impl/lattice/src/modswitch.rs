@@ -100,18 +100,38 @@ pub struct SplitKey {
     key: RlweKey<u64>,
 }
 
+/// The ring in which switched ciphertexts are opened, whose tables of transforms serve all keys of that degree.
+#[derive(Clone)]
+pub struct SplitRing(Arc<Ring<u64>>);
+
+impl SplitRing {
+    /// The ring of degree `n`.
+    ///
+    /// # Errors
+    /// A degree without NTT primes of 61 bits.
+    pub fn new(n: usize) -> Result<Self, LatticeError> {
+        // The product over the integers is below N 2^62 max|s|: two primes of 61 bits hold it for max|s| < 2^40.
+        let primes: Vec<u64> = ring::primes::primes_below(61, 2 * n as u64).take(2).collect();
+        Ok(Self(Ring::new(n, &primes, Kernel::best())?))
+    }
+
+    /// The opener of a key of that degree.
+    ///
+    /// # Errors
+    /// A key of another degree.
+    pub fn key<W: Word>(&self, key: &RlweKey<W>) -> Result<SplitKey, LatticeError> {
+        let key = RlweKey::from_coefficients(&self.0, key.coefficients().to_vec())?;
+        Ok(SplitKey { ring: Arc::clone(&self.0), key })
+    }
+}
+
 impl SplitKey {
-    /// The opener of that key.
+    /// The opener of that key, with a ring of its own; for many keys make a [`SplitRing`] once.
     ///
     /// # Errors
     /// A ring without NTT primes of 61 bits.
     pub fn new<W: Word>(key: &RlweKey<W>) -> Result<Self, LatticeError> {
-        let n = key.ring().n();
-        // The product over the integers is below N 2^62 max|s|: two primes of 61 bits hold it for max|s| < 2^40.
-        let primes: Vec<u64> = ring::primes::primes_below(61, 2 * n as u64).take(2).collect();
-        let ring = Ring::new(n, &primes, Kernel::best())?;
-        let key = RlweKey::from_coefficients(&ring, key.coefficients().to_vec())?;
-        Ok(Self { ring, key })
+        SplitRing::new(key.ring().n())?.key(key)
     }
 
     /// a s modulo q_a.

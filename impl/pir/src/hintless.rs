@@ -11,6 +11,7 @@ use crate::database::{Database, Record};
 use crate::description::Direction;
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
+use crate::numbers::{RequestNumbers, number_answers};
 use crate::params::ParameterSet;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
 use crate::transcript::Link;
@@ -97,12 +98,18 @@ pub trait HintlessClient {
     fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()>;
 }
 
+/// A client and the numbers of its requests.
+pub struct Numbered<C> {
+    client: C,
+    numbers: RequestNumbers,
+}
+
 impl<P: Hintless> Scheme for P {
     const NAME: &'static str = P::NAME;
     const SUMMARY: &'static str = P::SUMMARY;
     type Params = P::Params;
     type Server = P::Server;
-    type Client = P::Client;
+    type Client = Numbered<P::Client>;
 
     fn describe(params: &Self::Params, workload: &Workload) -> Result<Sizes> {
         P::describe(params, workload)
@@ -113,7 +120,7 @@ impl<P: Hintless> Scheme for P {
     }
 
     fn client(params: &Self::Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        P::client(params, shape)
+        Ok(Numbered { client: P::client(params, shape)?, numbers: RequestNumbers::default() })
     }
 
     fn offline(
@@ -128,23 +135,27 @@ impl<P: Hintless> Scheme for P {
         let message = message.check(P::NAME, "seed", SEED_BYTES as u64)?;
         let mut seed = Seed([0; SEED_BYTES]);
         seed.0.copy_from_slice(message.payload());
-        client.receive_seed(seed, context.kernel)
+        client.client.receive_seed(seed, context.kernel)
     }
 
     fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request> {
-        client.query(indices, context)
+        let request = client.client.query(indices, context)?;
+        Ok(client.numbers.open(request))
     }
 
     fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        server.answer(requests, context)
+        Ok(number_answers(requests, server.answer(requests, context)?))
     }
 
     fn extract(client: &mut Self::Client, response: &Response, _: &mut Context) -> Result<Vec<Record>> {
-        client.extract(response)
+        client.numbers.check(response)?;
+        let records = client.client.extract(response)?;
+        client.numbers.close();
+        Ok(records)
     }
 
     fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
-        client.measure_noise(response, &mut context.noise)
+        client.client.measure_noise(response, &mut context.noise)
     }
 
     fn update(

@@ -12,6 +12,7 @@ pub mod hintless;
 pub mod layered;
 pub mod linear;
 pub mod noise;
+pub mod numbers;
 pub mod params;
 pub mod progress;
 pub mod protocol;

@@ -204,10 +204,9 @@ impl<'a, S: Scheme> Run<'a, S> {
     /// So many changes, to records spread over the database; each becomes its complement.
     fn changes(&mut self) -> Result<Vec<(u64, Record)>> {
         let shape = self.workload.shape;
-        let step = (shape.records / self.workload.updates.max(1)).max(1);
-        (0..self.workload.updates)
-            .map(|i| {
-                let index = i * step;
+        self.workload
+            .changed()
+            .map(|index| {
                 let mut record = self.database.record(index)?;
                 record.iter_mut().for_each(|byte| *byte = !*byte);
                 if !shape.record_bits.is_multiple_of(8)

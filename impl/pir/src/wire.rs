@@ -1,9 +1,10 @@
 //! The wire format: a message is a frame of a 32-byte header and a payload.
 //!
 //! Header, little-endian: magic `PIRL`, version u16, epoch u16, CRC-32 of the protocol's name, CRC-32 of the message's name,
-//! payload length u64, CRC-32 of the payload, CRC-32 of the 28 bytes before. Payload bytes are what a paper's formula
-//! counts; frame bytes add the header. The epoch counts the database's updates, so that an answer or a change of a hint is
-//! never combined with a hint of another version. A receiver parses real bytes and refuses whatever does not match.
+//! payload length of 48 bits, number of the request u16, CRC-32 of the payload, CRC-32 of the 28 bytes before. Payload bytes are what a
+//! paper's formula counts; frame bytes add the header. The epoch counts the database's updates, so that an answer or a change of a
+//! hint is never combined with a hint of another version; an answer has the number of its request, so that it is never decrypted as
+//! another's. A receiver parses real bytes and refuses whatever does not match.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,7 +14,9 @@ use crate::error::{Error, Result};
 /// Bytes of a frame's header.
 pub const HEADER_BYTES: u64 = 32;
 const MAGIC: [u8; 4] = *b"PIRL";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+/// Bits of a payload's length.
+const LENGTH_BITS: u32 = 48;
 
 /// A received (or ready to send) message. Clones share the bytes, as a broadcast would.
 #[derive(Clone, Debug)]
@@ -85,7 +88,7 @@ impl FrameBuilder {
         header[6..8].copy_from_slice(&self.epoch.to_le_bytes());
         header[8..12].copy_from_slice(&crc32fast::hash(protocol.as_bytes()).to_le_bytes());
         header[12..16].copy_from_slice(&crc32fast::hash(message.as_bytes()).to_le_bytes());
-        header[16..24].copy_from_slice(&(self.payload_bytes as u64).to_le_bytes());
+        header[16..24].copy_from_slice(&(self.payload_bytes as u64 & ((1 << LENGTH_BITS) - 1)).to_le_bytes());
         header[24..28].copy_from_slice(&payload_crc.to_le_bytes());
         let header_crc = crc32fast::hash(&header[..28]);
         header[28..].copy_from_slice(&header_crc.to_le_bytes());
@@ -108,6 +111,21 @@ impl Frame {
     /// The payload.
     pub fn payload(&self) -> &[u8] {
         &self.bytes()[HEADER_BYTES as usize..]
+    }
+
+    /// The number of the request that the message belongs to, modulo 2^16; zero where there is none.
+    pub fn number(&self) -> u16 {
+        u16::from_le_bytes([self.bytes()[22], self.bytes()[23]])
+    }
+
+    /// The same message with the number of a request.
+    pub fn numbered(mut self, number: u16) -> Self {
+        let words = Arc::make_mut(&mut self.words);
+        let header = &mut bytemuck::cast_slice_mut::<u64, u8>(words)[..HEADER_BYTES as usize];
+        header[22..24].copy_from_slice(&number.to_le_bytes());
+        let header_crc = crc32fast::hash(&header[..28]);
+        header[28..].copy_from_slice(&header_crc.to_le_bytes());
+        self
     }
 
     /// The number of updates (modulo 2^16) the sender's database had seen.
@@ -207,7 +225,7 @@ fn check_header(bytes: &[u8], protocol: &str, message: &str) -> Result<()> {
     if u32_at(12) != crc32fast::hash(message.as_bytes()) {
         return refuse("another message came in its place.".into());
     }
-    let announced = u64::from(u32_at(16)) | u64::from(u32_at(20)) << 32;
+    let announced = (u64::from(u32_at(16)) | u64::from(u32_at(20)) << 32) & ((1 << LENGTH_BITS) - 1);
     if announced != payload.len() as u64 {
         return refuse(format!(
             "truncated or overlong: {} payload bytes, {announced} announced. Send it again.",

@@ -127,4 +127,22 @@ impl Workload {
         }
         Ok(Self { streamed, ..self })
     }
+
+    /// The records that an update of a run changes: spread evenly, the first one first.
+    pub fn changed(&self) -> impl Iterator<Item = u64> {
+        let step = (self.shape.records / self.updates.max(1)).max(1);
+        (0..self.updates).map(move |i| i * step)
+    }
+
+    /// How many of `tables` an update touches, where `of` gives those of a record.
+    pub(crate) fn touched<I: IntoIterator<Item = usize>>(&self, tables: u64, of: impl Fn(u64) -> I) -> u64 {
+        let mut touched = std::collections::BTreeSet::new();
+        for index in self.changed() {
+            touched.extend(of(index));
+            if touched.len() as u64 >= tables {
+                break;
+            }
+        }
+        touched.len() as u64
+    }
 }

@@ -1,6 +1,6 @@
 //! The client of the two layers: no state between queries but the public seed, fresh secrets for every index.
 
-use lattice::{RlweKey, SplitKey, SplitRlwe};
+use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Seed};
 
 use super::Public;
@@ -31,6 +31,8 @@ pub struct Client {
     first_error: DiscreteGaussian,
     second_error: DiscreteGaussian,
     public: Option<Public>,
+    /// Where answers are decrypted.
+    opener: SplitRing,
     requests: OpenRequests<Pending>,
 }
 
@@ -48,6 +50,7 @@ impl Client {
             first_error: sampler("lwe.error", params.lwe.error)?,
             second_error: sampler("rlwe.error", params.rlwe.error)?,
             public: None,
+            opener: SplitRing::new(params.rlwe.degree).map_err(internal)?,
             requests: OpenRequests::default(),
         })
     }
@@ -140,7 +143,7 @@ impl Client {
 
     fn decrypt_one(&self, query: &Pending, answer: &[u8], mut noise: Option<&mut NoiseLog>) -> Result<Vec<u16>> {
         let (params, layers) = (&self.params, &self.layers);
-        let opener = SplitKey::new(&query.second_key).map_err(internal)?;
+        let opener = self.opener.key(&query.second_key).map_err(internal)?;
         let (degree, switch, p) = (layers.degree, params.switch, 1u64 << params.digit_bits);
         let mut residues = Vec::new();
         let each = switch.bytes(degree, degree) as usize;

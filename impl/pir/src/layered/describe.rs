@@ -33,6 +33,10 @@ pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "ring_degree": params.rlwe.degree,
         "ring_modulus": params.rlwe.modulus(),
     })));
+    let tables = if layers.selects_whole() { 0 } else { layers.copies };
+    // Every entry of a changed record touches the table of its copy.
+    let rebuilt = if workload.updates == 0 { 0 } else { tables };
+    sizes.layout.extend(operations(json!({ "tables": tables, "tables_rebuilt": rebuilt })));
     messages(params, &layers, workload, &mut sizes);
     if layers.selects_whole() {
         sizes.memory = memory_whole(params, &layers, workload);

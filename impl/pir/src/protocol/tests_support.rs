@@ -91,6 +91,23 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
     refuses_bad_messages::<S>(params, shape);
     refuses_other_versions::<S>(params, shape);
     secrets_serve_once::<S>(params, shape);
+    refuses_answers_to_other_requests::<S>(params, shape);
+}
+
+/// Two requests are under way and the first answer is lost: the second is refused, not decrypted with the secrets of the first.
+fn refuses_answers_to_other_requests<S: Scheme>(params: &S::Params, shape: Shape) {
+    let mut context = context(Kernel::best(), 1);
+    let (server, mut client) = parties::<S>(params, shape, &mut context);
+    let indices = [0, shape.records - 1];
+    let requests = indices.map(|index| S::query(&mut client, &[index], &mut context).unwrap());
+    let answers = S::answer(&server, &requests, &mut context).unwrap();
+    let error = S::extract(&mut client, &answers[1], &mut context).unwrap_err().to_string();
+    assert!(error.contains("answers request 1") && error.contains("fresh client"), "{error}");
+    let database = Database::seeded([9; 16], shape);
+    for (answer, index) in answers.iter().zip(indices) {
+        assert_eq!(S::extract(&mut client, answer, &mut context).unwrap(), [database.record(index).unwrap()]);
+    }
+    assert!(S::extract(&mut client, &answers[1], &mut context).is_err(), "a request serves once");
 }
 
 /// Masks are public and the same for all queries, so two queries under one secret tell the difference of their errors: numbers whose

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use ring::column_matrix::ring_products;
 use ring::{Automorphism, Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
+use super::RingQueries;
 use crate::error::{Error, Result};
 
 /// An error of the layers below that only a defect of this program causes.
@@ -54,6 +55,33 @@ pub(crate) fn products(
     Ok(out)
 }
 
+/// How many columns' row a hint takes in for the work of one column's block: a row is a product with a constant and a sum a column, a
+/// block two transforms.
+const ROWS_PER_BLOCK: usize = 20;
+
+/// Whether taking in `changed` entries is less work than computing the ring masks of `columns` columns of `blocks` blocks again.
+pub(crate) fn is_incremental(changed: usize, columns: usize, blocks: usize) -> bool {
+    changed <= ROWS_PER_BLOCK * columns * blocks
+}
+
+/// Adds to the ring masks of some columns what changes of their entries in row `row` add: the difference times X^-row a(X).
+pub(crate) fn add_to_masks<'a>(
+    ring: &Ring<u32>,
+    queries: &RingQueries,
+    row: usize,
+    changes: impl Iterator<Item = (&'a mut Poly<u32, Ntt>, i32)>,
+) {
+    let n = ring.n();
+    let mut factor = queries.mask(row / n);
+    ring.mul_assign(&mut factor, &ring.monomial_ntt(2 * n - row % n));
+    let mut term = ring.zero();
+    for (mask, difference) in changes.filter(|(_, difference)| *difference != 0) {
+        term.copy_from(&factor);
+        ring.mul_signed_assign(&mut term, difference.into());
+        ring.add_assign(mask, &term);
+    }
+}
+
 /// The products of a matrix with a query, as residues modulo each prime.
 pub(crate) fn bodies(
     kernel: Kernel,
@@ -90,4 +118,39 @@ pub(crate) fn pack_all(
         packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
     }
     Ok(packed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Changing entries and taking the differences in gives the ring masks of the changed matrix, exactly.
+    #[test]
+    fn differences_bring_masks_up_to_date() {
+        let ring = Ring::new(64, &[268_369_921, 249_561_089], Kernel::best()).unwrap();
+        let (rows, cols) = (150, 7);
+        let queries = RingQueries::new(&ring, Seed([4; 16]), rows);
+        let mut matrix = ColumnMatrix::new(rows, cols, 64).unwrap();
+        let entry = |row: usize, col: usize| ((row * 7919 + col * 104_729) % 65536) as i32 - 32768;
+        for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+            matrix.set(row, col, entry(row, col)).unwrap();
+        }
+        let masks = |matrix: &ColumnMatrix| {
+            let hints = products(matrix, &ring, &queries.factors().unwrap(), (0, cols), 1).unwrap();
+            inverted(&ring, &hints).unwrap()
+        };
+        let mut kept = masks(&matrix);
+        for (row, first, fresh) in
+            [(0, 0, &[5, -32768, 32768][..]), (63, 4, &[1, 2, 3]), (64, 2, &[0]), (149, 6, &[-1])]
+        {
+            let added: Vec<i32> =
+                fresh.iter().enumerate().map(|(i, fresh)| fresh - matrix.get(row, first + i)).collect();
+            for (i, fresh) in fresh.iter().enumerate() {
+                matrix.set(row, first + i, *fresh).unwrap();
+            }
+            add_to_masks(&ring, &queries, row, kept[first..].iter_mut().zip(added));
+            assert_eq!(kept, masks(&matrix), "row {row}");
+        }
+        assert!(is_incremental(20 * 3 * 5, 3, 5) && !is_incremental(20 * 3 * 5 + 1, 3, 5));
+    }
 }

@@ -9,7 +9,9 @@ mod query;
 mod selector;
 
 pub(crate) use entries::{fill_rows, read_record, replace_bits};
-pub(crate) use hint::{bodies, body_poly, internal, inverted, pack_all, products, workspace};
+pub(crate) use hint::{
+    add_to_masks, bodies, body_poly, internal, inverted, is_incremental, pack_all, products, workspace,
+};
 pub(crate) use noise::switched_errors;
 pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
 pub(crate) use params::{check_error, check_secret};

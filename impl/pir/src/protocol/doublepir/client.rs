@@ -12,6 +12,7 @@ use super::{DoublePir, Params, SEED_BYTES};
 use crate::database::Record;
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
+use crate::numbers::RequestNumbers;
 use crate::params::Lwe32;
 use crate::scheme::{Context, Request, Response, Scheme};
 use crate::wire::{BitReader, Frame, FrameBuilder};
@@ -36,6 +37,8 @@ pub struct Client {
     layers: Layers,
     error: DiscreteGaussian,
     offline: Option<Offline>,
+    /// Numbers of the requests under way.
+    pub(super) numbers: RequestNumbers,
     pending: VecDeque<Vec<Pending>>,
     /// The request extracted last.
     extracted: Vec<Pending>,
@@ -53,6 +56,7 @@ impl Client {
             layers: params.layers(shape)?,
             error,
             offline: None,
+            numbers: RequestNumbers::default(),
             pending: VecDeque::new(),
             extracted: Vec::new(),
         })

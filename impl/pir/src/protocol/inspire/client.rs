@@ -1,6 +1,6 @@
 //! InsPIRe's client: no state between queries but the public seed, a fresh secret for every index.
 
-use lattice::{RlweKey, SeededRgsw, SplitKey, SplitRlwe};
+use lattice::{RlweKey, SeededRgsw, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Poly, Seed};
 
 use super::Inspire;
@@ -28,6 +28,8 @@ pub struct Client {
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
+    /// Where answers are decrypted.
+    opener: SplitRing,
     requests: OpenRequests<Pending>,
 }
 
@@ -39,6 +41,7 @@ impl Client {
             params: params.clone(),
             error,
             public: None,
+            opener: SplitRing::new(params.rlwe.degree).map_err(internal)?,
             requests: OpenRequests::default(),
         })
     }
@@ -58,7 +61,8 @@ impl HintlessClient for Client {
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
         let rng = &mut context.rng;
         let (key_bytes, query_bytes) = (public.packing.key_bytes(), params.query_bytes(layout));
-        let point_bytes = if params.sends_point(layout) { public.point_bytes() } else { 0 };
+        let variables = if params.sends_point(layout) { layout.variables as usize } else { 0 };
+        let point_bytes = variables * public.point_bytes();
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
         let mut query = FrameBuilder::new(query_bytes * indices.len());
         let mut points = FrameBuilder::new(point_bytes * indices.len());
@@ -69,13 +73,15 @@ impl HintlessClient for Client {
             let body = &mut query.payload_mut()[k * query_bytes..][..query_bytes];
             let message = (place.row, params.scale());
             public.queries.body(&key, message, error, params.coefficient_bytes(), rng, body);
-            if point_bytes > 0 {
-                let exponent = params.interpolation.exponent(layout.degree, layout.points, place.point);
+            let (masks, mut digits) = (&mut public.point_masks(), place.point);
+            for variable in 0..variables {
+                let exponent = params.interpolation.exponent(layout.degree, layout.side, digits % layout.side);
+                digits /= layout.side;
                 let monomial: Poly<u32, _> = public.ring.monomial_ntt(exponent);
-                let masks = &mut public.point_masks();
                 let point =
                     SeededRgsw::new(&key, &monomial, &public.evaluation, error, masks, rng).map_err(internal)?;
-                points.payload_mut()[k * point_bytes..][..point_bytes].copy_from_slice(&public.point_bodies(&point));
+                let (start, bytes) = (k * point_bytes + variable * public.point_bytes(), public.point_bytes());
+                points.payload_mut()[start..][..bytes].copy_from_slice(&public.point_bodies(&point));
             }
             let packing_keys = public.packing.keys(&key, &public.masks, error, rng).map_err(internal)?;
             keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packing_keys.to_bytes(&public.packing));
@@ -105,7 +111,7 @@ impl HintlessClient for Client {
         let (switch, p) = (self.params.switch, u64::from(self.params.plain_modulus));
         let extracted = self.requests.extracted();
         for (query, ciphertexts) in extracted.iter().zip(self.ciphertexts(response, extracted.len())?) {
-            let opener = SplitKey::new(&query.key).map_err(internal)?;
+            let opener = self.opener.key(&query.key).map_err(internal)?;
             let (mut threshold, mut all) = (0.0, Vec::new());
             for ciphertext in &ciphertexts {
                 let (bound, errors) = switched_errors(&opener, ciphertext, switch, p)?;
@@ -141,7 +147,7 @@ impl Client {
         let (item, first_bit) = layout.find(query.index);
         let public =
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
-        let opener = SplitKey::new(&query.key).map_err(internal)?;
+        let opener = self.opener.key(&query.key).map_err(internal)?;
         let record_bits = layout.shape.record_bits as usize;
         let mut record = vec![0u8; layout.shape.record_bytes()];
         let mut bytes = vec![0; layout.plane_bits().div_ceil(8)];

@@ -27,6 +27,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         plain_modulus,
         rows: _,
         points: _,
+        variables: _,
         interpolation,
         rlwe,
         packed,
@@ -52,6 +53,9 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "ring_degree": rlwe.degree,
         "ring_modulus": rlwe.modulus(),
     })));
+    sizes
+        .layout
+        .extend(operations(json!({ "tables": layout.outputs(), "tables_rebuilt": touched(&layout, workload) })));
     messages(params, &layout, workload, &mut sizes);
     sizes.memory = memory(params, &layout, workload);
     sizes.operations = operation_counts(params, &layout, workload);
@@ -72,7 +76,7 @@ fn key_polynomials(params: &Params) -> u64 {
 
 /// Polynomials of the encrypted point, zero where none is sent.
 fn point_polynomials(params: &Params, layout: &Layout) -> u64 {
-    if params.sends_point(layout) { 2 * params.evaluated.length() as u64 } else { 0 }
+    if params.sends_point(layout) { 2 * params.evaluated.length() as u64 * u64::from(layout.variables) } else { 0 }
 }
 
 fn messages(params: &Params, layout: &Layout, workload: &Workload, sizes: &mut Sizes) {
@@ -85,11 +89,17 @@ fn messages(params: &Params, layout: &Layout, workload: &Workload, sizes: &mut S
     sizes.message("query", Direction::Upload, "query", query, "rows log2(q) k / 8", served);
     if params.sends_point(layout) {
         let point = count(&[wire_bytes(&params.rlwe, point_polynomials(params, layout)), queries]);
-        sizes.message("point", Direction::Upload, "query", point, "2 l_gsw d log2(q) k / 8", served);
+        sizes.message("point", Direction::Upload, "query", point, "2 l_gsw v d log2(q) k / 8", served);
     }
     let answer = count(&[params.ciphertext_bytes(layout) as u64, layout.ciphertexts() as u64, queries]);
     let formula = "(d log2(q_a) + kept log2(q_b)) c k / 8";
     sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+}
+
+/// Packing tables that an update makes anew: those of the groups its records are in.
+fn touched(layout: &Layout, workload: &Workload) -> u64 {
+    let group = |index: u64| [layout.place(layout.find(index).0).group];
+    count(&[workload.touched(layout.groups as u64, group), (layout.planes * layout.points) as u64])
 }
 
 /// Bytes of the packing table of one output.
@@ -148,10 +158,13 @@ fn operation_counts(
     let point_rows = point_polynomials(params, layout);
     let products = count(&[(layout.ciphertexts() as u64), points - 1]);
     let (stored, tables) = (layout.stored_bytes(), count(&[outputs, table_bytes(params)]));
-    let (touched, changed) = (outputs.min(count(&[updates, points, layout.planes as u64])), rows.min(updates));
+    let (touched, changed) = (touched(layout, workload), rows.min(updates));
+    // Of every line of points in every variable.
+    let lines = u64::from(layout.variables) * points / layout.side as u64;
+    let side = layout.side as u64;
     let butterflies = match params.interpolation {
-        Interpolate::CooleyTukey => count(&[points / 2, points.ilog2().into()]),
-        Interpolate::Lagrange => count(&[points, points - 1]),
+        Interpolate::CooleyTukey => count(&[lines, side / 2, side.ilog2().into()]),
+        Interpolate::Lagrange => count(&[lines, side, side - 1]),
     };
     let per_table = count(&[primes, degree - 1, ell + 1]);
     let transform = ntt(degree);

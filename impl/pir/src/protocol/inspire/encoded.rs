@@ -99,8 +99,8 @@ impl Encoded {
 
     fn interpolation(&self, kernel: Kernel) -> Result<Interpolation> {
         let vectors = Vectors::new(kernel).map_err(internal)?;
-        let Layout { degree, points, .. } = self.layout;
-        Ok(Interpolation::new(self.params.interpolation, self.modulus, vectors, degree, points))
+        let Layout { degree, side, variables, .. } = self.layout;
+        Ok(Interpolation::new(self.params.interpolation, self.modulus, vectors, degree, (side, variables)))
     }
 
     /// The representatives of residues around zero, from -p/2 to p/2, those of 2^15 one less and told.

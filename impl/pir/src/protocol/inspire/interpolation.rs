@@ -28,37 +28,81 @@ impl Interpolate {
 }
 
 /// Interpolation at t points. Vectors of t elements of R_p are t * d residues, element after element.
+///
+/// In several variables (appendix G.2) points are tuples, each of as many points; point j has digit a of j in that base as the place of
+/// its point of variable a, and coefficient j stands for the product of Z_a to the power of digit a.
 pub struct Interpolation {
     method: Interpolate,
     modulus: Modulus<u32>,
     vectors: Vectors,
     degree: usize,
+    /// Points of one variable.
     points: usize,
+    variables: u32,
     /// 1/t, and 1/2.
     inverses: (u32, u32),
     scratch: Vec<u32>,
 }
 
 impl Interpolation {
-    /// Interpolation at `points` points modulo an odd p; for [`Interpolate::CooleyTukey`] a power of two up to 2 d, else any number up
-    /// to 2 d.
-    pub fn new(method: Interpolate, modulus: Modulus<u32>, vectors: Vectors, degree: usize, points: usize) -> Self {
+    /// Interpolation at `points` points of each variable modulo an odd p; for [`Interpolate::CooleyTukey`] a power of two up to 2 d,
+    /// else any number up to 2 d.
+    pub fn new(
+        method: Interpolate,
+        modulus: Modulus<u32>,
+        vectors: Vectors,
+        degree: usize,
+        (points, variables): (usize, u32),
+    ) -> Self {
         let inverse = |x: usize| modulus.inverse(modulus.reduce_u64(x as u64)).unwrap_or_default();
         let inverses = (if method == Interpolate::CooleyTukey { inverse(points) } else { 1 }, inverse(2));
-        Self { method, modulus, vectors, degree, points, inverses, scratch: vec![0; degree] }
+        Self { method, modulus, vectors, degree, points, variables, inverses, scratch: vec![0; degree] }
     }
 
     /// From the values at the points to the coefficients of the polynomial of degree below t through them, in place.
     pub fn interpolate(&mut self, values: &mut [u32]) {
-        assert_eq!(values.len(), self.points * self.degree, "a value at each point");
+        let (d, side) = (self.degree, self.points);
+        assert_eq!(values.len(), side.pow(self.variables) * d, "a value at each point");
+        for line in values.chunks_exact_mut(side * d) {
+            self.interpolate_line(line);
+        }
+        // Along the other variables, whose lines are apart.
+        let mut line = vec![0; if self.variables > 1 { side * d } else { 0 }];
+        for variable in 1..self.variables {
+            let stride = side.pow(variable) * d;
+            for block in values.chunks_exact_mut(side * stride) {
+                for first in (0..stride).step_by(d) {
+                    for (i, element) in line.chunks_exact_mut(d).enumerate() {
+                        element.copy_from_slice(&block[first + i * stride..][..d]);
+                    }
+                    self.interpolate_line(&mut line);
+                    for (i, element) in line.chunks_exact(d).enumerate() {
+                        block[first + i * stride..][..d].copy_from_slice(element);
+                    }
+                }
+            }
+        }
+    }
+
+    fn interpolate_line(&mut self, values: &mut [u32]) {
         match self.method {
             Interpolate::CooleyTukey => self.cooley_tukey(values),
             Interpolate::Lagrange => self.lagrange(values),
         }
     }
 
-    /// The value at point j of the polynomial with those coefficients, by Horner's rule.
+    /// The value at point j of the polynomial with those coefficients, by Horner's rule in one variable after the other.
     pub fn evaluate(&mut self, coefficients: &[u32], j: usize) -> Vec<u32> {
+        let (mut left, mut j) = (coefficients.to_vec(), j);
+        for _ in 0..self.variables {
+            let lines = left.chunks_exact(self.points * self.degree);
+            left = lines.flat_map(|line| self.evaluate_line(line, j % self.points)).collect();
+            j /= self.points;
+        }
+        left
+    }
+
+    fn evaluate_line(&mut self, coefficients: &[u32], j: usize) -> Vec<u32> {
         let exponent = self.method.exponent(self.degree, self.points, j);
         let mut elements = coefficients.chunks_exact(self.degree).rev();
         let mut value = elements.next().map_or_else(|| vec![0; self.degree], <[u32]>::to_vec);
@@ -171,7 +215,8 @@ mod tests {
             let others = [1, 2, 3, 5, 6, 8, 12, 17, 64, 127, 256].map(|t| (Interpolate::Lagrange, t));
             for (method, points) in cases.into_iter().chain(others) {
                 let degree = 128;
-                let mut interpolation = Interpolation::new(method, Modulus::new(p).unwrap(), vectors, degree, points);
+                let mut interpolation =
+                    Interpolation::new(method, Modulus::new(p).unwrap(), vectors, degree, (points, 1));
                 let given = values(p, degree, points);
                 let mut coefficients = given.clone();
                 interpolation.interpolate(&mut coefficients);
@@ -186,6 +231,42 @@ mod tests {
         }
     }
 
+    /// In several variables, against the sum over all coefficients times the powers of the point's coordinates.
+    #[test]
+    fn polynomials_in_several_variables_too() {
+        let (vectors, modulus, degree) = (Vectors::new(Kernel::best()).unwrap(), Modulus::new(65537).unwrap(), 32);
+        for (method, side, variables) in [
+            (Interpolate::CooleyTukey, 4, 2),
+            (Interpolate::CooleyTukey, 2, 3),
+            (Interpolate::CooleyTukey, 64, 2),
+            (Interpolate::Lagrange, 3, 2),
+        ] {
+            let mut interpolation = Interpolation::new(method, modulus, vectors, degree, (side, variables));
+            let points = side.pow(variables);
+            let given = values(65537, degree, points);
+            let mut coefficients = given.clone();
+            interpolation.interpolate(&mut coefficients);
+            for j in (0..points).step_by(points.div_ceil(40)) {
+                let value = &given[j * degree..(j + 1) * degree];
+                assert_eq!(interpolation.evaluate(&coefficients, j), value, "{method:?} {side}^{variables}, {j}");
+                let mut sum = vec![0u32; degree];
+                for (k, coefficient) in coefficients.chunks_exact(degree).enumerate() {
+                    let power = |a: u32| {
+                        let digit = |x: usize| x / side.pow(a) % side;
+                        method.exponent(degree, side, digit(j)) * digit(k)
+                    };
+                    let exponent = (0..variables).map(power).sum::<usize>() % (2 * degree);
+                    for (i, &x) in coefficient.iter().enumerate() {
+                        let at = (i + exponent) % (2 * degree);
+                        let slot = &mut sum[at % degree];
+                        *slot = if at < degree { modulus.add(*slot, x) } else { modulus.sub(*slot, x) };
+                    }
+                }
+                assert_eq!(sum, value, "{method:?} {side}^{variables}, {j}");
+            }
+        }
+    }
+
     #[test]
     fn points_are_distinct_monomials_that_the_evaluation_multiplies_by() {
         let vectors = Vectors::new(Kernel::Scalar).unwrap();
@@ -194,7 +275,7 @@ mod tests {
         let mut z = vec![0; points * degree];
         z[degree] = 1;
         for method in [Interpolate::CooleyTukey, Interpolate::Lagrange] {
-            let mut interpolation = Interpolation::new(method, modulus, vectors, degree, points);
+            let mut interpolation = Interpolation::new(method, modulus, vectors, degree, (points, 1));
             for j in 0..points {
                 let exponent = method.exponent(degree, points, j);
                 let mut monomial = vec![0; degree];

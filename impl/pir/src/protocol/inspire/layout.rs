@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::code::Code;
 use super::interpolation::Interpolate;
-use super::params::Params;
+use super::params::{Params, side_of};
 use crate::error::{Error, Result};
 use crate::scheme::operations;
 use crate::workload::Shape;
@@ -36,6 +36,10 @@ pub(super) struct Layout {
     pub rows: usize,
     /// Points of interpolation t.
     pub points: usize,
+    /// Variables of interpolated polynomials.
+    pub variables: u32,
+    /// Points of one variable: t is its power.
+    pub side: usize,
     /// Interpolations in a row: each is evaluated, and answers hold all.
     pub groups: usize,
     /// Coefficients of a polynomial that hold anything.
@@ -58,8 +62,9 @@ impl Layout {
         let (points, groups) = if items > limit * most {
             (most, items.div_ceil(limit * most))
         } else {
-            let least = items.div_ceil(limit);
-            (if params.interpolation == Interpolate::CooleyTukey { least.next_power_of_two() } else { least }, 1)
+            let side = side_of(items.div_ceil(limit), params.variables);
+            let is_power = params.interpolation == Interpolate::CooleyTukey;
+            (if is_power { side.next_power_of_two() } else { side }.pow(params.variables), 1)
         };
         let rows = items.div_ceil(points * groups);
         let outputs = groups.saturating_mul(planes).saturating_mul(points);
@@ -79,6 +84,8 @@ impl Layout {
             items,
             rows: rows as usize,
             points: points as usize,
+            variables: params.variables,
+            side: side_of(points, params.variables) as usize,
             groups: groups as usize,
             used: code.coefficients(item_bits as usize),
         })
@@ -150,6 +157,7 @@ impl Layout {
         operations(json!({
             "rows": self.rows,
             "degree": self.points,
+            "variables": self.variables,
             "groups": self.groups,
             "polynomials_per_record": self.planes,
             "records_per_polynomial": self.records_per_item,

@@ -43,8 +43,15 @@ pub struct FoldingLiteral {
     pub rows: u32,
     /// Largest number t of points of an interpolation.
     pub points: u32,
+    /// Variables of interpolated polynomials: points are tuples of so many, t is a power of that exponent (appendix G.2).
+    #[serde(default = "one")]
+    pub variables: u32,
     /// How polynomials are interpolated.
     pub interpolation: Interpolate,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// The `[evaluation]` table as written.
@@ -84,6 +91,8 @@ pub struct Params {
     pub rows: usize,
     /// Points at most.
     pub points: usize,
+    /// Variables of interpolated polynomials.
+    pub variables: u32,
     /// How polynomials are interpolated.
     pub interpolation: Interpolate,
     /// The ring.
@@ -100,6 +109,21 @@ pub struct Params {
 
 /// Most rows of a set.
 const MAX_ROWS: u32 = 1 << 24;
+/// Most variables of a set: each takes an encrypted point.
+const MAX_VARIABLES: u32 = 4;
+
+/// The least number whose power of exponent `variables` is at least `points`.
+pub(super) fn side_of(points: u64, variables: u32) -> u64 {
+    let mut side = (points as f64).powf(1.0 / f64::from(variables)).round() as u64;
+    // The root in floating point is off by one at most.
+    while side > 1 && (side - 1).saturating_pow(variables) >= points {
+        side -= 1;
+    }
+    while side.saturating_pow(variables) < points {
+        side += 1;
+    }
+    side
+}
 
 impl ParameterSet for Params {
     type Literal = Literal;
@@ -110,7 +134,7 @@ impl ParameterSet for Params {
             return Err(Error::value("protocol", format!("`{protocol}` in an InsPIRe set; write \"inspire\".")));
         }
         let rlwe = Rlwe::try_from(&rlwe)?;
-        let FoldingLiteral { plain_modulus, rows, points, interpolation } = folding;
+        let FoldingLiteral { plain_modulus, rows, points, variables, interpolation } = folding;
         if plain_modulus.is_multiple_of(2) || !(3..=65537).contains(&plain_modulus) {
             return Err(Error::value(
                 "folding.plain_modulus",
@@ -123,14 +147,21 @@ impl ParameterSet for Params {
         if !(1..=MAX_ROWS).contains(&rows) {
             return Err(Error::value("folding.rows", format!("{rows} is not between 1 and {MAX_ROWS}.")));
         }
+        if !(1..=MAX_VARIABLES).contains(&variables) {
+            return Err(Error::value(
+                "folding.variables",
+                format!("{variables} is not between 1 and {MAX_VARIABLES}."),
+            ));
+        }
         let most = 2 * rlwe.degree as u32;
-        let is_power = interpolation != Interpolate::CooleyTukey || points.is_power_of_two();
-        if !(1..=most).contains(&points) || !is_power {
+        let side = side_of(points.into(), variables);
+        let is_power = interpolation != Interpolate::CooleyTukey || side.is_power_of_two();
+        if !(1..=u64::from(most)).contains(&side) || side.pow(variables) != u64::from(points) || !is_power {
             return Err(Error::value(
                 "folding.points",
                 format!(
-                    "{points} is not between 1 and 2 d = {most}, the unit monomials (section 6.1), or no power of two, as \
-                     cooley_tukey needs."
+                    "{points} points in {variables} variables: each takes the same number of points from 1 to 2 d = {most}, the unit \
+                     monomials (section 6.1), and a power of two with cooley_tukey."
                 ),
             ));
         }
@@ -145,6 +176,7 @@ impl ParameterSet for Params {
             plain_modulus,
             rows: rows as usize,
             points: points as usize,
+            variables,
             interpolation,
             packed: Packed::try_new(packing, &rlwe)?,
             evaluated,

@@ -47,12 +47,13 @@ impl Public {
         Ok(Self { queries, packing, masks, evaluation, evaluation_seed: seed.derive("point"), whitening, ring })
     }
 
-    /// The masks of an encrypted point: row r, of those of -s m first and of m then, is stream r. A secret encrypts one point.
+    /// The masks of an encrypted point: row r, of those of -s m first and of m then, is stream r; those of the next variable follow. A
+    /// secret encrypts one point.
     pub fn point_masks(&self) -> Masks {
         Masks::new(self.evaluation_seed)
     }
 
-    /// Bytes of the bodies of an encrypted point.
+    /// Bytes of the bodies of one variable of an encrypted point.
     pub fn point_bytes(&self) -> usize {
         SeededRgsw::wire_bytes(&self.ring, self.evaluation.length()) - ORIGIN_BYTES
     }
@@ -62,14 +63,15 @@ impl Public {
         point.to_bytes(&self.ring).split_off(ORIGIN_BYTES)
     }
 
-    /// The encrypted point with those bodies.
+    /// Variable `variable` of the encrypted point with those bodies.
     ///
     /// # Errors
     /// Bodies that are none.
-    pub fn point(&self, bodies: &[u8]) -> Result<SeededRgsw<u32>> {
+    pub fn point(&self, variable: usize, bodies: &[u8]) -> Result<SeededRgsw<u32>> {
+        let first_stream = (variable * 2 * self.evaluation.length()) as u64;
         let mut bytes = Vec::with_capacity(ORIGIN_BYTES + bodies.len());
         bytes.extend_from_slice(&self.evaluation_seed.0);
-        bytes.extend_from_slice(&0u64.to_le_bytes());
+        bytes.extend_from_slice(&first_stream.to_le_bytes());
         bytes.extend_from_slice(bodies);
         SeededRgsw::from_bytes(&self.evaluation, &bytes).map_err(|e| Error::message("point", e.to_string()))
     }

@@ -18,7 +18,9 @@ use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, Tables, public_seed};
-use crate::rlwe::{bodies, body_poly, internal, inverted, products, read_coefficients, workspace};
+use crate::rlwe::{
+    add_to_masks, bodies, body_poly, internal, inverted, is_incremental, products, read_coefficients, workspace,
+};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::{Frame, FrameBuilder};
 
@@ -38,7 +40,8 @@ pub struct Server {
 /// One query as the server computes with it.
 struct Query {
     keys: PackingKeys,
-    point: Option<Rgsw<u32>>,
+    /// Of each variable; none where there is one point only.
+    point: Vec<Rgsw<u32>>,
 }
 
 impl Server {
@@ -66,13 +69,16 @@ impl Server {
         })?;
         context.progress.begin("packing tables", layout.outputs() as u64);
         server.tables = clock.time("packing_tables", Group::Offline, || -> Result<_> {
-            outputs
-                .map(|output| {
-                    let table = server.table(output);
-                    context.progress.advance(1);
-                    table
-                })
-                .collect()
+            let table = |output: usize| {
+                let table = server.table(output);
+                context.progress.advance(1);
+                table
+            };
+            if context.threads > 1 {
+                Ok(outputs.into_par_iter().map(table).collect::<Result<Vec<_>>>()?.into_iter().collect())
+            } else {
+                outputs.map(table).collect()
+            }
         })?;
         context.progress.end();
         Ok(server)
@@ -92,7 +98,8 @@ impl Server {
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
         let (layout, public) = (self.encoded.layout(), &self.public);
         let (key_bytes, query_bytes) = (public.packing.key_bytes(), self.params.query_bytes(layout));
-        let point_bytes = if self.params.sends_point(layout) { public.point_bytes() } else { 0 };
+        let variables = if self.params.sends_point(layout) { layout.variables as usize } else { 0 };
+        let point_bytes = variables * public.point_bytes();
         let (mut queries, mut vectors) = (Vec::new(), Vec::new());
         for request in requests {
             check_queries(request)?;
@@ -106,10 +113,12 @@ impl Server {
             for k in 0..request.queries as usize {
                 let part = |frame: &Frame, each: usize| frame.payload()[k * each..(k + 1) * each].to_vec();
                 let keys = PackingKeys::from_bytes(&public.packing, &part(&keys, key_bytes));
-                let point = points.as_ref().map(|points| public.point(&part(points, point_bytes))).transpose()?;
+                let point = points.as_ref().map_or_else(Vec::new, |points| part(points, point_bytes));
+                let point = point.chunks_exact(public.point_bytes()).enumerate();
+                let point = point.map(|(variable, bodies)| Ok(public.point(variable, bodies)?.expand(&public.ring)));
                 queries.push(Query {
                     keys: keys.map_err(|e| Error::message("keys", e.to_string()))?,
-                    point: point.map(|point| point.expand(&public.ring)),
+                    point: point.collect::<Result<_>>()?,
                 });
                 vectors.push(read_coefficients(
                     &public.ring,
@@ -139,32 +148,42 @@ impl Server {
         if threads > 1 { outputs.into_par_iter().map(pack).collect() } else { outputs.map(pack).collect() }
     }
 
-    /// Horner's rule at each query's point (Algorithm 9): from coefficients of Z, the lowest first, to values.
+    /// Horner's rule at each query's point (Algorithm 9), in one variable after the other (appendix G.2): from coefficients, those of
+    /// the first variable's powers next to each other, the lowest first, to values.
     fn evaluate(
         &self,
         queries: &[Query],
         packed: Vec<Vec<Rlwe<u32, Coefficient>>>,
         threads: usize,
     ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-        let ring = &*self.public.ring;
+        let side = self.encoded.layout().side;
         let value = |(k, query): (usize, &Query)| -> Result<Rlwe<u32, Coefficient>> {
-            let mut coefficients = packed.iter().rev().map(|packed| &packed[k]);
-            let mut value = coefficients.next().ok_or_else(|| internal("no coefficients"))?.clone();
-            let (mut product, mut buffers) = (Rlwe::zero(ring), workspace());
-            for coefficient in coefficients {
-                let point = query.point.as_ref().ok_or_else(|| Error::message("point", "it is missing."))?;
-                let product_of = self.public.evaluation.external_product(&value, point, &mut buffers, &mut product);
-                product_of.map_err(internal)?;
-                std::mem::swap(&mut value, &mut product);
-                value.add_assign(ring, coefficient);
+            let mut values: Vec<_> = packed.iter().map(|packed| packed[k].clone()).collect();
+            for point in &query.point {
+                values = values.chunks(side).map(|line| self.horner(line, point)).collect::<Result<_>>()?;
             }
-            Ok(value)
+            values.pop().ok_or_else(|| Error::message("point", "it is missing."))
         };
         if threads > 1 {
             queries.par_iter().enumerate().map(value).collect()
         } else {
             queries.iter().enumerate().map(value).collect()
         }
+    }
+
+    /// The value at an encrypted point of the polynomial with those coefficients.
+    fn horner(&self, coefficients: &[Rlwe<u32, Coefficient>], point: &Rgsw<u32>) -> Result<Rlwe<u32, Coefficient>> {
+        let ring = &*self.public.ring;
+        let mut coefficients = coefficients.iter().rev();
+        let mut value = coefficients.next().map_or_else(|| Rlwe::zero(ring), Clone::clone);
+        let (mut product, mut buffers) = (Rlwe::zero(ring), workspace());
+        for coefficient in coefficients {
+            let product_of = self.public.evaluation.external_product(&value, point, &mut buffers, &mut product);
+            product_of.map_err(internal)?;
+            std::mem::swap(&mut value, &mut product);
+            value.add_assign(ring, coefficient);
+        }
+        Ok(value)
     }
 
     /// Switched ciphertexts in messages.
@@ -193,10 +212,9 @@ impl Server {
 
     /// Adds to the hint what rows add, or computes it again from the database where that is less work.
     fn update_hint(&mut self, differences: &[Difference], touched: &BTreeSet<usize>, threads: usize) -> Result<()> {
-        let ring = Arc::clone(&self.public.ring);
-        let degree = self.params.rlwe.degree;
-        // A row costs a product with a constant and a sum a column, a block two transforms, about twenty times as much.
-        if differences.len() * self.encoded.layout().points > 20 * touched.len() * self.encoded.layout().blocks() {
+        let layout = *self.encoded.layout();
+        let changed = differences.len() * layout.points * layout.degree;
+        if !is_incremental(changed, touched.len() * layout.degree, layout.blocks()) {
             let factors = self.public.queries.factors()?;
             for &output in touched {
                 self.hint[output] = self.masks_of(&factors, output, threads)?;
@@ -204,16 +222,9 @@ impl Server {
             return Ok(());
         }
         for difference in differences {
-            let (block, row) = (difference.row / degree, difference.row % degree);
-            let mut factor = self.public.queries.mask(block);
-            ring.mul_assign(&mut factor, &ring.monomial_ntt(2 * degree - row));
-            let outputs = &mut self.hint[difference.first_output..];
-            let masks = outputs.iter_mut().flatten().zip(&difference.added).filter(|(_, added)| **added != 0);
-            for (mask, &added) in masks {
-                let mut term = factor.clone();
-                ring.mul_signed_assign(&mut term, added.into());
-                ring.add_assign(mask, &term);
-            }
+            let masks = self.hint[difference.first_output..].iter_mut().flatten();
+            let changes = masks.zip(difference.added.iter().copied());
+            add_to_masks(&self.public.ring, &self.public.queries, difference.row, changes);
         }
         Ok(())
     }

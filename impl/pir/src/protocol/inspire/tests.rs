@@ -46,7 +46,7 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
 #[test]
 fn other_parameters_serve_too() {
     let lagrange = ("\"cooley_tukey\"", "\"lagrange\"");
-    let sets: [&[(&str, &str)]; 8] = [
+    let sets: [&[(&str, &str)]; 11] = [
         &[("plain_modulus = 65537", "plain_modulus = 65535")],
         &[("plain_modulus = 65537", "plain_modulus = 65")],
         &[lagrange, ("points = 8", "points = 6"), ("plain_modulus = 65537", "plain_modulus = 65535")],
@@ -55,6 +55,10 @@ fn other_parameters_serve_too() {
         &[("\"unsigned\"", "\"balanced\""), ("= 19", "= 19\ndropped = 1")],
         &[(GAUSSIAN, "{ kind = \"fixed_weight\", plus = 8, minus = 8 }"), ("rows = 20", "rows = 150")],
         &[("points = 8", "points = 128"), ("rows = 20", "rows = 1")],
+        &[("points = 8", "points = 64\nvariables = 2")],
+        // More points than there are unit monomials, 128.
+        &[("points = 8", "points = 512\nvariables = 3"), ("rows = 20", "rows = 1")],
+        &[lagrange, ("points = 8", "points = 9\nvariables = 2")],
     ];
     for replacements in sets {
         let params = set(replacements);
@@ -105,6 +109,23 @@ fn published_message_sizes() {
     }
 }
 
+/// Two variables of 32 points each: an encrypted point more, and as many products less one as there are points.
+#[test]
+fn several_variables_take_a_point_each() {
+    let params = set(&[
+        ("degree = 64", "degree = 2048"),
+        ("rows = 20", "rows = 16"),
+        ("points = 8", "points = 1024\nvariables = 2"),
+    ]);
+    let sizes = Inspire::describe(&params, &workload(1 << 20, 512)).unwrap();
+    assert_eq!((sizes.layout["degree"].as_u64(), sizes.layout["rows"].as_u64()), (Some(1024), Some(16)));
+    assert_eq!(sizes.payload_bytes("point"), 2 * (84 << 10));
+    assert_eq!(sizes.payload_bytes("answer"), 12 << 10);
+    assert_eq!(sizes.instances[0].samples, 16 + 2048 * (2 * 3 + 2 * 2 * 3));
+    let fewer = Inspire::describe(&params, &workload(1 << 14, 512)).unwrap();
+    assert_eq!(fewer.layout["degree"], 16, "no more points than needed: 4 x 4");
+}
+
 #[test]
 fn modulo_65535_a_polynomial_holds_one_bit_less() {
     let params = |p: &str| set(&[("degree = 64", "degree = 2048"), ("65537", p), ("rows = 20", "rows = 32768")]);
@@ -130,6 +151,8 @@ fn values_out_of_range_are_refused_by_name() {
         ("rows = 20", "rows = 0", "folding.rows"),
         ("points = 8", "points = 6", "folding.points"),
         ("points = 8", "points = 256", "folding.points"),
+        ("points = 8", "points = 8\nvariables = 2", "folding.points"),
+        ("points = 8", "points = 8\nvariables = 0", "folding.variables"),
         ("degree = 64", "degree = 100", "rlwe.degree"),
         ("[packing]\nbase_log2 = 19", "[packing]\nbase_log2 = 28", "packing.base_log2"),
         ("[evaluation]\nbase_log2 = 19", "[evaluation]\nbase_log2 = 28", "evaluation.base_log2"),
@@ -193,12 +216,14 @@ fn masks_never_repeat() {
         for (role, row) in (0..2).flat_map(|role| (0..3).map(move |row| (role, row))) {
             assert!(seen.insert(public.masks.row(role, row).as_slice().to_vec()), "key {role}, row {row}");
         }
-        let point = public.point(&vec![0; public.point_bytes()]).unwrap().expand(&public.ring);
-        for row in point.mask.rows().iter().chain(point.body.rows()) {
-            assert!(seen.insert(row.a.as_slice().to_vec()), "point");
+        for variable in 0..2 {
+            let point = public.point(variable, &vec![0; public.point_bytes()]).unwrap().expand(&public.ring);
+            for row in point.mask.rows().iter().chain(point.body.rows()) {
+                assert!(seen.insert(row.a.as_slice().to_vec()), "point");
+            }
         }
     }
-    assert_eq!(seen.len(), 2 * (layout.blocks() + 12));
+    assert_eq!(seen.len(), 2 * (layout.blocks() + 18));
 }
 
 /// The measured variance is below the sum of the bounds of all stages: product, packing, evaluation, switch.

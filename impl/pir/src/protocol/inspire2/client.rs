@@ -1,7 +1,7 @@
 //! InsPIRe^(2)'s client: no state between queries but the public seed, a fresh secret for every index.
 
 use lattice::wire::{Writer, residue_bits};
-use lattice::{RlweKey, SplitKey, SplitRlwe};
+use lattice::{RlweKey, SplitKey, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Seed};
 
 use super::layout::Layout;
@@ -30,6 +30,8 @@ pub struct Client {
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
+    /// Where answers are decrypted.
+    opener: SplitRing,
     requests: OpenRequests<Pending>,
 }
 
@@ -41,6 +43,7 @@ impl Client {
             layout: Layout::choose(params, shape)?,
             error,
             public: None,
+            opener: SplitRing::new(params.rlwe.degree).map_err(internal)?,
             requests: OpenRequests::default(),
         })
     }
@@ -112,7 +115,7 @@ impl Client {
         let message = message.clone().check(Inspire2::NAME, "answer", (bytes * pending.len()) as u64)?;
         let mut records = Vec::with_capacity(pending.len());
         for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
-            let opener = SplitKey::new(&query.key).map_err(internal)?;
+            let opener = self.opener.key(&query.key).map_err(internal)?;
             let mut entries = Vec::with_capacity(layout.entries());
             for answer in answer.chunks_exact(bytes / layout.copies) {
                 entries.extend(self.cell(&opener, answer, noise.as_deref_mut())?);

@@ -17,6 +17,11 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
     let queries = workload.queries;
     let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
+    let ([first, copies], [outputs, _]) = (touched(&layout, workload), layout.outputs(params));
+    sizes.layout.extend(operations(json!({
+        "tables": layout.groups() + layout.copies * outputs,
+        "tables_rebuilt": first + copies * outputs as u64,
+    })));
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
     let keys = count(&[key_bytes(params, &layout), queries]);
@@ -58,16 +63,27 @@ fn all_tables(params: &Params, layout: &Layout) -> [u64; 2] {
     [first, count(&[outputs as u64, table_bytes(params, params.gammas[1]) + poly])]
 }
 
+/// Packing tables of the first layer that an update makes anew, and copies whose tables of the second layer.
+fn touched(layout: &Layout, workload: &Workload) -> [u64; 2] {
+    let first = workload.touched(layout.groups() as u64, |index| layout.groups_of(index));
+    let copies = |index| layout.groups_of(index).map(|group| group % layout.copies);
+    [first, workload.touched(layout.copies as u64, copies)]
+}
+
 fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let poly = params.rlwe.poly_bytes();
     let second_blocks = if layout.selects_whole { 0 } else { layout.degree.div_ceil(layout.ring_degree) };
     let blocks = (layout.rows.div_ceil(layout.ring_degree) + second_blocks) as u64;
     let [first_tables, second_tables] = all_tables(params, layout);
+    let second_columns = if layout.selects_whole { 0 } else { layout.copies * layout.mask_digits };
+    let second_hints = count(&[second_columns as u64, poly]);
     let key_masks = layout.key_gammas(params).len() as u64 * params.packed.length() as u64 * poly;
     let server = vec![
         TableBytes::new("database", layout.first_stored_bytes()),
+        TableBytes::new("first hints", count(&[layout.columns() as u64, poly])),
         TableBytes::new("first packing tables", first_tables),
         TableBytes::new("mask digits", layout.second_stored_bytes()),
+        TableBytes::new("second hints", second_hints),
         TableBytes::new("second packing tables", second_tables),
         TableBytes::new("masks", blocks * poly),
         TableBytes::new("packing key masks", key_masks),
@@ -118,7 +134,10 @@ fn operation_counts(
     let [mask_outputs, body_outputs] = layout.outputs(params).map(|outputs| outputs as u64);
     let switches = |outputs: u64, gamma: u64| count(&[2, outputs, gamma - 1, length + 1]);
     let [first_tables, second_tables] = all_tables(params, layout);
-    let touched = groups.min(count(&[updates, copies]));
+    let [touched, copies_touched] = touched(layout, workload);
+    let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
+    let changed = count(&[updates, entries]).min(count(&[20, touched, gamma0, first_blocks]));
+    let masks_changed = touched.min(count(&[20, copies_touched, second_blocks]));
     let transform = ntt(degree);
     let first_product = json!({
         "multiply_adds_u16": count(&[2, queries, layout.rows as u64, columns]),
@@ -161,8 +180,8 @@ fn operation_counts(
             },
         });
         let update = json!({
-            (&transform): count(&[2, copies.min(touched), mask_digits, second_blocks])
-                .saturating_add(switches(copies.min(touched) * mask_outputs, gamma1)),
+            (&transform): switches(copies_touched * mask_outputs, gamma1),
+            "residue_multiply_adds": count(&[2, masks_changed, mask_digits, degree]),
         });
         (second, answer, update)
     };
@@ -182,7 +201,8 @@ fn operation_counts(
         "answer": answer,
         "extract": { (&transform): count(&[queries, copies, 4 * (pieces + 1)]) },
         "update_first_layer": {
-            (&transform): count(&[2, touched, gamma0, first_blocks]).saturating_add(switches(touched, gamma0)),
+            (&transform): switches(touched, gamma0),
+            "residue_multiply_adds": count(&[2, changed, degree]),
         },
         "update_second_layer": update,
     }))

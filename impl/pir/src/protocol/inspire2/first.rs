@@ -1,5 +1,7 @@
 //! The first layer: cells of records, the hints of their columns, and a packing table for each column of cells.
 
+use std::collections::BTreeSet;
+
 use lattice::pack::PackingTable;
 use rayon::prelude::*;
 use ring::{ColumnMatrix, Ntt, Poly};
@@ -10,7 +12,9 @@ use super::public::{Keys, Public};
 use crate::database::Database;
 use crate::error::Result;
 use crate::hintless::Tables;
-use crate::rlwe::{body_poly, fill_rows, internal, inverted, products, replace_bits, workspace};
+use crate::rlwe::{
+    add_to_masks, body_poly, fill_rows, internal, inverted, is_incremental, products, replace_bits, workspace,
+};
 use crate::scheme::{Change, Context};
 
 /// The database and its packing tables.
@@ -18,8 +22,17 @@ pub(super) struct First {
     matrix: ColumnMatrix,
     /// a_k(1/X).
     factors: Vec<Poly<u32, Ntt>>,
+    /// For each column of cells and copy the ring masks of its gamma_0 columns, which updates change.
+    hints: Vec<Vec<Poly<u32, Ntt>>>,
     /// For each column of cells and copy.
     tables: Tables<PackingTable>,
+}
+
+/// What was added to consecutive entries of a row.
+struct Difference {
+    row: usize,
+    first_column: usize,
+    added: Vec<i32>,
 }
 
 impl First {
@@ -32,7 +45,7 @@ impl First {
         context: &Context,
     ) -> Result<Self> {
         let matrix = encode(params, layout, database, context)?;
-        Ok(Self { matrix, factors: public.first.factors()?, tables: Tables::default() })
+        Ok(Self { matrix, factors: public.first.factors()?, hints: Vec::new(), tables: Tables::default() })
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {
@@ -48,12 +61,19 @@ impl First {
         context.progress.begin("packing_tables", layout.groups() as u64);
         for first in (0..layout.groups()).step_by(context.threads.max(1)) {
             let groups: Vec<usize> = (first..layout.groups().min(first + context.threads.max(1))).collect();
-            let fresh: Vec<Result<PackingTable>> = match groups.as_slice() {
-                [one] => vec![self.fresh_table(layout, public, *one)],
-                several => several.par_iter().map(|group| self.fresh_table(layout, public, *group)).collect(),
+            let fresh = |group: &usize| -> Result<_> {
+                let hints = self.masks_of(layout, public, *group)?;
+                let table = fresh_table(public, &hints)?;
+                Ok((hints, table))
             };
-            for table in fresh {
-                self.tables.push(table?);
+            let fresh: Vec<Result<_>> = match groups.as_slice() {
+                [one] => vec![fresh(one)],
+                several => several.par_iter().map(fresh).collect(),
+            };
+            for fresh in fresh {
+                let (hints, table) = fresh?;
+                self.hints.push(hints);
+                self.tables.push(table);
             }
             context.progress.advance(groups.len() as u64);
         }
@@ -62,25 +82,19 @@ impl First {
     }
 
     /// Makes the tables of some columns of cells again; returns these and those that an earlier update had left out.
-    pub fn remake_tables(
-        &mut self,
-        layout: &Layout,
-        public: &Public,
-        groups: impl IntoIterator<Item = usize>,
-    ) -> Result<Vec<usize>> {
+    pub fn remake_tables(&mut self, public: &Public, groups: impl IntoIterator<Item = usize>) -> Result<Vec<usize>> {
         let groups = self.tables.invalidate(groups);
         for &group in &groups {
-            let table = self.fresh_table(layout, public, group)?;
+            let table = fresh_table(public, &self.hints[group])?;
             self.tables.set(group, table);
         }
         Ok(groups)
     }
 
-    fn fresh_table(&self, layout: &Layout, public: &Public, group: usize) -> Result<PackingTable> {
+    /// The ring masks of one column of cells and copy, from the database.
+    fn masks_of(&self, layout: &Layout, public: &Public, group: usize) -> Result<Vec<Poly<u32, Ntt>>> {
         let columns = (group * layout.gamma, layout.gamma);
-        let hints = products(&self.matrix, &public.ring, &self.factors, columns, 1)?;
-        let (packing, masks) = public.packing(0);
-        packing.preprocess(masks, &inverted(&public.ring, &hints)?, &mut workspace()).map_err(internal)
+        inverted(&public.ring, &products(&self.matrix, &public.ring, &self.factors, columns, 1)?)
     }
 
     /// The bodies of the packed ciphertexts of every query, switched to q1: for each query, group after group, gamma_0 numbers.
@@ -111,34 +125,59 @@ impl First {
         Ok(all)
     }
 
-    /// Writes changed records into their cells; returns the groups they stand in.
+    /// Writes changed records into their cells and their differences into hints; returns the groups they stand in, without their
+    /// tables.
     pub fn change(
         &mut self,
         params: &Params,
         layout: &Layout,
+        public: &Public,
         changes: &[Change],
-    ) -> Result<std::collections::BTreeSet<usize>> {
-        let width = u64::from(params.entry_bits);
-        let mut touched = std::collections::BTreeSet::new();
+    ) -> Result<BTreeSet<usize>> {
+        let mut touched = BTreeSet::new();
+        let mut differences = Vec::with_capacity(changes.len());
         for (index, record) in changes {
-            let (row, column, bit) = layout.place(*index);
-            let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
-            let first_column = column * layout.entries();
-            let mut entries = vec![0u16; end - start];
-            for (i, entry) in entries.iter_mut().enumerate() {
-                let stored = self.matrix.get(row, first_column + start + i);
-                *entry = (stored + params.offset()) as u16;
+            touched.extend(layout.groups_of(*index));
+            // An update that fails half-way leaves no table of a database that is no more.
+            self.tables.invalidate(touched.iter().copied());
+            differences.push(self.replace(params, layout, *index, record)?);
+        }
+        let changed = differences.iter().map(|difference| difference.added.len()).sum();
+        if is_incremental(changed, touched.len() * layout.gamma, self.matrix.blocks()) {
+            for Difference { row, first_column, added } in &differences {
+                let masks = self.hints.iter_mut().flatten().skip(*first_column);
+                add_to_masks(&public.ring, &public.first, *row, masks.zip(added.iter().copied()));
             }
-            replace_bits(&mut entries, params.entry_bits, bit % width, record, layout.shape.record_bits);
-            for (i, entry) in entries.iter().enumerate() {
-                let centred = i32::from(*entry) - params.offset();
-                self.matrix.set(row, first_column + start + i, centred).map_err(internal)?;
+        } else {
+            for &group in &touched {
+                self.hints[group] = self.masks_of(layout, public, group)?;
             }
-            let cells = start / layout.gamma..=(end - 1) / layout.gamma;
-            touched.extend(cells.map(|copy| column * layout.copies + copy));
         }
         Ok(touched)
     }
+
+    /// Overwrites one record.
+    fn replace(&mut self, params: &Params, layout: &Layout, index: u64, record: &[u8]) -> Result<Difference> {
+        let width = u64::from(params.entry_bits);
+        let (row, column, bit) = layout.place(index);
+        let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
+        let first_column = column * layout.entries() + start;
+        let old: Vec<i32> = (0..end - start).map(|i| self.matrix.get(row, first_column + i)).collect();
+        let mut entries: Vec<u16> = old.iter().map(|entry| (entry + params.offset()) as u16).collect();
+        replace_bits(&mut entries, params.entry_bits, bit % width, record, layout.shape.record_bits);
+        let mut added = Vec::with_capacity(old.len());
+        for ((column, entry), old) in (first_column..).zip(entries).zip(old) {
+            let centred = i32::from(entry) - params.offset();
+            self.matrix.set(row, column, centred).map_err(internal)?;
+            added.push(centred - old);
+        }
+        Ok(Difference { row, first_column, added })
+    }
+}
+
+fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable> {
+    let (packing, masks) = public.packing(0);
+    packing.preprocess(masks, hints, &mut workspace()).map_err(internal)
 }
 
 /// Cuts the records of cells into centred entries.

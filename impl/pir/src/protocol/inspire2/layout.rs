@@ -123,6 +123,14 @@ impl Layout {
         (row as usize, column as usize, index % self.records_per_cell * self.shape.record_bits)
     }
 
+    /// Ciphertexts of the first layer that a record is in.
+    pub fn groups_of(&self, index: u64) -> std::ops::RangeInclusive<usize> {
+        let (_, column, bit) = self.place(index);
+        let cell_bits = self.gamma as u64 * u64::from(self.entry_bits);
+        let copy = |bit: u64| column * self.copies + (bit / cell_bits) as usize;
+        copy(bit)..=copy(bit + self.shape.record_bits - 1)
+    }
+
     /// First record and number of records of a cell.
     pub fn records_of(&self, row: usize, column: usize) -> (u64, u64) {
         let first = (row as u64 * self.degree as u64 + column as u64).saturating_mul(self.records_per_cell);

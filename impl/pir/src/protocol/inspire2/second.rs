@@ -1,6 +1,7 @@
 //! The second layer: the digits of the first layer's packed masks as a database, and its packing tables.
 
 use lattice::pack::PackingTable;
+use rayon::prelude::*;
 use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::first::First;
@@ -10,7 +11,7 @@ use super::public::Public;
 use crate::digits::{Digits, centred_digits};
 use crate::error::Result;
 use crate::hintless::Tables;
-use crate::rlwe::{internal, inverted, products, workspace};
+use crate::rlwe::{add_to_masks, internal, inverted, is_incremental, products, workspace};
 
 /// The mask digits and their tables.
 pub(super) struct Second {
@@ -18,6 +19,8 @@ pub(super) struct Second {
     matrix: ColumnMatrix,
     /// a_k(1/X).
     factors: Vec<Poly<u32, Ntt>>,
+    /// For each copy the ring masks of its columns, which updates change.
+    hints: Vec<Vec<Poly<u32, Ntt>>>,
     /// For each copy, one for every gamma_1 digits.
     tables: Tables<Vec<PackingTable>>,
 }
@@ -46,13 +49,15 @@ impl Second {
     pub fn build(params: &Params, layout: &Layout, public: &Public, first: &First, threads: usize) -> Result<Self> {
         let columns = layout.copies * layout.mask_digits;
         let matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree).map_err(internal)?;
-        let mut second = Self { matrix, factors: public.second.factors()?, tables: Tables::default() };
+        let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
+        let mut second = Self { matrix, factors: public.second.factors()?, hints, tables };
         for group in 0..layout.groups() {
             second.set_mask(params, layout, public, first, group)?;
         }
         for copy in 0..layout.copies {
-            let tables = second.fresh_tables(layout, public, copy, threads)?;
-            second.tables.push(tables);
+            let hints = second.masks_of(layout, public, copy, threads)?;
+            second.tables.push(fresh_tables(public, &hints, threads)?);
+            second.hints.push(hints);
         }
         Ok(second)
     }
@@ -69,21 +74,23 @@ impl Second {
         self.tables.all()
     }
 
-    /// Writes the digits of one mask of the first layer.
-    pub fn set_mask(
+    /// Writes the digits of one mask of the first layer; returns what was added to those of its copy.
+    fn set_mask(
         &mut self,
         params: &Params,
         layout: &Layout,
         public: &Public,
         first: &First,
         group: usize,
-    ) -> Result<()> {
+    ) -> Result<Vec<i32>> {
         let digits = mask_digits(params, layout, public, first, group)?;
         let (row, copy) = (group / layout.copies, group % layout.copies);
-        for (j, digit) in digits.into_iter().enumerate() {
-            self.matrix.set(row, copy * layout.mask_digits + j, digit.into()).map_err(internal)?;
+        let mut added = Vec::with_capacity(digits.len());
+        for (column, digit) in (copy * layout.mask_digits..).zip(digits) {
+            added.push(i32::from(digit) - self.matrix.get(row, column));
+            self.matrix.set(row, column, digit.into()).map_err(internal)?;
         }
-        Ok(())
+        Ok(added)
     }
 
     /// Drops the tables of some copies, whose digits are about to change.
@@ -91,22 +98,50 @@ impl Second {
         self.tables.invalidate(copies);
     }
 
-    /// Makes the tables again that are missing.
-    pub fn remake_tables(&mut self, layout: &Layout, public: &Public, threads: usize) -> Result<()> {
+    /// Takes in new masks of some groups of the first layer: digits, hints by what changes, and the tables that are missing.
+    pub fn update(
+        &mut self,
+        params: &Params,
+        layout: &Layout,
+        public: &Public,
+        (first, groups): (&First, &[usize]),
+        threads: usize,
+    ) -> Result<()> {
+        for copy in 0..layout.copies {
+            let rows: Vec<usize> = groups.iter().copied().filter(|group| group % layout.copies == copy).collect();
+            let incremental = is_incremental(rows.len(), 1, self.matrix.blocks());
+            for &group in &rows {
+                let added = self.set_mask(params, layout, public, first, group)?;
+                if incremental {
+                    let row = group / layout.copies;
+                    add_to_masks(&public.ring, &public.second, row, self.hints[copy].iter_mut().zip(added));
+                }
+            }
+            if !incremental {
+                self.hints[copy] = self.masks_of(layout, public, copy, threads)?;
+            }
+        }
         for copy in self.tables.invalidate([]) {
-            let tables = self.fresh_tables(layout, public, copy, threads)?;
+            let tables = fresh_tables(public, &self.hints[copy], threads)?;
             self.tables.set(copy, tables);
         }
         Ok(())
     }
 
-    fn fresh_tables(&self, layout: &Layout, public: &Public, copy: usize, threads: usize) -> Result<Vec<PackingTable>> {
+    /// The ring masks of one copy's columns, from the digits.
+    fn masks_of(&self, layout: &Layout, public: &Public, copy: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
         let columns = (copy * layout.mask_digits, layout.mask_digits);
-        let hints = products(&self.matrix, &public.ring, &self.factors, columns, threads)?;
-        let (packing, masks) = public.packing(1);
-        hints
-            .chunks(packing.gamma())
-            .map(|hints| packing.preprocess(masks, &inverted(&public.ring, hints)?, &mut workspace()).map_err(internal))
-            .collect()
+        inverted(&public.ring, &products(&self.matrix, &public.ring, &self.factors, columns, threads)?)
+    }
+}
+
+/// The tables of one copy.
+fn fresh_tables(public: &Public, hints: &[Poly<u32, Ntt>], threads: usize) -> Result<Vec<PackingTable>> {
+    let (packing, masks) = public.packing(1);
+    let table = |hints: &[Poly<u32, Ntt>]| packing.preprocess(masks, hints, &mut workspace()).map_err(internal);
+    if threads > 1 {
+        hints.par_chunks(packing.gamma()).map(table).collect()
+    } else {
+        hints.chunks(packing.gamma()).map(table).collect()
     }
 }

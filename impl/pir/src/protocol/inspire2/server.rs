@@ -249,24 +249,21 @@ impl HintlessServer for Server {
         Ok(requests.iter().map(respond).collect())
     }
 
-    /// Changes records; the tables of the columns of cells they stand in are made anew, and those of the second layer's copies that
-    /// these are in. Clients hold nothing of the database, so they need no message.
+    /// Changes records: hints by what changes; the tables of the columns of cells they stand in are made anew, and those of the second
+    /// layer's copies that these are in. Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
         changes.iter().try_for_each(|(index, record)| check_change(self.layout.shape, *index, record))?;
         let clock = Arc::clone(&context.clock);
         let Self { params, layout, public, first, second, .. } = self;
         let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
-            let groups = first.change(params, layout, changes)?;
+            let groups = first.change(params, layout, public, changes)?;
             if let SecondLayer::Packed(second) = second {
                 second.invalidate(groups.iter().map(|group| group % layout.copies));
             }
-            first.remake_tables(layout, public, groups)
+            first.remake_tables(public, groups)
         })?;
         clock.time("update_second_layer", Group::Update, || match second {
-            SecondLayer::Packed(second) => {
-                groups.into_iter().try_for_each(|group| second.set_mask(params, layout, public, first, group))?;
-                second.remake_tables(layout, public, context.threads)
-            }
+            SecondLayer::Packed(second) => second.update(params, layout, public, (first, &groups), context.threads),
             SecondLayer::Whole(whole) => {
                 groups.into_iter().try_for_each(|group| whole.set_mask(params, layout, public, first, group))
             }

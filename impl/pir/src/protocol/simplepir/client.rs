@@ -11,6 +11,7 @@ use super::{Params, SEED_BYTES, SimplePir};
 use crate::database::Record;
 use crate::error::{Error, Result};
 use crate::linear::{EntryChange, Layout};
+use crate::numbers::RequestNumbers;
 use crate::params::Lwe32;
 use crate::scheme::{Context, Request, Response, Scheme};
 use crate::wire::{Frame, FrameBuilder};
@@ -36,6 +37,8 @@ pub struct Client {
     layout: Layout,
     error: DiscreteGaussian,
     offline: Option<Offline>,
+    /// Numbers of the requests under way.
+    pub(super) numbers: RequestNumbers,
     pending: VecDeque<Vec<Pending>>,
     /// The request extracted last.
     extracted: Vec<Pending>,
@@ -49,6 +52,7 @@ impl Client {
             layout: params.layout(shape)?,
             error,
             offline: None,
+            numbers: RequestNumbers::default(),
             pending: VecDeque::new(),
             extracted: Vec::new(),
         })

@@ -1,6 +1,6 @@
 //! SimpleYPIR's client: no state between queries but the public seed, a fresh secret for every index.
 
-use lattice::{RlweKey, SplitKey, SplitRlwe};
+use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Seed};
 
 use super::layout::Layout;
@@ -27,6 +27,8 @@ pub struct Client {
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
+    /// Where answers are decrypted.
+    opener: SplitRing,
     requests: OpenRequests<Pending>,
 }
 
@@ -38,6 +40,7 @@ impl Client {
             layout: Layout::choose(params, shape)?,
             error,
             public: None,
+            opener: SplitRing::new(params.rlwe.degree).map_err(internal)?,
             requests: OpenRequests::default(),
         })
     }
@@ -104,7 +107,7 @@ impl Client {
         let message = message.clone().check(SimpleYpir::NAME, "answer", (bytes * pending.len()) as u64)?;
         let mut records = Vec::with_capacity(pending.len());
         for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
-            let opener = SplitKey::new(&query.key).map_err(internal)?;
+            let opener = self.opener.key(&query.key).map_err(internal)?;
             let (_, bit) = layout.place(query.index);
             let wanted = layout.entries_of(bit);
             let mut entries = Vec::with_capacity(layout.columns());

@@ -49,6 +49,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let server = vec![
         TableBytes::new("database", layout.stored_bytes()),
         TableBytes::new("masks", blocks * poly),
+        TableBytes::new("hint", count(&[columns, poly])),
         TableBytes::new("packing tables", tables),
         TableBytes::new("packing key masks", key_masks),
     ];
@@ -73,8 +74,14 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
 
     let nodes = degree - 1;
     // Outputs that an update touches: those of the records' entries.
-    let touched = count(&[updates, workload.shape.record_bits.div_ceil(u64::from(layout.entry_bits) * degree) + 1]);
-    let touched = if updates == 0 { 0 } else { touched.min(elements) };
+    let outputs_of = |index: u64| {
+        let (first, last) = layout.columns_of(index);
+        first / layout.degree..=last / layout.degree
+    };
+    let touched = workload.touched(elements, outputs_of);
+    sizes.layout.extend(operations(json!({ "tables": elements, "tables_rebuilt": touched })));
+    let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
+    let changed = count(&[updates, entries]).min(count(&[20, touched, degree, blocks]));
     let transform = ntt(degree);
     let make = |outputs: u64| {
         json!({
@@ -96,7 +103,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             "switch": { (&transform): count(&[queries, 2 * elements]) },
         },
         "extract": { (&transform): count(&[queries, 4 * elements]) },
-        "update_hint": { (&transform): count(&[2, touched, degree, blocks]) },
+        "update_hint": { "residue_multiply_adds": count(&[2, changed, degree]) },
         "update_packing_tables": make(touched),
     }));
     let samples = rows + roles * length * degree;

@@ -76,6 +76,12 @@ impl Layout {
         (bit / width) as usize..(bit + self.shape.record_bits).div_ceil(width) as usize
     }
 
+    /// First and last column of a record.
+    pub fn columns_of(&self, index: u64) -> (usize, usize) {
+        let range = self.entries_of(self.place(index).1);
+        (range.start, range.end - 1)
+    }
+
     /// Bits of the items from `item` on, so many of them, that hold records: first bit in the database, number.
     pub fn bits(&self, item: usize) -> (u64, u64) {
         let first = (item as u64 * self.records_per_item).min(self.shape.records);

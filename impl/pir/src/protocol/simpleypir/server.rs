@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lattice::pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable};
+use rayon::prelude::*;
 use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::layout::Layout;
@@ -13,7 +14,8 @@ use crate::database::{Database, check_change};
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, Tables, public_seed};
 use crate::rlwe::{
-    RingQueries, bodies, fill_rows, internal, inverted, pack_all, products, read_coefficients, replace_bits, workspace,
+    RingQueries, add_to_masks, bodies, fill_rows, internal, inverted, is_incremental, pack_all, products,
+    read_coefficients, replace_bits, workspace,
 };
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::FrameBuilder;
@@ -40,7 +42,14 @@ impl Public {
     }
 }
 
-/// The database, its packing tables and the public seed.
+/// What was added to consecutive entries of a row.
+struct Difference {
+    row: usize,
+    first_column: usize,
+    added: Vec<i32>,
+}
+
+/// The database, its hint, its packing tables and the public seed.
 pub struct Server {
     params: Params,
     layout: Layout,
@@ -49,6 +58,8 @@ pub struct Server {
     matrix: ColumnMatrix,
     /// a_k(1/X).
     factors: Vec<Poly<u32, Ntt>>,
+    /// For each element of an item the ring masks of its d columns, which updates change.
+    hint: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
     /// Updates so far, modulo 2^16.
     epoch: u16,
@@ -63,35 +74,72 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let matrix = clock.time("encode", Group::Offline, || encode(params, &layout, database, context))?;
         let factors = public.queries.factors()?;
-        let mut server =
-            Self { params: params.clone(), layout, public, seed, matrix, factors, tables: Tables::default(), epoch: 0 };
-        // One output at a time: its hints are larger than all else but the tables, and are needed for its table only.
-        let mut seconds = [0.0; 2];
+        let (hint, tables) = (Vec::with_capacity(layout.elements), Tables::default());
+        let mut server = Self { params: params.clone(), layout, public, seed, matrix, factors, hint, tables, epoch: 0 };
+        server.hint = clock.time("hint", Group::Offline, || {
+            (0..layout.elements).map(|element| server.masks_of(element, context.threads)).collect::<Result<_>>()
+        })?;
         context.progress.begin("packing_tables", layout.elements as u64);
-        for element in 0..layout.elements {
-            let table = server.table(element, context.threads, &mut seconds)?;
-            server.tables.push(table);
-            context.progress.advance(1);
-        }
+        server.tables = clock.time("packing_tables", Group::Offline, || -> Result<_> {
+            let table = |element: usize| {
+                let table = server.table(element);
+                context.progress.advance(1);
+                table
+            };
+            if context.threads > 1 {
+                Ok((0..layout.elements).into_par_iter().map(table).collect::<Result<Vec<_>>>()?.into_iter().collect())
+            } else {
+                (0..layout.elements).map(table).collect()
+            }
+        })?;
         context.progress.end();
-        clock.add("hint", Group::Offline, seconds[0]);
-        clock.add("packing_tables", Group::Offline, seconds[1]);
         Ok(server)
     }
 
-    /// The table of one output; adds the seconds of its hints and of itself.
-    fn table(&self, element: usize, threads: usize, seconds: &mut [f64; 2]) -> Result<PackingTable> {
+    /// The ring masks of one element's columns, from the database.
+    fn masks_of(&self, element: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
+        let (ring, degree) = (&*self.public.ring, self.layout.degree);
+        inverted(ring, &products(&self.matrix, ring, &self.factors, (element * degree, degree), threads)?)
+    }
+
+    fn table(&self, element: usize) -> Result<PackingTable> {
+        let Public { packing, masks, .. } = &self.public;
+        packing.preprocess(masks, &self.hint[element], &mut workspace()).map_err(internal)
+    }
+
+    /// Writes a changed record; returns the first of its columns and what was added to them.
+    fn change(&mut self, index: u64, record: &[u8]) -> Result<Difference> {
+        let layout = self.layout;
+        let (row, bit) = layout.place(index);
+        let range = layout.entries_of(bit);
+        let old: Vec<i32> = range.clone().map(|column| self.matrix.get(row, column)).collect();
+        let mut entries: Vec<u16> = old.iter().map(|entry| (entry + self.params.offset()) as u16).collect();
+        let first = bit - range.start as u64 * u64::from(layout.entry_bits);
+        replace_bits(&mut entries, layout.entry_bits, first, record, layout.shape.record_bits);
+        let mut added = Vec::with_capacity(old.len());
+        for ((column, entry), old) in range.clone().zip(entries).zip(old) {
+            let centred = i32::from(entry) - self.params.offset();
+            self.matrix.set(row, column, centred).map_err(internal)?;
+            added.push(centred - old);
+        }
+        Ok(Difference { row, first_column: range.start, added })
+    }
+
+    /// Takes changes into the ring masks, or computes those of the touched elements again where that is less work.
+    fn update_hint(&mut self, differences: &[Difference], touched: &BTreeSet<usize>, threads: usize) -> Result<()> {
         let degree = self.layout.degree;
-        let start = std::time::Instant::now();
-        let ring = &self.public.ring;
-        let hints = products(&self.matrix, ring, &self.factors, (element * degree, degree), threads)?;
-        seconds[0] += start.elapsed().as_secs_f64();
-        let start = std::time::Instant::now();
-        let masks = inverted(ring, &hints)?;
-        drop(hints);
-        let table = self.public.packing.preprocess(&self.public.masks, &masks, &mut workspace());
-        seconds[1] += start.elapsed().as_secs_f64();
-        table.map_err(internal)
+        let changed = differences.iter().map(|difference| difference.added.len()).sum();
+        if !is_incremental(changed, touched.len() * degree, self.matrix.blocks()) {
+            for &element in touched {
+                self.hint[element] = self.masks_of(element, threads)?;
+            }
+            return Ok(());
+        }
+        for Difference { row, first_column, added } in differences {
+            let masks = self.hint.iter_mut().flatten().skip(*first_column);
+            add_to_masks(&self.public.ring, &self.public.queries, *row, masks.zip(added.iter().copied()));
+        }
+        Ok(())
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
@@ -147,34 +195,31 @@ impl HintlessServer for Server {
         clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())
     }
 
-    /// Changes records; the hints and tables of the outputs they stand in are made anew. Clients hold nothing of the database,
-    /// so they need no message.
+    /// Changes records: hints by what changes, and the tables of the outputs that are touched anew (phases `update_hint`,
+    /// `update_packing_tables`). Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
         let layout = self.layout;
         changes.iter().try_for_each(|(index, record)| check_change(layout.shape, *index, record))?;
+        let clock = Arc::clone(&context.clock);
         let mut touched = BTreeSet::new();
-        for (index, record) in changes {
-            let (item, bit) = layout.place(*index);
-            let range = layout.entries_of(bit);
-            let mut entries = vec![0u16; range.len()];
-            for (entry, column) in entries.iter_mut().zip(range.clone()) {
-                *entry = (self.matrix.get(item, column) + self.params.offset()) as u16;
+        clock.time("update_hint", Group::Update, || -> Result<_> {
+            let mut differences = Vec::with_capacity(changes.len());
+            for (index, record) in changes {
+                let (first_column, last_column) = layout.columns_of(*index);
+                touched.extend(first_column / layout.degree..=last_column / layout.degree);
+                // An update that fails half-way leaves no table of a database that is no more.
+                self.tables.invalidate(touched.iter().copied());
+                differences.push(self.change(*index, record)?);
             }
-            let first = bit - range.start as u64 * u64::from(layout.entry_bits);
-            replace_bits(&mut entries, layout.entry_bits, first, record, layout.shape.record_bits);
-            for (entry, column) in entries.iter().zip(range.clone()) {
-                let centred = (i32::from(*entry) - self.params.offset()) as i16;
-                self.matrix.set(item, column, centred.into()).map_err(internal)?;
+            self.update_hint(&differences, &touched, context.threads)
+        })?;
+        clock.time("update_packing_tables", Group::Update, || -> Result<()> {
+            for element in self.tables.invalidate(touched) {
+                let table = self.table(element)?;
+                self.tables.set(element, table);
             }
-            touched.extend(range.start / layout.degree..=(range.end - 1) / layout.degree);
-        }
-        let mut seconds = [0.0; 2];
-        for element in self.tables.invalidate(touched) {
-            let table = self.table(element, context.threads, &mut seconds)?;
-            self.tables.set(element, table);
-        }
-        context.clock.add("update_hint", Group::Update, seconds[0]);
-        context.clock.add("update_packing_tables", Group::Update, seconds[1]);
+            Ok(())
+        })?;
         self.epoch = self.epoch.wrapping_add(1);
         Ok(())
     }
