@@ -109,7 +109,9 @@ fn keys_of_another_set_and_keys_that_are_none_are_refused() {
     let params = set(&text());
     let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
     // Other lengths, and other distributions with the same lengths.
-    for (from, to) in [("selector_expansion = 7", "selector_expansion = 8"), ("low = -7, high = 7", "low = -6, high = 6")] {
+    for (from, to) in
+        [("selector_expansion = 7", "selector_expansion = 8"), ("low = -7, high = 7", "low = -6, high = 6")]
+    {
         let mut other = Respire::client(&set(&text().replace(from, to)), shape, &mut context).unwrap();
         let refused = Respire::offline(&mut other, &mut server, &mut Link::new(Respire::NAME), &mut context);
         assert!(refused.unwrap_err().to_string().contains("parameter"), "{to}");
