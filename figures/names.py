@@ -8,6 +8,7 @@ PROTOCOLS = {
     "simplepir": "SimplePIR",
     "doublepir": "DoublePIR",
     "pirouette": "Pirouette",
+    "pirouette_h": "Pirouette^H",
     "respire": "Respire",
     "spiral": "Spiral",
     "ypir": "YPIR",
