@@ -33,6 +33,7 @@ from . import (
     inspire_notes,
     inspire_packing,
     loader,
+    pirouette_tables,
     primitives,
     security,
 )
@@ -41,7 +42,7 @@ from .errors import InputError
 from .output import rst_escape, write_text
 from .table import Table
 
-PROTOCOL_TABLES = ("figure4", "comparison", "security", *inspire.TABLES)
+PROTOCOL_TABLES = ("figure4", "comparison", "security", *inspire.TABLES, *pirouette_tables.TABLES)
 AUDIT_TABLES = ("security-sets", "security-limits")
 AUDIT_FIGURE = "security-curves"
 PRIMITIVE_FIGURES = {
@@ -140,6 +141,8 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
         return inspire.figure(which, joined, predictions, described, arguments.expected, arguments.out)
     if which in inspire.TABLES:
         return inspire.table(which, joined, predictions, described, arguments.expected).write(arguments.out)
+    if which in pirouette_tables.TABLES:
+        return pirouette_tables.table(which, joined, predictions, described, expected).write(arguments.out)
     if which == "security":
         if not arguments.predictions:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")

@@ -1,0 +1,153 @@
+"""The Pirouette paper's tables: every printed number, our sets beside them, from synthetic descriptions and records."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pirlab_figures import loader, pirouette_tables
+from pirlab_figures.errors import InputError
+
+EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
+
+
+def gadget(base_log2, digits):
+    return {"base_log2": base_log2, "dropped": 0, "digits": digits, "family": "balanced"}
+
+
+def instance(name, dimension, log2_modulus, stddev):
+    return {"name": name, "dimension": dimension, "log2_modulus": log2_modulus, "error_stddev": stddev}
+
+
+def description(half=False, bits_per_step=2):
+    layout = {
+        "degree": 2048,
+        "lwe_dimension": 460 if half else 768,
+        "plain_modulus": 16,
+        "first_bits": 8,
+        "fold_bits": 10,
+        "rotation_bits": 2,
+        "bits_per_step": bits_per_step,
+        "rotation_gadget": gadget(8, 5),
+        "automorphism_gadget": gadget(3, 17),
+        "squaring_gadget": gadget(5, 12),
+        "rgsw_gadget": gadget(4, 7),
+        "response_gadget": gadget(1, 24),
+    }
+    instances = [instance("ring", 2048, 56.0, 21.0), instance("response", 512, 24.0, 110.0)]
+    if half:
+        instances.append(instance("query", 460, 12.0, 7.0))
+    else:
+        layout["switching_gadget"] = gadget(2, 8)
+        instances += [instance("query", 2048, 56.0, 24.0), instance("key_switching", 768, 20.0, 8.0)]
+    names = ["blind_rotation_key", "automorphism_keys", "squaring_key", "ring_switching_key"]
+    messages = [{"name": n, "phase": "offline", "direction": "upload", "payload_bytes": 1000} for n in names]
+    return {"layout": layout, "instances": instances, "messages": messages}
+
+
+def row(protocol, records=1 << 20, **more):
+    return {
+        "set": f"{protocol}/2^20",
+        "sha256": protocol,
+        "protocol": protocol,
+        "records": records,
+        "record_bits": 2048,
+        "security_bits": 128.3,
+        "security_target": 128,
+        "security": [],
+        "failure_log2": -45.0,
+        "failure_random_log2": -60.0,
+        "failure_target": -40,
+    } | more
+
+
+@pytest.fixture
+def expected():
+    return loader.load_expected(EXPECTED)
+
+
+@pytest.fixture
+def predictions():
+    return pd.DataFrame([row("pirouette"), row("pirouette_h", security_bits=100.0)])
+
+
+@pytest.fixture
+def described():
+    return {
+        ("pirouette", 1 << 20, 2048): description(),
+        ("pirouette_h", 1 << 20, 2048): description(half=True, bits_per_step=1),
+    }
+
+
+def cells(table, line):
+    return {key: cell.text for key, cell in table.rows[line].cells.items()}
+
+
+def test_every_printed_parameter_is_in_a_table(expected):
+    left_out = {"Q_phase1", "selector_B", "selector_ell"}  # of the text, not of the table's columns
+    for number, listed in pirouette_tables.PARAMETERS.items():
+        keys = {key for key, _, _ in listed} | {"Q_1"}
+        printed = expected[(expected["paper"] == "pirouette") & (expected["table"].astype(str) == number)]
+        assert set(printed["metric"]) - left_out <= keys
+        assert len(set(printed["metric"]) - left_out) >= 4
+
+
+def test_parameters_stand_below_the_printed_ones(expected, predictions, described):
+    table = pirouette_tables.table("pirouette-table3", predictions, predictions, described, expected)
+    assert cells(table, 0)["n_in"] == "1300"
+    assert cells(table, 0)["B"] == "2^14"
+    ours = cells(table, 1)
+    assert (ours["n_in"], ours["n_out"], ours["log2_q_out"], ours["log2_Q_ksk"]) == ("2^11", "768", "12", "20")
+    assert (ours["sigma_squared"], ours["security"], ours["failure"]) == ("441", "128.3", "-45")
+    half = cells(table, 2)
+    assert (half["log2_Q_ksk"], half["B_ksk"], half["n_in"]) == ("–", "–", "460")
+    assert "†" in table.rows[2].cells["security"].marks
+    assert any(mark.key == "insecure" for mark, _ in table.footnotes)
+
+
+def test_table5_has_a_line_for_each_printed_database(expected, predictions, described):
+    table = pirouette_tables.table("pirouette-table5", predictions, predictions, described, expected)
+    printed = [r for r in table.rows if r.cells["series"].text.startswith("paper")]
+    assert [r.cells["v_2"].text for r in printed] == ["7", "9", "12"]
+    assert {r.cells["v_1"].text for r in printed} == {"11"}
+    assert {r.cells["log2_Q_1"].text for r in printed} == {"20"}
+
+
+def test_table6_evaluates_the_papers_formulas(expected, predictions, described):
+    joined = pd.DataFrame([row("pirouette", transcript=[{"name": "squaring_key", "payload_bytes": 999}])])
+    table = pirouette_tables.table("pirouette-table6", joined, predictions, described, expected)
+    data = table.data.set_index(["set", "key"])
+    assert data.loc[("pirouette/2^20", "blind_rotation_key"), "both"] == 4 * 768 * 1.5 * 5 * 2048 * 56 / 8
+    assert data.loc[("pirouette_h/2^20", "blind_rotation_key"), "both"] == 4 * 460 * 5 * 2048 * 56 / 8
+    assert data.loc[("pirouette/2^20", "key_switching_key"), "both"] == 2048 * 8 * 769 * 20 / 8
+    assert data.loc[("pirouette/2^20", "automorphism_keys"), "both"] == 11 * 2 * 2048 * 17 * 56 / 8
+    assert data.loc[("pirouette/2^20", "squaring_key"), "measured"] == 999
+    assert data.loc[("pirouette/2^20", "squaring_key"), "described"] == 1000
+    assert ("pirouette_h/2^20", "key_switching_key") not in data.index
+
+
+def measured(protocol, **more):
+    sizes = {"offline_upload_bytes": 2e8, "upload_bytes": 36, "download_bytes": 2048, "answer_s": 1.9}
+    about = {"status": "ok", "id": "one", "source_kind": "searched", "threads": 1, "repetitions": 5, "cpu": "some"}
+    about |= {"answer_q1_s": 1.9, "answer_q3_s": 1.9, "stale": None, "streamed": False, "seeded": False, "dirty": False}
+    about |= {"read_bandwidth": 15e9, "kernel": "avx2", "commit": "abc", "finished": "2026-11-22", "queries": 1}
+    return row(protocol, **(sizes | about | more))
+
+
+def test_table7_puts_measured_lines_below_the_papers(expected, predictions, described):
+    joined = pd.DataFrame([measured("pirouette"), measured("pirouette", status="skipped_memory", id="two")])
+    table = pirouette_tables.table("pirouette-table7", joined, predictions, described, expected)
+    printed = table.data[table.data["source"] == "paper"]
+    assert len(printed) == 24
+    first = printed[(printed["protocol"] == "Pirouette") & (printed["config"] == "threads=1")].iloc[0]
+    assert (first["query_size"], first["server_time"]) == (36, 19)
+    ours = [r for r in table.rows if r.record_id]
+    assert [r.record_id for r in ours] == ["one"]
+    assert ours[0].cells["ratio"].text == "0.10"
+    assert ours[0].cells["offline_comm"].text == "200"
+    above = table.rows[table.rows.index(ours[0]) - 1]
+    assert above.cells["source"].text == "paper"
+
+
+def test_tables_need_the_papers_numbers(predictions, described):
+    with pytest.raises(InputError, match="--expected"):
+        pirouette_tables.table("pirouette-table3", predictions, predictions, described, pd.DataFrame())
