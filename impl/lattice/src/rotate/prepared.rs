@@ -8,8 +8,8 @@ use crate::error::LatticeError;
 use crate::lwe::Lwe;
 use crate::product::Workspace;
 use crate::rlwe::{Rlwe, check};
-use ring::vector::TILE;
-use ring::{Buffer, Coefficient, Ring, Word};
+use ring::vector::{TILE, Tiles};
+use ring::{Buffer, Coefficient, Modulus, Ring, Word};
 
 /// A blind-rotation key in full, in the order in which rotations read it.
 pub struct BlindRotationKey<W: Word> {
@@ -21,17 +21,45 @@ pub struct BlindRotationKey<W: Word> {
     pub(super) rows: Buffer<W>,
 }
 
-/// Buffers of rotations.
+/// Buffers of rotations. Vectors of residues lie a tile apart.
 #[derive(Default)]
 pub(crate) struct Buffers<W> {
-    /// The transformed digits of both parts, modulo one prime; a tile apart, so that they do not share sets of the caches.
-    left: Vec<W>,
-    /// The products with each selector: mask, then body.
-    sums: Vec<W>,
+    /// Modulo one prime: the transformed digits of both parts of every active accumulator.
+    left: Aligned<W>,
+    /// Their products with each selector: mask, then body.
+    sums: Aligned<W>,
     /// X^c - 1 for each selector.
-    factors: Vec<W>,
-    /// The digits of both parts of every accumulator.
+    factors: Aligned<W>,
+    /// A product to be transformed back: mask, then body.
+    product: Aligned<W>,
+    /// The digits of both parts of every active accumulator.
     digits: Vec<i32>,
+    /// The accumulators that a step changes, and their exponents.
+    active: Vec<(usize, [usize; MAX_SELECTORS])>,
+}
+
+/// Words from a cache line on, as many as were needed so far.
+struct Aligned<W>(Option<Buffer<W>>);
+
+impl<W> Default for Aligned<W> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<W: Word> Aligned<W> {
+    fn fit(&mut self, len: usize) -> Result<(), LatticeError> {
+        if self.0.as_ref().is_none_or(|buffer| buffer.len() < len) {
+            let no_memory = |error| LatticeError::Parameter(format!("blind rotation: {error}"));
+            self.0 = Some(Buffer::zeroed(len).map_err(no_memory)?);
+        }
+        Ok(())
+    }
+
+    /// The first `len` words, which must have been made to fit.
+    fn first(&mut self, len: usize) -> &mut [W] {
+        self.0.as_mut().map_or(&mut [], |buffer| &mut buffer[..len])
+    }
 }
 
 impl<W: Word> BlindRotationKey<W> {
@@ -125,7 +153,10 @@ impl<W: Word> BlindRotationKey<W> {
     ) -> Result<(), LatticeError> {
         let (ring, order) = (self.ring(), 2 * self.ring().n() as u64);
         accumulators.iter().try_for_each(|accumulator| accumulator.check(ring))?;
-        let fits = |input: &Lwe| input.modulus.value() == order && input.a.len() == self.shape.dimension;
+        let fits = |input: &Lwe| {
+            let residues = input.b < order && input.a.iter().all(|&a| a < order);
+            residues && input.modulus.value() == order && input.a.len() == self.shape.dimension
+        };
         if inputs.len() != accumulators.len() || !inputs.iter().all(fits) {
             return Err(LatticeError::Mismatch(
                 "a blind rotation and LWE ciphertexts of another modulus, dimension or number",
@@ -133,7 +164,7 @@ impl<W: Word> BlindRotationKey<W> {
         }
         let length = self.gadget.length();
         let mut buffers = std::mem::take(&mut workspace.rotation);
-        buffers.fit(ring.n(), length, inputs.len());
+        buffers.fit(ring.n(), length, inputs.len())?;
         workspace.with_scratch(ring, |scratch, workspace| {
             for (accumulator, input) in accumulators.iter_mut().zip(inputs) {
                 let exponent = (order - input.b) % order;
@@ -144,37 +175,32 @@ impl<W: Word> BlindRotationKey<W> {
             for step in self.shape.steps() {
                 let (rows, later) = rest.split_at(Self::step_words(ring, step, length));
                 rest = later;
-                self.step(step, rows, accumulators, inputs, scratch, &mut buffers, workspace);
+                self.decompose(step, accumulators, inputs, scratch, &mut buffers, workspace);
+                self.multiply(step, rows, accumulators, &mut buffers);
             }
         });
         workspace.rotation = buffers;
         Ok(())
     }
 
-    /// One step on every accumulator.
-    #[expect(clippy::too_many_arguments, reason = "buffers and operands of an inner loop")]
-    fn step(
+    /// Notes which accumulators the step changes, and decomposes them: (X^c - 1) acc for a single selector, acc for several.
+    fn decompose(
         &self,
         step: Step,
-        rows: &[W],
-        accumulators: &mut [Rlwe<W, Coefficient>],
+        accumulators: &[Rlwe<W, Coefficient>],
         inputs: &[Lwe],
         scratch: &mut Rlwe<W, Coefficient>,
         buffers: &mut Buffers<W>,
         workspace: &mut Workspace<W>,
     ) {
-        let (ring, n, length, selectors) = (self.ring(), self.ring().n(), self.gadget.length(), step.selectors());
-        let order = 2 * n as u64;
-        let exponents = |input: &Lwe| step.exponents(&input.a, order);
-        for ((accumulator, input), digits) in
-            accumulators.iter().zip(inputs).zip(buffers.digits.chunks_exact_mut(2 * length * n))
-        {
-            let exponents = exponents(input);
-            if exponents == [0; MAX_SELECTORS] {
-                continue;
-            }
-            // A single selector multiplies (X^c - 1) acc, several multiply acc.
-            let source = if selectors == 1 {
+        let (ring, n, length) = (self.ring(), self.ring().n(), self.gadget.length());
+        let Buffers { digits, active, .. } = buffers;
+        active.clear();
+        let exponents = inputs.iter().map(|input| step.exponents(&input.a, 2 * n as u64));
+        active.extend(exponents.enumerate().filter(|(_, exponents)| *exponents != [0; MAX_SELECTORS]));
+        for ((index, exponents), digits) in active.iter().zip(digits.chunks_exact_mut(2 * length * n)) {
+            let accumulator = &accumulators[*index];
+            let source = if step.selectors() == 1 {
                 accumulator.mul_monomial_into(ring, exponents[0], scratch);
                 scratch.sub_assign(ring, accumulator);
                 &*scratch
@@ -185,52 +211,65 @@ impl<W: Word> BlindRotationKey<W> {
             workspace.digits(&self.gadget, &source.a, of_a);
             workspace.digits(&self.gadget, &source.b, of_b);
         }
-        for (limb, ((modulus, plan), rows)) in
-            ring.limbs().iter().zip(rows.chunks_exact(rows.len() / ring.limbs().len())).enumerate()
-        {
-            for ((accumulator, input), digits) in
-                accumulators.iter_mut().zip(inputs).zip(buffers.digits.chunks_exact(2 * length * n))
-            {
-                let exponents = exponents(input);
-                if exponents == [0; MAX_SELECTORS] {
-                    continue;
-                }
-                for (digits, left) in digits.chunks_exact(n).zip(buffers.left.chunks_exact_mut(n + TILE)) {
-                    plan.forward_signed(digits, &mut left[..n]);
-                }
-                let left: Vec<&[W]> = buffers.left.chunks_exact(n + TILE).map(|left| &left[..n]).collect();
-                let (single, several) = buffers.sums.split_at_mut(2 * n);
-                if selectors == 1 {
-                    let mut out: Vec<&mut [W]> = single.chunks_exact_mut(n).collect();
-                    ring.vectors().sum_tiles(modulus, &left, rows, &mut out);
+    }
+
+    /// Adds to the active accumulators the products of their digits with the step's rows.
+    fn multiply(&self, step: Step, rows: &[W], accumulators: &mut [Rlwe<W, Coefficient>], buffers: &mut Buffers<W>) {
+        let (ring, n, selectors) = (self.ring(), self.ring().n(), step.selectors());
+        let (pitch, terms, columns) = (n + TILE, 2 * self.gadget.length(), 2 * selectors);
+        let Buffers { left, sums, factors, product, digits, active } = buffers;
+        let left = left.first(active.len() * terms * pitch);
+        let sums = sums.first(active.len() * columns * pitch);
+        let rows = rows.chunks_exact(rows.len() / ring.primes().len());
+        for (limb, ((modulus, plan), rows)) in ring.limbs().iter().zip(rows).enumerate() {
+            for (digits, left) in digits.chunks_exact(n).zip(left.chunks_exact_mut(pitch)) {
+                plan.forward_signed(digits, &mut left[..n]);
+            }
+            ring.vectors().sum_tiles(modulus, Tiles { n, terms, columns }, left, rows, sums);
+            for ((index, exponents), sums) in active.iter().zip(sums.chunks_exact_mut(columns * pitch)) {
+                let accumulator = &mut accumulators[*index];
+                let parts = if selectors == 1 {
+                    &mut *sums
                 } else {
-                    let several = &mut several[..2 * selectors * n];
-                    let mut out: Vec<&mut [W]> = several.chunks_exact_mut(n).collect();
-                    ring.vectors().sum_tiles(modulus, &left, rows, &mut out);
-                    let factors = &mut buffers.factors[..selectors * n];
-                    for (factor, &exponent) in factors.chunks_exact_mut(n).zip(&exponents) {
-                        self.monomials.less_one(ring, limb, exponent, factor);
+                    let factors = factors.first(MAX_SELECTORS * pitch);
+                    for (factor, &exponent) in factors.chunks_exact_mut(pitch).zip(exponents).take(selectors) {
+                        self.monomials.less_one(ring, limb, exponent, &mut factor[..n]);
                     }
-                    let left: Vec<&[W]> = factors.chunks_exact(n).collect();
-                    let right: Vec<&[W]> = several.chunks_exact(n).collect();
-                    let mut out: Vec<&mut [W]> = single.chunks_exact_mut(n).collect();
-                    ring.vectors().sum_products(modulus, &left, &right, &mut out);
+                    let product = product.first(2 * pitch);
+                    self.combine(modulus, selectors, factors, sums, product);
+                    product
+                };
+                let (a, b) = parts.split_at_mut(pitch);
+                for (part, sum) in [(a, accumulator.a.limb_mut(limb)), (b, accumulator.b.limb_mut(limb))] {
+                    plan.inverse(&mut part[..n]);
+                    ring.vectors().add(modulus, sum, &part[..n]);
                 }
-                let (a, b) = single.split_at_mut(n);
-                plan.inverse(a);
-                plan.inverse(b);
-                ring.vectors().add(modulus, accumulator.a.limb_mut(limb), a);
-                ring.vectors().add(modulus, accumulator.b.limb_mut(limb), b);
             }
         }
+    }
+
+    /// The sum over the selectors of factor times sum, mask and body.
+    fn combine(&self, modulus: &Modulus<W>, selectors: usize, factors: &[W], sums: &[W], product: &mut [W]) {
+        let (n, pitch) = (self.ring().n(), self.ring().n() + TILE);
+        let none: &[W] = &[];
+        let (mut left, mut right) = ([none; MAX_SELECTORS], [none; 2 * MAX_SELECTORS]);
+        left.iter_mut().zip(factors.chunks_exact(pitch)).for_each(|(left, factor)| *left = &factor[..n]);
+        right.iter_mut().zip(sums.chunks_exact(pitch)).for_each(|(right, sum)| *right = &sum[..n]);
+        let (a, b) = product.split_at_mut(pitch);
+        let mut out = [&mut a[..n], &mut b[..n]];
+        self.ring().vectors().sum_products(modulus, &left[..selectors], &right[..2 * selectors], &mut out);
     }
 }
 
 impl<W: Word> Buffers<W> {
-    fn fit(&mut self, n: usize, length: usize, accumulators: usize) {
-        self.left.resize(2 * length * (n + TILE), W::default());
-        self.sums.resize(2 * (1 + MAX_SELECTORS) * n, W::default());
-        self.factors.resize(MAX_SELECTORS * n, W::default());
+    fn fit(&mut self, n: usize, length: usize, accumulators: usize) -> Result<(), LatticeError> {
+        let pitch = n + TILE;
+        self.left.fit(accumulators * 2 * length * pitch)?;
+        self.sums.fit(accumulators * 2 * MAX_SELECTORS * pitch)?;
+        self.factors.fit(MAX_SELECTORS * pitch)?;
+        self.product.fit(2 * pitch)?;
         self.digits.resize(accumulators * 2 * length * n, 0);
+        self.active.reserve(accumulators);
+        Ok(())
     }
 }

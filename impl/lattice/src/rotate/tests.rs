@@ -192,6 +192,9 @@ fn what_does_not_belong_together_is_refused() {
     for (order, dimension) in [(128, 6), (512, 6), (256, 5), (256, 7), (256, 0)] {
         assert!(matches!(outcome(Rlwe::zero(&t.ring), input(order, dimension)), Err(LatticeError::Mismatch(_))));
     }
+    let mut beyond = input(256, 6);
+    beyond.a[3] = 256;
+    assert!(matches!(outcome(Rlwe::zero(&t.ring), beyond), Err(LatticeError::Mismatch(_))));
     let number = key.rotate_all(&mut [Rlwe::zero(&t.ring)], &[], &mut workspace);
     assert!(matches!(number, Err(LatticeError::Mismatch(_))));
 }

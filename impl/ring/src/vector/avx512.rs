@@ -1,8 +1,8 @@
 //! The AVX-512 path: the plain loops of [`super::scalar`] compiled with its vectors. Every function enables
 //! the features of that kernel and is called only through [`super::Vectors`], which exist only where they were found.
 
-use super::TILE;
 use super::scalar::{self, Reduction};
+use super::{TILE, Tiles};
 use crate::modulus::Modulus;
 use crate::word::Word;
 use std::arch::x86_64::*;
@@ -182,32 +182,31 @@ pub(super) fn sum_products_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &
     }
 }
 
-/// Sums of products for one tile and `C` columns from `first` on, no more terms than need no reduction: `right` holds the tile's
-/// elements term after term, column after column, so that memory is read in one stream.
+/// Sums of products for one tile and `C` columns, no more terms than need no reduction: `left` is the tile of the first of as many
+/// vectors as terms, `right` the tile of the first term and the first of the columns, `out` that of the first sum. Vectors lie `pitch`
+/// elements apart, terms of `right` `columns` tiles.
 ///
 /// # Safety
-/// Every vector of `left` holds `at + TILE` elements, `right` TILE for each term and each of `columns` columns, of which `first + C` are
-/// at most all; as many elements as a tile has may be written at each of `out`.
+/// All these tiles may be read and those of `out` written.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[allow(clippy::needless_range_loop, reason = "loops over constants unroll, and the sums stay in registers")]
 unsafe fn tile<const C: usize>(
     plan: Plan,
-    left: &[&[u32]],
-    right: &[u32],
-    (first, columns): (usize, usize),
-    at: usize,
-    out: [*mut u32; C],
+    (terms, columns, pitch): (usize, usize, usize),
+    left: *const u32,
+    right: *const u32,
+    out: *mut u32,
 ) {
     let mut sums = [[[_mm512_setzero_si512(); 2]; REGISTERS]; C];
-    for (left, row) in left.iter().zip(right.chunks_exact(columns * TILE)) {
+    for term in 0..terms {
         for register in 0..REGISTERS {
             // SAFETY: the caller's promise.
-            let even = unsafe { _mm512_loadu_si512(left.as_ptr().add(at + register * LANES).cast()) };
+            let even = unsafe { _mm512_loadu_si512(left.add(term * pitch + register * LANES).cast()) };
             let odd = _mm512_srli_epi64::<32>(even);
             for c in 0..C {
                 // SAFETY: as above.
                 let right =
-                    unsafe { _mm512_loadu_si512(row.as_ptr().add((first + c) * TILE + register * LANES).cast()) };
+                    unsafe { _mm512_loadu_si512(right.add((term * columns + c) * TILE + register * LANES).cast()) };
                 let sum = &mut sums[c][register];
                 sum[0] = _mm512_add_epi64(sum[0], _mm512_mul_epu32(even, right));
                 sum[1] = _mm512_add_epi64(sum[1], _mm512_mul_epu32(odd, _mm512_srli_epi64::<32>(right)));
@@ -219,31 +218,36 @@ unsafe fn tile<const C: usize>(
             let sum = sums[c][register];
             let residues = if plan.is_short { merge_short(plan.reduction, sum) } else { merge(plan.reduction, sum) };
             // SAFETY: as above.
-            unsafe { _mm512_storeu_si512(out[c].add(register * LANES).cast(), residues) };
+            unsafe { _mm512_storeu_si512(out.add(c * pitch + register * LANES).cast(), residues) };
         }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-pub(super) fn sum_tiles_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &[u32], out: &mut [&mut [u32]]) {
+pub(super) fn sum_tiles_u32(modulus: &Modulus<u32>, sizes: Tiles, left: &[u32], right: &[u32], out: &mut [u32]) {
     const { assert!(TILE == LANES * REGISTERS) };
-    let columns = out.len();
-    let Some(plan) = Plan::new(modulus, left.len()).filter(|plan| left.len() <= plan.terms) else {
-        return scalar::sum_tiles(left, right, out, |left, right, out| {
+    let Some(plan) = Plan::new(modulus, sizes.terms).filter(|plan| sizes.terms <= plan.terms) else {
+        return scalar::sum_tiles(sizes, left, right, out, |left, right, out| {
             sum_products_u32(modulus, left, right, out);
         });
     };
-    for (i, right) in right.chunks_exact(left.len() * columns * TILE).enumerate() {
-        let at = i * TILE;
-        for first in (0..columns).step_by(2) {
-            // SAFETY: `Vectors::sum_tiles` asserts that all vectors hold as many elements, and a tile for each term and column.
-            unsafe {
-                let a = out[first].as_mut_ptr().add(at);
-                if first + 1 < columns {
-                    let b = out[first + 1].as_mut_ptr().add(at);
-                    tile::<2>(plan, left, right, (first, columns), at, [a, b]);
-                } else {
-                    tile::<1>(plan, left, right, (first, columns), at, [a]);
+    let Tiles { n, terms, columns } = sizes;
+    let pitch = n + TILE;
+    let groups = out.len() / (columns * pitch).max(1);
+    for at in (0..n).step_by(TILE) {
+        for group in 0..groups {
+            for first in (0..columns).step_by(2) {
+                // SAFETY: `Vectors::sum_tiles` asserts that there are `groups` times `terms` and `columns` vectors of n elements `pitch`
+                // apart on either side, and tiles for each term and column: `terms * columns` for each TILE of n.
+                unsafe {
+                    let left = left.as_ptr().add(group * terms * pitch + at);
+                    let right = right.as_ptr().add(at * terms * columns + first * TILE);
+                    let out = out.as_mut_ptr().add((group * columns + first) * pitch + at);
+                    if first + 1 < columns {
+                        tile::<2>(plan, (terms, columns, pitch), left, right, out);
+                    } else {
+                        tile::<1>(plan, (terms, columns, pitch), left, right, out);
+                    }
                 }
             }
         }

@@ -20,6 +20,17 @@ use crate::word::Word;
 /// Elements of a tile: see [`Vectors::sum_tiles`].
 pub const TILE: usize = 64;
 
+/// Sizes of a sum by tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Elements of a vector.
+    pub n: usize,
+    /// Products of a sum.
+    pub terms: usize,
+    /// Sums of a group.
+    pub columns: usize,
+}
+
 /// Arithmetic of slices on the path of one kernel, which the processor was seen to support. Inputs and results are residues in
 /// [0, q) unless said otherwise; slices of one call have one length.
 #[derive(Clone, Copy, Debug)]
@@ -110,19 +121,29 @@ impl Vectors {
         }
     }
 
-    /// As [`Self::sum_products`], with `right` in tiles of [`TILE`] elements: tile after tile, in it term after term, column after column. For
-    /// keys that are read from memory once: one stream where slices make one for each term and column.
+    /// As [`Self::sum_products`] for several left sides and one right one, all flat: for each group g of `terms` vectors of `left`, the sums
+    /// for the C columns of `right` are C vectors of `out`. Vectors of n elements lie n + [`TILE`] apart on both sides, so that they do
+    /// not share sets of the caches. `right` lies in tiles of [`TILE`] elements: tile after tile, in it term after term, column after
+    /// column. For keys that are read from memory once: one stream where slices make one for each term and column, and a tile serves
+    /// all groups while it is in the first-level cache.
     ///
     /// # Panics
-    /// If lengths differ or are no multiples of a tile, or `right` does not hold a vector for each term and column.
-    pub fn sum_tiles<W: Word>(self, modulus: &Modulus<W>, left: &[&[W]], right: &[W], out: &mut [&mut [W]]) {
-        let n = out.first().map_or(0, |column| column.len());
-        assert!(n.is_multiple_of(TILE) && right.len() == left.len() * out.len() * n, "a tile for each term and column");
-        assert!(left.iter().all(|vector| vector.len() == n) && out.iter().all(|column| column.len() == n));
-        if n == 0 || left.is_empty() {
-            return out.iter_mut().for_each(|column| column.fill(W::default()));
-        }
-        W::sum_tiles(self, modulus, left, right, out);
+    /// If n is no multiple of a tile, or `left`, `right` or `out` does not hold as many vectors as the others make.
+    pub fn sum_tiles<W: Word>(
+        self,
+        modulus: &Modulus<W>,
+        Tiles { n, terms, columns }: Tiles,
+        left: &[W],
+        right: &[W],
+        out: &mut [W],
+    ) {
+        let (pitch, groups) = (n + TILE, left.len() / (terms * (n + TILE)).max(1));
+        assert!(
+            n.is_multiple_of(TILE) && n > 0 && right.len() == terms * columns * n,
+            "a tile for each term and column"
+        );
+        assert!(left.len() == groups * terms * pitch && out.len() == groups * columns * pitch, "vectors a tile apart");
+        W::sum_tiles(self, modulus, Tiles { n, terms, columns }, left, right, out);
     }
 
     /// `sums[j] += sum over t of digits[t] * rows[t * sums.len() + j]`, modulo 2^32: rows of a key switch modulo a power of two.

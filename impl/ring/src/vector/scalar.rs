@@ -1,6 +1,6 @@
 //! The portable path, and the plain loops that the other paths compile again with their own vectors.
 
-use super::TILE;
+use super::{TILE, Tiles};
 use crate::modulus::{Barrett, Modulus};
 use crate::word::Word;
 
@@ -197,21 +197,25 @@ pub(super) fn compose_pair((p0, p1): (u32, u32), inverse: u32, a: &[u32], b: &[u
 
 /// Sums over tiles by sums of slices: see [`super::Vectors::sum_tiles`].
 pub(super) fn sum_tiles<W: Word>(
-    left: &[&[W]],
+    Tiles { n, terms, columns }: Tiles,
+    left: &[W],
     right: &[W],
-    out: &mut [&mut [W]],
+    out: &mut [W],
     sum: impl Fn(&[&[W]], &[&[W]], &mut [&mut [W]]),
 ) {
-    let columns = out.len();
-    let (mut of_left, mut of_column) = (Vec::with_capacity(left.len()), Vec::with_capacity(left.len()));
-    for (i, right) in right.chunks_exact(left.len() * columns * TILE).enumerate() {
-        let at = i * TILE..(i + 1) * TILE;
-        of_left.clear();
-        of_left.extend(left.iter().map(|left| &left[at.clone()]));
-        for (column, out) in out.iter_mut().enumerate() {
-            of_column.clear();
-            of_column.extend(right.chunks_exact(TILE).skip(column).step_by(columns));
-            sum(&of_left, &of_column, &mut [&mut out[at.clone()]]);
+    let pitch = n + TILE;
+    let (mut of_left, mut of_column) = (Vec::with_capacity(terms), Vec::with_capacity(terms));
+    for (group, out) in out.chunks_exact_mut((columns * pitch).max(1)).enumerate() {
+        let left = &left[group * terms * pitch..][..terms * pitch];
+        for at in (0..n).step_by(TILE) {
+            let right = &right[at * terms * columns..][..terms * columns * TILE];
+            of_left.clear();
+            of_left.extend(left.chunks_exact(pitch).map(|left| &left[at..at + TILE]));
+            for column in 0..columns {
+                of_column.clear();
+                of_column.extend(right.chunks_exact(TILE).skip(column).step_by(columns));
+                sum(&of_left, &of_column, &mut [&mut out[column * pitch + at..][..TILE]]);
+            }
         }
     }
 }

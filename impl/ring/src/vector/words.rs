@@ -1,6 +1,6 @@
 //! The kernels that differ between 32-bit and 64-bit words.
 
-use super::{Vectors, dispatch, scalar};
+use super::{Tiles, Vectors, dispatch, scalar};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512, ifma};
 use crate::kernel::Kernel;
@@ -17,7 +17,7 @@ pub trait WordKernels: Sized {
     /// See [`Vectors::sum_products`].
     fn sum_products(k: Vectors, modulus: &Modulus<Self>, left: &[&[Self]], right: &[&[Self]], out: &mut [&mut [Self]]);
     /// See [`Vectors::sum_tiles`].
-    fn sum_tiles(k: Vectors, modulus: &Modulus<Self>, left: &[&[Self]], right: &[Self], out: &mut [&mut [Self]]);
+    fn sum_tiles(k: Vectors, modulus: &Modulus<Self>, sizes: Tiles, left: &[Self], right: &[Self], out: &mut [Self]);
     /// See [`Vectors::reduce`].
     fn reduce(k: Vectors, modulus: &Modulus<Self>, x: &[u64], out: &mut [Self]);
     /// A vector permuted in aligned blocks of 16.
@@ -43,12 +43,12 @@ impl WordKernels for u32 {
         dispatch!(k, sum_products_u32(modulus, left, right, out));
     }
 
-    fn sum_tiles(k: Vectors, modulus: &Modulus<u32>, left: &[&[u32]], right: &[u32], out: &mut [&mut [u32]]) {
+    fn sum_tiles(k: Vectors, modulus: &Modulus<u32>, sizes: Tiles, left: &[u32], right: &[u32], out: &mut [u32]) {
         match k.kernel {
             // SAFETY: `Vectors` exist only if the processor has every feature that their kernel's functions enable.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::sum_tiles_u32(modulus, left, right, out) },
-            _ => scalar::sum_tiles(left, right, out, |left, right, out| {
+            Kernel::Avx512 => unsafe { avx512::sum_tiles_u32(modulus, sizes, left, right, out) },
+            _ => scalar::sum_tiles(sizes, left, right, out, |left, right, out| {
                 Self::sum_products(k, modulus, left, right, out);
             }),
         }
@@ -103,8 +103,10 @@ impl WordKernels for u64 {
         short_or!(k, modulus, sum_products(left, right, out), scalar::sum_products_u64(modulus, left, right, out));
     }
 
-    fn sum_tiles(k: Vectors, modulus: &Modulus<u64>, left: &[&[u64]], right: &[u64], out: &mut [&mut [u64]]) {
-        scalar::sum_tiles(left, right, out, |left, right, out| Self::sum_products(k, modulus, left, right, out));
+    fn sum_tiles(k: Vectors, modulus: &Modulus<u64>, sizes: Tiles, left: &[u64], right: &[u64], out: &mut [u64]) {
+        scalar::sum_tiles(sizes, left, right, out, |left, right, out| {
+            Self::sum_products(k, modulus, left, right, out);
+        });
     }
 
     fn reduce(_: Vectors, modulus: &Modulus<u64>, x: &[u64], out: &mut [u64]) {
