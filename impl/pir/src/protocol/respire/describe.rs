@@ -107,7 +107,8 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload, query: u64, ans
         .saturating_add(vectors + leaves.max(products + streamed))
         .saturating_add(slots)
         .saturating_add(2 * answer);
-    let exchange = 3 * key_bytes(params);
+    // The message as it was made and as it travels.
+    let exchange = 2 * key_bytes(params);
     let secrets = (1 + params.vector_length as u64) * 3 * poly;
     MemoryMap {
         server,
@@ -116,9 +117,58 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload, query: u64, ans
     }
 }
 
-/// NTTs of a product of `parts` polynomials with keys of that length, and back.
-fn product_ntts(parts: u64, length: u64, primes: u64) -> u64 {
-    (parts * length + 2) * primes
+/// What a step computes with polynomials of the large ring.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    transforms: u64,
+    digits: u64,
+    multiply_adds: u64,
+    moved: u64,
+}
+
+impl Work {
+    /// Transforms alone.
+    fn transforms(transforms: u64) -> Self {
+        Self { transforms, ..Self::default() }
+    }
+
+    /// Products of `parts` polynomials of n coefficients with keys of `length` digits, modulo so many primes, and back.
+    fn product(parts: u64, length: u64, n: u64, primes: u64) -> Self {
+        let digits = parts * length;
+        Self { transforms: (digits + 2) * primes, digits: digits * n, multiply_adds: 2 * digits * n * primes, moved: 0 }
+    }
+
+    /// Automorphisms with keys of `length` digits.
+    fn automorphism(length: u64, n: u64, primes: u64) -> Self {
+        Self { moved: 2 * n * primes, ..Self::product(1, length, n, primes) }
+    }
+
+    fn times(self, factor: u64) -> Self {
+        Self {
+            transforms: count(&[self.transforms, factor]),
+            digits: count(&[self.digits, factor]),
+            multiply_adds: count(&[self.multiply_adds, factor]),
+            moved: count(&[self.moved, factor]),
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            transforms: self.transforms.saturating_add(other.transforms),
+            digits: self.digits.saturating_add(other.digits),
+            multiply_adds: self.multiply_adds.saturating_add(other.multiply_adds),
+            moved: self.moved.saturating_add(other.moved),
+        }
+    }
+
+    fn describe(self, n: u64) -> serde_json::Value {
+        json!({
+            (ntt(n)): self.transforms,
+            "digits": self.digits,
+            "residue_multiply_adds": self.multiply_adds,
+            "automorphism_slots": self.moved,
+        })
+    }
 }
 
 fn operation_counts(
@@ -127,21 +177,24 @@ fn operation_counts(
     workload: &Workload,
 ) -> serde_json::Map<String, serde_json::Value> {
     let Lengths { selector, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
-    let (n, primes, kept) = (params.rlwe.degree, params.rlwe.primes.len() as u64, params.matrix_primes as u64);
-    let queries = workload.queries;
-    let transform = ntt(n as u64);
-    let each = |counts: u64| count(&[queries, counts]);
+    let (degree, primes, kept) = (params.rlwe.degree, params.rlwe.primes.len() as u64, params.matrix_primes as u64);
+    let (n, queries) = (degree as u64, workload.queries);
+    let transform = ntt(n);
     let [leaf_count, row_count] = coefficients(layout, selector as usize);
-    let switches = |count: usize| extraction_automorphisms(n, &positions(n, count), Extraction::Tree) as u64;
+    let switches = |count: usize| extraction_automorphisms(degree, &positions(degree, count), Extraction::Tree) as u64;
     let (rows, columns) = (layout.rows as u64, layout.matrix_columns() as u64);
     let (parts, slots) = (layout.parts as u64, layout.slots as u64);
     // A CMUX for every stored pair: missing columns make fewer.
     let cmuxes: u64 = (0..layout.column_bits).map(|bit| (layout.columns as u64).min(1 << bit)).sum();
-    let cmux = product_ntts(2, selector, primes);
-    let projected = u64::from(layout.dimensions.slots().ilog2()) * product_ntts(1, selector_expansion, primes);
-    let all_slots = each(slots);
-    let elements = all_slots.div_ceil(params.slots_per_body() as u64);
+    let cmux = Work::product(2, selector, n, primes);
+    let leaves = Work::automorphism(leaf_expansion, n, primes).times(switches(leaf_count));
+    let selectors = Work::automorphism(selector_expansion, n, primes).times(switches(row_count));
+    let converted = Work::product(2, conversion, n, primes).plus(Work::transforms(4 * primes)).times(row_count as u64);
+    let levels = u64::from(layout.dimensions.slots().ilog2());
+    let projected = Work::automorphism(selector_expansion, n, primes).times(levels * slots);
+    let elements = count(&[queries, slots]).div_ceil(params.slots_per_body() as u64);
     let width = elements.min(params.vector_length as u64);
+    let vectors = Work::product(1, vector, n, primes).times(width).plus(Work::product(1, response, n, 1));
     let touched = count(&[workload.updates, parts]);
     let cells = count(&[rows, columns]);
     operations(json!({
@@ -149,29 +202,23 @@ fn operation_counts(
             (&transform): if workload.streamed { 0 } else { count(&[kept, cells]) },
             "bytes_written": if workload.streamed { 0 } else { layout.shape.database_bytes() },
         },
-        "query": { (&transform): each(6 * primes), "gaussian_samples": each(2 * n as u64) },
+        "query": { (&transform): count(&[queries, 6 * primes]), "gaussian_samples": count(&[queries, 2 * n]) },
         "answer": {
-            "parse": { (&transform): each(2 * primes), "words_read": each((leaf_count + row_count) as u64 * primes) },
-            "leaves": {
-                (&transform): each(switches(leaf_count) * product_ntts(1, leaf_expansion, primes) + 2 * rows * kept),
+            "parse": {
+                (&transform): count(&[queries, 2 * primes]),
+                "words_read": count(&[queries, (leaf_count + row_count) as u64 * primes]),
             },
-            "selectors": {
-                (&transform): each(
-                    switches(row_count) * product_ntts(1, selector_expansion, primes)
-                        + row_count as u64 * (product_ntts(2, conversion, primes) + 4 * primes)
-                ),
-            },
+            "leaves": leaves.plus(Work::transforms(2 * rows * kept)).times(queries).describe(n),
+            "selectors": selectors.plus(converted).times(queries).describe(n),
             "first_dimension": {
                 "table_bytes": count(&[queries.div_ceil(BATCH as u64), layout.stored_bytes(params.matrix_primes)]),
-                "residue_multiply_adds": count(&[2, queries, kept, cells, n as u64]),
-                (&transform): each(2 * columns * kept),
+                "residue_multiply_adds": count(&[2, queries, kept, cells, n]),
+                (&transform): count(&[queries, 2 * columns * kept]),
             },
-            "folding": { (&transform): each(parts * cmuxes * cmux) },
-            "rotation": { (&transform): each(parts * u64::from(layout.position_bits) * cmux) },
-            "projection": { (&transform): each(slots * projected) },
-            "response": {
-                (&transform): count(&[elements, width * product_ntts(1, vector, primes) + response + 2]),
-            },
+            "folding": cmux.times(cmuxes).times(parts).times(queries).describe(n),
+            "rotation": cmux.times(u64::from(layout.position_bits)).times(parts).times(queries).describe(n),
+            "projection": projected.times(queries).describe(n),
+            "response": vectors.times(elements).describe(n),
         },
         "extract": { (&transform): count(&[12, elements]) },
         "update_server": { (&transform): count(&[2, kept, touched]) },
