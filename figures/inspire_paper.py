@@ -114,8 +114,8 @@ class Measured:
 
     @property
     def published(self) -> bool:
-        """Whether the set is as a paper or its authors' code has it, down to the modulus of plaintexts or up to it:
-        InsPIRe's sets modulo 65537 are our own, with the messages of the published ones modulo 65535."""
+        """Whether its messages are those of a set that a paper or its authors' code has: also InsPIRe's sets modulo
+        65537, our own but for that as published modulo 65535."""
         if self.row["source_kind"] == "published":
             return True
         layout = (self.row.get("description") or {}).get("layout") or {}
