@@ -52,7 +52,7 @@ def choose(
 def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     """What speaks for and against a protocol, beside the one that was ranked first."""
     if choice.best is None or winner.best is None:
-        return ["no set keeps the bounds", *choice.account.lines()[1:]]
+        return ["no set keeps the bounds", *(line.strip() for line in choice.account.lines()[1:])]
     mine, first = choice.best.figures, winner.best.figures
     words = [objective.words(mine)]
     if choice is winner:
