@@ -64,25 +64,29 @@ impl<W: Word> Decompositions<W> {
     fn nearest(&self, ciphertext: &Lwe, log_step: u32) -> Result<u64, Failed> {
         let phase = self.key.phase(ciphertext).map_err(Failed::from)?;
         let modulus = &ciphertext.modulus;
-        Ok(modulus.add(phase, 1 << log_step >> 1) >> log_step)
+        Ok(modulus.add(phase, (1 << log_step) >> 1) >> log_step)
     }
 
-    /// Whether the floor keeps all but the lowest digit.
+    /// Whether `rest` is `whole` without the lowest `bits` bits of the message: the error of the input stays in both.
+    fn lacks(&self, mut whole: Lwe, rest: &Lwe, message: u64, bits: u32) -> Result<bool, Failed> {
+        whole.sub_assign(rest).map_err(Failed::from)?;
+        Ok(self.nearest(&whole, self.layout.low())? == message & ((1 << bits) - 1))
+    }
+
+    /// Whether the floor subtracts the lowest digit, and not another.
     fn floor(&mut self, input: &Input) -> Result<bool, Failed> {
         let (layout, workspace) = (&self.layout, &mut self.fixture.workspace);
         let rest = self.bootstrapper.floor(layout, &input.ciphertext, 0, workspace).map_err(Failed::from)?;
-        let kept = input.message >> layout.bits() << layout.bits();
-        Ok(self.nearest(&rest, layout.low())? == kept)
+        self.lacks(input.ciphertext.clone(), &rest, input.message, layout.bits())
     }
 
-    /// Whether every digit decrypts.
+    /// Whether every floor subtracts its digit. What a wrong one leaves is mere noise to the next digit, mostly.
     fn digits(&mut self, input: &Input) -> Result<bool, Failed> {
         let (layout, workspace) = (self.layout, &mut self.fixture.workspace);
         let digits = self.bootstrapper.digits(&layout, &input.ciphertext, workspace).map_err(Failed::from)?;
-        let (bits, mask) = (layout.bits(), (1 << layout.bits()) - 1);
-        for (k, digit) in (0..).zip(&digits) {
-            let wanted = input.message >> (k * bits) & mask;
-            if self.nearest(digit, layout.low() + k * bits)? != wanted {
+        for (k, digit) in (0..).zip(&digits).skip(1) {
+            let whole = self.bootstrapper.digit(&layout, &input.ciphertext, k).map_err(Failed::from)?;
+            if !self.lacks(whole, digit, input.message, k * layout.bits())? {
                 return Ok(false);
             }
         }

@@ -19,9 +19,9 @@ use crate::primitive::settings::{Refusal, Settings};
 pub enum Decision {
     /// LWE to RGSW: which half of the circle the phase is in.
     Rgsw,
-    /// The floor that subtracts the lowest digit.
+    /// The floor that subtracts the lowest digit: what is subtracted.
     Floor,
-    /// All digits.
+    /// All digits: what each floor subtracts.
     Digit,
     /// The bits of a digit.
     Bits,
