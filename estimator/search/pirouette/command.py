@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from math import log2
 from pathlib import Path
 
 from ...cost.units import DEFAULTS, UnitCosts
@@ -32,9 +33,10 @@ CONSIDERED, SLACK = 60, 1.01
 OFFLINE_BYTES, OFFLINE_BYTES_HALF = 1.2e9, 650e6
 
 
-def space_of(half: bool, body_bits: int = 9) -> Space:
-    """All secure rings and small keys."""
-    rings: list[Ring] = secure_rings(DEGREE, PRIME_PAIRS, SECRETS)
+def space_of(half: bool, body_bits: int = 9, modulus_bits: Sequence[int] = ()) -> Space:
+    """All secure small keys, and rings; of moduli of so many bits (rounded) only, where any are given."""
+    pairs = [pair for pair in PRIME_PAIRS if not modulus_bits or round(log2(pair[0] * pair[1])) in modulus_bits]
+    rings: list[Ring] = secure_rings(DEGREE, pairs, SECRETS)
     keys: list[SmallKey] = (
         secure_small_keys(range(400, 580, 4), (2 * DEGREE).bit_length() - 1)
         if half
@@ -70,6 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--failure", type=float, default=-42.0, help="log2 of the probability of a wrong record (-42)")
     parser.add_argument("--megabytes", type=float, help="of keys, both halves (the paper's: 1200, and 650 with --half)")
+    parser.add_argument("--modulus-bits", nargs="+", type=int, default=[], help="bits of Q to look at (53 54 55 56)")
     parser.add_argument("--show", type=int, default=3, help="how many sets to print of each size (3)")
     parser.add_argument("--costs", type=Path, default=DEFAULTS, help="unit costs (the committed ones)")
     parser.add_argument("--commit", help="commit at which the search is run, for the files' source")
@@ -81,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.megabytes * 1e6 if options.megabytes else OFFLINE_BYTES_HALF if options.half else OFFLINE_BYTES
     )
     limits = Limits(bytes_limit, options.failure, options.margin)
-    space, units = space_of(options.half, options.body_bits), UnitCosts.load(options.costs)
+    space, units = space_of(options.half, options.body_bits, options.modulus_bits), UnitCosts.load(options.costs)
     missing = 0
     for index_bits in options.index_bits:
         found = Search(space, units, index_bits, limits, options.half).best(max(options.show, CONSIDERED))
