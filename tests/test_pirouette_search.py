@@ -184,7 +184,7 @@ def test_spaces_are_secure_and_no_wider_than_needed():
 
 def test_files_name_their_search(tmp_path, capsys, monkeypatch):
     space = Space([RING], KEYS, **SMALL)
-    monkeypatch.setattr("pirlab_estimator.search.pirouette.command.space_of", lambda half, body_bits, modulus_bits: space)
+    monkeypatch.setattr("pirlab_estimator.search.pirouette.command.space_of", lambda *options: space)
     assert main(["20", "--commit", "abc", "--out", str(tmp_path)]) == 0
     written = tomllib.loads((tmp_path / "pirouette" / "2^20.toml").read_text())
     assert written["source"]["command"] == "python -m pirlab_estimator.search.pirouette 20"
