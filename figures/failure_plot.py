@@ -93,7 +93,7 @@ def _legend(axes: Axes, decisions: list[str], rings: list[int]) -> None:
         )
     handles.append(Line2D([], [], color=style.GREY, linewidth=0.8, label="agreement"))
     handles.append(Patch(color=style.LIGHT, label="variance within 1/16"))
-    axes.legend(handles=handles, loc="upper left", handletextpad=0.4)
+    axes.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, handletextpad=0.4)
 
 
 def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
