@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lattice::Masks;
 use rand::RngCore;
-use ring::Ring;
+use ring::{DiscreteGaussian, Ring};
 
 use super::encrypted;
 use super::form::Selecting;
@@ -30,6 +30,8 @@ pub struct Client<F> {
     layout: Layout,
     responder: Responder,
     secrets: Secrets,
+    /// Of queries.
+    error: DiscreteGaussian,
     /// Tells this client's keys from another's in the noise log.
     key: u64,
     /// What the server knows this client by, once it has its keys.
@@ -56,6 +58,7 @@ impl<F: Selecting> Client<F> {
             layout,
             responder,
             secrets,
+            error: keys::gaussian(params.query.encryption().error)?,
             key,
             session: None,
             seed,
@@ -116,7 +119,8 @@ impl<F: Selecting> Client<F> {
             let place = self.layout.place(index);
             let messages = self.params.query.messages(place.item, bits)?;
             let masks = encryption.masks(&seed, number, messages.len(), dimension);
-            encryption.encrypt(F::key(&self.secrets), &masks, &messages, &mut context.rng, &mut bodies)?;
+            let noise = (&self.error, &mut context.rng);
+            encryption.encrypt(F::key(&self.secrets), &masks, &messages, noise, &mut bodies);
             places.push(place);
         }
         let bodies = bodies.finish();

@@ -163,14 +163,12 @@ impl Encryption {
         key: &LweKey,
         masks: &[Vec<u64>],
         messages: &[u64],
-        rng: &mut impl RngCore,
+        (error, rng): (&DiscreteGaussian, &mut impl RngCore),
         out: &mut BitWriter,
-    ) -> Result<()> {
-        let error = DiscreteGaussian::new(self.error).map_err(|e| Error::value("query.error", e.to_string()))?;
+    ) {
         for (mask, message) in masks.iter().zip(messages) {
-            out.put(self.body(key, mask, *message, &error, rng), self.body_bits);
+            out.put(self.body(key, mask, *message, error, rng), self.body_bits);
         }
-        Ok(())
     }
 
     /// The ciphertexts of those masks and the next bodies of a request.
