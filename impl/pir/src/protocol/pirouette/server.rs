@@ -238,7 +238,9 @@ impl<F: Selecting> Server<F> {
 
     /// LWE to RGSW.
     fn convert(&self, keys: &ServerKeys, bits: &[Lwe], threads: usize) -> Result<Selectors> {
-        let group = bits.len().div_ceil(threads).clamp(1, BITS_TOGETHER);
+        // As many groups of one size for every thread.
+        let groups = bits.len().div_ceil(BITS_TOGETHER).next_multiple_of(threads.max(1));
+        let group = bits.len().div_ceil(groups.max(1)).max(1);
         let convert = |bits: &[Lwe]| keys.converter.convert_all(bits, keys.rotation(), &mut workspace());
         let groups: std::result::Result<Vec<_>, _> = if threads > 1 {
             bits.par_chunks(group).map(convert).collect()
