@@ -26,6 +26,7 @@ def description(half=False, bits_per_step=2):
         "first_bits": 8,
         "fold_bits": 10,
         "rotation_bits": 2,
+        "encrypted": False,
         "bits_per_step": bits_per_step,
         "rotation_gadget": gadget(8, 5),
         "automorphism_gadget": gadget(3, 17),

@@ -28,6 +28,7 @@ def described(protocol="pirouette", **layout):
         "first_bits": 8,
         "fold_bits": 10,
         "rotation_bits": 2,
+        "encrypted": False,
         "polynomials_per_record": 1,
         "used_coefficients": 512,
         "bits_per_step": 2,
@@ -128,3 +129,33 @@ def test_chains_are_one_call():
         (described(), described("pirouette_h"), described(first_bits=9, fold_bits=9, rows=512)), found
     ):
         assert prediction == predict_noise([description])[0]
+
+
+def stages_of(description):
+    return {s["stage"]: s for s in predict_noise([description])[0]["stages"]}
+
+
+@pytest.mark.parametrize("protocol", ["pirouette", "pirouette_h"])
+def test_databases_of_one_polynomial_and_of_one_row(protocol):
+    """No bit, no digit, no leaf to err: stages that do not exist are left out, and no variance is negative."""
+    one = {"index_bits": 0, "digits": 0, "rows": 1, "first_bits": 0, "fold_bits": 0, "rotation_bits": 0}
+    stages = stages_of(described(protocol, **one))
+    assert not {"digit", "floor_msb", "floor_rest", "rgsw_input"} & set(stages)
+    for layout in (one, {"rows": 1, "first_bits": 0}, {"rows": 2, "first_bits": 1}):
+        assert all(s["variance"] >= 0 for s in stages_of(described(protocol, **layout)).values())
+
+
+def test_trees_without_bits_have_no_error():
+    product = lattice.ProductNoise(Noise(100.0), lattice.NOTHING)
+    tree = lattice.selector_tree(np.array([0.0, 1.0, 8.0]), product, Noise(3.0))
+    assert np.asarray(tree.errors.variance).tolist() == [0, 3, 3 + 254 * 100]
+    assert np.asarray(tree.selected.variance).tolist() == [0, 3, 703]
+
+
+def test_an_encrypted_database_starts_from_fresh_ciphertexts():
+    description = described(rows=1, first_bits=0, encrypted=True)
+    (ring,) = [i for i in description["instances"] if i["name"] == "ring"]
+    stages = stages_of(description)
+    assert stages["first_product"]["variance"] == pytest.approx(ring["error_stddev"] ** 2)
+    plain = stages_of(described())
+    assert stages["folded"]["variance"] < plain["folded"]["variance"]

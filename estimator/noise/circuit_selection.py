@@ -41,6 +41,8 @@ class Setting:
     fold_bits: Numbers
     rotation_bits: Numbers
     rows: Numbers
+    encrypted: Numbers = 0.0
+    """1 where clients encrypt the database: cells are fresh ciphertexts, folded only."""
 
     @cached_property
     def rows_made(self) -> RgswNoise:
@@ -71,14 +73,17 @@ class Setting:
         """A column over random data; where leaves are rounded to a smaller modulus, each error is its leaf's own."""
         p = np.asarray(self.plain_modulus, dtype=float)
         random, _ = lattice.first_dimension(self.n, self.selector, (p * p - 1) / 12, p - 1)
-        return self._column(random, lattice.uniform_square(p, balanced=True))
+        return self._cell(self._column(random, lattice.uniform_square(p, balanced=True)))
 
     @cached_property
     def first_product_bound(self) -> Noise:
         """The same for any data: digits of opposite ends under each node, at the far end under every leaf."""
         p = np.asarray(self.plain_modulus, dtype=float)
         _, worst = lattice.first_dimension(self.n, self._tree(self.product_bound), (p * p - 1) / 12, p - 1)
-        return Noise(self._column(worst, np.floor(p / 2) ** 2).variance, "bound")
+        return Noise(self._cell(self._column(worst, np.floor(p / 2) ** 2)).variance, "bound")
+
+    def _cell(self, column: Noise) -> Noise:
+        return Noise(np.where(np.asarray(self.encrypted) > 0, self.fresh.variance, column.variance), column.kind)
 
     def _column(self, full: Noise, square: Numbers) -> Noise:
         filled = np.asarray(self.rows, dtype=float) / np.exp2(self.first_bits)

@@ -77,6 +77,7 @@ class _Described:
             fold_bits=numbers(layouts, "fold_bits"),
             rotation_bits=numbers(layouts, "rotation_bits"),
             rows=numbers(layouts, "rows"),
+            encrypted=numbers(layouts, "encrypted"),
         )
         switching = lattice.fresh(numbers(response_keys, "error_stddev"))
         body = moduli(layouts, "body_modulus")
@@ -156,7 +157,7 @@ def _digit_inputs(d: _Described, reduction: Reduction, query_modulus: Objects, q
     relative = query.scaled(np.array([1.0 / int(q) ** 2 for q in query_modulus]))
     rotated = d.setting.rotated.scaled(np.array([1.0 / int(q) ** 2 for q in d.modulus]))
     rows: list[tuple[list[float], list[float]]] = [([], [])] * len(d.layouts)
-    for count, width in {(int(c), int(w)) for c, w in zip(counts, widths)}:
+    for count, width in {(int(c), int(w)) for c, w in zip(counts, widths) if c > 0}:
         inputs = np.array(reduction.digit_inputs(relative, rotated, count, width))
         for i in np.flatnonzero((counts == count) & (widths == width)):
             rows[i] = inputs[:, 0, i].tolist(), inputs[:, 1, i].tolist()
@@ -181,7 +182,7 @@ def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list
 
     added = "N (V_ks sum E[x^2] + E[eps^2] E[s^2])(2N/q_ks)^2 + (1 + n Var(z))/12"
     before = "LWE key switch, Theorem A.6; the switch to 2N is compensated for the key's mean"
-    floors = inputs.digits - 1
+    floors = np.maximum(inputs.digits - 1, 0)
     return [
         stage("floor_msb", f"(2N/q_k)^2 V_c + {added}", f"{LARGE_PRECISION}; {before}", inputs.msb, floors),
         stage("floor_rest", f"(2N/q_k)^2 (V_c + V_rotation) + {added}", LARGE_PRECISION, inputs.rest, floors),
@@ -211,7 +212,7 @@ def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bit
 
 def _rgsw_input(d: _Described, formula: str, variances: Floats, shares: Floats, words: list[str] | None) -> Stage:
     bits = numbers(d.layouts, "index_bits")
-    counts = shares / shares.sum(axis=1, keepdims=True) * bits[:, None]
+    counts = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1) * bits[:, None]
     return Stage(
         "rgsw_input",
         formula,
@@ -220,6 +221,7 @@ def _rgsw_input(d: _Described, formula: str, variances: Floats, shares: Floats, 
         Noise(variances, "bound"),
         words,
         decision=Decision(d.windows / 2, {"index bits": bits}, counts),
+        present=bits > 0,
     )
 
 

@@ -90,7 +90,11 @@ def evaluate(chain: Sequence[Stage], count: int) -> list[list[dict]]:
 def _entries(stage: Stage, count: int) -> list[dict]:
     classes, union = _classes(stage, count)
     total = np.cumsum(classes.counts, axis=1)[:, -1]
-    variance = _numbers(stage.fill, count) * np.cumsum(classes.variances * classes.counts, axis=1)[:, -1] / total
+    variance = (
+        _numbers(stage.fill, count)
+        * np.cumsum(classes.variances * classes.counts, axis=1)[:, -1]
+        / np.maximum(total, 1)
+    )
     columns: dict[str, NDArray | list] = {
         "stage": [stage.name] * count,
         "formula": [stage.formula] * count,
@@ -171,8 +175,8 @@ def _largest(variances: Array, classes: _Classes) -> Array:
 
 
 def by_class(rows: Sequence[Sequence[float]]) -> Array:
-    """Rows of different lengths as one array (descriptions, classes), filled up with zeros."""
-    filled = np.zeros((len(rows), max(map(len, rows), default=0)))
+    """Rows of different lengths as one array (descriptions, classes), filled up with zeros; one class at least."""
+    filled = np.zeros((len(rows), max([1, *map(len, rows)])))
     for row, values in zip(filled, rows):
         row[: len(values)] = values
     return filled

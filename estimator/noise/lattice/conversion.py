@@ -77,15 +77,17 @@ def root_product(gadget: GadgetNoise, rgsw: RgswNoise) -> Noise:
 
 
 def selector_tree(bits: Numbers, product: ProductNoise, root: Noise = NOTHING) -> SelectorNoise:
-    """Expansion of `bits` >= 1 RGSW bits, half of them ones.
+    """Expansion of RGSW bits, half of them ones.
 
     selected: root + (bits - 1) V_product. errors: root + (2^bits - 2) V_product; each stands in two of 2^bits leaves.
+    Without bits the root itself is the leaf, and has no error.
     """
     bits = np.asarray(bits, dtype=float)
     each = product.added()
     leaves = np.exp2(bits)
-    errors = root + each.scaled(leaves - 2)
-    return SelectorNoise(root + each.scaled(bits - 1), errors.scaled(2 / leaves), errors)
+    some = np.where(bits > 0, 1.0, 0.0)
+    errors = root.scaled(some) + each.scaled(np.maximum(leaves - 2, 0))
+    return SelectorNoise(root.scaled(some) + each.scaled(np.maximum(bits - 1, 0)), errors.scaled(2 / leaves), errors)
 
 
 def first_dimension(

@@ -68,6 +68,7 @@ class Candidate:
             "first_bits": self.first_bits,
             "fold_bits": self.index_bits - v3 - self.first_bits,
             "rotation_bits": v3,
+            "encrypted": False,
             "polynomials_per_record": 1,
             "used_coefficients": space.response_degree,
             "bits_per_step": 2 if self.joint else 1,

@@ -362,3 +362,13 @@ fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> Error {
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
+
+/// Bytes of a [`fingerprint`].
+pub(crate) const FINGERPRINT_BYTES: usize = 8;
+
+/// Tells sets apart by what their keys are made of: keys of another set with the same number of bytes are refused.
+pub(crate) fn fingerprint(set: &str) -> [u8; FINGERPRINT_BYTES] {
+    let mut out = [0; FINGERPRINT_BYTES];
+    out.copy_from_slice(&Sha256::digest(set)[..FINGERPRINT_BYTES]);
+    out
+}

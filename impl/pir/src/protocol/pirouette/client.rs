@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout, Place, Responder};
 use crate::hintless::OpenRequests;
 use crate::noise::NoiseLog;
+use crate::numbers::RequestNumbers;
 use crate::scheme::{Context, Request, Response};
 use crate::wire::{BitWriter, Frame, FrameBuilder};
 use crate::workload::Shape;
@@ -39,6 +40,7 @@ pub struct Client<F> {
     /// The seed of all queries, where they share one, and how many it has served.
     seed: Option<(QuerySeed, u64)>,
     requests: OpenRequests<Place>,
+    pub(super) numbers: RequestNumbers,
 }
 
 impl<F: Selecting> Client<F> {
@@ -63,6 +65,7 @@ impl<F: Selecting> Client<F> {
             session: None,
             seed,
             requests: OpenRequests::default(),
+            numbers: RequestNumbers::default(),
         })
     }
 

@@ -167,6 +167,7 @@ impl<F: Selecting> Described<'_, F> {
                 keys::AUTOMORPHISMS => "log2(N) (24 + l_a N log2(Q) / 8)",
                 keys::SQUARING => "24 + l_s N log2(Q) / 8",
                 keys::RESPONSE => "24 + l_1 N log2(q_a) / 8",
+                keys::FINGERPRINT => "8",
                 encrypted::DATABASE => "columns (24 + N log2(Q) / 8)",
                 _ => "16 + l_ks N log2(Q_ks) / 8",
             };

@@ -14,7 +14,7 @@ use crate::rlwe::Rlwe;
 use crate::scheme::Context;
 
 /// A form of queries, which is a protocol.
-pub trait QueryForm: Clone + Send + Sync + Sized + 'static {
+pub trait QueryForm: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {
     /// Name of the protocol.
     const NAME: &'static str;
     /// One line about it.

@@ -16,6 +16,7 @@ use super::params::Params;
 use super::switching::KeySwitching;
 use crate::error::{Error, Result};
 use crate::folded::{Layout, Responder, ResponseKey};
+use crate::params::FINGERPRINT_BYTES;
 use crate::rlwe::internal;
 use crate::scheme::Context;
 use crate::wire::{Frame, FrameBuilder};
@@ -26,6 +27,8 @@ pub(super) const AUTOMORPHISMS: &str = "automorphism_keys";
 pub(super) const SQUARING: &str = "squaring_key";
 pub(super) const SWITCHING: &str = "key_switching_key";
 pub(super) const RESPONSE: &str = "ring_switching_key";
+/// What tells these keys from another set's.
+pub(super) const FINGERPRINT: &str = "fingerprint";
 
 /// What only the client knows.
 pub struct Secrets {
@@ -108,6 +111,7 @@ impl Secrets {
             let key = SeededLweSwitchKey::new(&self.large, &self.small, gadget.as_ref(), &error, seed, rng);
             keys.push((SWITCHING, key.map_err(internal)?.to_bytes()));
         }
+        keys.push((FINGERPRINT, params.fingerprint().to_vec()));
         Ok(keys.into_iter().map(|(name, bytes)| (name, frame::<F>(name, &bytes))).collect())
     }
 }
@@ -148,6 +152,7 @@ pub(super) fn wire_bytes<F: QueryForm>(
         let bytes = SeededLweSwitchKey::wire_bytes(lwe_modulus(switching)?, ring.n(), switching.length);
         all.push((SWITCHING, bytes as u64));
     }
+    all.push((FINGERPRINT, FINGERPRINT_BYTES as u64));
     if params.database.encrypted {
         all.push((encrypted::DATABASE, encrypted::wire_bytes(layout, ring)));
     }
@@ -196,6 +201,9 @@ impl ServerKeys {
             let (_, message) = message.ok_or_else(|| Error::message(wanted, "it is missing."))?;
             message.clone().check(F::NAME, wanted, bytes)
         };
+        if payload(FINGERPRINT)?.payload() != params.fingerprint() {
+            return Err(Error::message(FINGERPRINT, "the keys are of other parameters than the server's."));
+        }
         let refuse = |name: &'static str| move |e: LatticeError| Error::message(name, e.to_string());
         let gadget = |gadget: &super::params::BalancedGadget| gadget.of(ring).map_err(internal);
         let rotating = gadget(&params.rotation)?;

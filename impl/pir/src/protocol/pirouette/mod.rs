@@ -28,9 +28,10 @@ use crate::clock::Group;
 use crate::database::{Database, Record};
 use crate::description::Direction;
 use crate::error::{Error, Result};
+use crate::numbers::number_answers;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
 use crate::transcript::Link;
-use crate::wire::{Frame, FrameBuilder};
+use crate::wire::Frame;
 use crate::workload::{Shape, Workload};
 use form::Selecting;
 use trace::Trace;
@@ -81,33 +82,35 @@ impl<F: Selecting> Scheme for Folding<F> {
             .into_iter()
             .map(|(name, frame)| Ok((name, link.carry(frame, name, Direction::Upload, "offline", None)?)))
             .collect();
-        if let Some(seed) = client.seed() {
-            let mut builder = FrameBuilder::new(seed.len());
-            builder.payload_mut().copy_from_slice(&seed);
-            link.carry(builder.finish(F::NAME, SEED), SEED, Direction::Upload, "offline", None)?;
-        }
         let mut carried = carried?;
+        if let Some(seed) = client.seed() {
+            let seed = keys::frame::<F>(SEED, &seed);
+            carried.push((SEED, link.carry(seed, SEED, Direction::Upload, "offline", None)?));
+        }
         if let Some(database) = server.owned() {
             let database = clock.time("database_encryption", Group::Offline, || client.encrypt(database, context))?;
             let name = encrypted::DATABASE;
             carried.push((name, link.carry(database, name, Direction::Upload, "offline", None)?));
         }
-        let seed = client.seed();
-        let session = clock.time("key_expansion", Group::Offline, || server.receive(&carried, seed, context))?;
+        let session = clock.time("key_expansion", Group::Offline, || server.receive(&carried, context))?;
         client.open_session(session);
         Ok(())
     }
 
     fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request> {
-        client.query(indices, context)
+        let request = client.query(indices, context)?;
+        Ok(client.numbers.open(request))
     }
 
     fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        server.answer(requests, None, context)
+        Ok(number_answers(requests, server.answer(requests, None, context)?))
     }
 
     fn extract(client: &mut Self::Client, response: &Response, _: &mut Context) -> Result<Vec<Record>> {
-        client.extract(response)
+        client.numbers.check(response)?;
+        let records = client.extract(response)?;
+        client.numbers.close();
+        Ok(records)
     }
 
     fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::form::QueryForm;
 use crate::error::{Error, Result};
 use crate::folded::{Dimensions, Layout, ResponseParams};
-use crate::params::{ErrorSize, ParameterSet, SecretKind, SourceNote};
+use crate::params::{ErrorSize, FINGERPRINT_BYTES, ParameterSet, SecretKind, SourceNote, fingerprint};
 use crate::rlwe::{Rlwe, RlweLiteral, check_secret};
 use crate::workload::Shape;
 
@@ -224,6 +224,32 @@ pub struct Params<F> {
     pub response_error: StdDev,
     /// What a query is.
     pub query: F,
+}
+
+impl<F: std::fmt::Debug> Params<F> {
+    /// Of all that keys and queries are made of; not of the layout, which only the server has.
+    pub(super) fn fingerprint(&self) -> [u8; FINGERPRINT_BYTES] {
+        let Self {
+            rlwe,
+            dimension,
+            small_secret,
+            form,
+            rotation,
+            automorphism,
+            squaring,
+            rgsw,
+            spacing,
+            response,
+            response_secret,
+            response_error,
+            query,
+            source: _,
+            database: _,
+        } = self;
+        let keys = format!("{rlwe:?} {dimension} {small_secret:?} {form:?} {rotation:?} {automorphism:?} {squaring:?}");
+        let rest = format!("{rgsw:?} {spacing} {response:?} {response_secret:?} {response_error:?} {query:?}");
+        fingerprint(&format!("{keys} {rest}"))
+    }
 }
 
 impl<F> Params<F> {

@@ -8,12 +8,12 @@ use lattice::{LatticeError, Rgsw, Rlwe};
 use rayon::prelude::*;
 use ring::{Coefficient, Ntt, PolyMatrix, PolyPairs, Ring};
 
-use super::encrypted;
 use super::form::Selecting;
 use super::keys::ServerKeys;
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::trace::{Trace, index_bits};
+use super::{SEED, encrypted};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
 use crate::error::{Error, Result};
@@ -96,13 +96,17 @@ impl<F: Selecting> Server<F> {
     }
 
     /// Takes a client's keys and, where its queries share one, their seed; returns the number of its session.
-    pub(super) fn receive(
-        &mut self,
-        messages: &[(&'static str, Frame)],
-        seed: Option<QuerySeed>,
-        context: &Context,
-    ) -> Result<u64> {
+    pub(super) fn receive(&mut self, messages: &[(&'static str, Frame)], context: &Context) -> Result<u64> {
         let parts = (&self.ring, &self.responder);
+        let seed = match self.params.query.encryption().seed {
+            SeedUse::PerQuery => None,
+            SeedUse::PerClient => {
+                let message = messages.iter().find(|(name, _)| *name == SEED);
+                let (_, message) = message.ok_or_else(|| Error::message(SEED, "it is missing."))?;
+                let message = message.clone().check(F::NAME, SEED, size_of::<QuerySeed>() as u64)?;
+                QuerySeed::try_from(message.payload()).ok()
+            }
+        };
         let keys = ServerKeys::receive(&self.params, self.layout(), parts, messages, context)?;
         self.sessions.push(Session { keys, seed });
         Ok(self.sessions.len() as u64)

@@ -6,6 +6,7 @@ use super::*;
 use crate::params::ParameterSet;
 use crate::progress::Silent;
 use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds};
+use crate::wire::FrameBuilder;
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
 const COMMON: &str = r#"
@@ -176,11 +177,30 @@ fn one_seed_serves_a_client() {
     let encryption = params.query.encryption();
     let masks: Vec<_> = (0..4).map(|number| encryption.masks(&[7; 32], number, 1, 256)).collect();
     assert!((1..4).all(|i| masks[..i].iter().all(|mask| *mask != masks[i])));
+    // The server takes the seed that travels, and no other.
+    let mut server = Pirouette::preprocess(&params, &Database::seeded([3; 16], shape), &mut context).unwrap();
+    let keys = client.keys(&mut context).unwrap();
+    assert!(server.receive(&keys, &context).unwrap_err().to_string().contains("query_seed"));
+    for (bytes, fits) in [(31, false), (32, true), (33, false)] {
+        let seed = FrameBuilder::new(bytes).finish(Pirouette::NAME, SEED);
+        let with: Vec<_> = keys.iter().cloned().chain([(SEED, seed)]).collect();
+        assert_eq!(server.receive(&with, &context).is_ok(), fits, "{bytes}");
+    }
     // The next query goes on where the last ended.
     assert_eq!(client.query(&[4], &mut context).unwrap().messages[0].1.epoch(), 3);
     let most = vec![0; 1 << 12];
     let spent = (0..16).map(|_| client.query(&most, &mut context)).find_map(std::result::Result::err);
     assert!(spent.unwrap().to_string().contains("no mask is used twice"));
+}
+
+/// Masks under one key must never come again: every request has a seed of its own.
+#[test]
+fn seeds_of_queries_differ() {
+    let mut context = context(1);
+    let (_, mut client) = parties(&set::<Index>(INDEX, &[]), Shape::new(50, 100).unwrap(), &mut context);
+    let mut seed = || client.query(&[1], &mut context).unwrap().messages[0].1.payload()[..32].to_vec();
+    let (one, other) = (seed(), seed());
+    assert_ne!(one, other);
 }
 
 #[test]
@@ -217,15 +237,21 @@ fn bad_keys_are_refused() {
         let cut = with(name, &|bytes| bytes[1..].to_vec());
         // Above every modulus that is not a power of two; for these, all values are in range.
         let large = with(name, &|bytes| vec![0xff; bytes.len()]);
-        for bad in [missing, cut, large] {
-            let error = server.receive(&bad, None, &context).err().map(|e| e.to_string());
-            let all_in_range = *name == keys::SWITCHING && bad.len() == keys.len();
-            assert!(error.as_ref().is_some_and(|e| e.contains(name)) || all_in_range, "{name}: {error:?}");
+        for bad in [missing, cut] {
+            let error = server.receive(&bad, &context).unwrap_err().to_string();
+            assert!(error.contains(name), "{name}: {error}");
         }
+        let error = server.receive(&large, &context).err().map(|e| e.to_string());
+        assert!(error.as_ref().is_some_and(|e| e.contains(name)) || *name == keys::SWITCHING, "{name}: {error:?}");
     }
-    let error = server.receive(&foreign, None, &context).unwrap_err().to_string();
+    // Gadgets of as many digits elsewhere: keys of the same lengths, which would answer with noise.
+    let twin = set::<Index>(INDEX, &[("base_log2 = 7", "base_log2 = 7\ndropped = 1"), ("dropped = 7", "dropped = 6")]);
+    let twins = parties(&twin, shape, &mut context).1.keys(&mut context).unwrap();
+    let error = server.receive(&twins, &context).unwrap_err().to_string();
     assert!(error.contains("other parameters"), "{error}");
-    assert!(server.receive(&keys, None, &context).is_ok());
+    let error = server.receive(&foreign, &context).unwrap_err().to_string();
+    assert!(error.contains("other parameters"), "{error}");
+    assert!(server.receive(&keys, &context).is_ok());
 }
 
 /// Requests of sessions the server does not know, cut, or with another message.

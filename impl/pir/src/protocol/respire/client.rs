@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout, Place};
 use crate::hintless::OpenRequests;
 use crate::noise::NoiseLog;
+use crate::numbers::RequestNumbers;
 use crate::scheme::{Context, Request, Response, Scheme};
 use crate::wire::{Frame, FrameBuilder};
 use crate::workload::Shape;
@@ -27,6 +28,7 @@ pub struct Client {
     pub(super) key_id: u64,
     error: DiscreteGaussian,
     pub(super) requests: OpenRequests<Place>,
+    pub(super) numbers: RequestNumbers,
 }
 
 impl Client {
@@ -39,6 +41,7 @@ impl Client {
             key_id: context.rng.next_u64(),
             error: gaussian(params.rlwe.error)?,
             requests: OpenRequests::default(),
+            numbers: RequestNumbers::default(),
             engine,
         })
     }

@@ -4,7 +4,7 @@ use lattice::convert::{Extraction, extraction_automorphisms};
 use lattice::wire::{SEED_BYTES, residue_bits};
 use serde_json::json;
 
-use super::engine::{FINGERPRINT_BYTES, coefficients, positions};
+use super::engine::{coefficients, positions};
 use super::keys::ServerKeys;
 use super::params::{Bases, Lengths, Params};
 use super::query::query_bytes;
@@ -12,6 +12,7 @@ use super::server::{BATCH, BLOCK_BYTES};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::folded::Layout;
+use crate::params::FINGERPRINT_BYTES;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
 use crate::workload::Workload;

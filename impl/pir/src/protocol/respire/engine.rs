@@ -4,15 +4,12 @@ use std::sync::Arc;
 
 use lattice::RingGadget;
 use ring::{Kernel, Ring};
-use sha2::{Digest, Sha256};
 
 use super::Params;
 use super::params::gadget;
 use crate::error::Result;
 use crate::folded::{Layout, Responder};
-
-/// Bytes of a set's fingerprint.
-pub(super) const FINGERPRINT_BYTES: usize = 8;
+use crate::params::{FINGERPRINT_BYTES, fingerprint};
 
 /// Rings and gadgets of a set.
 #[derive(Clone)]
@@ -63,11 +60,9 @@ impl Engine {
             row_bits: _,
             matrix_primes: _,
         } = &self.params;
-        let text =
-            format!("{dimensions:?} {rlwe:?} {bases:?} {vector_length} {vector:?} {response:?} {response_small:?}");
-        let mut out = [0; FINGERPRINT_BYTES];
-        out.copy_from_slice(&Sha256::digest(text)[..FINGERPRINT_BYTES]);
-        out
+        fingerprint(&format!(
+            "{dimensions:?} {rlwe:?} {bases:?} {vector_length} {vector:?} {response:?} {response_small:?}"
+        ))
     }
 }
 

@@ -8,10 +8,11 @@ use lattice::{
 use rand::RngCore;
 use ring::{DiscreteGaussian, Seed, StdDev};
 
-use super::engine::{Engine, FINGERPRINT_BYTES};
+use super::engine::Engine;
 use super::params::{Lengths, Params, Small};
 use crate::error::{Error, Result};
 use crate::folded::ResponseKey;
+use crate::params::FINGERPRINT_BYTES;
 use crate::rlwe::internal;
 
 /// A client's secrets.

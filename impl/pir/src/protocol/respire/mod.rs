@@ -17,6 +17,7 @@ pub use params::{Literal, Params};
 use crate::database::{Database, Record};
 use crate::description::Direction;
 use crate::error::{Error, Result};
+use crate::numbers::number_answers;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
 use crate::transcript::Link;
 use crate::wire::Frame;
@@ -61,15 +62,19 @@ impl Scheme for Respire {
     }
 
     fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request> {
-        client.query(indices, context)
+        let request = client.query(indices, context)?;
+        Ok(client.numbers.open(request))
     }
 
     fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        server.answer(requests, context)
+        Ok(number_answers(requests, server.answer(requests, context)?))
     }
 
     fn extract(client: &mut Self::Client, response: &Response, _: &mut Context) -> Result<Vec<Record>> {
-        client.extract(response)
+        client.numbers.check(response)?;
+        let records = client.extract(response)?;
+        client.numbers.close();
+        Ok(records)
     }
 
     fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
