@@ -199,7 +199,7 @@ def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bit
     # The lowest bits of a digit are the most frequent: the last digit may hold fewer than the others.
     index_bits = numbers(d.layouts, "index_bits")[:, None]
     counts = np.where(j < digit_bits[:, None], np.floor((index_bits - 1 - j) / digit_bits[:, None]) + 1, 0.0)
-    mean = Noise(np.sum(bits, axis=1) / digit_bits)
+    mean = Noise(np.sum(bits * counts, axis=1) / np.maximum(np.sum(counts, axis=1), 1))
     shrink = np.array([2 * int(n) / int(q) for n, q in zip(d.n, d.modulus)]) ** 2
     inputs = bits * shrink[:, None] + np.asarray(reduction.added.variance)[:, None]
     formula = "2^(bits - 1 - j) V_rotation for bit j of a digit, mean over its bits"
@@ -232,6 +232,10 @@ def _selection(d: _Described) -> list[Stage]:
     folded_bound = lattice.folding(setting.fold_bits, setting.product_bound, setting.first_product_bound)
     placed, placed_bound = setting.answer, setting.answer_bound
     coefficients = numbers(d.layouts, "used_coefficients")
+    # A third of a row's energy is the error of one coefficient, which the trace spreads: some seven independent squares
+    # a row. The deepest selector, of so many rows, has half the noise of all that follows it.
+    selector = 7.0 * np.array([max(1, o["rgsw_gadget"]["digits"]) for o in d.layouts])
+    rows = selector * np.maximum(numbers(d.layouts, "index_bits"), 1)
     polynomials = numbers(d.layouts, "polynomials_per_record")
     cmux = "V + bits V_product"
     digits = [f"centred digits modulo {o['plain_modulus']}" for o in d.layouts]
@@ -252,6 +256,7 @@ def _selection(d: _Described) -> list[Stage]:
             setting.rows_made.body,
             None,
             words["automorphism"],
+            terms=rows,
         ),
         Stage(
             "row_secret",
@@ -260,6 +265,7 @@ def _selection(d: _Described) -> list[Stage]:
             setting.rows_made.mask,
             None,
             words["squaring"],
+            terms=rows,
         ),
         Stage(
             "selector",
@@ -268,6 +274,7 @@ def _selection(d: _Described) -> list[Stage]:
             setting.selector.mean,
             None,
             words["rgsw"],
+            terms=selector,
         ),
         Stage(
             "first_product",
@@ -276,9 +283,10 @@ def _selection(d: _Described) -> list[Stage]:
             setting.first_product,
             setting.first_product_bound,
             digits,
+            terms=selector,
         ),
-        Stage("folded", cmux, "Pirouette, Theorem A.4", folded, folded_bound, words["rgsw"]),
-        Stage("rotated", cmux, "Pirouette, Theorem A.4", placed, placed_bound, words["rgsw"]),
+        Stage("folded", cmux, "Pirouette, Theorem A.4", folded, folded_bound, words["rgsw"], terms=selector),
+        Stage("rotated", cmux, "Pirouette, Theorem A.4", placed, placed_bound, words["rgsw"], terms=selector),
         Stage(
             "response",
             "(q_b/Q)^2 V + 1/12 + (q_b/q_a)^2 N (E[s^2]/12 + V_key sum E[x^2])",
@@ -286,6 +294,7 @@ def _selection(d: _Described) -> list[Stage]:
             d.response.switched(setting, placed),
             Noise(d.response.switched(setting, placed_bound).variance, "bound"),
             words["response"],
+            terms=selector,
             decision=Decision(
                 d.body_modulus.astype(float) / (2 * setting.plain_modulus),
                 {"coefficients": coefficients, "polynomials of a record": polynomials},
