@@ -90,6 +90,8 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
             answers.switched_bound(rings, packing_bound),
             decision=Decision(answers.threshold(p), union, counts * copies[:, None]),
             common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, Noise(nothing[0]), packings[0]),
+            # All digits of a cell meet the errors of one second query; a run counts each ciphertext as a key.
+            terms=numbers(layouts, "degree") * terms[0] / numbers(layouts, "answer_ciphertexts"),
         ),
     ]
 
