@@ -258,7 +258,12 @@ def recursive(rows=4096, degree=2048, gamma=64):
         "digit_bits": 16,
         "copies": 1,
     }
-    layout |= {"mask_digits": 3584, "body_digits": -(-28 * gamma // 16), "switched_modulus": 268369921}
+    layout |= {
+        "mask_digits": 3584,
+        "answer_ciphertexts": 6,
+        "body_digits": -(-28 * gamma // 16),
+        "switched_modulus": 268369921,
+    }
     layout |= {"packing_gadget": GADGET | {"base_log2": 18}, "mask_modulus": 268369921, "body_modulus": "2^20"}
     return {"layout": layout, "instances": [second() | {"modulus": Q53}]}
 
