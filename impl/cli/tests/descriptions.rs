@@ -146,6 +146,9 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("inspire0", here.join("../../params")),
         ("inspire2", here.join("../../params")),
         ("inspire", here.join("../../params")),
+        ("respire", here.join("../../params")),
+        ("pirouette", here.join("../../params")),
+        ("pirouette_h", here.join("../../params")),
     ];
     for (name, folder) in &places {
         let file = format!("{name}.schema.json");
