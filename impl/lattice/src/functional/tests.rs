@@ -190,7 +190,6 @@ fn distance_from_middle(key: &LweKey, found: &[Lwe], window: f64, offset: f64) -
 
 /// At the size of Pirouette, with errors of 128 bits of security: right, and 8.2 standard deviations from every wrong decision.
 #[test]
-#[ignore = "several seconds in release builds"]
 fn digits_and_bits_at_full_size_have_their_margins() {
     let primes = [268_369_921, 249_561_089];
     let ring = Ring::<u32>::new(2048, &primes, Kernel::best()).unwrap();
