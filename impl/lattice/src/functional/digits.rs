@@ -128,20 +128,37 @@ impl<W: Word> Bootstrapper<W> {
         workspace: &mut Workspace<W>,
     ) -> Result<Lwe, LatticeError> {
         let (ring, n) = (self.ring(), self.ring().n());
-        layout.check_ring(n)?;
-        let (modulus, start) = (layout.modulus()?, layout.start(digit));
-        let (unit, quarter) = (1u64 << start, 1u64 << start << layout.bits >> 2);
-        let half = ring.from_u64(&vec![self.modulus().neg(self.scaled(quarter, layout.log_modulus)); n]);
-        let mut rest = input.clone();
-        // -1/4 of the digit's modulus if its upper bit is 0, 1/4 if it is 1.
-        rest.sub_assign(&self.of_digit(layout, &rest, digit, &half, workspace)?)?;
-        rest.b = modulus.sub(rest.b, quarter);
+        let unit = 1u64 << layout.start(digit);
+        let mut rest = self.without_upper_bit(layout, input, digit, workspace)?;
         if layout.bits > 1 {
             let window = n >> (layout.bits - 1);
             let value = |j: usize| self.scaled((j / window) as u64 * unit, layout.log_modulus);
             let others = ring.from_u64(&(0..n).map(value).collect::<Vec<_>>());
             rest.sub_assign(&self.of_digit(layout, &rest, digit, &others, workspace)?)?;
         }
+        Ok(rest)
+    }
+
+    /// The first half of [`Self::floor`]: subtracts the digit's upper bit.
+    ///
+    /// # Errors
+    /// As [`Self::floor`].
+    pub fn without_upper_bit(
+        &self,
+        layout: &DigitLayout,
+        input: &Lwe,
+        digit: u32,
+        workspace: &mut Workspace<W>,
+    ) -> Result<Lwe, LatticeError> {
+        let (ring, n) = (self.ring(), self.ring().n());
+        layout.check_ring(n)?;
+        let modulus = layout.modulus()?;
+        let quarter = 1u64 << layout.start(digit) << layout.bits >> 2;
+        let half = ring.from_u64(&vec![self.modulus().neg(self.scaled(quarter, layout.log_modulus)); n]);
+        let mut rest = input.clone();
+        // -1/4 of the digit's modulus if its upper bit is 0, 1/4 if it is 1.
+        rest.sub_assign(&self.of_digit(layout, &rest, digit, &half, workspace)?)?;
+        rest.b = modulus.sub(rest.b, quarter);
         Ok(rest)
     }
 

@@ -117,12 +117,12 @@ impl Index {
                 let expected = digit * window + window / 2;
                 Decision { stage, ciphertext, small: true, expected, threshold: tolerance }
             };
-            let input =
-                keys.digits_to_small(layout, &[keys.digit(layout, &rest, number)?], &mut workspace)?.swap_remove(0);
+            let input = rotation_input(keys, layout, &rest, number)?;
             if number + 1 < layout.digits() {
                 decisions.push(decision("floor_msb", input.clone(), digit));
                 if layout.bits() > 1 {
-                    let second = second_input(keys, layout, &rest, number, &input)?;
+                    let half = keys.without_upper_bit(layout, &rest, number, &mut workspace)?;
+                    let second = rotation_input(keys, layout, &half, number)?;
                     decisions.push(decision("floor_rest", second, digit & ((1 << (layout.bits() - 1)) - 1)));
                 }
                 rest = keys.floor(layout, &rest, number, &mut workspace)?;
@@ -133,19 +133,9 @@ impl Index {
     }
 }
 
-/// The input of a floor's second rotation, from that of its first: the upper bit of the digit is subtracted.
-fn second_input(keys: &Bootstrapper<u32>, layout: &DigitLayout, rest: &Lwe, number: u32, first: &Lwe) -> Lattice<Lwe> {
-    let (ring, q, modulus) = (keys.ring(), keys.modulus(), rest.modulus);
-    let mut workspace = workspace();
-    let end = modulus.value().ilog2() - (layout.digits() - 1 - number) * layout.bits();
-    let quarter = 1u64 << (end - 2);
-    let scaled = (u128::from(quarter) * u128::from(q.value()) / u128::from(modulus.value())) as u64;
-    let half = ring.from_u64(&vec![q.neg(scaled); ring.n()]);
-    let upper = keys.evaluate(&half, std::slice::from_ref(first), &mut workspace)?.swap_remove(0);
-    let mut rest = rest.clone();
-    rest.sub_assign(&upper.switch_modulus(modulus))?;
-    rest.b = modulus.sub(rest.b, quarter);
-    Ok(keys.digits_to_small(layout, &[keys.digit(layout, &rest, number)?], &mut workspace)?.swap_remove(0))
+/// What a rotation sees of a digit of `rest`.
+fn rotation_input(keys: &Bootstrapper<u32>, layout: &DigitLayout, rest: &Lwe, number: u32) -> Lattice<Lwe> {
+    Ok(keys.digits_to_small(layout, &[keys.digit(layout, rest, number)?], &mut workspace())?.swap_remove(0))
 }
 
 /// The bits as they leave the multi-value rotations: bit Q/2.
