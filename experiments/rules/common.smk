@@ -77,6 +77,11 @@ def descriptions_of(wildcards):
     return [f"{RESULTS}/descriptions/{PROFILE}/{name}.jsonl" for name in shown]
 
 
+def description_words(wildcards):
+    found = descriptions_of(wildcards)
+    return " ".join(["--descriptions", *found]) if found else ""
+
+
 def all_markers():
     return [str(SWEEP.marker(group)) for group in SWEEP.measured()]
 

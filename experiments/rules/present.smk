@@ -27,12 +27,14 @@ rule figure:
     params:
         records=record_folders,
         audit=audit_words,
+        descriptions=description_words,
         prefix=f"{FIGURES}/{{experiment}}/{{name}}",
     conda:
         ENVIRONMENT
     shell:
         "python -m pirlab_figures {wildcards.name} --records {params.records} --predictions {input.prediction}"
-        " --stale {input.stale} --expected experiments/expected {params.audit} --out {params.prefix} > {log} 2>&1"
+        " --stale {input.stale} --expected experiments/expected {params.audit} {params.descriptions}"
+        " --out {params.prefix} > {log} 2>&1"
 
 
 rule table:
@@ -59,12 +61,14 @@ rule table:
     params:
         records=record_folders,
         audit=audit_words,
+        descriptions=description_words,
         prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
     conda:
         ENVIRONMENT
     shell:
         "python -m pirlab_figures table {wildcards.name} --records {params.records} --predictions {input.prediction}"
-        " --stale {input.stale} --expected experiments/expected {params.audit} --out {params.prefix} > {log} 2>&1"
+        " --stale {input.stale} --expected experiments/expected {params.audit} {params.descriptions}"
+        " --out {params.prefix} > {log} 2>&1"
 
 
 # Every predicted quantity beside its measured twin.
