@@ -77,7 +77,7 @@ def test_prediction_holds(path, predictions):
 
 
 def test_tables_of_parameters_show_our_sets():
-    """What the workflow draws tables of must reach them: without descriptions these would show the paper's lines alone."""
+    """What tables are made of must reach them: without descriptions these would show the paper's lines alone."""
     for table in ("table-pirouette-table3", "table-pirouette-table6", "table-pirouette-table7"):
         text = (REFERENCE / "tables/pirouette/table7" / f"{table}.csv").read_text()
         assert "pirouette/2^20" in text and "pirouette_h/2^20" in text, table
