@@ -72,6 +72,18 @@ def loaded(path: Path) -> Audit:
 # The estimator's side.
 
 
+def test_instances_of_a_printed_table_come_with_their_figures() -> None:
+    found = {t: {r["id"]: r["bits"] for r in audit.printed_security(SETS, "Pirouette", t)} for t in "345"}
+    assert found["3"]["pirouette-query-1300-q32"] == pytest.approx(129.9, abs=0.1)
+    assert found["3"]["pirouette-1300-ksk42"] == pytest.approx(99.9, abs=0.1)
+    # A location may name several tables.
+    assert found["3"]["pirouette-2048-Q56"] == found["4"]["pirouette-2048-Q56"] == pytest.approx(118.9, abs=0.1)
+    assert found["5"]["pirouette-512-Q20"] == pytest.approx(83.1, abs=0.1)
+    assert all(r["source"] == "recorded" for t in "345" for r in audit.printed_security(SETS, "Pirouette", t))
+    with pytest.raises(audit.AuditError, match="no instance of Pirouette's Table 9"):
+        audit.printed_security(SETS, "Pirouette", "9")
+
+
 def test_the_table_of_published_sets_has_every_recorded_one() -> None:
     rows = {row["id"]: row for row in audit.published_sets(SETS)}
     named = {use["name"]: instance for instance, entry in recorded.entries().items() for use in entry["uses"]}

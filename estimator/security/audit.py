@@ -18,6 +18,7 @@ from .assess import predict_security
 from .attacks import MODEL, SECURITY_TARGET, SHAPE
 from .instance import Instance
 from .limits import Family, curve, limits, short_curve
+from .live import ATTACK_LIMIT_SECONDS
 
 SCHEMA = "pirlab/audit/1"
 #: Of the table of published sets, in this order.
@@ -130,6 +131,17 @@ def _entry(row: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
         "error_stddev": lwe.error_stddev,
     }
     return facts | instance | figures
+
+
+def printed_security(path: Path, paper: str, table: str, source: str = "recorded") -> list[dict[str, Any]]:
+    """The instances that a paper's table prints, or leaves to be read off it, with their figures.
+
+    path: the table of published sets. Its `location` names tables of papers: "Table 3" or "Tables 3, 4".
+    """
+    rows = [r for r in published_sets(path) if r["paper"] == paper and table in re.findall(r"\d+", r["location"])]
+    if not rows:
+        raise AuditError(f"{path}: no instance of {paper}'s Table {table}. Add the rows, with that location")
+    return audited(rows, source, ATTACK_LIMIT_SECONDS)
 
 
 def families(tables: Sequence[dict[str, Any]]) -> list[Family]:
