@@ -213,7 +213,9 @@ def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
 def _seconds(prediction: dict, record: dict) -> list[Comparison]:
     """Answer seconds within 25 %, by unit costs of the machine that ran; the other phases for information."""
     measured = {p["name"]: median(p["seconds"]) for p in record.get("phases") or [] if p["seconds"]}
-    elsewhere = _elsewhere(prediction["unit_costs"], record.get("machine") or {})
+    threads = record.get("threads") or 1
+    elsewhere = f"predicted for one thread, run on {threads}" if threads > 1 else ""
+    elsewhere = elsewhere or _elsewhere(prediction["unit_costs"], record.get("machine") or {})
     rows = []
     for name, predicted in prediction["seconds"].items():
         if name not in measured:

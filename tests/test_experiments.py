@@ -150,7 +150,7 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
 
     plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
     group = plan.group("smoke/tiny", "2^10x16")
-    assert steps.predicted_seconds(plan, group) == {}
+    assert steps.predicted_seconds(group, []) == {}
     seconds = {"query": 1.0, "answer": 2.0, "extract": 0.5, "total": 4.0}
     repetitions, updates = group.options["repetitions"], group.options["updates"]
     lines = [
@@ -160,7 +160,7 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
         for row in g.rows
     ]
     sweep.write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
-    found = steps.predicted_seconds(plan, group)
+    found = steps.predicted_seconds(group, lines)
     exchanges = 20 + repetitions * (1 + updates)
     assert updates > 0
     assert found == {row.id: repetitions * 0.5 + exchanges * 3.5 for row in group.rows}

@@ -309,6 +309,13 @@ def test_answers_within_a_quarter(pair, predicted, within):
     assert (row.within, row.tolerance) == (None, "for information")
 
 
+def test_seconds_on_several_threads_are_no_verdict(pair):
+    pair[0]["seconds"]["answer"] = 20.0
+    pair[1]["threads"] = 2
+    row = by_quantity(pair)["seconds answer"]
+    assert (row.within, row.note) == (None, "predicted for one thread, run on 2")
+
+
 def test_seconds_of_another_machine_are_no_verdict(pair):
     pair[0]["seconds"]["answer"] = 20.0
     pair[1]["machine"]["cpu"] = "that"

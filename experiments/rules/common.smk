@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(workflow.basedir) / "experiments" / "rules"))
-from pirlab_estimator.cost.plan import row_seconds
+from steps import predicted_seconds
 from sweep import PlanError, Sweep, load_profile, write_if_changed
 from snakemake.exceptions import WorkflowError
 
@@ -95,10 +95,7 @@ def predicted(wildcards):
 def predicted_minutes(wildcards):
     """Three times the predicted time, at least ten minutes: what a scheduler should grant."""
     group = SWEEP.group(wildcards.experiment, wildcards.group)
-    seconds = sum(
-        row_seconds(row, group.options["repetitions"], group.options.get("updates", 0))
-        for row in predicted(wildcards)
-    )
+    seconds = sum(predicted_seconds(group, predicted(wildcards)).values())
     return 10 + int(3 * seconds / 60)
 
 

@@ -26,6 +26,10 @@ class Row:
         """What `pirlab primitive describe --batch` is asked."""
         return self.asked()
 
+    def run(self, options: dict[str, Any]) -> dict[str, Any]:
+        """What a group file has for it."""
+        return self.asked() | options
+
     def asked(self) -> dict[str, Any]:
         """What tells this row from others in a group file."""
         return {"primitive": self.primitive, "settings": self.settings}

@@ -28,7 +28,8 @@ def measure(sweep: Sweep, experiment: str, name: str) -> int:
     print(f"{experiment} {name}: {len(rows)} rows to measure, {here} already there", flush=True)
     if rows:
         file = sweep.results / "groups" / experiment / f"{name}.json"
-        document = sweep.group_file(group, rows, predicted_seconds(sweep, group))
+        lines = read_json(sweep.prediction(experiment)) or []
+        document = sweep.group_file(group, rows, predicted_seconds(group, lines))
         write_if_changed(file, json.dumps(document, indent=2) + "\n")
         for row in rows:
             sweep.record(group, row).parent.mkdir(parents=True, exist_ok=True)
@@ -61,13 +62,13 @@ def measure(sweep: Sweep, experiment: str, name: str) -> int:
     return 0
 
 
-def predicted_seconds(sweep: Sweep, group: Group) -> dict[str, float]:
+def predicted_seconds(group: Group, lines: list[dict[str, Any]]) -> dict[str, float]:
     """Predicted seconds of a group's rows by row id, the same as in the plan; without those that have no prediction."""
-    found = {}
-    for line in read_json(sweep.prediction(group.experiment)) or []:
+    found, rows = {}, {row.id: row.run(group.options) for row in group.rows}
+    for line in lines:
         name, _, row = line["id"].partition("/")
-        if name == group.id:
-            found[row] = row_seconds(line, group.options["repetitions"], group.options.get("updates", 0))
+        if name == group.id and row in rows:
+            found[row] = row_seconds(line, rows[row]["repetitions"], rows[row].get("updates", 0))
     return found
 
 

@@ -20,34 +20,13 @@ import yaml
 from checking import ROOT as ROOT
 from checking import PlanError as PlanError
 from checking import check, short
+from rows import Row, with_own
 
 # A row with a record of these is done; any other record is replaced by the next run.
 DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
 FAILED = ("wrong", "failed")
 #: Kinds of experiments beside protocols; each has a schema of that name.
 OTHER_KINDS = ("primitive", "security")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One parameter set at one database shape."""
-
-    id: str
-    parameters: str
-    records: int
-    record_bits: int
-
-    @property
-    def database_bytes(self) -> int:
-        return -(-self.records * self.record_bits // 8)
-
-    def request(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What `pirlab describe --batch` is asked."""
-        return self.asked() | {"queries": options["queries"], "updates": options["updates"]}
-
-    def asked(self) -> dict[str, Any]:
-        """What tells this row from others in a group file."""
-        return {"parameters": self.parameters, "records": self.records, "record_bits": self.record_bits}
 
 
 AnyRow = Row | primitives.Row
@@ -215,6 +194,7 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
                 f"database {bytes_text(size)} > {bytes_text(profile['max_database_bytes'])}, "
                 f"the cap of profile {profile['profile']}"
             )
+        group.rows = with_own(rows, experiment["series"])
         groups.append(group)
     return groups
 
@@ -307,8 +287,7 @@ class Sweep:
             "group": group.id,
             "rows": [
                 {"id": row.id}
-                | row.asked()
-                | group.options
+                | row.run(group.options)
                 | ({"predicted_seconds": seconds[row.id]} if row.id in seconds else {})
                 | {"out": str(self.record(group, row))}
                 for row in rows
