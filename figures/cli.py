@@ -33,7 +33,7 @@ from . import (
     inspire_notes,
     inspire_packing,
     loader,
-    pirouette_tables,
+    pirouette,
     primitives,
     security,
 )
@@ -42,7 +42,7 @@ from .errors import InputError
 from .output import rst_escape, write_text
 from .table import Table
 
-PROTOCOL_TABLES = ("figure4", "comparison", "security", *inspire.TABLES, *pirouette_tables.TABLES)
+PROTOCOL_TABLES = ("figure4", "comparison", "security", *inspire.TABLES, *pirouette.TABLES)
 AUDIT_TABLES = ("security-sets", "security-limits")
 AUDIT_FIGURE = "security-curves"
 PRIMITIVE_FIGURES = {
@@ -80,9 +80,13 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--experiment", metavar="NAME", help="only records of this experiment, e.g. pirouette/figure4")
     shared.add_argument("--audit", type=Path, metavar="FILE", help="the audit of security, `pirlab-security audit`")
     shared.add_argument(
+        "--costs", type=Path, metavar="FILE", help="unit costs of the machine, results/calibration.json"
+    )
+    shared.add_argument(
         "--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.pdf, PREFIX.csv, ..."
     )
     commands.add_parser("figure4", parents=[shared], help="Pirouette's Figure 4: .pdf .svg .png .csv .caption.rst")
+    commands.add_parser(pirouette.FIGURE, parents=[shared], help="Pirouette's Figure 3: what phase 0 is made of")
     commands.add_parser("gadget-figure1", parents=[shared], help="the gadget paper's Figure 1: norms of digits")
     commands.add_parser("gadget-noise", parents=[shared], help="noise of products and chains under each decomposition")
     commands.add_parser("failure", parents=[shared], help="observed against predicted failure rates of decisions")
@@ -141,8 +145,10 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
         return inspire.figure(which, joined, predictions, described, arguments.expected, arguments.out)
     if which in inspire.TABLES:
         return inspire.table(which, joined, predictions, described, arguments.expected).write(arguments.out)
-    if which in pirouette_tables.TABLES:
-        return pirouette_tables.table(which, joined, predictions, described, expected).write(arguments.out)
+    if arguments.command == pirouette.FIGURE:
+        return pirouette.figure(joined, expected, arguments.out)
+    if which in pirouette.TABLES:
+        return pirouette.table(which, joined, predictions, described, expected, arguments.costs).write(arguments.out)
     if which == "security":
         if not arguments.predictions:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")

@@ -1,8 +1,7 @@
-"""The Pirouette paper's Tables 3 to 7: each printed number, and below it what our sets have or what was measured here.
+"""The Pirouette paper's Tables 3 to 6: each printed number, and below it what our sets have.
 
 Tables 3 to 5 are parameters: a line the paper's, a line a described set, with security and failure beside it. Table 6
 is keys: the paper's formula at the set's parameters, both halves of every ciphertext, beside the bytes that travel.
-Table 7 is sizes and times. Rows are matched by protocol and database, never by a file's name.
 """
 
 from __future__ import annotations
@@ -14,22 +13,15 @@ from typing import Any
 import pandas as pd
 
 from . import series
-from .errors import InputError
 from .inspire_paper import Described
 from .inspire_tables import cell_footnotes, mark_footnotes
 from .loader import dicts
-from .marks import MARKS, marks_of, provenance, symbols
-from .names import paper_name, series_name, words
 from .table import Cell, Column, Row, Table
 from .units import shape_text, significant
 
 PAPER = "pirouette"
-PROTOCOLS = {"Pirouette": "pirouette", "PirouetteH": "pirouette_h", "Respire": "respire", "T-Respire": "t-respire"}
-PAPER_NAMES = {ours: name for name, ours in PROTOCOLS.items()}
-"""The paper's names and ours. T-Respire is not built: the paper's numbers stand for it."""
 OURS = ("pirouette", "pirouette_h")
-TABLES = tuple(f"pirouette-table{number}" for number in range(3, 8))
-SYMBOL = {mark.key: mark.symbol for mark in MARKS}
+TABLES = tuple(f"pirouette-table{number}" for number in range(3, 7))
 
 Document = dict[str, Any]
 #: A parameter: the paper's symbol, header, and what a description has for it (None: nothing).
@@ -126,7 +118,6 @@ TITLES = {
     "4": "parameters of LWE to RGSW",
     "5": "parameters of database and response",
     "6": "key sizes",
-    "7": "sizes and times",
 }
 KEYS: dict[str, tuple[str, Callable[[Document], float | None]]] = {
     "blind_rotation_key": ("4 n ℓ N log2 Q", lambda d: 4 * _rotated_bits(d) * _ring_row(d, "rotation")),
@@ -188,7 +179,7 @@ def _number(value: float | None) -> Cell:
     return Cell(text, sort=float(value))
 
 
-def _printed(expected: pd.DataFrame, table: str) -> list[dict[str, Any]]:
+def printed(expected: pd.DataFrame, table: str) -> list[dict[str, Any]]:
     return dicts(expected[(expected["paper"] == PAPER) & (expected["table"].astype(str) == table)])
 
 
@@ -234,7 +225,7 @@ def _paper_values(expected: pd.DataFrame, table: str) -> dict[str, dict[str, flo
     """The printed numbers by database; those of every database under a name of their own where none is told apart."""
     every: dict[str, float] = {}
     of: dict[str, dict[str, float]] = {}
-    for row in _printed(expected, table):
+    for row in printed(expected, table):
         key, value = row["metric"], float(row["value"])
         if key == "Q_1":
             key, value = "log2_Q_1", log2(value)
@@ -267,7 +258,7 @@ def keys(found: Sequence[Mapping[str, Any]], joined: pd.DataFrame) -> Table:
             if (full := bits(row["description"])) is None:
                 continue
             numbers = {"both": full / 8, "described": sent.get(name), "measured": got.get(name)}
-            cells = {key: _megabytes(value) for key, value in numbers.items()}
+            cells = {key: megabytes(value) for key, value in numbers.items()}
             head = {"series": series.cells(dict(row))["series"], "key": Cell(name.replace("_", " "))}
             lines.append(Row(cells | head | {"formula": Cell(formula)}))
             data.append({"set": row["set"], "key": name, "formula": formula} | numbers)
@@ -281,121 +272,14 @@ def keys(found: Sequence[Mapping[str, Any]], joined: pd.DataFrame) -> Table:
     return Table(title, columns, lines, frame, footnotes, notes, "pirouette-table6")
 
 
-def _megabytes(value: float | None) -> Cell:
+def megabytes(value: float | None) -> Cell:
     return Cell("–") if value is None else Cell(significant(value / 1e6, 3), sort=float(value))
-
-
-METRICS = words("offline_comm query_size response_size server_time")
-OWN = dict(zip(METRICS, words("offline_upload_bytes upload_bytes download_bytes answer_s")))
-
-
-def totals(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
-    """Table 7: lines of the paper by protocol, database and threads, and below each what was measured here."""
-    columns = [
-        Column("database", "Database", text=True),
-        Column("series", "Protocol", text=True),
-        Column("source", "Source", text=True),
-        Column("threads", "Threads"),
-        Column("security", "Security", "bit"),
-        Column("failure", "Failure bound", "log2"),
-        Column("offline_comm", "Offline", "MB"),
-        Column("query_size", "Query", "B"),
-        Column("response_size", "Response", "B"),
-        Column("server_time", "Time", "s"),
-        Column("ratio", "Time", "here/paper"),
-    ]
-    ours = [row for row in dicts(joined) if row["protocol"] in PROTOCOLS.values() and row["status"] == "ok"]
-    lines, data, shown = [], [], []
-    for (records, bits, protocol, config), printed in _printed_totals(expected).items():
-        place = shape_text(records, bits)
-        head = {"database": Cell(place, sort=float(records)), "series": Cell(paper_name(protocol))}
-        paper = {"source": Cell(f"paper{_parallel(config)}"), "threads": Cell(_threads(config))}
-        lines.append(Row(head | paper | {k: _total(k, printed.get(k)) for k in METRICS}))
-        data.append({"database": place, "protocol": protocol, "source": "paper", "config": config} | printed)
-        if config != "threads=1":
-            continue
-        for row in ours:
-            if (row["records"], row["record_bits"], row["protocol"]) == (records, bits, PROTOCOLS.get(protocol)):
-                lines.append(_measured(row, printed.get("server_time")))
-                data.append(_measured_data(row))
-                shown.append(row)
-    for row in ours:
-        if row not in shown:
-            lines.append(_measured(row, None))
-            data.append(_measured_data(row))
-            shown.append(row)
-    frame = pd.DataFrame(data, columns=["database", "protocol", "source", "config", *METRICS])
-    notes = [
-        provenance(shown),
-        "Lines 'paper' are its printed numbers (Xeon Gold 6248R); T-Respire is not built here. Our offline bytes are "
-        "what travels, masks as seeds; the paper counts both halves. Databases that the paper has not come last.",
-    ]
-    footnotes = mark_footnotes(lines) + cell_footnotes(lines)
-    title = f"Pirouette, Table 7: {TITLES['7']}, the paper's and ours"
-    return Table(title, columns, lines, frame, footnotes, notes, "pirouette-table7")
-
-
-def _measured(row: Mapping[str, Any], printed: float | None) -> Row:
-    """A line of what was measured here, with its ratio to the paper's seconds."""
-    values = {key: row.get(own) for key, own in OWN.items()}
-    cells = {key: _total(key, value) for key, value in values.items()}
-    cells |= {
-        "database": Cell(shape_text(row["records"], row["record_bits"]), sort=float(row["records"])),
-        "series": Cell(paper_name(PAPER_NAMES[row["protocol"]])),
-        "source": Cell(f"here, {series_name(row['protocol'], row['set'])}", symbols(marks_of(dict(row)))),
-        "threads": Cell(str(row.get("threads") or 1)),
-        "security": series.security(dict(row)),
-        "failure": series.failure(dict(row)),
-    }
-    if values["server_time"] and printed:
-        cells["ratio"] = Cell(significant(values["server_time"] / printed, 2))
-    return Row(cells, row["id"])
-
-
-def _measured_data(row: Mapping[str, Any]) -> dict[str, Any]:
-    place = shape_text(row["records"], row["record_bits"])
-    values = {key: row.get(own) for key, own in OWN.items()}
-    names = {"protocol": PAPER_NAMES[row["protocol"]], "source": row["set"]}
-    return {"database": place} | names | {"config": f"threads={row.get('threads') or 1}"} | values
-
-
-def _printed_totals(expected: pd.DataFrame) -> dict[tuple[int, int, str, str], dict[str, float]]:
-    """Bytes and seconds by (records, record bits, protocol, configuration), in the paper's order."""
-    found: dict[tuple[int, int, str, str], dict[str, float]] = {}
-    for row in _printed(expected, "7"):
-        if row["metric"] in METRICS:
-            key = (int(row["num_records"]), int(row["record_bits"]), row["protocol"], row["config"])
-            number = row["seconds"] if row["metric"] == "server_time" else row["bytes"]
-            found.setdefault(key, {})[row["metric"]] = float(number)
-    return dict(sorted(found.items(), key=lambda item: item[0][:2]))
-
-
-def _threads(config: str) -> str:
-    return config.split(";")[0].removeprefix("threads=")
-
-
-def _parallel(config: str) -> str:
-    """What ran in parallel, as the paper says it."""
-    parts = config.split("parallel=")
-    return f", parallel {parts[1]}" if len(parts) == 2 else ""
-
-
-def _total(key: str, value: float | None) -> Cell:
-    if value is None or pd.isna(value):
-        return Cell("–")
-    if key == "offline_comm":
-        return _megabytes(float(value))
-    return Cell(significant(float(value), 3) if key == "server_time" else f"{value:.0f}", sort=float(value))
 
 
 def table(
     which: str, joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, expected: pd.DataFrame
 ) -> Table:
     """One of TABLES."""
-    if expected.empty:
-        raise InputError("--expected", None, "the Pirouette paper's tables need its numbers", "Give --expected DIR")
     number = which.removeprefix("pirouette-table")
-    if number == "7":
-        return totals(joined, expected)
     found = rows(predictions, described)
     return keys(found, joined) if number == "6" else parameters(found, expected, number)

@@ -5,7 +5,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from pirlab_figures import loader, pirouette_tables
-from pirlab_figures.errors import InputError
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
 
@@ -124,31 +123,3 @@ def test_table6_evaluates_the_papers_formulas(expected, predictions, described):
     assert data.loc[("pirouette/2^20", "squaring_key"), "measured"] == 999
     assert data.loc[("pirouette/2^20", "squaring_key"), "described"] == 1000
     assert ("pirouette_h/2^20", "key_switching_key") not in data.index
-
-
-def measured(protocol, **more):
-    sizes = {"offline_upload_bytes": 2e8, "upload_bytes": 36, "download_bytes": 2048, "answer_s": 1.9}
-    about = {"status": "ok", "id": "one", "source_kind": "searched", "threads": 1, "repetitions": 5, "cpu": "some"}
-    about |= {"answer_q1_s": 1.9, "answer_q3_s": 1.9, "stale": None, "streamed": False, "seeded": False, "dirty": False}
-    about |= {"read_bandwidth": 15e9, "kernel": "avx2", "commit": "abc", "finished": "2026-11-22", "queries": 1}
-    return row(protocol, **(sizes | about | more))
-
-
-def test_table7_puts_measured_lines_below_the_papers(expected, predictions, described):
-    joined = pd.DataFrame([measured("pirouette"), measured("pirouette", status="skipped_memory", id="two")])
-    table = pirouette_tables.table("pirouette-table7", joined, predictions, described, expected)
-    printed = table.data[table.data["source"] == "paper"]
-    assert len(printed) == 24
-    first = printed[(printed["protocol"] == "Pirouette") & (printed["config"] == "threads=1")].iloc[0]
-    assert (first["query_size"], first["server_time"]) == (36, 19)
-    ours = [r for r in table.rows if r.record_id]
-    assert [r.record_id for r in ours] == ["one"]
-    assert ours[0].cells["ratio"].text == "0.10"
-    assert ours[0].cells["offline_comm"].text == "200"
-    above = table.rows[table.rows.index(ours[0]) - 1]
-    assert above.cells["source"].text == "paper"
-
-
-def test_tables_need_the_papers_numbers(predictions, described):
-    with pytest.raises(InputError, match="--expected"):
-        pirouette_tables.table("pirouette-table3", predictions, predictions, described, pd.DataFrame())

@@ -82,6 +82,15 @@ def description_words(wildcards):
     return " ".join(["--descriptions", *found]) if found else ""
 
 
+def costs_of(wildcards):
+    """The unit costs of this machine, where a table holds times against them."""
+    return [f"{RESULTS}/calibration.json"] if wildcards.name == "pirouette-phases" else []
+
+
+def costs_words(wildcards):
+    return " ".join(["--costs", *costs_of(wildcards)]) if costs_of(wildcards) else ""
+
+
 def all_markers():
     return [str(SWEEP.marker(group)) for group in SWEEP.measured()]
 

@@ -44,6 +44,7 @@ rule table:
         prediction=predictions_of,
         descriptions=descriptions_of,
         audit=audit_of,
+        costs=costs_of,
         stale=f"{RESULTS}/stale.json",
         papers=PAPERS,
     output:
@@ -61,13 +62,14 @@ rule table:
     params:
         records=record_folders,
         audit=audit_words,
+        costs=costs_words,
         descriptions=description_words,
         prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
     conda:
         ENVIRONMENT
     shell:
         "python -m pirlab_figures table {wildcards.name} --records {params.records} --predictions {input.prediction}"
-        " --stale {input.stale} --expected experiments/expected {params.audit} {params.descriptions}"
+        " --stale {input.stale} --expected experiments/expected {params.audit} {params.costs} {params.descriptions}"
         " --out {params.prefix} > {log} 2>&1"
 
 

@@ -1,0 +1,185 @@
+"""Steps of a Pirouette answer beside the time that their transforms alone take, and how many blind rotations there are.
+
+Counts are those of `pirlab describe`. The bound of a step is its number of transforms times the calibrated seconds of
+one, over the threads: what no implementation with these transforms can beat.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.cost.operations import transform
+from pirlab_estimator.cost.units import UnitCosts
+
+from . import series
+from .inspire_tables import cell_footnotes, mark_footnotes
+from .loader import dicts, quartiles
+from .marks import marks_of, provenance, symbols
+from .names import series_name, words
+from .table import Cell, Column, Row, Table
+from .units import human_seconds, shape_text, significant
+
+PROTOCOLS = ("pirouette", "pirouette_h")
+STEPS = words("digits bits rgsw selector first_dimension folding rotation compression")
+NAMES = {"rgsw": "LWE to RGSW", "first_dimension": "first dimension"}
+PHASE0 = STEPS[:4]
+COLUMNS = words("set records record_bits threads step ntts bound_s measured_s measured_over_bound record_id")
+Document = Mapping[str, Any]
+
+
+def transforms(description: Document, step: str) -> dict[str, int]:
+    """Transforms of a step of the answer by size and prime."""
+    operations = description["operations"]["answer"].get(step, {})
+    return {name: count for name, count in operations.items() if transform(name)}
+
+
+def shown(joined: pd.DataFrame) -> list[dict[str, Any]]:
+    """Answers with their steps, by database, protocol and threads."""
+    found = [row for row in dicts(joined) if row["protocol"] in PROTOCOLS and row["status"] == "ok"]
+    key = words("records record_bits protocol set threads repetitions")
+    return sorted(found, key=lambda row: [row[name] for name in key])
+
+
+def steps(row: Mapping[str, Any]) -> dict[str, float]:
+    """Median seconds of the steps that the answer has."""
+    measured = {phase["name"]: phase["seconds"] for phase in row["phases"]}
+    return {step: quartiles(measured[f"answer_{step}"])[1] for step in STEPS if measured.get(f"answer_{step}")}
+
+
+def _lines(row: Mapping[str, Any], costs: UnitCosts) -> Iterator[dict[str, Any]]:
+    for step, seconds in steps(row).items():
+        counts = transforms(row["description"], step)
+        bound = sum(float(costs.total(name, float(count))) for name, count in counts.items()) / row["threads"]
+        told = {key: row[key] for key in ("set", "records", "record_bits", "threads")} | {"record_id": row["id"]}
+        told |= {"step": step, "ntts": sum(counts.values()), "bound_s": bound, "measured_s": seconds}
+        yield told | {"measured_over_bound": seconds / bound if bound else None}
+
+
+def table(joined: pd.DataFrame, costs: UnitCosts) -> Table:
+    """A line a step of each measured answer."""
+    columns = [
+        Column("database", "Database", text=True),
+        Column("series", "Set", text=True),
+        Column("threads", "Threads"),
+        Column("step", "Step", text=True),
+        Column("ntts", "Transforms"),
+        Column("bound", "Transforms alone"),
+        Column("measured", "Measured"),
+        Column("ratio", "Measured / bound"),
+        Column("share", "Of the answer", "%"),
+    ]
+    rows, data = shown(joined), []
+    lines = []
+    for row in rows:
+        head = {
+            "database": Cell(shape_text(row["records"], row["record_bits"]), sort=float(row["records"])),
+            "series": series.cells(row)["series"],
+            "threads": Cell(str(row["threads"])),
+        }
+        found = list(_lines(row, costs))
+        data += found
+        phase0 = {key: sum(f[key] for f in found if f["step"] in PHASE0) for key in ("ntts", "bound_s", "measured_s")}
+        every = {key: sum(f[key] for f in found) for key in ("ntts", "bound_s")} | {"measured_s": row["answer_s"]}
+        for name, told in [
+            *((NAMES.get(f["step"], f["step"]), f) for f in found),
+            ("phase 0", phase0),
+            ("answer", every),
+        ]:
+            share = told["measured_s"] / row["answer_s"]
+            cells = {
+                "step": Cell(name),
+                "ntts": Cell(str(told["ntts"]), sort=float(told["ntts"])),
+                "bound": Cell(human_seconds(told["bound_s"]), sort=told["bound_s"]),
+                "measured": Cell(human_seconds(told["measured_s"]), sort=told["measured_s"]),
+                "ratio": Cell(significant(told["measured_s"] / told["bound_s"], 3)),
+                "share": Cell(significant(100 * share, 2), sort=share),
+            }
+            lines.append(Row(head | cells, row["id"]))
+    notes = [
+        provenance(rows),
+        f"Transforms: as the descriptions count them, of 2048 points modulo one prime of 28 bits; one alone takes "
+        f"{human_seconds(float(costs.total('ntt_2048_28', 1.0)))} (unit costs of {costs.machine}), on several threads "
+        "that over their number. Products with keys, digits, and reading the database come on top: the first dimension "
+        "is bound by memory, not by its few transforms. Phase 0 is digits, bits, LWE to RGSW and selector.",
+    ]
+    title = "Pirouette: each step of an answer beside the time of its transforms alone"
+    footnotes = mark_footnotes(lines) + cell_footnotes(lines)
+    return Table(title, columns, lines, pd.DataFrame(data, columns=COLUMNS), footnotes, notes, "pirouette-phases")
+
+
+def rotation_transforms(layout: Document) -> int:
+    """Transforms of one blind rotation: 2 l forward and 2 inverse ones a step and prime."""
+    key_steps = layout["lwe_dimension"] // layout["bits_per_step"]
+    return int(key_steps * (2 * layout["rotation_gadget"]["digits"] + 2) * _primes(layout))
+
+
+def conversion_transforms(layout: Document) -> int:
+    """Transforms of one conversion of LWE to RGSW beside its rotation: automorphisms and squaring key."""
+    rows = layout["rgsw_gadget"]["digits"]
+    places = [row * layout["rgsw_window"] for row in range(rows)]
+    levels = int(layout["degree"]).bit_length() - 1
+    automorphisms = sum(len({place % (1 << level) for place in places}) for level in range(levels))
+    digits = {name: layout[f"{name}_gadget"]["digits"] for name in ("automorphism", "squaring")}
+    forward = automorphisms * digits["automorphism"] + rows * (digits["squaring"] + 2)
+    return int((forward + 2 * automorphisms) * _primes(layout))
+
+
+def _primes(layout: Document) -> int:
+    return len(re.findall(r"\d+", str(layout["ring_modulus"])))
+
+
+def rotations(description: Document) -> dict[str, int]:
+    """Blind rotations of an answer by step, counted from its transforms."""
+    layout, one = description["layout"], rotation_transforms(description["layout"])
+    count = {step: sum(transforms(description, step).values()) for step in ("digits", "bits", "rgsw")}
+    whole = {"rgsw": one + conversion_transforms(layout)}
+    return {step: number // whole.get(step, one) for step, number in count.items()}
+
+
+def rotation_table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Rotations of described sets (rows of `pirouette_tables.rows`) beside the paper's formulas."""
+    columns = [
+        Column("series", "Set", text=True),
+        Column("database", "Database", text=True),
+        Column("k", "Index bits", "k"),
+        Column("digits", "Digits", "D"),
+        Column("one_bit", "One-bit base", "2 k"),
+        Column("paper", "Paper", "3 k / 5"),
+        Column("floors", "Floors", "counted"),
+        Column("bits", "Bits", "counted"),
+        Column("decomposition", "Decomposition", "counted"),
+        Column("formula", "Ours", "3 D - 2"),
+        Column("rgsw", "LWE to RGSW", "counted"),
+        Column("all", "All", "counted"),
+    ]
+    lines, data = [], []
+    for row in found:
+        layout, counted = row["description"]["layout"], rotations(row["description"])
+        k, digits = int(layout["index_bits"]), int(layout["digits"])
+        own = counted["digits"] + counted["bits"]
+        numbers = {
+            "k": k,
+            "digits": digits,
+            "one_bit": 2 * k if digits else 0,
+            "paper": 3 * -(-k // 5) if digits else 0,
+        }
+        numbers |= {"floors": counted["digits"], "bits": counted["bits"], "decomposition": own}
+        numbers |= {"formula": 3 * digits - 2 if digits else 0, "rgsw": counted["rgsw"], "all": own + counted["rgsw"]}
+        place = shape_text(int(row["records"]), int(row["record_bits"]))
+        cells = {key: Cell(str(value), sort=float(value)) for key, value in numbers.items()}
+        name = Cell(series_name(row["protocol"], row["set"]), symbols(marks_of(dict(row))))
+        lines.append(Row(cells | {"series": name, "database": Cell(place, sort=float(row["records"]))}))
+        data.append({"set": row["set"], "records": row["records"], "record_bits": row["record_bits"]} | numbers)
+    notes = [
+        "Counted: transforms of the step in `pirlab describe` over those of one blind rotation (of one rotation with "
+        "its conversion, for LWE to RGSW). The paper says about 3 k / 5 for the decomposition of k bits, rounded up "
+        "to whole digits of 5 bits, against 2 k of a base of one bit (section 3.1). The last digit needs no floor: "
+        "3 D - 2. Pirouette^H decomposes nothing.",
+    ]
+    frame = pd.DataFrame(data, columns=["set", "records", "record_bits", *(c.key for c in columns[2:])])
+    title = "Pirouette: blind rotations of an answer, counted, beside the paper's formula"
+    footnotes = mark_footnotes(lines) + cell_footnotes(lines)
+    return Table(title, columns, lines, frame, footnotes, notes, "pirouette-rotations")

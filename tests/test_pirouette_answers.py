@@ -1,0 +1,164 @@
+"""Pirouette's Figure 3, Table 7, steps, rotations and margins, from synthetic records whose right numbers are known."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pirlab_estimator.cost.units import UnitCosts
+from pirlab_figures import loader, pirouette, pirouette_figure3, pirouette_margins, pirouette_phases, pirouette_totals
+from pirlab_figures.errors import InputError
+
+EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
+SECONDS = {"digits": 0.3, "bits": 0.2, "rgsw": 1.0, "selector": 0.1, "first_dimension": 0.2, "folding": 0.15}
+ROTATION = 380 * (2 * 4 + 2) * 2
+CONVERSION = (22 * 16 + 9 * (5 + 2) + 2 * 22) * 2
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return loader.load_expected(EXPECTED)
+
+
+def gadget(digits):
+    return {"digits": digits}
+
+
+def description(k=20, digits=4):
+    layout = {"degree": 2048, "lwe_dimension": 760, "bits_per_step": 2, "ring_modulus": "268369921 * 67104769"}
+    layout |= {"index_bits": k, "digits": digits, "rgsw_window": 128, "rotation_gadget": gadget(4)}
+    layout |= {"automorphism_gadget": gadget(16), "squaring_gadget": gadget(5), "rgsw_gadget": gadget(9)}
+    counts = {
+        "digits": 2 * (digits - 1) * ROTATION,
+        "bits": digits * ROTATION + 96,
+        "rgsw": k * (ROTATION + CONVERSION),
+    }
+    counts |= {"selector": 1000, "first_dimension": 100, "folding": 2000}
+    operations = {step: {"ntt_2048_28": count, "digits": 7} for step, count in counts.items()}
+    return {"layout": layout, "operations": {"answer": operations}}
+
+
+def stage(name, stddev, samples, largest, threshold=64.0):
+    return {"stage": name, "stddev": stddev, "samples": samples, "keys": 1, "max": largest, "threshold": threshold}
+
+
+def row(protocol="pirouette", records=1 << 20, seconds=2.0, **more):
+    phases = [{"name": f"answer_{step}", "seconds": [value, value, value]} for step, value in SECONDS.items()]
+    found = {
+        "set": f"{protocol}/2^20",
+        "sha256": protocol,
+        "protocol": protocol,
+        "records": records,
+        "record_bits": 2048,
+    }
+    found |= {"security_bits": 128.3, "security_target": 128, "security": [], "failure_log2": -45.0, "id": "one"}
+    found |= {"failure_target": -40, "status": "ok", "reason": None, "threads": 1, "repetitions": 5, "cpu": "some"}
+    found |= {"offline_upload_bytes": 2e8, "upload_bytes": 36, "download_bytes": 2048, "answer_s": seconds, "right": 28}
+    found |= {"answer_q1_s": seconds, "answer_q3_s": seconds, "stale": None, "streamed": False, "seeded": False}
+    found |= {"dirty": False, "read_bandwidth": 15e9, "kernel": "avx2", "commit": "abc", "queries": 1, "compared": 28}
+    found |= {"phases": phases, "description": description(), "noise": [], "noise_stages": []}
+    return found | more
+
+
+def cells(table, line):
+    return {key: cell.text for key, cell in table.rows[line].cells.items()}
+
+
+def test_table7_puts_measured_lines_below_the_papers(expected):
+    skipped = row(records=1 << 25, status="skipped_memory", reason="needs 70 GiB", id="two", answer_s=float("nan"))
+    parallel = row(seconds=1.25, threads=2, id="three")
+    table = pirouette_totals.table(pd.DataFrame([row(), skipped, parallel]), expected)
+    printed = table.data[table.data["source"] == "paper"]
+    assert len(printed) == 24
+    first = printed[(printed["protocol"] == "Pirouette") & (printed["config"] == "threads=1")].iloc[0]
+    assert (first["query_size"], first["server_time"]) == (36, 19)
+    ids = [r.record_id for r in table.rows]
+    one, three = table.rows[ids.index("one")], table.rows[ids.index("three")]
+    assert (one.cells["ratio"].text, one.cells["offline_comm"].text, one.cells["right"].text) == (
+        "0.11",
+        "200",
+        "28 of 28",
+    )
+    assert table.rows[ids.index("one") - 1].cells["source"].text == "paper"
+    assert (three.cells["speedup"].text, three.cells["threads"].text) == ("1.60", "2")
+    assert "ratio" not in three.cells or three.cells["ratio"].text == "", (
+        "two threads against the paper's 32 say nothing"
+    )
+    above = table.rows[ids.index("three") - 1]
+    assert (above.cells["source"].text, above.cells["speedup"].text) == ("paper, parallel full", "2.71")
+    assert table.rows[ids.index("two")].status == "skipped, memory: needs 70 GiB"
+
+
+def test_table7_says_what_was_not_measured(expected):
+    table = pirouette_totals.table(pd.DataFrame([row()]), expected)
+    lines = [(r.cells["database"].text, r.cells["series"].text) for r in table.rows if r.status]
+    assert ("2^22 x 2048 bit", "Pirouette") in lines and ("2^20 x 2048 bit", "Pirouette") not in lines
+    assert all(name != "T-Respire" for _, name in lines), "it is not built"
+
+
+def test_steps_stand_beside_their_transforms():
+    costs = UnitCosts({"ntt_2048_28": 1e-6}, "this")
+    table = pirouette_phases.table(pd.DataFrame([row(), row(threads=2, id="two")]), costs)
+    data = table.data.set_index(["threads", "step"])
+    assert data.loc[(1, "digits"), "ntts"] == 6 * ROTATION
+    assert data.loc[(1, "digits"), "bound_s"] == pytest.approx(6 * ROTATION * 1e-6)
+    assert data.loc[(2, "digits"), "bound_s"] == pytest.approx(3 * ROTATION * 1e-6)
+    assert data.loc[(1, "digits"), "measured_over_bound"] == pytest.approx(0.3 / (6 * ROTATION * 1e-6))
+    phase0 = next(r for r in table.rows if r.cells["step"].text == "phase 0")
+    assert (phase0.cells["measured"].text, phase0.cells["share"].text) == ("1.60 s", "80")
+
+
+def test_rotations_are_counted_from_transforms():
+    described = row() | {"description": description(k=25, digits=5)}
+    table = pirouette_phases.rotation_table([described])
+    shown = cells(table, 0)
+    assert [shown[key] for key in ("one_bit", "paper", "floors", "bits", "decomposition", "formula")] == [
+        *("50", "15"),
+        *("8", "5", "13", "13"),
+    ]
+    assert (shown["rgsw"], shown["all"]) == ("25", "38")
+
+
+def test_margins_pool_all_records_of_a_set():
+    stages = [{"stage": "digit", "stddev": 7.0, "stddev_bound": None, "decisions": 4, "log2_failure_bound": -58.0}]
+    first = row(noise=[stage("digit", 6.0, 100, -20.0)], noise_stages=stages)
+    second = row(noise=[stage("digit", 8.0, 300, 16.0)], noise_stages=stages, threads=2, id="two")
+    table = pirouette_margins.table(pd.DataFrame([first, second]))
+    [line] = table.data.to_dict("records")
+    assert (line["kind"], line["samples"]) == ("digit", 400)
+    assert line["measured_stddev"] == pytest.approx(((36 * 100 + 64 * 300) / 400) ** 0.5)
+    assert line["largest_share"] == pytest.approx(20 / 64)
+    assert line["predicted_margin"] == pytest.approx(64 / 7)
+    assert (line["verdict"], line["decisions"], line["log2_failure"]) == ("8.2 kept", 4, -58)
+    wide = row(noise=[stage("digit", 8.0, 100, 20.0)], noise_stages=stages)
+    table = pirouette_margins.table(pd.DataFrame([wide]))
+    assert cells(table, 0)["verdict"] == "below 8.2, 100 samples"
+    assert any("digit 9.14 predicted, 8.00 measured" in note for note in table.notes)
+
+
+def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
+    rows = [row(), row(repetitions=100, id="hundred"), row("pirouette_h", threads=2, id="half")]
+    rows[2]["phases"] = rows[2]["phases"][2:]
+    joined = pd.DataFrame(rows)
+    lines = pirouette_figure3.bars(joined, expected)
+    at = [(line["records"], line["source"], line["threads"]) for line in lines]
+    assert at == [
+        *((1 << 20, "paper", 1), (1 << 20, "paper", 32), (1 << 20, "here", 1), (1 << 20, "here", 2)),
+        *((1 << 25, "paper", 1), (1 << 25, "paper", 32)),
+    ]
+    assert [round(line["total_s"], 2) for line in lines] == [17.56, 6.77, 1.6, 1.1, 18.81, 7.55]
+    table = pirouette_figure3.table(joined, expected)
+    assert (cells(table, 2)["digits"], cells(table, 3).get("digits")) == ("0.300", None)
+    assert any("Not measured in this run: 2^25 records" in note for note in table.notes)
+    written = pirouette.figure(joined, expected, tmp_path / "figure3")
+    assert {path.suffix for path in written} == {".pdf", ".svg", ".png", ".csv", ".rst"}
+    data = pd.read_csv(tmp_path / "figure3.csv")
+    assert data["record_id"].dropna().tolist() == ["one", "half"]
+
+
+def test_tables_need_the_papers_numbers_and_unit_costs(tmp_path):
+    with pytest.raises(InputError, match="--expected"):
+        pirouette.table("pirouette-table7", pd.DataFrame(), pd.DataFrame(), {}, pd.DataFrame(), None)
+    bad = tmp_path / "costs.json"
+    bad.write_text("{}")
+    with pytest.raises(InputError, match="unit_seconds"):
+        pirouette.table("pirouette-phases", pd.DataFrame([row()]), pd.DataFrame(), {}, pd.DataFrame(), bad)
