@@ -32,7 +32,7 @@ def test_profile_expands(name):
     assert plan.profile["profile"] == name
     assert plan.measured(), "a profile measures something"
     for group in plan.groups.values():
-        assert re.fullmatch(r"[0-9^]+x[0-9]+" if group.kind == "protocol" else r"[a-z0-9^._-]+", group.id)
+        assert re.fullmatch(r"[0-9^]+x[0-9]+(-[a-z0-9-]+)?" if group.kind == "protocol" else r"[a-z0-9^._-]+", group.id)
         ids = [row.id for row in group.rows]
         assert len(ids) == len(set(ids))
         if group.kind == "primitive":

@@ -11,13 +11,14 @@ import pytest
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.noise.digits import gadget_length
-from pirlab_estimator.search import rings, space_file
+from pirlab_estimator.search import pirouette_sets, rings, space_file
 from pirlab_estimator.search.bounds import Bounds, BoundsError, Network, Objective, Prices
 from pirlab_estimator.search.choose import choose, reasons
 from pirlab_estimator.search.evaluate import Evaluator, Figures, Shape
 from pirlab_estimator.search.files import toml
 from pirlab_estimator.search.front import Front, undominated
-from pirlab_estimator.search.gadget_choice import quietest_gadget
+from pirlab_estimator.search.gadget_choice import least_base, quietest_gadget
+from pirlab_estimator.search.pirouette.circuit import Search
 from pirlab_estimator.search.sensitivity import sensitivity
 from pirlab_estimator.search.sweep import Least, exhaustive, relaxed, sweep
 
@@ -50,6 +51,18 @@ SMALL = {
     "ypir": FEW
     | {"rlwe": RINGS[1:3], "lwe": SHORT, "layers.entry_bits": [8], "layers.digit_bits": [15, 12]}
     | {"layers.switched_modulus": [18, 12, 8]},
+}
+SMALL["respire"] = {
+    "rlwe": [RINGS[2], RINGS[3] | {"secret": {"kind": "gaussian", "stddev": 4.5}, "error": {"stddev": 4.5}}],
+    "plain_bits": [5, 4],
+    "row_bits": [6, 8],
+    "response": space_file.load("respire").narrowed().axes[3].values[:2],
+    "bases.selector": [8, 5, 4],
+    "bases.leaf_expansion": [3],
+    "bases.selector_expansion": [19, 10, 8],
+    "bases.conversion": [4, 3],
+    "bases.vector": [3],
+    "response.body_modulus": [4, 2],
 }
 SMALL["inspire0"] = SMALL["ypir"] | {"body": ["packed", "merged"]}
 
@@ -109,8 +122,10 @@ def test_a_step_along_an_ordered_axis_costs_no_more_and_fails_no_less(protocol, 
         axis = int(draw.integers(len(at)))
         at[axis] = min(at[axis], space.ordered_shape[axis] - 2)
         further = [k + (j == axis) for j, k in enumerate(at)]
-        pairs += [space.literal(combinations[i], at), space.literal(combinations[i], further)]
-        orders.append(space.ordered[axis].rarer)
+        pair = [space.literal(combinations[i], each) for each in (at, further)]
+        if None not in pair:  # a base may have no gadget of that length
+            pairs += pair
+            orders.append(space.ordered[axis].rarer)
     figures = Evaluator(shape, COSTS, None)(pairs)
     compared = 0
     for dear, cheap, rarer in zip(figures[::2], figures[1::2], orders):
@@ -126,6 +141,9 @@ def test_a_step_along_an_ordered_axis_costs_no_more_and_fails_no_less(protocol, 
 @pytest.mark.parametrize("protocol", space_file.protocols())
 def test_every_space_reads_and_its_rings_have_their_gadgets(protocol):
     space = space_file.load(protocol)
+    if any(axis.kind == "sets" for axis in space.axes):
+        assert space.narrowed().axes[0].of != space.axes[0].of, "a look at all protocols lists fewer"
+        return
     assert space.narrowed().size < space.size
     assert space_file.load(protocol).narrowed({}).size == space.size
     kept, missed = space.secure(128.0)
@@ -152,6 +170,15 @@ def test_a_modulus_that_does_not_exist_is_named():
         rings.two_primes(2048, 60)
     with pytest.raises(rings.NoRing, match="1 modulo 8192"):
         rings.two_primes(4096, 24)
+
+
+def test_the_least_base_of_a_length_has_that_length_and_the_one_below_has_more():
+    modulus = parse_modulus(RINGS[1]["modulus"])
+    for length in (3, 4, 8, 19):
+        base = least_base(modulus, length)
+        assert gadget_length("balanced", modulus, base, 0) == length
+        assert gadget_length("balanced", modulus, base - 1, 0) > length
+    assert least_base(modulus, 2) is None, "bases end at 2^20"
 
 
 def test_fronts_against_their_definition():
@@ -278,6 +305,8 @@ def test_protocols_are_ranked_with_reasons(evaluator):
     )
     hint = " ".join(reasons(next(c for c in free if c.protocol == "simplepir"), free[0], objective))
     assert "keeps a hint of" in hint
+    keys = choose(["respire"], evaluator, Bounds(), objective)[0]
+    assert keys.best.figures.key_bytes > 1 << 20 and "sends keys of" in " ".join(reasons(keys, keys, objective))
 
 
 def test_a_space_that_is_none_is_refused():
@@ -294,9 +323,9 @@ def test_a_space_that_is_none_is_refused():
         small("simplepir").narrowed({"sauce": [1]})
 
 
-def listed_sets(records, record_bits):
+def listed_sets(evaluator, bounds):
     """Sets that a module of its own lists for a shape."""
-    assert (records, record_bits) == (SHAPE.records, SHAPE.record_bits)
+    assert evaluator.shape == SHAPE and bounds == Bounds()
     shared = {"title": "listed", "plain_moduli": [{"log2_samples": 32, "modulus": 300}]}
     return [shared | {"lwe": table} for table in LWE]
 
@@ -314,3 +343,42 @@ def test_a_search_of_its_own_can_list_the_sets(evaluator, monkeypatch):
     other = space_file.parse("x", document | {"axis": [{"key": "set", "sets_of": "nowhere:sets"}]}, {})
     with pytest.raises(space_file.SpaceError, match="axis set: 'nowhere:sets' cannot be used"):
         sweep(other, evaluator, Bounds())
+
+
+def repaired(root, protocol, evaluator):
+    """The figures of the committed set for 2^20 records of 256 bytes."""
+    return evaluator([tomllib.loads((root / f"params/{protocol}/2^20.toml").read_text())])[0]
+
+
+@pytest.mark.parametrize("protocol", ["pirouette", "pirouette_h"])
+def test_pirouette_is_no_slower_and_no_larger_than_its_repaired_sets(protocol, root):
+    evaluator = Evaluator(Shape(1 << 20, 2048), COSTS, None)
+    given = repaired(root, protocol, evaluator)
+    bounds = Bounds(offline=given.hint_bytes)
+    found = sweep(space_file.load(protocol).narrowed(), evaluator, bounds, Least(lambda f: f.seconds)).found
+    best = min(found, key=lambda each: each.figures.seconds).figures
+    assert best.seconds <= given.seconds and best.hint_bytes <= given.hint_bytes
+
+
+def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(root, monkeypatch):
+    asked = []
+
+    class Recorded(Search):
+        def __init__(self, space, units, index_bits, limits, half):
+            asked.append((index_bits, limits.offline_bytes, limits.log2_failure, half))
+            few = replace(space, rings=space.rings[:1], small_keys=space.small_keys[::6], rotation_bases=(8, 11))
+            super().__init__(few, units, index_bits, limits, half)
+
+    monkeypatch.setattr(pirouette_sets, "Search", Recorded)
+    evaluator = Evaluator(Shape(1 << 18, 2048), COSTS, None)
+    bounds = Bounds(failure=-45.0, offline=2e8)
+    found = sweep(space_file.load("pirouette_h"), evaluator, bounds, Least(lambda f: f.seconds)).found
+    assert asked == [(18, 4e8, -45.0, True)]
+    own = pirouette_sets.searched("pirouette_h", evaluator, bounds)
+    known = pirouette_sets.committed("pirouette_h", evaluator, bounds)
+    assert len(own) > len(known)
+    figures = evaluator([{"protocol": "pirouette_h", "title": ""} | each for each in own])
+    right = [f for f in figures if f.refused is None and bounds.reached(f) and not bounds.exceeded(f)]
+    assert min(each.figures.seconds for each in found) == min(f.seconds for f in right)
+    tiny = Evaluator(Shape(100, 8), COSTS, None)
+    assert pirouette_sets.searched("pirouette_h", tiny, bounds) == known, "too few items for a search of their own"

@@ -26,8 +26,8 @@ class Choice:
 
 
 def best_of(found: Sequence[Found], objective: Objective) -> Found | None:
-    """The set with the least score; of equal ones the first."""
-    return min(found, key=lambda each: objective(each.figures), default=None)
+    """The set with the least score; of equal ones that with the fastest answers."""
+    return min(found, key=lambda each: (objective(each.figures), each.figures.seconds), default=None)
 
 
 def choose(
@@ -60,11 +60,13 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     else:
         words.append(f"{objective(mine) / objective(first):.3g} times the first's {_NAMES[objective.name]}")
         words += _compared(mine, first)
-    if mine.hint_bytes > 1024:
-        share = kilobytes(objective.hint_share(mine))
+    served = f"{kilobytes(objective.hint_share(mine))} a query at {objective.network.hint_queries} queries"
+    if mine.key_bytes > 1024:
+        words.append(f"every client sends keys of {kilobytes(mine.key_bytes)} once, which the server keeps; {served}")
+    elif mine.hint_bytes > 1024:
+        hint = kilobytes(mine.hint_bytes)
         words.append(
-            f"every client fetches and keeps a hint of {kilobytes(mine.hint_bytes)}, {share} a query when it serves "
-            f"{objective.network.hint_queries}, and again (in part) when records change"
+            f"every client fetches and keeps a hint of {hint}, {served}, and again (in part) when records change"
         )
     else:
         words.append("clients need no hint and keep nothing between queries")

@@ -50,14 +50,16 @@ class Shape:
 class Figures:
     """What is predicted of a set at a shape, for one query. Bytes are payloads.
 
-    hint_bytes: what a client fetches before its first query. client_bytes: what it keeps. server_bytes: what the server
-    holds while it answers. client_seconds: making a query and reading the answer. log2_failure: of a record, for any
-    data. bits: of the weakest instance, by the fast model; None without a figure. refused: why there is none of these.
+    hint_bytes: what a client fetches or sends before its first query; key_bytes: what it sends. client_bytes: what
+    it keeps. server_bytes: what the server holds while it answers. client_seconds: making a query and reading the
+    answer. log2_failure: of a record, for any data. bits: of the weakest instance, by the fast model; None without a
+    figure. refused: why there is none of these.
     """
 
     upload: int = 0
     download: int = 0
     hint_bytes: int = 0
+    key_bytes: int = 0
     seconds: float = 0.0
     client_seconds: float = 0.0
     setup_seconds: float = 0.0
@@ -194,6 +196,7 @@ def _join(description: dict, seconds: dict[str, float], bits: float | None, fail
         upload=sum(m["payload_bytes"] for m in online if m["direction"] == "upload"),
         download=sum(m["payload_bytes"] for m in online if m["direction"] == "download"),
         hint_bytes=sum(m["payload_bytes"] for m in offline),
+        key_bytes=sum(m["payload_bytes"] for m in offline if m["direction"] == "upload"),
         seconds=seconds["answer"],
         client_seconds=seconds["query"] + seconds["extract"],
         setup_seconds=seconds["total"] - seconds["answer"] - seconds["query"] - seconds["extract"],

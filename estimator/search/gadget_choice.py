@@ -41,3 +41,13 @@ def _quietest(modulus: int, length: int, digits: str, error: float, secret: floa
             if noise < least:
                 least, chosen = noise, (base_log2, dropped)
     return chosen
+
+
+@lru_cache(maxsize=4096)
+def least_base(modulus: int, length: int) -> int | None:
+    """The base in which balanced digits of all of a modulus are so many and add least noise: the least one, or None."""
+    low, high = 2, 1 << max(BASES_LOG2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if gadget_length("balanced", modulus, middle, 0) <= length else (middle + 1, high)
+    return low if gadget_length("balanced", modulus, low, 0) == length else None

@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from ..modulus import parse_modulus
-from .gadget_choice import quietest_gadget
+from .bounds import Bounds
+from .evaluate import Evaluator
+from .gadget_choice import least_base, quietest_gadget
 from .rings import Secured, quietest, reaches, secured, tables
 
 SPACES = Path(__file__).with_name("spaces")
@@ -38,8 +40,9 @@ class Axis:
     """One choice of a set.
 
     key: where the values go, as `table.key`. kind: `values`; `family`, whose values are tables with dimension, modulus,
-    secret and error; `sets`, whose values are whole sets, listed for a shape by the function `of`; `gadget`, whose
-    values are lengths, of gadgets for the ring in the table `of`; `above_modulus` and `above_bits`, whose values are
+    secret and error; `sets`, whose values are whole sets, listed by the function `of`; `gadget`, whose values are
+    lengths, of gadgets for the ring in the table `of`; `base`, whose values are lengths too, of exact digits in the
+    least base that has so many modulo what the key `of` says; `above_modulus` and `above_bits`, whose values are
     bits by which a power of two exceeds the plaintext modulus `of`, or 2^`of`. rarer: see above.
     """
 
@@ -55,8 +58,8 @@ class Axis:
 class Space:
     """A protocol's space.
 
-    bytes_of: keys whose value is the bytes of another key's modulus. coarse: fewer values of some axes, by key, for a
-    look at all protocols.
+    bytes_of: keys whose value is the bytes of another key's modulus. coarse: axes with fewer values, by key, for a look
+    at all protocols.
     """
 
     protocol: str
@@ -65,7 +68,7 @@ class Space:
     shared: dict[str, Any]
     axes: tuple[Axis, ...]
     bytes_of: dict[str, str] = field(default_factory=dict)
-    coarse: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    coarse: dict[str, Axis] = field(default_factory=dict)
 
     @property
     def families(self) -> list[Axis]:
@@ -88,14 +91,12 @@ class Space:
     def ordered_shape(self) -> tuple[int, ...]:
         return tuple(len(axis.values) for axis in self.ordered)
 
-    def at(self, records: int, record_bits: int) -> Space:
-        """The space at a shape: with the sets that a function of another module lists for it, where an axis asks for
-        them."""
+    def at(self, evaluator: Evaluator, bounds: Bounds) -> Space:
+        """The space for a shape, unit costs and bounds: with the sets that a function of another module lists for them,
+        where an axis asks for it."""
         if all(axis.kind != "sets" for axis in self.axes):
             return self
-        axes = [
-            replace(a, values=tuple(_listed(a, records, record_bits))) if a.kind == "sets" else a for a in self.axes
-        ]
+        axes = [replace(a, values=tuple(_listed(a, evaluator, bounds))) if a.kind == "sets" else a for a in self.axes]
         return replace(self, axes=tuple(axes))
 
     def combinations(self, kept: Sequence[Sequence[Secured]]) -> Iterator[dict[str, Any]]:
@@ -117,6 +118,11 @@ class Space:
                 if found is None:
                     return None
                 table.update(found)
+            elif axis.kind == "base":
+                base = least_base(parse_modulus(str(get(literal, axis.of))), value)
+                if base is None:
+                    return None
+                put(literal, axis.key, base)
             elif axis.kind == "sets":
                 literal.update(deepcopy(value))
             elif axis.kind.startswith("above"):
@@ -143,16 +149,23 @@ class Space:
 
     def narrowed(self, values: Mapping[str, Sequence[Any]] | None = None) -> Space:
         """The same with other values on some axes; by default the coarse ones."""
-        values = self.coarse if values is None else values
-        unknown = set(values) - {axis.key for axis in self.axes}
+        fewer = dict(self.coarse)
+        if values is not None:
+            fewer = {a.key: replace(a, values=tuple(values[a.key])) for a in self.axes if a.key in values}
+        unknown = {*fewer, *(values or ())} - {axis.key for axis in self.axes}
         if unknown:
             raise SpaceError(f"{self.protocol}: there is no axis {', '.join(sorted(unknown))}; correct the key")
-        axes = tuple(replace(axis, values=tuple(values.get(axis.key, axis.values))) for axis in self.axes)
-        return replace(self, axes=axes)
+        axes = (
+            replace(axis, values=fewer[axis.key].values, of=fewer[axis.key].of or axis.of)
+            if axis.key in fewer
+            else axis
+            for axis in self.axes
+        )
+        return replace(self, axes=tuple(axes))
 
 
-def _listed(axis: Axis, records: int, record_bits: int) -> Iterable[dict[str, Any]]:
-    """What `module:function` lists for a shape."""
+def _listed(axis: Axis, evaluator: Evaluator, bounds: Bounds) -> Iterable[dict[str, Any]]:
+    """What `module:function` lists."""
     module, _, function = axis.of.partition(":")
     try:
         lister = getattr(import_module(module), function)
@@ -160,7 +173,7 @@ def _listed(axis: Axis, records: int, record_bits: int) -> Iterable[dict[str, An
         raise SpaceError(
             f'axis {axis.key}: {axis.of!r} cannot be used: {error}. Write sets_of = "module:function"'
         ) from None
-    sets: Iterable[dict[str, Any]] = lister(records, record_bits)
+    sets: Iterable[dict[str, Any]] = lister(evaluator, bounds)
     return sets
 
 
@@ -213,7 +226,7 @@ def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Spac
             document["set"],
             axes,
             document.get("bytes_of", {}),
-            {key: axis.values for key, axis in coarse.items()},
+            coarse,
         )
     except KeyError as error:
         raise SpaceError(f"{name}: key {error} is missing; compare with the other spaces") from None
@@ -239,6 +252,8 @@ def _values(name: str, axis: dict[str, Any], families: dict[str, Any]) -> tuple[
         return "values", ([{"log2_samples": 32, "modulus": p}] for p in axis["plain_modulus"])
     if "gadget_lengths" in axis:
         return "gadget", axis["gadget_lengths"]
+    if "base_lengths" in axis:
+        return "base", axis["base_lengths"]
     if "sets_of" in axis:
         return "sets", ()
     if "family" in axis:
@@ -249,5 +264,5 @@ def _values(name: str, axis: dict[str, Any], families: dict[str, Any]) -> tuple[
         return "family", (table for part in families[axis["family"]] for table in tables(part))
     raise SpaceError(
         f"{name}: axis {axis['key']} has none of values, log2, log2_plus_one, more_bits, plain_modulus, "
-        "gadget_lengths, family, sets_of"
+        "gadget_lengths, base_lengths, family, sets_of"
     )

@@ -62,7 +62,7 @@ class Aim(Protocol):
     """What a walk is for. order: what is taken up first. hopeless: nothing that costs at least so much is wanted. add:
     this set keeps the bounds."""
 
-    def order(self, figures: Figures) -> float: ...
+    def order(self, figures: Figures) -> tuple[float, ...]: ...
 
     def hopeless(self, figures: Figures) -> bool: ...
 
@@ -75,9 +75,9 @@ class WholeFront:
     def __init__(self) -> None:
         self._front = Front()
 
-    def order(self, figures: Figures) -> float:
+    def order(self, figures: Figures) -> tuple[float, ...]:
         """One number of all costs."""
-        return sum(log(1 + cost) if cost >= 1 else cost for cost in figures.costs())
+        return (sum(log(1 + cost) if cost >= 1 else cost for cost in figures.costs()),)
 
     def hopeless(self, figures: Figures) -> bool:
         return self._front.covers(figures.costs())
@@ -87,20 +87,20 @@ class WholeFront:
 
 
 class Least:
-    """Only the set with the least score."""
+    """Only the set with the least score; of equal ones, that with the fastest answers."""
 
     def __init__(self, score: Callable[[Figures], float]) -> None:
         self._score = score
-        self._least = float("inf")
+        self._least: tuple[float, ...] = (float("inf"),)
 
-    def order(self, figures: Figures) -> float:
-        return self._score(figures)
+    def order(self, figures: Figures) -> tuple[float, ...]:
+        return self._score(figures), figures.seconds
 
     def hopeless(self, figures: Figures) -> bool:
-        return self._score(figures) >= self._least
+        return self.order(figures) >= self._least
 
     def add(self, figures: Figures) -> None:
-        self._least = min(self._least, self._score(figures))
+        self._least = min(self._least, self.order(figures))
 
 
 @dataclass
@@ -118,7 +118,7 @@ def sweep(
 ) -> Outcome:
     """The sets of a space that keep all bounds and that no other undercuts, without looking at all of them."""
     aim, progress = aim or WholeFront(), progress or Silent()
-    space = space.at(evaluator.shape.records, evaluator.shape.record_bits)
+    space = space.at(evaluator, bounds)
     account = Account(space, bounds)
     kept, missed = space.secure(bounds.security)
     account.insecure(missed, kept)
@@ -167,6 +167,7 @@ def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> dict[str, flo
 
 def exhaustive(space: Space, evaluator: Evaluator, bounds: Bounds) -> list[Found]:
     """The same front by evaluating every set of the space, secure or not: slow, and the reference for `sweep`."""
+    space = space.at(evaluator, bounds)
     shape = space.ordered_shape
     everything = [[Secured(table, None) for table in axis.values] for axis in space.families]
     asked = [

@@ -1,8 +1,9 @@
 """What a profile asks for: experiments expanded to groups of rows, and which rows are already measured.
 
 An experiment file names parameter sets and database shapes. A *row* is one set at one shape, a *group* all rows of
-one shape: one interleaved job. Experiments of primitives have settings instead (primitives.py); all else is the same.
-An experiment of kind security has all sets of params/ as rows, which are described and audited, never measured.
+one shape, or those of them that name the same group: one interleaved job. Experiments of primitives have settings
+instead (primitives.py); all else is the same. An experiment of kind security has all sets of params/ as rows, which are
+described and audited, never measured.
 Nothing here measures, predicts or draws.
 """
 
@@ -12,6 +13,7 @@ import os
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -178,15 +180,17 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     options["repetitions"] = profile["repetitions"]
     options["time_limit_seconds"] = profile["time_limit_seconds"]
     groups, common = [], common_shapes(experiment)
-    for records, bits in shapes(experiment):
+    jobs = dict.fromkeys(series.get("group", "") for series in experiment["series"])
+    for (records, bits), job in product(shapes(experiment), jobs):
         rows = [
             Row(series["id"], f"params/{series['parameters']}.toml", records, bits)
             for series in experiment["series"]
-            if runs(series, (records, bits), common)
+            if series.get("group", "") == job and runs(series, (records, bits), common)
         ]
         if not rows:
             continue
-        group = Group(name, f"{power(records)}x{bits}", rows, options | {"updates": min(options["updates"], records)})
+        id = f"{power(records)}x{bits}" + (f"-{job}" if job else "")
+        group = Group(name, id, rows, options | {"updates": min(options["updates"], records)})
         size = rows[0].database_bytes
         if size > profile["max_database_bytes"]:
             group.measured = False
