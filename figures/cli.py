@@ -35,6 +35,7 @@ from . import (
     loader,
     pirouette,
     primitives,
+    search_found,
     security,
 )
 from .audit import load_audit, load_references
@@ -42,7 +43,7 @@ from .errors import InputError
 from .output import rst_escape, write_text
 from .table import Table
 
-PROTOCOL_TABLES = ("figure4", "comparison", "security", *inspire.TABLES, *pirouette.TABLES)
+PROTOCOL_TABLES = ("figure4", "comparison", "found", "security", *inspire.TABLES, *pirouette.TABLES)
 AUDIT_TABLES = ("security-sets", "security-limits")
 AUDIT_FIGURE = "security-curves"
 PRIMITIVE_FIGURES = {
@@ -140,6 +141,8 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
         return figure4_table.build(data).write(arguments.out)
     if which == "comparison":
         return comparison.build(joined, expected, predictions).write(arguments.out)
+    if which == "found":
+        return search_found.build(joined).write(arguments.out)
     described = loader.load_descriptions(arguments.descriptions)
     if which in inspire.FIGURES:
         return inspire.figure(which, joined, predictions, described, arguments.expected, arguments.out)
