@@ -122,6 +122,29 @@ def test_a_series_with_shapes_of_its_own_runs_at_these_only(tmp_path, monkeypatc
         sweep.check(neither, sweep.ROOT / "experiments/experiment.schema.json", "x")
 
 
+def test_contents_are_rows_of_their_own(monkeypatch):
+    text = """
+    title = "t"
+    shapes = [{ records = 8, record_bits = 16 }]
+    [row]
+    seed = "0b"
+    repetitions = 1
+    contents = ["random", "zeros", "ones"]
+    [[series]]
+    id = "a"
+    parameters = "simplepir/usenix23"
+    """
+    sweep.check(tomllib.loads(text), sweep.ROOT / "experiments/experiment.schema.json", "x")
+    plan = sweep.Sweep(sweep.read_profile("tiny"))
+    monkeypatch.setattr(sweep, "load_experiment", lambda name: tomllib.loads(text))
+    [group] = sweep.expand("x/y", plan.profile)
+    rows = plan.group_file(group)["rows"]
+    databases = {"a": "seeded:0b", "a-zeros": "constant:00", "a-ones": "constant:ff"}
+    assert {row["id"]: row["database"] for row in rows} == databases
+    assert all(row["repetitions"] == 1 and "contents" not in row for row in rows)
+    assert all("database" not in row.request(group.options) for row in group.rows)
+
+
 def test_group_file_follows_the_contract():
     plan = sweep.Sweep(sweep.read_profile("quick"))
     group = plan.group("pirouette/figure4", "2^18x16")

@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 #: Of a series: what its rows are run with instead of what the experiment or the profile says.
 OWN_OPTIONS = ("threads", "repetitions", "streamed")
+#: Databases of one bit all over, by what an experiment calls them; others are random.
+CONSTANTS = {"zeros": "constant:00", "ones": "constant:ff"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,12 @@ def own_options(series: dict[str, Any]) -> dict[str, Any]:
     return own | ({"updates": 0} if own.get("streamed") else {})
 
 
-def with_own(rows: Iterable[Row], series: Iterable[dict[str, Any]]) -> list[Row]:
-    """The rows with the options of their series."""
-    own = {entry["id"]: own_options(entry) for entry in series}
-    return [replace(row, own=own[row.id]) for row in rows]
+def series_rows(series: dict[str, Any], shape: tuple[int, int], contents: Iterable[str]) -> list[Row]:
+    """The rows of a series at a shape, one for each content of the database."""
+    options, file = own_options(series), f"params/{series['parameters']}.toml"
+    return [
+        Row(f"{series['id']}-{content}", file, *shape, options | {"database": CONSTANTS[content]})
+        if content in CONSTANTS
+        else Row(series["id"], file, *shape, options)
+        for content in contents
+    ]

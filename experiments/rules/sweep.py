@@ -22,7 +22,7 @@ import yaml
 from checking import ROOT as ROOT
 from checking import PlanError as PlanError
 from checking import check, short
-from rows import Row, with_own
+from rows import Row, series_rows
 
 # A row with a record of these is done; any other record is replaced by the next run.
 DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
@@ -177,15 +177,17 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
         return [audited(name, experiment)]
     options = {"queries": 1, "updates": 0, "threads": 1, "kernel": "auto"} | experiment["row"]
     options["database"] = f"seeded:{options.pop('seed')}"
-    options["repetitions"] = profile["repetitions"]
+    contents = options.pop("contents", ["random"])
+    options.setdefault("repetitions", profile["repetitions"])
     options["time_limit_seconds"] = profile["time_limit_seconds"]
     groups, common = [], common_shapes(experiment)
     jobs = dict.fromkeys(series.get("group", "") for series in experiment["series"])
     for (records, bits), job in product(shapes(experiment), jobs):
         rows = [
-            Row(series["id"], f"params/{series['parameters']}.toml", records, bits)
+            row
             for series in experiment["series"]
             if series.get("group", "") == job and runs(series, (records, bits), common)
+            for row in series_rows(series, (records, bits), contents)
         ]
         if not rows:
             continue
@@ -198,7 +200,6 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
                 f"database {bytes_text(size)} > {bytes_text(profile['max_database_bytes'])}, "
                 f"the cap of profile {profile['profile']}"
             )
-        group.rows = with_own(rows, experiment["series"])
         groups.append(group)
     return groups
 
