@@ -4,11 +4,13 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from pirlab_estimator.noise import circuit, lattice, predict_noise
+from pirlab_estimator.noise import circuit, lattice, pirouette, predict_noise
+from pirlab_estimator.noise.circuit_selection import Setting
 from pirlab_estimator.noise.lattice import GadgetNoise, Noise, Secret
 
 VARIANCE_TOLERANCE = 1 / 16
 Q = 268435399
+GADGET = GadgetNoise.of("balanced", Q, 16)
 
 
 def gadget_of(base_log2, dropped):
@@ -159,3 +161,69 @@ def test_an_encrypted_database_starts_from_fresh_ciphertexts():
     assert stages["first_product"]["variance"] == pytest.approx(ring["error_stddev"] ** 2)
     plain = stages_of(described())
     assert stages["folded"]["variance"] < plain["folded"]["variance"]
+
+
+@pytest.mark.parametrize("rows", range(1, 18))
+def test_nodes_of_partly_stored_trees_are_counted_one_by_one(rows):
+    """Against every node of the tree for every index: which of its two leaves are stored."""
+    bits = (rows - 1).bit_length()
+    setting = Setting(
+        n=1.0,
+        modulus=Q,
+        fresh=Noise(1.0),
+        secret=Secret.ternary(),
+        rotated=Noise(1.0),
+        automorphism=GADGET,
+        squaring=GADGET,
+        rgsw=GADGET,
+        plain_modulus=16.0,
+        first_modulus=Q,
+        first_bits=float(bits),
+        fold_bits=0.0,
+        rotation_bits=0.0,
+        rows=float(rows),
+    )
+    worst = 0
+    for index in range(rows):
+        met = 0
+        for r in range(bits - 1):
+            for prefix in range(1 << (bits - 1 - r)):
+                lower = (prefix << (r + 1)) + (index & ((1 << r) - 1))
+                met += 15**2 if lower + (1 << r) < rows else 8**2 if lower < rows else 0
+        worst = max(worst, met)
+    assert setting._nodes.sum() == worst
+    if rows == 1 << bits and bits:
+        assert worst == (rows - 2) * 15**2
+
+
+def test_the_response_s_variance_is_mixed_by_the_rows_of_deep_selectors():
+    """Shares add up to what selectors make of the bound; the largest is one rotation's or the first key switch's."""
+    (made,) = predict_noise([described()])
+    response = next(s for s in made["stages"] if s["stage"] == "response")
+    fixed = 1 - response["margin_bound"] ** 2 / (2 * np.log(2)) + np.log2(512)
+    assert fixed + 1 < response["log2_failure_bound"] < 0
+    d = pirouette._Described.of([described()], "key_switching")
+    bound, mixture = d.response.bound(d.setting, d.key_squares)
+    # Half of the noise is the deepest selector's, whose rows are seven and a short one.
+    total = float(np.sum(mixture.shares * mixture.counts))
+    assert total * 0.5 / 8 / 6 < mixture.shares.max() < total * 0.5 / 7
+    # What is fixed: dropped digits, roundings, and the root's product.
+    setting, products = d.setting, 2048 * 254 * 15**2 + 12
+    rest = products * setting.product_bound.dropped.variance / 2 + 2048 * 256 * 64 * setting.leaf_rounding.variance
+    rest += 2048 * 15**2 * lattice.root_product(setting.rgsw, setting.rows_made).variance
+    other = d.response.switched(setting, Noise(rest)).variance / bound.variance
+    assert total == pytest.approx(1 - float(other[0]), rel=1e-9)
+
+
+def test_one_row_is_a_bound_and_says_so():
+    one = {s["stage"]: s["kind"] for s in predict_noise([described(rows=1, first_bits=0)])[0]["stages"]}
+    many = {s["stage"]: s["kind"] for s in predict_noise([described()])[0]["stages"]}
+    for name in ("first_product", "folded", "rotated", "response"):
+        assert (one[name], many[name]) == ("bound", "equality")
+    assert one["rotation"] == many["rotation"] == "equality"
+
+
+def test_coefficients_of_a_record_are_counted_once():
+    """A description's used coefficients are those of all polynomials of a record."""
+    whole = stages_of(described(used_coefficients=4096, polynomials_per_record=2))
+    assert whole["response"]["decisions"] == 4096

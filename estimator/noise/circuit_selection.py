@@ -12,10 +12,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import circuit, lattice
 from .error import Integers, Noise, Numbers
 from .lattice import GadgetNoise, ProductNoise, RgswNoise, Secret, SelectorNoise
+from .tails import Array, Mixture
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Setting:
 
     n, modulus, fresh, secret: the ring of keys, its Q, its fresh error and key. rotated: a coefficient of the
     accumulator of a blind rotation. first_modulus: of the first dimension, Q or a factor of it. rows: polynomials of a
-    column, at most 2^first_bits.
+    column, at most 2^first_bits. rgsw_rows: digits of the RGSW gadget, the highest by its share of a full one's energy.
     """
 
     n: Numbers
@@ -41,14 +43,19 @@ class Setting:
     fold_bits: Numbers
     rotation_bits: Numbers
     rows: Numbers
+    rgsw_rows: Numbers = 1.0
     encrypted: Numbers = 0.0
     """1 where clients encrypt the database: cells are fresh ciphertexts, folded only."""
 
     @cached_property
     def rows_made(self) -> RgswNoise:
         """Rows of RGSW(bit): RLWE(bit g_k) by the trace, RLWE(-s bit g_k) by the squaring key."""
-        switch = lattice.rlwe_key_switch(self.n, self.automorphism, self.fresh, self.secret)
-        return lattice.converted_rows(self.n, switch, self.squaring, self.fresh, self.secret, self.rotated)
+        return lattice.converted_rows(self.n, self._switch, self.squaring, self.fresh, self.secret, self.rotated)
+
+    @cached_property
+    def _switch(self) -> Noise:
+        """What one automorphism adds."""
+        return lattice.rlwe_key_switch(self.n, self.automorphism, self.fresh, self.secret)
 
     @cached_property
     def product(self) -> ProductNoise:
@@ -73,22 +80,42 @@ class Setting:
         """A column over random data; where leaves are rounded to a smaller modulus, each error is its leaf's own."""
         p = np.asarray(self.plain_modulus, dtype=float)
         random, _ = lattice.first_dimension(self.n, self.selector, (p * p - 1) / 12, p - 1)
-        return self._cell(self._column(random, lattice.uniform_square(p, balanced=True)))
+        filled = np.asarray(self.rows, dtype=float) / np.exp2(self.first_bits)
+        return self._cell(self._leaves(random.scaled(filled), lattice.uniform_square(p, balanced=True)))
 
     @cached_property
     def first_product_bound(self) -> Noise:
         """The same for any data: digits of opposite ends under each node, at the far end under every leaf."""
         p = np.asarray(self.plain_modulus, dtype=float)
-        _, worst = lattice.first_dimension(self.n, self._tree(self.product_bound), (p * p - 1) / 12, p - 1)
-        return Noise(self._cell(self._column(worst, np.floor(p / 2) ** 2)).variance, "bound")
+        root = lattice.root_product(self.rgsw, self.rows_made).scaled(np.where(self._bits > 0, (p - 1) ** 2, 0.0))
+        errors = self.product_bound.added().scaled(np.sum(self._nodes, axis=-1)) + root
+        return Noise(self._cell(self._leaves(errors.scaled(self.n), np.floor(p / 2) ** 2)).variance, "bound")
+
+    @cached_property
+    def _bits(self) -> Array:
+        return np.asarray(self.first_bits, dtype=float)
+
+    @cached_property
+    def _nodes(self) -> Array:
+        """By level of the selector tree, the root's apart: squares of what its products' errors meet, at most.
+
+        A node's error stands in two leaves 2^r apart, with opposite signs, whose lower r bits are the index's. Where
+        the upper one is not stored, the lower one's digit is met alone. Most are stored for an index of lower bits 0.
+        """
+        p = np.asarray(self.plain_modulus, dtype=float)[..., None]
+        rows, bits = np.asarray(self.rows, dtype=float)[..., None], self._bits[..., None]
+        r = np.arange(max(1.0, np.max(bits) - 1))
+        pairs = np.maximum(np.ceil((rows - np.exp2(r)) / np.exp2(r + 1)), 0.0)
+        lower = np.ceil(rows / np.exp2(r + 1))
+        met = pairs * (p - 1) ** 2 + (lower - pairs) * np.floor(p / 2) ** 2
+        return np.where(r < bits - 1, met, 0.0)
 
     def _cell(self, column: Noise) -> Noise:
         return Noise(np.where(np.asarray(self.encrypted) > 0, self.fresh.variance, column.variance), column.kind)
 
-    def _column(self, full: Noise, square: Numbers) -> Noise:
-        filled = np.asarray(self.rows, dtype=float) / np.exp2(self.first_bits)
-        rounded = self.leaf_rounding.scaled(np.multiply(self.rows, np.multiply(self.n, square)))
-        return full.scaled(filled) + rounded
+    def _leaves(self, column: Noise, square: Numbers) -> Noise:
+        """With the rounding of the stored leaves."""
+        return column + self.leaf_rounding.scaled(np.multiply(self.rows, np.multiply(self.n, square)))
 
     @cached_property
     def leaf_rounding(self) -> Noise:
@@ -107,6 +134,41 @@ class Setting:
         """The same for any data."""
         levels = np.add(self.fold_bits, self.rotation_bits)
         return lattice.folding(levels, self.product_bound, self.first_product_bound)
+
+    def mixture(self, final: Noise, ratio_square: Numbers, key_squares: Numbers) -> Mixture:
+        """How `final`, the bound after the answer in units that make squares ratio_square times smaller, is mixed.
+
+        Given the rows of the selectors, the error is a sum over uniform digits of ciphertexts. Its variance is the
+        rows' energy, by bit of the index and by row. A row's is that of one coefficient of the rotation; of each of
+        log2 n key switches of the trace, the r-th from the end on n / 2^r coefficients with 2^r times the energy; of
+        the squaring. What data do with those of several coefficients counts as if it left two, real and imaginary part
+        at one root of unity: no spectrum of data is worse.
+        """
+        n = np.asarray(self.n, dtype=float)[..., None]
+        rows = 1 + n * np.asarray(self.secret.square)[..., None]
+        rotated = rows * np.asarray(self.rotated.variance)[..., None] / n
+        r = np.arange(np.log2(np.max(n)))
+        traced = np.where(np.exp2(r) < n, rows * np.asarray(self._switch.variance)[..., None] * np.exp2(r), 0.0)
+        squared = np.asarray(lattice.digit_noise(self.n, self.squaring, self.fresh).variance)[..., None]
+        row, of_row = _classes((rotated, 1.0), (traced / 2, 2.0), (squared / 2, 2.0))
+        row = row / np.sum(row * of_row, axis=-1, keepdims=True)
+        tree = np.where(np.asarray(self.encrypted)[..., None] > 0, 0.0, n * self._nodes)
+        bits, of_bits = _classes((tree, 1.0), (np.ones(1), np.add(self.fold_bits, self.rotation_bits)[..., None]))
+        unit = np.asarray(self.product.digits.variance) * ratio_square / np.asarray(final.variance)
+        alike = np.asarray(self.rgsw_rows, dtype=float)
+        shares = (unit / alike)[..., None, None] * bits[..., :, None] * row[..., None, :]
+        counts = alike[..., None, None] * of_bits[..., :, None] * of_row[..., None, :]
+        shares, counts = np.broadcast_arrays(shares, counts)
+        flat = (*shares.shape[:-2], -1)
+        return Mixture(shares.reshape(flat), counts.reshape(flat), key_squares)
+
+
+def _classes(*parts: tuple[Array, Numbers]) -> tuple[Array, Array]:
+    """Arrays (..., classes) side by side, and how many squares each class has."""
+    shape = np.broadcast_shapes(*(np.shape(x)[:-1] for pair in parts for x in pair if np.ndim(x)))
+    values = [np.broadcast_to(part, (*shape, part.shape[-1])) for part, _ in parts]
+    counts = [np.broadcast_to(count, value.shape) for value, (_, count) in zip(values, parts)]
+    return np.concatenate(values, axis=-1), np.concatenate(counts, axis=-1)
 
 
 @dataclass(frozen=True)
@@ -180,6 +242,16 @@ class Response:
         switched = lattice.ring_switch(setting.n, self.gadget, self.fresh, setting.secret, rounded)
         shrunk = noise.scaled(_ratio(self.body_modulus, setting.modulus) ** 2)
         return shrunk + Noise(1 / 12) + switched.scaled(_ratio(self.body_modulus, self.mask_modulus) ** 2)
+
+    def bound(self, setting: Setting, key_squares: Numbers) -> tuple[Noise, Mixture]:
+        """For any data: the decrypted answer's error, and how its variance is mixed."""
+        final = Noise(self.switched(setting, setting.answer_bound).variance, "bound")
+        return final, setting.mixture(final, _ratio(self.body_modulus, setting.modulus) ** 2, key_squares)
+
+
+def rows_alike(gadget: GadgetNoise, base_log2: NDArray[np.int64]) -> Array:
+    """Digits of a balanced gadget, the highest, which may be short, counted by its share of a full one's energy."""
+    return np.asarray(12 * np.asarray(gadget.square) / (np.exp2(2.0 * base_log2) + 2))
 
 
 def _ratio(numerator: Integers, denominator: Integers) -> Numbers:

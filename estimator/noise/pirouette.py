@@ -6,8 +6,10 @@ the right window of alpha = 2N / 2^(digit bits). A floor takes the digit off wit
 of the rest. Bits leave the multi-value rotation modulo Q and go to the small key and to 2N again: the inputs of the
 rotations that make RGSW ciphertexts, each in a window of N / (number of rows). Pirouette^H sends these inputs.
 
-Decisions before the answer do not depend on the database, so their bound is the variance itself: sums of key errors
-times digits, and of roundings, are subgaussian with about their variance.
+Decisions before the answer do not depend on the database, so their bound is the variance itself. All bounds are tails
+of mixtures (tails.py, docs/pirouette.md): given keys, errors are sums over uniform digits, of a variance that keys and
+selectors make random. Before the answer N errors of a key or more share it alike; the errors of selectors sit on few
+coefficients, and the response's variance varies with these.
 """
 
 from __future__ import annotations
@@ -18,13 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import circuit, functional, lattice
-from .circuit_selection import Reduction, Response, Setting
+from .circuit_selection import Reduction, Response, Setting, rows_alike
 from .error import Noise
 from .ring_setting import Floats, Keys, Objects, moduli, numbers, secret_of
 from .stage import Decision, Stage, by_class
+from .tails import Mixture
 
 MULTI_VALUE = "Carpov, Izabachene, Mollimard (CT-RSA 2019); Pirouette, Algorithm 19 with its test polynomials mended"
 LARGE_PRECISION = "Liu, Micciancio, Polyakov (Asiacrypt 2022); Pirouette, Algorithms 17, 18 and 20"
+CMUX = "Pirouette, Theorem A.4"
 TO_RGSW = "Wang et al. (Eurocrypt 2024); Pirouette, Algorithm 15, Theorems A.12 and A.13 mended"
 
 
@@ -40,6 +44,12 @@ class _Described:
     words: dict[str, list[str]]
     response: Response
     windows: Floats
+    key_squares: Floats
+
+    @property
+    def mixed_inputs(self) -> Mixture:
+        """Of the errors of rotations' inputs."""
+        return Mixture.even(self.n, self.key_squares)
 
     @staticmethod
     def of(descriptions: Sequence[dict], lwe: str) -> _Described:
@@ -77,13 +87,24 @@ class _Described:
             fold_bits=numbers(layouts, "fold_bits"),
             rotation_bits=numbers(layouts, "rotation_bits"),
             rows=numbers(layouts, "rows"),
+            rgsw_rows=rows_alike(keys["rgsw"].gadget, np.array([o["rgsw_gadget"]["base_log2"] for o in layouts])),
             encrypted=numbers(layouts, "encrypted"),
         )
         switching = lattice.fresh(numbers(response_keys, "error_stddev"))
         body = moduli(layouts, "body_modulus")
         response = Response(mask, body, switching, keys["response"].gadget)
         words = {name: k.words for name, k in keys.items()}
-        return _Described(layouts, n, modulus, body, setting, words, response, numbers(layouts, "rgsw_window"))
+        windows, squares = numbers(layouts, "rgsw_window"), _key_squares(rings)
+        return _Described(layouts, n, modulus, body, setting, words, response, windows, squares)
+
+
+#: By the ring key's kind, squares a coefficient whose mean varies like that of s^2, 2 E[s^2]^2 / Var s^2, and whose
+#: moment-generating function is above that of s^2. Other kinds count as Gaussian.
+KEY_SQUARES = {"ternary": 4.0, "binary": 2.0}
+
+
+def _key_squares(rings: Sequence[dict]) -> Floats:
+    return np.array([KEY_SQUARES.get(r["secret"]["kind"], 1.0) * r["dimension"] for r in rings])
 
 
 def _keys(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:
@@ -129,7 +150,7 @@ def chain_h(descriptions: Sequence[dict]) -> list[Stage]:
     query = _query(d.layouts, moduli(queries, "modulus"), numbers(queries, "error_stddev"))
     formula = "sigma^2 + (2N/q_body)^2/12, sent rounded"
     return [
-        _rgsw_input(d, formula, np.asarray(query.variance)[:, None], np.ones((len(d.layouts), 1)), None),
+        _rgsw_input(d, formula, np.asarray(query.variance)[:, None], np.ones((len(d.layouts), 1)), None, None),
         *_selection(d),
     ]
 
@@ -176,7 +197,7 @@ def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list
             Noise(variances),
             Noise(variances, "bound"),
             words,
-            decision=Decision(inputs.threshold, {"digits": rotations}, counts),
+            decision=Decision(inputs.threshold, {"digits": rotations}, counts, d.mixed_inputs),
             present=rotations > 0,
         )
 
@@ -206,11 +227,18 @@ def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bit
     into = "(2N/Q)^2 V_bit + what the switches to the small key and to 2N add"
     return [
         Stage("bit", formula, MULTI_VALUE, mean, None, d.words["rotation"]),
-        _rgsw_input(d, into, np.where(counts > 0, inputs, 0.0), counts, words),
+        _rgsw_input(d, into, np.where(counts > 0, inputs, 0.0), counts, words, d.mixed_inputs),
     ]
 
 
-def _rgsw_input(d: _Described, formula: str, variances: Floats, shares: Floats, words: list[str] | None) -> Stage:
+def _rgsw_input(
+    d: _Described,
+    formula: str,
+    variances: Floats,
+    shares: Floats,
+    words: list[str] | None,
+    mixture: Mixture | None,
+) -> Stage:
     bits = numbers(d.layouts, "index_bits")
     counts = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1) * bits[:, None]
     return Stage(
@@ -220,7 +248,7 @@ def _rgsw_input(d: _Described, formula: str, variances: Floats, shares: Floats, 
         Noise(variances),
         Noise(variances, "bound"),
         words,
-        decision=Decision(d.windows / 2, {"index bits": bits}, counts),
+        decision=Decision(d.windows / 2, {"index bits": bits}, counts, mixture),
         present=bits > 0,
     )
 
@@ -236,7 +264,9 @@ def _selection(d: _Described) -> list[Stage]:
     # a row. The deepest selector, of so many rows, has half the noise of all that follows it.
     selector = 7.0 * np.array([max(1, o["rgsw_gadget"]["digits"]) for o in d.layouts])
     rows = selector * np.maximum(numbers(d.layouts, "index_bits"), 1)
-    polynomials = numbers(d.layouts, "polynomials_per_record")
+    final_bound, mixture = d.response.bound(setting, d.key_squares)
+    # One row: its leaf is a constant without noise, and what folds first has no mask.
+    constant = (np.asarray(setting.first_bits) == 0) & (np.asarray(setting.encrypted) == 0)
     cmux = "V + bits V_product"
     digits = [f"centred digits modulo {o['plain_modulus']}" for o in d.layouts]
     return [
@@ -284,20 +314,24 @@ def _selection(d: _Described) -> list[Stage]:
             setting.first_product_bound,
             digits,
             terms=selector,
+            bound_where=constant,
         ),
-        Stage("folded", cmux, "Pirouette, Theorem A.4", folded, folded_bound, words["rgsw"], terms=selector),
-        Stage("rotated", cmux, "Pirouette, Theorem A.4", placed, placed_bound, words["rgsw"], terms=selector),
+        Stage("folded", cmux, CMUX, folded, folded_bound, words["rgsw"], terms=selector, bound_where=constant),
+        Stage("rotated", cmux, CMUX, placed, placed_bound, words["rgsw"], terms=selector, bound_where=constant),
         Stage(
             "response",
             "(q_b/Q)^2 V + 1/12 + (q_b/q_a)^2 N (E[s^2]/12 + V_key sum E[x^2])",
-            "Respire, section 4; Pirouette, Theorem A.20 mended",
+            "Respire, section 4; Pirouette, Theorem A.20 mended; tail: sums over uniform digits are subgaussian given "
+            "keys and selectors, whose squared errors mix their variance",
             d.response.switched(setting, placed),
-            Noise(d.response.switched(setting, placed_bound).variance, "bound"),
+            final_bound,
             words["response"],
             terms=selector,
+            bound_where=constant,
             decision=Decision(
                 d.body_modulus.astype(float) / (2 * setting.plain_modulus),
-                {"coefficients": coefficients, "polynomials of a record": polynomials},
+                {"coefficients of a record": coefficients},
+                mixture=mixture,
             ),
         ),
     ]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .error import Noise
-from .tails import Array, log2_gaussian_tail, log2_subgaussian_tail, log2_union
+from .tails import Array, Mixture, log2_gaussian_tail, log2_mixture_tail, log2_subgaussian_tail, log2_union
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,13 @@ class Decision:
     product is the number of decisions that a record takes.
     counts: shape (descriptions, classes), where decisions differ in variance: how many there are of each class of
     `Stage.noise`, 0 for a class that a description has not. By default all decisions are of one class.
+    mixture: how the variance for any data is itself random, of shape (descriptions, squares); by default it is fixed.
     """
 
     threshold: ArrayLike
     union: Mapping[str, ArrayLike]
     counts: ArrayLike | None = None
+    mixture: Mixture | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Stage:
     noise: the error over random data, shape (descriptions,), or (descriptions, classes) for `Decision.counts`.
     bound: the error for any data, of the same shape or one number for all classes; a decision needs it, a stage may
         lack it.
-    present: which descriptions have this stage.
+    present: which descriptions have this stage. bound_where: where `noise`, called an equality, is an upper bound only.
     fill: the variance averaged over what a run measures, by the above (not 1 where a run also sees padding).
     common_share: the share of the variance that all decisions of one key have in common (means of what the error is
         multiplied with). It averages over keys only, at `common_samples` independent values a key.
@@ -60,6 +62,7 @@ class Stage:
     digits: str | Sequence[str] | None = None
     decision: Decision | None = None
     present: ArrayLike = True
+    bound_where: ArrayLike = False
     fill: ArrayLike = 1.0
     common_share: ArrayLike = 0.0
     common_samples: int = 1
@@ -72,8 +75,9 @@ def evaluate(chain: Sequence[Stage], count: int) -> list[list[dict]]:
 
     `stddev` is over uniformly random data, the root mean square over the decisions that a run measures; `stddev_bound`
     the worst over all data. `log2_failure` takes the error as Gaussian over random data, `log2_failure_bound` is
-    the rigorous subgaussian tail for any data; both are unions over the stage's decisions. Margins are of the
-    decision with the largest error, in standard deviations. Numbers of a decision are null where there is none.
+    the rigorous tail for any data, subgaussian given what a mixture leaves random; both are unions over the stage's
+    decisions. Margins are of the decision with the largest error, in standard deviations. Numbers of a decision are
+    null where there is none.
     """
     names = [stage.name for stage in chain]
     if len(set(names)) < len(names):
@@ -100,7 +104,9 @@ def _entries(stage: Stage, count: int) -> list[dict]:
         "formula": [stage.formula] * count,
         "source": [stage.source] * count,
         "digits": _texts(stage.digits, count),
-        "kind": [stage.noise.kind] * count,
+        "kind": [
+            "bound" if only else stage.noise.kind for only in np.broadcast_to(np.asarray(stage.bound_where), (count,))
+        ],
         "variance": variance,
         "stddev": np.sqrt(variance),
         "stddev_bound": [None] * count if stage.bound is None else np.sqrt(_largest(_bounds(stage, classes), classes)),
@@ -127,7 +133,11 @@ def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: in
     bounds = _bounds(stage, classes)
     decisions = np.cumsum(classes.counts, axis=1)[:, -1]
     each = log2_gaussian_tail(threshold[:, None], np.sqrt(classes.variances))
-    each_bound = log2_subgaussian_tail(threshold[:, None], np.sqrt(bounds))
+    each_bound = (
+        log2_subgaussian_tail(threshold[:, None], np.sqrt(bounds))
+        if stage.decision.mixture is None
+        else log2_mixture_tail(threshold[:, None], np.sqrt(bounds), stage.decision.mixture.of_classes())
+    )
     return {
         "threshold": threshold,
         "decisions": decisions.astype(np.int64),

@@ -5,12 +5,46 @@ A decision fails if a centred error reaches the threshold in absolute value: |er
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr
+from scipy.special import lambertw, log_ndtr
 
 Array = NDArray[np.float64]
 LN2 = float(np.log(2.0))
+#: Probability, as log2, that a key is longer than a mixture's bound allows for; it is added to the bound.
+LONG_KEY = -70.0
+#: Points of the Chernoff bound's parameter that are tried: each gives a bound, the best of so many is within 0.01 bit.
+POINTS = 64
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Where a variance V is itself random: S = G (V_fixed + sum_i lambda_i g_i^2), g independent standard Gaussians.
+
+    Digits of ciphertexts are multiplied with errors of keys or selectors; given these, the error is a sum over
+    independent digits, subgaussian with S, and E[S] = V. G = |s|^2 / (n E[s^2]) is what the ring key's length does.
+
+    shares, counts: lambda_i / V by class, and how many squares of each; shape (..., classes), or (classes,) for all.
+    What they leave of 1 is fixed.
+    key_squares: G varies no more than the mean of so many squares, 2 / Var G: 4 n for a ternary key, 2 n for a binary
+    one.
+    """
+
+    shares: Array
+    counts: Array
+    key_squares: ArrayLike
+
+    def of_classes(self) -> Mixture:
+        """Alike for all classes of decisions: shape (descriptions, 1, squares)."""
+        return Mixture(self.shares[..., None, :], self.counts[..., None, :], np.asarray(self.key_squares)[..., None])
+
+    @staticmethod
+    def even(squares: ArrayLike, key_squares: ArrayLike) -> Mixture:
+        """All of the variance on so many squares, each as large."""
+        squares = np.asarray(squares, dtype=float)[..., None]
+        return Mixture(1 / squares, squares, key_squares)
 
 
 def log2_gaussian_tail(threshold: ArrayLike, stddev: ArrayLike) -> Array:
@@ -29,6 +63,34 @@ def log2_subgaussian_tail(threshold: ArrayLike, stddev: ArrayLike) -> Array:
     Eurocrypt 2012, Lemma 2.8), and fixed integer combinations of independent ones are, with variances added.
     """
     return np.minimum(0.0, 1.0 - _deviations(threshold, stddev) ** 2 / (2.0 * LN2))
+
+
+def log2_mixture_tail(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture) -> Array:
+    """log2 Pr[|X| >= threshold] for X that is subgaussian with the random variance S of the mixture, E[S] = stddev^2.
+
+    2 exp(-h t) E exp(h^2 S / 2) for the best h. With theta = h^2 V / 2,
+    psi(theta) = theta (1 - sum shares) - sum counts / 2 ln(1 - 2 theta share), which is convex, so that for G <= g
+    psi(theta G) <= G c, c = psi(theta g) / g; and E exp(c G) <= (1 - 2 c / K)^(-K / 2) for K key_squares. That G
+    exceeds g has probability 2^LONG_KEY at most, also by Chernoff's bound.
+    """
+    deviations = _deviations(threshold, stddev)
+    k = np.asarray(mixture.key_squares, dtype=float)
+    # exp(-K/2 (g - 1 - ln g)) = 2^LONG_KEY.
+    longest = -np.real(lambertw(-np.exp(-1 + 2 * LONG_KEY * LN2 / k), -1))
+    largest = np.max(mixture.shares, axis=-1)
+    fixed = np.maximum(0.0, 1 - np.sum(mixture.shares * mixture.counts, axis=-1))
+    with np.errstate(divide="ignore"):
+        widest = np.minimum(np.minimum(deviations, 1e3), 1 / np.sqrt(longest * np.maximum(largest, 1e-30)))
+    best = np.zeros(np.broadcast_shapes(deviations.shape, k.shape, fixed.shape))
+    for point in np.arange(1, POINTS) / POINTS:
+        h = point * widest
+        theta = h * h * longest / 2
+        spread = np.sum(mixture.counts * np.log1p(-2 * theta[..., None] * mixture.shares), axis=-1) / 2
+        c = (theta * fixed - spread) / longest
+        with np.errstate(invalid="ignore", divide="ignore"):
+            exponent = -h * deviations - k / 2 * np.log1p(-np.minimum(2 * c / k, 1.0))
+        best = np.minimum(best, exponent)
+    return np.minimum(0.0, np.logaddexp2(1.0 + best / LN2, LONG_KEY))
 
 
 def _deviations(threshold: ArrayLike, stddev: ArrayLike) -> Array:

@@ -2,7 +2,8 @@
 
 Seconds and bytes are sums over parts (small key with rotation gadget; automorphisms; squaring; RGSW rows with their
 spacing; dimensions), and every error grows with each part's own errors. So of each part only the frontier is looked at
-(frontier.py), and of these every combination, as arrays: the result is that of trying everything.
+(frontier.py), and of these every combination, as arrays: the result is that of trying everything. One thing apart: the
+frontiers compare variances, and do not see that the same variance fails less often where more squares mix it.
 """
 
 from __future__ import annotations
@@ -16,19 +17,22 @@ from numpy.typing import NDArray
 
 from ...cost.units import UnitCosts
 from ...noise import FAILURE_TARGET, circuit, functional, lattice
-from ...noise.circuit_selection import Reduction, Response, Setting
+from ...noise.circuit_selection import Reduction, Response, Setting, rows_alike
 from ...noise.error import Noise
 from ...noise.lattice import GadgetNoise, Secret
-from ...noise.tails import log2_subgaussian_tail, log2_union
+from ...noise.tails import log2_mixture_tail, log2_subgaussian_tail, log2_union
 from .candidate import Candidate, digit_count, rotation_bits
 from .frontier import frontier
-from .gadgets import Gadgets
+from .gadgets import Gadgets, column, entries
+from .judged import Judged, key_squares, mixed_inputs, tail_of
 from .seconds import Array, Seconds, tree_automorphisms
 from .space import Ring, SmallKey, Space
 
 #: Least bits of Q that a gadget may keep, and most digits it may have; what is beyond was never near the best.
 KEPT_SWITCHING, KEPT_ROTATION, KEPT_AUTOMORPHISM, KEPT_RGSW = 10, 24, 36, 20
 MOST_DIGITS, MOST_ROTATION_DIGITS = 28, 9
+#: Combinations whose failure is computed together.
+TOGETHER = 64
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,8 @@ class Search:
         for i in np.argsort(before, kind="stable").tolist():
             if len(best) == count and before[i] + block.after.min() >= best[-1][0]:
                 break
-            totals = block.totals(small, i).ravel()
-            some = np.argsort(totals, kind="stable")[:count]
-            found = [(float(totals[at]), i, int(at)) for at in some if np.isfinite(totals[at])]
-            best = sorted([*best, *found])[:count]
+            found = block.fastest(small, i, count, best[-1][0] if len(best) == count else np.inf)
+            best = sorted([*best, *((total, i, at) for total, at in found)])[:count]
         for _, i, at in best:
             yield block.candidate(small, i, at)
 
@@ -106,7 +108,7 @@ class Search:
         k, r = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
         dimension = np.array([key.small.dimension for key in keys], dtype=float)[k]
         rotated = np.asarray(unit.variance)[r] * dimension
-        failure, margin = self._digits([keys[i] for i in k], rotated, float(ring.modulus))
+        failure, margin = self._digits(ring, [keys[i] for i in k], rotated)
         parts = {
             "floors": dimension * per_floor[r] + np.array([keys[i].floors for i in k]),
             "digits": dimension * per_digit[r] + np.array([keys[i].digits for i in k]),
@@ -169,7 +171,7 @@ class Search:
                     float(wire[g]),
                 )
 
-    def _digits(self, keys: list[_Key], rotated: Array, modulus: float) -> tuple[Array, Array]:
+    def _digits(self, ring: Ring, keys: list[_Key], rotated: Array) -> tuple[Array, Array]:
         """Union over all decisions on digits, and the least margin."""
         if self.half:
             return np.full(len(keys), -np.inf), np.full(len(keys), np.inf)
@@ -181,12 +183,12 @@ class Search:
         threshold = np.zeros(len(keys))
         for i, key in enumerate(keys):
             assert key.reduction is not None
-            inputs = key.reduction.digit_inputs(query, Noise(rotated[i] / modulus**2), count, bits)
+            inputs = key.reduction.digit_inputs(query, Noise(rotated[i] / float(ring.modulus) ** 2), count, bits)
             decided = [x.digit for x in inputs] + [y for x in inputs[:-1] for y in (x.digit, x.rest)]
             variances[i] = np.array(decided, dtype=float)
             threshold[i] = float(key.reduction.n) / 2.0**bits
         stddevs = np.sqrt(variances)
-        failure = log2_union(log2_subgaussian_tail(threshold[:, None], stddevs))
+        failure = log2_union(tail_of(threshold[:, None] / stddevs, mixed_inputs(ring)))
         return failure, threshold / stddevs.max(axis=1)
 
 
@@ -231,15 +233,18 @@ class _Block:
         response_key = n * int(space.mask_modulus).bit_length() * 2 * np.log2(space.mask_modulus) / 8
         ring_keys = int(np.log2(n)) * self.automorphism.digits + self.squaring.digits
         self.offline_bytes = (2 * n * bits / 8 * ring_keys + response_key)[:, None, None]
+        binary = GadgetNoise.of("balanced", space.mask_modulus, 2)
+        self.response = Response(space.mask_modulus, space.body_modulus, lattice.fresh(space.response_stddev), binary)
         divisors = [prod(ring.primes[:k]) for k in self.moduli.tolist()]
         self.setting_parts = {
-            "automorphism": _column(self.automorphism.noise),
-            "squaring": _column(self.squaring.noise),
-            "rgsw": _column(self.rgsw.noise),
+            "automorphism": column(self.automorphism.noise),
+            "squaring": column(self.squaring.noise),
+            "rgsw": column(self.rgsw.noise),
             "first_modulus": np.array(divisors, dtype=object),
             "first_bits": v.astype(float),
             "fold_bits": fold_bits.astype(float),
             "rows": np.exp2(v),
+            "rgsw_rows": rows_alike(self.rgsw.noise, self.rgsw.base_log2)[:, None, None],
         }
 
     def _choose_rows(self, seconds: Seconds, bits: float) -> None:
@@ -311,23 +316,29 @@ class _Block:
             **parts,
         )
 
-    def _judged(self, small: _Small, i: int) -> tuple[Array, Array]:
-        """log2 of the union over all decisions, and the least margin, for any data."""
-        space = self.search.space
-        setting = self._with(self.setting_parts, Noise(float(small.rotated[i])))
-        binary = GadgetNoise.of("balanced", space.mask_modulus, 2)
-        response = Response(space.mask_modulus, space.body_modulus, lattice.fresh(space.response_stddev), binary)
-        final = np.sqrt(np.asarray(response.switched(setting, setting.answer_bound).variance))
-        threshold = space.body_modulus / (2 * space.plain_modulus)
-        windows = (self.spacing / 2)[:, None, None]
+    def _judged(self, small: _Small, i: int) -> Judged:
+        space, setting = self.search.space, self._with(self.setting_parts, Noise(float(small.rotated[i])))
+        variance = self.response.switched(setting, setting.answer_bound).variance
+        final = np.broadcast_to(np.sqrt(np.asarray(variance)), self.shape).ravel()
         stddevs, counts = self._inputs(small, i)
-        tails = [(log2_subgaussian_tail(threshold, final), float(space.response_degree))]
-        tails += [(log2_subgaussian_tail(windows, stddev), count) for stddev, count in zip(stddevs, counts)]
-        tails.append((np.full((), small.log2_failure[i]), 1.0))
-        columns = np.stack(np.broadcast_arrays(*(t for t, _ in tails)), axis=-1)
-        failure = log2_union(columns, np.array([count for _, count in tails]))
-        margin = np.minimum(threshold / final, windows / max(stddevs))
-        return np.broadcast_to(failure, self.shape), np.broadcast_to(np.minimum(margin, small.margin[i]), self.shape)
+        mixture = None if self.search.half else mixed_inputs(self.ring)
+        spacings, of_spacing = np.unique(self.spacing, return_inverse=True)
+        margins = spacings[:, None] / 2 / np.array(stddevs)
+        union = log2_union(tail_of(margins, mixture), np.array(counts))
+        before = np.logaddexp2(union, small.log2_failure[i])[of_spacing]
+        least = np.minimum(margins.min(axis=1), small.margin[i])[of_spacing]
+        threshold = space.body_modulus / (2 * space.plain_modulus)
+        before, least = (np.broadcast_to(x[:, None, None], self.shape).ravel() for x in (before, least))
+        return Judged(threshold / final, before, np.minimum(threshold / final, least))
+
+    def _failure(self, small: _Small, i: int, judged: Judged, places: NDArray[np.intp]) -> Array:
+        """log2 of the union over all decisions, for any data, of some combinations."""
+        t, v, m = np.unravel_index(places, self.shape)
+        parts = {name: entries(part, t, v, m) for name, part in self.setting_parts.items()}
+        setting = self._with(parts, Noise(float(small.rotated[i])))
+        _, mixture = self.response.bound(setting, key_squares(self.ring))
+        tail = log2_mixture_tail(judged.response[places], 1.0, mixture)
+        return np.logaddexp2(judged.before[places], tail + np.log2(self.search.space.response_degree))
 
     def _inputs(self, small: _Small, i: int) -> tuple[list[float], list[float]]:
         """Standard deviations at 2N of the inputs of the rotations that make RGSW ciphertexts, and how many of each."""
@@ -339,18 +350,30 @@ class _Block:
         variances = [functional.bit_square(space.digit_bits, j) * shrunk + small.added[i] for j in each]
         return [float(np.sqrt(v)) for v in variances], [float((bits - 1 - j) // space.digit_bits + 1) for j in each]
 
-    def totals(self, small: _Small, i: int) -> Array:
-        """Seconds of every combination with that small key and rotation; infinite where a limit is exceeded."""
+    def fastest(self, small: _Small, i: int, count: int, below: float) -> list[tuple[float, int]]:
+        """Seconds and places of the `count` fastest combinations with that small key and rotation within the limits."""
         limits = self.search.limits
-        failure, margin = self._judged(small, i)
-        offline = np.broadcast_to(self.offline_bytes + small.offline_bytes[i], self.shape)
-        total = self.after + sum(part[i] for part in small.seconds.values())
-        right = (failure <= limits.log2_failure) & (margin >= limits.margin) & (offline <= limits.offline_bytes)
-        return np.where(right, np.broadcast_to(total, self.shape), np.inf)
+        judged = self._judged(small, i)
+        offline = np.broadcast_to(self.offline_bytes + small.offline_bytes[i], self.shape).ravel()
+        total = np.asarray(self.after + sum(part[i] for part in small.seconds.values())).ravel()
+        # A mixture's tail is never below that of a fixed variance, which is quick to tell.
+        least = log2_subgaussian_tail(judged.response, 1.0) + np.log2(self.search.space.response_degree)
+        hopeful = (np.logaddexp2(judged.before, least) <= limits.log2_failure) & (judged.margin >= limits.margin)
+        hopeful &= (offline <= limits.offline_bytes) & (total < below)
+        places = np.flatnonzero(hopeful)
+        places = places[np.argsort(total[places], kind="stable")]
+        found: list[tuple[float, int]] = []
+        for start in range(0, len(places), TOGETHER):
+            some = places[start : start + TOGETHER]
+            right = some[self._failure(small, i, judged, some) <= limits.log2_failure]
+            found += [(float(total[at]), int(at)) for at in right]
+            if len(found) >= count:
+                break
+        return found[:count]
 
     def candidate(self, small: _Small, i: int, at: int) -> Candidate:
         t, v, m = (int(x) for x in np.unravel_index(at, self.shape))
-        failure, margin = self._judged(small, i)
+        judged = self._judged(small, i)
         seconds = {name: float(part[i]) for name, part in small.seconds.items()}
         seconds |= {name: float(np.broadcast_to(part, self.shape).flat[at]) for name, part in self.parts.items()}
         return Candidate(
@@ -369,8 +392,8 @@ class _Block:
             moduli=int(self.moduli[m]),
             seconds=seconds,
             offline_bytes=float(np.broadcast_to(self.offline_bytes, self.shape).flat[at] + small.offline_bytes[i]),
-            log2_failure=float(failure.flat[at]),
-            margin=float(margin.flat[at]),
+            log2_failure=float(self._failure(small, i, judged, np.array([at]))[0]),
+            margin=float(judged.margin[at]),
         )
 
 
@@ -381,10 +404,3 @@ def _product(setting: Setting) -> Array:
 
 def _secret(kind: str) -> Secret:
     return {"ternary": Secret.ternary(), "binary": Secret.binary()}[kind]
-
-
-def _column(noise: GadgetNoise) -> GadgetNoise:
-    """Along the first of three axes."""
-    columns = (noise.square, noise.repeated, noise.mean, noise.error_square, noise.error_mean)
-    square, repeated, mean, error_square, error_mean = (np.asarray(c)[:, None, None] for c in columns)
-    return GadgetNoise(square, repeated, mean, error_square, error_mean, noise.kind)

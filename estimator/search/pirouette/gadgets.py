@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...noise.digits import gadget_length
+from ...noise.error import Numbers
 from ...noise.lattice import GadgetNoise
 
 
@@ -47,10 +48,7 @@ class Gadgets:
     def at(self, index: ArrayLike) -> Gadgets:
         """Those at the indices, in the indices' shape."""
         index = np.asarray(index)
-        n = self.noise
-        sums = (np.asarray(x)[index] for x in (n.square, n.repeated, n.mean, n.error_square, n.error_mean))
-        square, repeated, mean, error_square, error_mean = sums
-        noise = GadgetNoise(square, repeated, mean, error_square, error_mean, n.kind)
+        noise = _each(self.noise, lambda array: array[index])
         return Gadgets(self.modulus, self.base_log2[index], self.dropped[index], self.digits[index], noise)
 
     def table(self, index: int) -> dict[str, int]:
@@ -59,3 +57,24 @@ class Gadgets:
 
     def __len__(self) -> int:
         return len(self.base_log2)
+
+
+def column(noise: GadgetNoise) -> GadgetNoise:
+    """Along the first of three axes."""
+    return _each(noise, lambda array: array[:, None, None])
+
+
+def entries(part: Numbers | GadgetNoise, *index: NDArray[np.intp]) -> Numbers | GadgetNoise:
+    """What an array, or a gadget's arrays, have at an index along each of the axes along which they broadcast."""
+
+    def taken(array: NDArray) -> NDArray:
+        shape = (1,) * (len(index) - array.ndim) + array.shape
+        return array.reshape(shape)[tuple(np.minimum(i, size - 1) for i, size in zip(index, shape))]
+
+    return _each(part, taken) if isinstance(part, GadgetNoise) else taken(np.asarray(part))
+
+
+def _each(noise: GadgetNoise, change: Callable[[NDArray], NDArray]) -> GadgetNoise:
+    columns = (noise.square, noise.repeated, noise.mean, noise.error_square, noise.error_mean)
+    square, repeated, mean, error_square, error_mean = (change(np.asarray(c)) for c in columns)
+    return GadgetNoise(square, repeated, mean, error_square, error_mean, noise.kind)

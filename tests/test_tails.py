@@ -1,0 +1,61 @@
+"""Tails of mixtures: against the fixed variance, against samples, and where one formula is known."""
+
+import numpy as np
+import pytest
+from pirlab_estimator.noise.tails import Mixture, log2_gaussian_tail, log2_mixture_tail, log2_subgaussian_tail
+
+#: Beyond, what a key that is too long adds is seen.
+MARGINS = np.array([2.0, 4.0, 6.0, 8.2, 9.5])
+NO_KEY = 1e12
+
+
+def test_many_squares_are_a_fixed_variance():
+    mixed = log2_mixture_tail(MARGINS, 1.0, Mixture.even(1e9, NO_KEY))
+    np.testing.assert_allclose(mixed, log2_subgaussian_tail(MARGINS, 1.0), rtol=1e-3)
+    assert np.all(mixed >= log2_subgaussian_tail(MARGINS, 1.0))
+
+
+def test_equal_squares_have_the_best_of_chernoff_s_bounds():
+    """2 exp(-h t) (1 - h^2 / k)^(-k/2), h = (sqrt(1 + 4 t^2 / k) - 1) k / (2 t)."""
+    for k in (20.0, 72.0, 200.0):
+        h = (np.sqrt(1 + 4 * MARGINS**2 / k) - 1) * k / (2 * MARGINS)
+        best = 1 + (-h * MARGINS - k / 2 * np.log1p(-(h**2) / k)) / np.log(2)
+        found = log2_mixture_tail(MARGINS, 1.0, Mixture.even(k, NO_KEY))
+        np.testing.assert_allclose(found, np.minimum(0, best), atol=0.02)
+        assert np.all(found >= np.minimum(0, best) - 1e-9)
+
+
+def test_a_random_variance_is_worse_and_the_more_so_the_fewer_squares():
+    tails = [float(log2_mixture_tail(8.6, 1.0, Mixture.even(k, NO_KEY))) for k in (1e6, 1e3, 200.0, 80.0)]
+    assert tails == sorted(tails)
+    assert tails[-1] > tails[0] + 10
+    even, halves = Mixture.even(100.0, NO_KEY), Mixture(np.array([1 / 50, 1 / 1e6]), np.array([25.0, 5e5]), NO_KEY)
+    assert log2_mixture_tail(8.6, 1.0, halves) > log2_subgaussian_tail(8.6, 1.0)
+    # Shares up to 1/50 are worse than all of 1/100, if only half of the variance has them: less so than all of 1/50.
+    assert log2_mixture_tail(8.6, 1.0, even) < log2_mixture_tail(8.6, 1.0, Mixture.even(50.0, NO_KEY))
+    assert log2_mixture_tail(8.6, 1.0, halves) < log2_mixture_tail(8.6, 1.0, Mixture.even(50.0, NO_KEY))
+
+
+@pytest.mark.parametrize("key_squares", [NO_KEY, 40.0])
+def test_samples_stay_below_the_bound_and_above_the_tail_of_a_fixed_variance(key_squares):
+    rng = np.random.default_rng(5)
+    shares, counts, samples = np.array([0.125, 0.05]), np.array([4.0, 6.0]), 2_000_000
+    squares = sum(s * rng.chisquare(int(c), samples) for s, c in zip(shares, counts))
+    key = 1.0 if key_squares == NO_KEY else rng.chisquare(int(key_squares), samples) / key_squares
+    x = rng.normal(size=samples) * np.sqrt(key * (0.2 + squares))
+    mixture = Mixture(shares, counts, key_squares)
+    for threshold in (3.0, 4.0, 4.5):
+        observed = np.log2(np.mean(np.abs(x) >= threshold))
+        assert observed < log2_mixture_tail(threshold, 1.0, mixture)
+    assert observed > log2_gaussian_tail(threshold, 1.0) + 2
+
+
+def test_bounds_broadcast_and_are_probabilities():
+    mixture = Mixture(np.array([[0.01], [0.02]]), np.array([[100.0], [50.0]]), np.array([8192.0, 4096.0]))
+    found = log2_mixture_tail(MARGINS[:, None], 1.0, mixture)
+    assert found.shape == (5, 2)
+    assert np.all(found <= 0)
+    assert np.all(np.diff(found, axis=0) <= 0)
+    assert log2_mixture_tail(0.0, 1.0, mixture).tolist() == [0, 0]
+    classes = mixture.of_classes()
+    assert log2_mixture_tail(MARGINS[None, :], 1.0, classes).shape == (2, 5)
