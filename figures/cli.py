@@ -112,12 +112,12 @@ def _folders(arguments: argparse.Namespace) -> list[Path]:
     return list(arguments.records)
 
 
-def _records(arguments: argparse.Namespace, preferred: str | None) -> pd.DataFrame:
-    """Records of the experiment asked for; else of the preferred one where it has any; else all."""
+def _records(arguments: argparse.Namespace, preferred: tuple[str, ...]) -> pd.DataFrame:
+    """Records of the experiment asked for; else of the preferred ones where the first of them has any; else all."""
     frames = [loader.load_records(folder, arguments.experiment) for folder in _folders(arguments)]
     frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-    if arguments.experiment is None and preferred is not None and (frame["experiment"] == preferred).any():
-        frame = frame[frame["experiment"] == preferred].reset_index(drop=True)
+    if arguments.experiment is None and preferred and (frame["experiment"] == preferred[0]).any():
+        frame = frame[frame["experiment"].isin(preferred)].reset_index(drop=True)
     return frame
 
 
@@ -127,8 +127,8 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
         return _run_primitives(arguments, which)
     if which in (*AUDIT_TABLES, AUDIT_FIGURE):
         return _run_audit(arguments, which)
-    preferred = {"figure4": figure4.EXPERIMENT, "comparison": comparison.EXPERIMENT}.get(which)
-    records = _records(arguments, preferred)
+    preferred = {"figure4": (figure4.EXPERIMENT, *figure4.COMPANIONS), "comparison": (comparison.EXPERIMENT,)}
+    records = _records(arguments, preferred.get(which, ()))
     foretold = [loader.load_predictions(path) for path in arguments.predictions or [None]]
     predictions = foretold[0] if len(foretold) == 1 else pd.concat(foretold, ignore_index=True)
     predictions = predictions.drop_duplicates(loader.SHAPE_KEYS, keep="last").reset_index(drop=True)

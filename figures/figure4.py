@@ -1,7 +1,7 @@
 """Pirouette's Figure 4: offline communication, query size, response size and throughput against the number of records.
 
-The paper's figure is an image; of its own series only the points that its text and Table 7 print exist, and only those
-are drawn, hollow and grey. Whatever is not drawn is named in the caption.
+The paper's figure is an image; of its own series only the points that its text and Table 7 print exist, and times
+read off its vector graphic; these are drawn, hollow and grey. Whatever is not drawn is named in the caption.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from .names import series_name, words
 from .units import GIB, KIB, MIB
 
 EXPERIMENT = "pirouette/figure4"
+COMPANIONS = ("pirouette/figure4-folded", "pirouette/table7", "pirouette/respire")
+"""Experiments that have rows of the figure's protocols at its record sizes, among others."""
+FOLDED = ("pirouette", "pirouette_h", "respire")
+"""Protocols with a set for each size of the database: sets of a kind make one series."""
 RECORD_SIZES = (16, 64, 256, 2048)
 RECORD_COUNTS = (2**18, 2**22, 2**25)
 PAPER_SERIES = ("Pirouette", "PirouetteH", "Spiral", "SimplePIR")
@@ -40,8 +44,9 @@ METRICS = (
     Metric("response_size", "Response size", "KiB", KIB, "download_bytes"),
     Metric("throughput", "Throughput", "GiB/s", GIB, "throughput_bytes_per_s"),
 )
+READ_OFF = "Figure 4, read off"
 COLUMNS = words(
-    "source series set records record_bits metric value unit value_base base_unit q1 q3 status reason marks "
+    "source series set parameters records record_bits metric value unit value_base base_unit q1 q3 status reason marks "
     "security_bits failure_log2 stale reference record_id"
 )
 
@@ -50,7 +55,7 @@ COLUMNS = words(
 class Figure4:
     """The data of the figure: `points` (tidy, one row a number or a reason), the joined records, series in order.
 
-    `planned` holds the shapes at which the experiment has each set; empty where nothing says so.
+    `planned` holds the shapes at which the experiment has each series; empty where nothing says so.
     """
 
     points: pd.DataFrame
@@ -81,7 +86,10 @@ def paper_points(expected: pd.DataFrame) -> pd.DataFrame:
     frame = frame[pd.Series(single, index=frame.index, dtype=bool)]
     for row in frame.to_dict("records"):
         metric = next((m for m in METRICS if m.key == row["metric"]), None)
-        reference = f"Table {row['table']}" if row["table"] != "text" else str(row["note"]).split(" (")[0]
+        table = str(row["table"])
+        reference = str(row["note"]).split(" (")[0] if table == "text" else f"Table {table}"
+        if table == "figure4":
+            reference = READ_OFF
         base = {"set": row["protocol"], "records": int(row["num_records"]), "record_bits": int(row["record_bits"])}
         if metric is not None and pd.notna(row["bytes"]):
             rows.append(base | {"metric": metric.key, "value_base": row["bytes"], "reference": reference})
@@ -92,10 +100,9 @@ def paper_points(expected: pd.DataFrame) -> pd.DataFrame:
     points = pd.DataFrame(
         rows, columns=["set", "records", "record_bits", "metric", "value_base", "reference", "derived"]
     )
-    # Table 7 before the text, printed before derived.
-    points["rank"] = points["derived"].eq(True).astype(int) * 2 + (~points["reference"].str.startswith("Table")).astype(
-        int
-    )
+    # Table 7 before the text before the graphic, printed before derived.
+    place = [0 if r.startswith("Table") else 2 if r.startswith(READ_OFF) else 1 for r in points["reference"]]
+    points["rank"] = points["derived"].eq(True).astype(int) * 3 + place
     points = points.sort_values(["set", "records", "record_bits", "metric", "rank"], kind="stable")
     return points.drop_duplicates(["set", "records", "record_bits", "metric"]).drop(columns=["rank", "derived"])
 
@@ -106,7 +113,7 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
     Predictions exist for every row of an experiment, also for those that a profile leaves out: they tell what is
     missing from what was never asked for.
     """
-    records = dicts(joined)
+    records = shown(joined)
     rows: list[dict[str, Any]] = []
     for record in records:
         offline = record["offline_download_bytes"] + record["offline_upload_bytes"]
@@ -117,8 +124,9 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
             rows.append(
                 {
                     "source": "measured",
-                    "series": series_name(record["protocol"], record["set"]),
-                    "set": record["set"],
+                    "series": series_name(record["protocol"], record["series"]),
+                    "set": record["series"],
+                    "parameters": record["set"],
                     "records": record["records"],
                     "record_bits": record["record_bits"],
                     "metric": metric.key,
@@ -157,18 +165,50 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
         points[column] = pd.to_numeric(points[column])
     planned: dict[str, set[tuple[int, int]]] = {}
     for row in predictions.to_dict("records") if predictions is not None else []:
-        planned.setdefault(row["set"], set()).add((int(row["records"]), int(row["record_bits"])))
+        source = (row.get("prediction") or {}).get("parameters", {}).get("source") or {}
+        if drawn(row["protocol"], source.get("kind"), row["record_bits"]):
+            name = series_id(row["protocol"], row["set"], source.get("kind"))
+            planned.setdefault(name, set()).add((int(row["records"]), int(row["record_bits"])))
     return Figure4(points, records, _series(records), planned)
 
 
+def drawn(protocol: str, kind: str | None, record_bits: int) -> bool:
+    """Whether a set is in the figure: the folded protocols at the paper's record sizes, of Pirouette what is secure."""
+    if protocol not in FOLDED:
+        return True
+    return record_bits in RECORD_SIZES and (protocol == "respire" or kind != "published")
+
+
+def series_id(protocol: str, name: str, kind: str | None) -> str:
+    """The series of a set: its own name, or of protocols with a set for each size, those of a kind."""
+    if protocol not in FOLDED:
+        return name
+    return f"{protocol}/{'published' if kind == 'published' else 'secure'}"
+
+
+def shown(joined: pd.DataFrame) -> list[dict[str, Any]]:
+    """The records of the figure with the series each belongs to: one thread, and of equal rows that first in the frame
+    with the fewest repetitions."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for record in sorted(dicts(joined), key=lambda record: record["repetitions"] or 0):
+        protocol, kind = record["protocol"], record["source_kind"]
+        if record["threads"] == 1 and drawn(protocol, kind, record["record_bits"]):
+            series = series_id(protocol, record["set"], kind)
+            place = (series, record["records"], record["record_bits"])
+            found.setdefault(place, record | {"series": series})
+    return sorted(found.values(), key=lambda record: (record["records"], record["record_bits"], record["series"]))
+
+
 def _series(records: list[dict[str, Any]]) -> list[tuple[str, str, bool]]:
-    """(protocol, set, below the security target) in order: SimplePIR, DoublePIR, others; published sets first."""
-    order = {"simplepir": 0, "doublepir": 1}
+    """(protocol, series, below the security target) in order: SimplePIR, DoublePIR, the folded ones, others; published
+    sets first."""
+    order = {name: place for place, name in enumerate(("simplepir", "doublepir", *FOLDED))}
     found: dict[str, tuple[Any, ...]] = {}
     for record in records:
-        below = found.get(record["set"], (None,) * 5)[-1] or insecure(record)
+        series = record.get("series") or record["set"]
+        below = found.get(series, (None,) * 5)[-1] or insecure(record)
         published = record["source_kind"] != "published"
-        found[record["set"]] = (order.get(record["protocol"], 2), published, record["set"], record["protocol"], below)
+        found[series] = (order.get(record["protocol"], len(order)), published, series, record["protocol"], below)
     return [(protocol, name, below) for _, _, name, protocol, below in sorted(found.values(), key=lambda f: f[:3])]
 
 

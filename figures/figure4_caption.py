@@ -29,7 +29,7 @@ def missing_points(data: Figure4) -> dict[str, list[tuple[str, int, int]]]:
         for shape in (planned or set()) - set(GRID):
             reasons[(name, *shape)] = NOT_MEASURED
     for record in data.records:
-        place = (record["set"], record["records"], record["record_bits"])
+        place = (record["series"], record["records"], record["record_bits"])
         if record["status"] == "ok":
             reasons.pop(place, None)
         else:
@@ -103,7 +103,8 @@ def caption(data: Figure4) -> str:
         "communication is everything exchanged before the first query; sizes are payload bytes of messages that were "
         "sent; throughput is the database's information over the median time of the server's answer, whiskers span "
         "the quartiles. Markers of neighbouring series are shifted sideways for legibility. Series with broken lines "
-        "are below their security target. The dashed grey line is the "
+        "are below their security target. Pirouette, Pirouette^H and Respire have a set for each size of the database: "
+        "secure are those that reach the targets, published those of the paper. The dashed grey line is the "
         "probed bandwidth at which one core reads memory; a database that fits into a cache can exceed it."
     ]
     measured = data.measured()
@@ -125,9 +126,10 @@ def caption(data: Figure4) -> str:
         items = [f"{_places(data, places)} ({reason})" for reason, places in missing.items()]
         paragraphs.append("Missing points of the measured series: " + "; ".join(items) + ".")
     paragraphs.append(
-        "Hollow and grey: the paper's own numbers (its machine, one thread; Table 7 and section 5.4). Its Figure 4 is "
-        "an image, so that only printed points can be drawn; the throughputs at 256 bit are database size over printed "
-        "runtime; Table 7's response size is one cell for all protocols (2 KB; the text says about 3 KB). "
+        "Hollow and grey: the paper's own numbers (its machine, one thread): Table 7, section 5.4, and where neither "
+        "prints one, server times read off the vector graphic of its Figure 4. That graphic has other times at "
+        "2^22 x 2048 and 2^25 x 2048 bit than Table 7, which is drawn. Throughputs beside Table 7's are database size "
+        "over server time; its response size is one cell for all protocols (2 KB; the text says about 3 KB). "
         + _paper_present(data)
     )
     title, *rest = paragraphs

@@ -20,8 +20,9 @@ from .marks import SYMBOLS, unknown
 from .names import mathtext, paper_name, series_name
 from .units import GIB, count_tex, record_text
 
-DODGE = 0.4
-"""Sideways shift between neighbouring series, in octaves of the number of records."""
+DODGE, SPREAD = 0.4, 1.6
+"""Sideways shift between neighbouring series, and between the first and the last at most, in octaves of the number of
+records."""
 
 
 HEIGHT = 6.4
@@ -69,6 +70,7 @@ def _panel(axes: Axes, data: Figure4, metric: Metric, bits: int, looks: dict[str
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     middle = (len(data.series) - 1) / 2
+    dodge = min(DODGE, SPREAD / max(len(data.series) - 1, 1))
     measured = data.measured()
     measured = measured[(measured["metric"] == metric.key) & (measured["record_bits"] == bits)]
     paper = data.paper()
@@ -91,7 +93,7 @@ def _panel(axes: Axes, data: Figure4, metric: Metric, bits: int, looks: dict[str
         points = measured[measured["set"] == name].sort_values("records")
         if points.empty:
             continue
-        places = points["records"] * 2.0 ** (DODGE * (index - middle))
+        places = points["records"] * 2.0 ** (dodge * (index - middle))
         _series(axes, places, points, metric, looks[name])
 
 
@@ -169,7 +171,7 @@ def _ticks(grid: Any, counts: list[int]) -> None:
         axes.xaxis.set_major_locator(FixedLocator(counts))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: count_tex(round(value))))
         axes.xaxis.set_minor_locator(FixedLocator([]))
-        axes.set_xlim(counts[0] * 2**-0.9, counts[-1] * 2**0.9)
+        axes.set_xlim(counts[0] * 2**-1.1, counts[-1] * 2**1.1)
 
 
 def _legends(figure: Figure, data: Figure4, looks: dict[str, style.Look]) -> int:
@@ -177,7 +179,7 @@ def _legends(figure: Figure, data: Figure4, looks: dict[str, style.Look]) -> int
     measured, paper = _entries(data, looks)
     width = figure.get_figwidth()
     lines = 0
-    for heading, entries in (("Measured here", measured), ("Printed in the paper", paper)):
+    for heading, entries in (("Measured here", measured), ("From the paper", paper)):
         for first, chunk in _lines(entries, width - LEGEND_LEFT - 0.05):
             top = 1 - (LINE * lines + 0.03) / HEIGHT
             if first:
@@ -215,7 +217,7 @@ def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[Entries, Entr
     """Handles and labels of our series, and of the paper's."""
     measured: Entries = []
     drawn = set(data.measured()["set"])
-    unsure = {record["set"] for record in data.records if unknown(record)}
+    unsure = {record["series"] for record in data.records if unknown(record)}
     for protocol, name, below in data.series:
         if name not in drawn:
             continue
@@ -223,7 +225,7 @@ def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[Entries, Entr
         line = Line2D([], [], color=look.colour, marker=look.marker, linestyle=look.line)
         line.set(markeredgecolor="white", markeredgewidth=0.4)
         mark = (SYMBOLS["insecure"] if below else "") + (SYMBOLS["unknown"] if name in unsure else "")
-        measured.append((line, series_name(protocol, name) + mark))
+        measured.append((line, mathtext(series_name(protocol, name)) + mark))
     present = set(data.paper()["set"])
     paper: Entries = []
     for name in PAPER_SERIES:

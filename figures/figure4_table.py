@@ -50,7 +50,7 @@ def build(data: Figure4) -> Table:
             record_id=record["id"],
             status=status_text(record),
         )
-        entries.append(((record["record_bits"], record["records"], 0, place[record["set"]]), row))
+        entries.append(((record["record_bits"], record["records"], 0, place[record["series"]]), row))
     paper = data.paper()
     for (name, count, bits), points in paper.groupby(["set", "records", "record_bits"], sort=True):
         values = dict(zip(points["metric"], points["value"], strict=True))

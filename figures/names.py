@@ -44,8 +44,8 @@ def series_name(protocol: str, name: str) -> str:
 
 def mathtext(text: str) -> str:
     """Super- and subscripts of series names for matplotlib: `Pirouette^H` -> `Pirouette$^H$`."""
-    found = re.match(r"([^^_]*)([\^_])(.*)", text)
-    return f"{found[1]}${found[2]}{{{found[3]}}}$" if found else text
+    found = re.match(r"([^^_]*)([\^_])(\S*)(.*)", text)
+    return f"{found[1]}${found[2]}{{{found[3]}}}${found[4]}" if found else text
 
 
 def words(text: str) -> list[str]:

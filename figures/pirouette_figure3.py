@@ -109,7 +109,12 @@ def _legend(figure: Figure, height: float) -> None:
     patches = [Patch(facecolor=colour) for _, colour in LOOKS.values()]
     patches += [Patch(facecolor="#9a9a9a", hatch="/////", edgecolor="white", linewidth=0), Patch(facecolor="#9a9a9a")]
     names = [*(name for name, _ in LOOKS.values()), "paper", "measured here"]
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 1 - 0.03 / height), "borderaxespad": 0, "borderpad": 0}
+    place: dict[str, Any] = {
+        "loc": "upper center",
+        "bbox_to_anchor": (0.5, 1 - 0.03 / height),
+        "borderaxespad": 0,
+        "borderpad": 0,
+    }
     figure.legend(patches, names, ncols=len(names), handlelength=1.4, columnspacing=1.4, handletextpad=0.5, **place)
 
 

@@ -5,7 +5,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from pirlab_estimator.cost.units import UnitCosts
-from pirlab_figures import loader, pirouette, pirouette_figure3, pirouette_margins, pirouette_phases, pirouette_totals
+from pirlab_figures import (
+    figure4,
+    loader,
+    pirouette,
+    pirouette_figure3,
+    pirouette_margins,
+    pirouette_phases,
+    pirouette_totals,
+)
 from pirlab_figures.errors import InputError
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
@@ -162,3 +170,17 @@ def test_tables_need_the_papers_numbers_and_unit_costs(tmp_path):
     bad.write_text("{}")
     with pytest.raises(InputError, match="unit_seconds"):
         pirouette.table("pirouette-phases", pd.DataFrame([row()]), pd.DataFrame(), {}, pd.DataFrame(), bad)
+
+
+def test_figure4_joins_the_sets_of_a_protocol_to_one_series(expected):
+    small, large = row(), row(records=1 << 22, set="pirouette/2^22", sha256="b", id="large")
+    others = [row(threads=2, id="two"), row(repetitions=100, id="hundred"), row(record_bits=8, id="bytes")]
+    others += [row(source_kind="published", set="pirouette/published", id="published")]
+    respire = [row("respire", source_kind=kind, id=kind, set=f"respire/{kind}") for kind in ("published", "repaired")]
+    joined = pd.DataFrame([*others, *respire, large, small]).fillna({"source_kind": "searched"})
+    data = figure4.build(joined.assign(offline_download_bytes=0, throughput_bytes_per_s=1e8), expected)
+    assert [name for _, name, _ in data.series] == ["pirouette/secure", "respire/published", "respire/secure"]
+    own = data.measured()
+    assert set(own[own["set"] == "pirouette/secure"]["record_id"]) == {"one", "large"}
+    assert set(own["parameters"]) == {"pirouette/2^20", "pirouette/2^22", "respire/published", "respire/repaired"}
+    assert set(own["record_bits"]) == {2048}
