@@ -136,7 +136,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     inputs = _digit_inputs(d, reduction, query_modulus, query)
     digit_bits = numbers(d.layouts, "digit_bits")
     return [
-        Stage("query", "sigma^2 + (q/q_body)^2/12, sent rounded", "the body is sent to modulus q_body", query),
+        Stage("query", "sigma^2 + (2^-c q/q_body)^2/12, sent rounded", "the body is sent to modulus q_body", query),
         *_digit_stages(d, keys.words, inputs),
         *_bit_stages(d, keys.words, reduction, digit_bits),
         *_selection(d),
@@ -156,9 +156,13 @@ def chain_h(descriptions: Sequence[dict]) -> list[Stage]:
 
 
 def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
-    """A fresh ciphertext whose body is rounded to a smaller modulus: uniform rounding beside the Gaussian."""
+    """A fresh ciphertext whose body is rounded to a smaller modulus: uniform rounding beside the Gaussian.
+
+    Seeds may be chosen so that the rounding is within 2^-chosen_bits of what it is at random.
+    """
     unit = np.array([int(q) / int(b) for q, b in zip(modulus, moduli(layouts, "query_body_modulus"))])
-    return lattice.fresh(stddev) + Noise(np.where(unit == 1, 0.0, unit**2 / 12))
+    chosen = np.array([o.get("query_chosen_bits", 0) for o in layouts])
+    return lattice.fresh(stddev) + Noise(np.where(unit == 1, 0.0, (unit / np.exp2(chosen)) ** 2 / 12))
 
 
 @dataclass(frozen=True)

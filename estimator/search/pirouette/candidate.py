@@ -60,6 +60,7 @@ class Candidate:
         layout: dict[str, object] = {
             "first_dimension_modulus": modulus if self.moduli == len(ring.primes) else str(ring.primes[0]),
             "query_body_modulus": f"2^{space.body_bits if self.switching is None else space.query_body_bits}",
+            "query_chosen_bits": space.query_chosen_bits if self.switching is not None else 0,
             "index_bits": self.index_bits,
             "digit_bits": space.digit_bits,
             "digits": 0 if self.switching is None else digit_count(space, self.index_bits),
@@ -101,10 +102,12 @@ body_bits = {space.body_bits}  # bodies modulo 2N = {2 * ring.degree}, rounded t
 error = {{ stddev = {small.stddev:g} }}
 """
         else:
+            bits = space.query_chosen_bits
+            chosen = f"chosen_bits = {bits}  # of the rounding, by the choice of the seed\n" if bits else ""
             query = f"""[query]
 modulus_log2 = {space.query_modulus_log2}
 body_bits = {space.query_body_bits}  # of the body are sent
-error = {{ stddev = {space.query_stddev:g} }}
+{chosen}error = {{ stddev = {space.query_stddev:g} }}
 digit_bits = {space.digit_bits}
 
 [query.key_switching]  # from the ring's key to the small one

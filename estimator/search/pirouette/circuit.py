@@ -177,7 +177,7 @@ class Search:
             return np.full(len(keys), -np.inf), np.full(len(keys), np.inf)
         space = self.space
         count, bits = digit_count(space, self.index_bits), space.digit_bits
-        body = 2.0**-space.query_body_bits
+        body = 2.0 ** -(space.query_body_bits + space.query_chosen_bits)
         query = Noise((space.query_stddev / 2.0**space.query_modulus_log2) ** 2 + body**2 / 12)
         variances = np.zeros((len(keys), 3 * count - 2))
         threshold = np.zeros(len(keys))

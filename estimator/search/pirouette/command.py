@@ -33,7 +33,7 @@ CONSIDERED, SLACK = 60, 1.01
 OFFLINE_BYTES, OFFLINE_BYTES_HALF = 1.2e9, 650e6
 
 
-def space_of(half: bool, body_bits: int = 9, modulus_bits: Sequence[int] = ()) -> Space:
+def space_of(half: bool, body_bits: int = 9, modulus_bits: Sequence[int] = (), chosen_bits: int = 0) -> Space:
     """All secure small keys, and rings; of moduli of so many bits (rounded) only, where any are given."""
     pairs = [pair for pair in PRIME_PAIRS if not modulus_bits or round(log2(pair[0] * pair[1])) in modulus_bits]
     rings: list[Ring] = secure_rings(DEGREE, pairs, SECRETS)
@@ -42,7 +42,7 @@ def space_of(half: bool, body_bits: int = 9, modulus_bits: Sequence[int] = ()) -
         if half
         else secure_small_keys(range(700, 820, 4), SWITCHING_MODULUS_LOG2)
     )
-    return Space(rings, keys, body_bits=body_bits)
+    return Space(rings, keys, body_bits=body_bits, query_chosen_bits=chosen_bits)
 
 
 def safest(found: Sequence[Candidate]) -> Candidate:
@@ -73,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--failure", type=float, default=-42.0, help="log2 of the probability of a wrong record (-42)")
     parser.add_argument("--megabytes", type=float, help="of keys, both halves (the paper's: 1200, and 650 with --half)")
     parser.add_argument("--modulus-bits", nargs="+", type=int, default=[], help="bits of Q to look at (53 54 55 56)")
+    parser.add_argument(
+        "--chosen-bits", type=int, default=0, help="seeds are chosen for smaller roundings by so many (0)"
+    )
     parser.add_argument("--show", type=int, default=3, help="how many sets to print of each size (3)")
     parser.add_argument("--costs", type=Path, default=DEFAULTS, help="unit costs (the committed ones)")
     parser.add_argument("--commit", help="commit at which the search is run, for the files' source")
@@ -84,7 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.megabytes * 1e6 if options.megabytes else OFFLINE_BYTES_HALF if options.half else OFFLINE_BYTES
     )
     limits = Limits(bytes_limit, options.failure, options.margin)
-    space, units = space_of(options.half, options.body_bits, options.modulus_bits), UnitCosts.load(options.costs)
+    space, units = (
+        space_of(options.half, options.body_bits, options.modulus_bits, options.chosen_bits),
+        UnitCosts.load(options.costs),
+    )
     missing = 0
     for index_bits in options.index_bits:
         found = Search(space, units, index_bits, limits, options.half).best(max(options.show, CONSIDERED))

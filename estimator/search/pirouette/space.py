@@ -64,6 +64,8 @@ class Space:
     body_modulus: int = 256
     query_modulus_log2: int = 56
     query_body_bits: int = 32
+    #: Seeds are chosen for roundings of the body that err by so many bits less.
+    query_chosen_bits: int = 0
     query_stddev: float = 24.0
     #: Pirouette^H: bits of each body.
     body_bits: int = field(default=9)
