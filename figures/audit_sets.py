@@ -20,6 +20,7 @@ KINDS = {
     "published": "params",
     "repaired": "repaired",
     "searched": "searched",
+    "toy": "toy",
 }
 """Where the numbers of a row are from, by `kind`."""
 DATA_COLUMNS = words(
