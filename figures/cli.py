@@ -17,6 +17,7 @@ from . import (
     audit_limits,
     audit_plot,
     audit_sets,
+    audit_whole,
     comparison,
     failure,
     failure_plot,
@@ -44,7 +45,7 @@ from .output import rst_escape, write_text
 from .table import Table
 
 PROTOCOL_TABLES = ("figure4", "comparison", "found", "security", *inspire.TABLES, *pirouette.TABLES)
-AUDIT_TABLES = ("security-sets", "security-limits")
+AUDIT_TABLES = ("security-sets", "security-limits", "audit")
 AUDIT_FIGURE = "security-curves"
 PRIMITIVE_FIGURES = {
     "gadget-figure1": gadget_figure1.write,
@@ -128,12 +129,8 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
     if which in (*AUDIT_TABLES, AUDIT_FIGURE):
         return _run_audit(arguments, which)
     preferred = {"figure4": (figure4.EXPERIMENT, *figure4.COMPANIONS), "comparison": (comparison.EXPERIMENT,)}
-    records = _records(arguments, preferred.get(which, ()))
-    foretold = [loader.load_predictions(path) for path in arguments.predictions or [None]]
-    predictions = foretold[0] if len(foretold) == 1 else pd.concat(foretold, ignore_index=True)
-    predictions = predictions.drop_duplicates(loader.SHAPE_KEYS, keep="last").reset_index(drop=True)
+    joined, predictions = _joined(arguments, preferred.get(which, ()))
     expected = loader.load_expected(arguments.expected)
-    joined = loader.join(records, predictions, loader.load_stale(arguments.stale))
     if which == "figure4":
         data = figure4.build(joined, expected, predictions)
         if arguments.command == "figure4":
@@ -159,9 +156,22 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
     return _accuracy(joined, arguments.out)
 
 
+def _joined(arguments: argparse.Namespace, preferred: tuple[str, ...]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Records beside their predictions, and all predictions."""
+    records = _records(arguments, preferred)
+    foretold = [loader.load_predictions(path) for path in arguments.predictions or [None]]
+    predictions = foretold[0] if len(foretold) == 1 else pd.concat(foretold, ignore_index=True)
+    predictions = predictions.drop_duplicates(loader.SHAPE_KEYS, keep="last").reset_index(drop=True)
+    return loader.join(records, predictions, loader.load_stale(arguments.stale)), predictions
+
+
 def _run_audit(arguments: argparse.Namespace, which: str) -> list[Path]:
-    """Tables and the figure of the audit, which show no record."""
+    """Tables and the figure of the audit."""
     found = load_audit(arguments.audit)
+    if which == "audit":
+        described = loader.load_descriptions(arguments.descriptions)
+        expected = loader.load_expected(arguments.expected)
+        return audit_whole.table(found, *_joined(arguments, ()), described, expected).write(arguments.out)
     if which == AUDIT_FIGURE:
         return audit_plot.write(found, arguments.out)
     if which == "security-sets":

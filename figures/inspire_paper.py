@@ -188,7 +188,7 @@ def rows(joined: pd.DataFrame, predictions: pd.DataFrame, described: Described) 
         row["description"] = row["description"] or described.get(key) or {}
         told = row["description"].get("parameters", {}).get("source") or {}
         row["source_kind"] = row["source_kind"] or told.get("kind")
-        sizes = _sizes(row["description"].get("messages", []))
+        sizes = query_sizes(row["description"].get("messages", []))
         found.append(Measured(row, _layout(row), _values(row), sizes))
     return found
 
@@ -220,7 +220,7 @@ def _layout(row: dict[str, Any]) -> Layout:
     return Layout()
 
 
-def _sizes(messages: list[dict[str, Any]]) -> dict[str, float]:
+def query_sizes(messages: list[dict[str, Any]]) -> dict[str, float]:
     """Keys, the rest of the upload, the answer and all of them, of one query."""
     sent = [m for m in messages if m["phase"] in EXCHANGED]
     if not sent:
@@ -253,7 +253,7 @@ def _values(row: dict[str, Any]) -> dict[str, float]:
         samples = [p["seconds"] for p in row["phases"] if p["group"] == "online" and p["name"] == name]
         if samples:
             times[metric] = sum(quartiles(each)[1] for each in samples)
-    return _sizes(row["transcript"]) | {k: float(v) for k, v in times.items() if v is not None and not pd.isna(v)}
+    return query_sizes(row["transcript"]) | {k: float(v) for k, v in times.items() if v is not None and not pd.isna(v)}
 
 
 PHASES = {

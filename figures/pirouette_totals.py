@@ -52,7 +52,7 @@ COLUMNS = [
 
 def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
     """The table; lines of databases that the paper does not have come last."""
-    paper = _printed_lines(expected)
+    paper = printed_lines(expected)
     sizes = {record_bits for _, record_bits, _ in paper}
     ours: dict[Key, list[dict[str, Any]]] = {}
     for row in sorted(dicts(joined), key=lambda row: (row["set"], row["repetitions"] or 0)):
@@ -130,7 +130,7 @@ def _our_line(
     return Row(_head(key) | cells, row["id"], status_text(row)), told | values
 
 
-def _printed_lines(expected: pd.DataFrame) -> dict[Key, dict[str, dict[str, float]]]:
+def printed_lines(expected: pd.DataFrame) -> dict[Key, dict[str, dict[str, float]]]:
     """Bytes and seconds by database and protocol, then by configuration, in the paper's order."""
     found: dict[Key, dict[str, dict[str, float]]] = {}
     for row in printed(expected, "7"):

@@ -37,3 +37,10 @@ def test_a_series_may_be_run_in_a_way_of_its_own(monkeypatch):
     line = {"seconds": {"query": 0.0, "answer": 1.0, "extract": 0.0, "total": 1.0}}
     seconds = steps.predicted_seconds(group, [line | {"id": f"{group.id}/{row.id}"} for row in group.rows])
     assert seconds == {"plain": 20 + 5 * (1 + 4), "own": 101}
+
+
+def test_the_audit_shows_every_protocol_of_the_sweep():
+    names = ["security/audit", "pirouette/respire", "gadget/table1"]
+    plan = sweep.Sweep(sweep.read_profile("quick", experiments=names))
+    assert plan.shown("security/audit") == ["security/audit", "pirouette/respire"]
+    assert plan.shown("pirouette/respire") == ["pirouette/respire"]

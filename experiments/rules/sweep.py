@@ -249,8 +249,11 @@ class Sweep:
         return " ".join(self.of(experiment)[0].command("describe")) + " --batch"
 
     def shown(self, experiment: str) -> list[str]:
-        """The experiments whose records the tables and figures of this one show: those of this sweep first."""
+        """The experiments whose records the tables and figures of this one show: those of this sweep first. The audit
+        shows all protocols of the sweep."""
         also = self.experiments[experiment].get("also", [])
+        if experiment in self.audits():
+            also = [name for name, other in self.experiments.items() if other.get("kind") not in OTHER_KINDS]
         return [experiment, *sorted(also, key=lambda name: name not in self.experiments)]
 
     def requests(self, experiment: str) -> Path:
