@@ -24,7 +24,8 @@ help:
 	@echo 'make test        every test, linter and bench body, in under 25 minutes'
 	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
 	@echo 'make confirm     security known by the fast model only is computed by the lattice estimator, and recorded'
-	@echo 'make search      parameter sets no worse than published ones, into params/searched/ (experiments/search.toml)'
+	@echo 'make search      the sweeps of experiments/search/: best sets, fronts, gadgets, into $(RESULTS)/search/ and'
+	@echo '                 $(FIGURES)/search/; sets no worse than published ones, into params/searched/'
 	@echo 'make calibrate   measures the unit costs of this machine again'
 	@echo 'make bench       every Criterion bench, one after the other, as records in $(RESULTS)/bench/ and a summary; ONLY=filter'
 	@echo 'make reference   copies the present quick run to results/reference/'
@@ -63,7 +64,8 @@ calibrate: build
 	$(BINARY) calibrate --out '$(RESULTS)/calibration.json'
 
 search: build
-	$(VENV)/pirlab-search --searches experiments/search.toml
+	PATH="$(CURDIR)/$(VENV):$$PATH" exec snakemake --snakefile experiments/rules/search.smk \
+	  --workflow-profile config/profiles/local --quiet rules --config results='$(RESULTS)' figures='$(FIGURES)'
 
 confirm: build
 	$(VENV)/pirlab-security confirm $$(find params -name '*.toml' | LC_ALL=C sort)
@@ -88,6 +90,7 @@ test: build
 	cd impl && test -z '$(TFHE)' || cargo test -p pirlab-ring --lib --locked --features tfhe-ntt ntt
 	cd impl && cargo bench --workspace --locked --bench '*' -- --test
 	$(VENV)/snakemake --lint --configfile config/tiny.yaml
+	$(VENV)/snakemake --lint --snakefile experiments/rules/search.smk
 	$(VENV)/python -m pytest
 
 clean:

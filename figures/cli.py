@@ -38,6 +38,10 @@ from . import (
     primitives,
     search_found,
     security,
+    sweep_best,
+    sweep_fronts,
+    sweep_gadgets,
+    sweep_sizes,
 )
 from .audit import load_audit, load_references
 from .errors import InputError
@@ -97,6 +101,13 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser(name, parents=[shared], help=f"the InsPIRe paper's Figure {number}: its points and ours")
     table = commands.add_parser("table", parents=[shared], help="a table: .csv .md .tex .html .caption.rst")
     table.add_argument("which", choices=(*PROTOCOL_TABLES, *PRIMITIVE_TABLES, *AUDIT_TABLES))
+    sweep = commands.add_parser(
+        "sweep", help="a figure or table of `make search`: .pdf .svg .png .csv or .md .tex .html"
+    )
+    sweep.add_argument("which", choices=("fronts", "gadgets", "sizes", "best"))
+    sweep.add_argument("--sweep", type=Path, required=True, metavar="CSV", help="results/search/<name>.csv")
+    sweep.add_argument("--records", type=Path, nargs="*", default=[], metavar="DIR", help="runs that `sizes` shows too")
+    sweep.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.pdf, ...")
     commands.add_parser(
         "accuracy",
         parents=[shared],
@@ -122,7 +133,18 @@ def _records(arguments: argparse.Namespace, preferred: tuple[str, ...]) -> pd.Da
     return frame
 
 
+def _run_sweep(arguments: argparse.Namespace) -> list[Path]:
+    if arguments.which == "sizes":
+        return sweep_sizes.write(arguments.sweep, _folders(arguments), arguments.out)
+    if arguments.which == "best":
+        return sweep_best.build(arguments.sweep).write(arguments.out)
+    write = {"fronts": sweep_fronts.write, "gadgets": sweep_gadgets.write}[arguments.which]
+    return write(arguments.sweep, arguments.out)
+
+
 def _run(arguments: argparse.Namespace) -> list[Path]:
+    if arguments.command == "sweep":
+        return _run_sweep(arguments)
     which = getattr(arguments, "which", arguments.command)
     if which in PRIMITIVE_TABLES or which in PRIMITIVE_FIGURES:
         return _run_primitives(arguments, which)

@@ -1,5 +1,6 @@
 """`pirlab-search` on the command line: files, repeats, resuming, bad input, an estimator that misbehaves."""
 
+import csv
 import os
 import re
 import signal
@@ -104,13 +105,73 @@ def test_searches_of_a_file(tmp_path, capsys):
     row = 'protocol = "simplepir"\nrecords = {}\nrecord-bits = 256\nexperiment = "{}"\nbest-only = true\n'
     path = tmp_path / "searches.toml"
     path.write_text("".join(f"[[search]]\n{row.format(1 << (14 + i), name)}" for i, name in enumerate("xy")))
-    search("--searches", str(path), "--out", str(tmp_path / "found"))
+    search("--sweep", str(path), "--out", str(tmp_path / "found"))
     assert files(tmp_path / "found").keys() == {"x/1.toml", "y/1.toml"}
     assert "--- 2 of 2: pirlab-search" in capsys.readouterr().out
-    path.write_text("search = 3 =")
-    search("--searches", str(path), code=2)
-    search("--searches", code=2)
-    assert "It holds [[search]] tables" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("search = 3 =", "It holds [[search]], [best], [front] or [[grid]] tables"),
+        ("", "nothing is no sweep"),
+        ("[sauce]\n", "sauce is no sweep"),
+        ("[best]\nrecords = [8]\n", "key 'record_bits' is missing"),
+        ('[best]\nprotocols = ["nopir"]\nrecords = [8]\nrecord_bits = [8]\n', "there is no protocol nopir"),
+    ],
+)
+def test_sweeps_that_make_no_sense(tmp_path, capsys, text, message):
+    path = tmp_path / "sweep.toml"
+    path.write_text(text)
+    search("--sweep", str(path), code=2)
+    said = capsys.readouterr().err
+    assert message in said and str(path) in said and "Traceback" not in said
+
+
+SWEEP = """
+[best]
+protocols = ["simplepir", "ypir"]
+records = ["2^14"]
+record_bits = [256]
+objectives = ["seconds"]
+[[grid]]
+name = "digits"
+set = "params/ypir/signed-7byte.toml"
+records = "2^20"
+record_bits = 8
+gadget = { table = "packing", modulus = "rlwe.modulus" }
+vary = [{ key = "rlwe.log2_modulus", values = [54, 56] }, { key = "packing.base_log2", values = [14, 19] }]
+"""
+
+
+def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, own_cache):
+    path = tmp_path / "sizes.toml"
+    path.write_text(SWEEP)
+    search("--sweep", str(path), "--results", str(tmp_path / "a"))
+    records = sorted((tmp_path / "a/sizes").glob("*.json"))
+    assert [each.name for each in records] == [
+        "best-simplepir-16384x256.json",
+        "best-ypir-16384x256.json",
+        "grid-digits-1048576x8.json",
+    ]
+    rows = list(csv.DictReader((tmp_path / "a/sizes.csv").open()))
+    found = [row for row in rows if row["name"] == "found"]
+    assert {row["protocol"] for row in found} == {"simplepir", "ypir"}
+    assert all(float(row["bits"]) >= 128 and float(row["log2_failure"]) <= -40 for row in found)
+    assert any(row["name"] == "usenix23" and float(row["bits"]) < 128 for row in rows), "published ones stand beside"
+    grid = {row["varied"]: row for row in rows if row["kind"] == "grid"}
+    assert len(grid) == 4 and {row["gadget_length"] for row in grid.values()} == {"3", "4"}
+    whole = (tmp_path / "a/sizes.csv").read_bytes()
+    times = [each.stat().st_mtime_ns for each in records]
+    search("--sweep", str(path), "--results", str(tmp_path / "a"))
+    assert [each.stat().st_mtime_ns for each in records] == times, "what is there is not made again"
+    records[1].write_text('{"key": "of other')  # as a kill leaves a file that is not written whole
+    for part in ("digits", "ypir", "simplepir"):
+        search("--sweep", str(path), "--results", str(tmp_path / "a"), "--part", part)
+        search("--sweep", str(path), "--results", str(tmp_path / "b"), "--part", part)
+    assert (tmp_path / "a/sizes.csv").read_bytes() == (tmp_path / "b/sizes.csv").read_bytes() == whole
+    search("--sweep", str(path), "--part", "nopir", code=2)
+    assert "there is no part 'nopir'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 pirlab-search --protocol inspire --records 2^24 --record-bits 512 --max-upload 300KB
 pirlab-search --protocol all --records 2^20 --record-bits 2048 --hints no
-pirlab-search --searches experiments/search.toml
+pirlab-search --sweep experiments/search/sizes.toml --part inspire
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ..cost import DEFAULTS, UnitCosts
 from ..describe import DescribeError
 from ..paths import ROOT
 from ..security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
+from . import sweep_file
 from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices, kilobytes
 from .choose import Choice, choose, reasons
 from .confirm import confirm
@@ -38,8 +39,8 @@ HEADER = ["set", "security", "failure", "upload", "download", "answer", "server"
 def main(arguments: list[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if given[:1] == ["--searches"]:
-            return _run_all(given[1:])
+        if given[:1] == ["--sweep"]:
+            return _sweep(given[1:])
         return _run(_parser().parse_args(given), given)
     except (BoundsError, DescribeError, EstimatorMissing, SpaceError, ValueError) as error:
         return _refuse(str(error))
@@ -49,19 +50,25 @@ def main(arguments: list[str] | None = None) -> int:
         return _refuse("interrupted. The same command goes on where it was.", 130)
 
 
-def _run_all(given: Sequence[str]) -> int:
-    """Every `[[search]]` of a file, whose keys are options; further options hold for all of them."""
-    if not given:
-        raise BoundsError("--searches needs a file of [[search]] tables, such as experiments/search.toml")
-    try:
-        searches = tomllib.loads(Path(given[0]).read_text(encoding="utf-8"))["search"]
-    except (tomllib.TOMLDecodeError, KeyError) as error:
-        raise BoundsError(f"{given[0]}: {error}. It holds [[search]] tables whose keys are options") from None
-    codes = []
+def _sweep(given: Sequence[str]) -> int:
+    """All that a file of sweeps asks for; further options hold for each of its searches."""
+    parser = argparse.ArgumentParser(prog="pirlab-search --sweep", description="a file of experiments/search/")
+    parser.add_argument("file", type=Path, help="tables [[search]], [best], [front] or [[grid]]")
+    parser.add_argument("--part", metavar="NAME", help="only this protocol or grid")
+    parser.add_argument("--results", type=Path, default=sweep_file.OUT, metavar="DIR", help="instead of results/search")
+    parser.add_argument("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate`")
+    options, more = parser.parse_known_args(given)
+    document, codes = sweep_file.read(options.file), []
+    searches = document.get("search", [])
     for number, search in enumerate(searches, 1):
         arguments = [w for key, value in search.items() for w in (f"--{key}", str(value))[: 1 if value is True else 2]]
         print(f"\n--- {number} of {len(searches)}: pirlab-search {shlex.join(arguments)}", flush=True)
-        codes.append(_run(_parser().parse_args([*arguments, *given[1:]]), arguments))
+        codes.append(_run(_parser().parse_args([*arguments, *more]), arguments))
+    if document.keys() - {"title", "search"}:
+        unit_costs = UnitCosts.load(options.costs or DEFAULTS)
+        with Bars() as bars:
+            written = sweep_file.run(options.file, unit_costs, bars, options.part, options.results)
+        print(f"Written: {written[-1]} of {len(written) - 1} records")
     return max(codes, default=0)
 
 
@@ -69,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pirlab-search",
         description=__doc__.split("\n")[0],
-        epilog="`--searches FILE` runs every [[search]] of a file. Security is the fast model's until --confirm or "
+        epilog="`--sweep FILE` runs a file of experiments/search/. Security is the fast model's until --confirm or "
         "`make confirm` asks the lattice estimator; seconds are of one core, by unit costs. Sizes: 4096, 96KB, 1.5GB "
         "(binary units). docs/search.md tells more.",
     )

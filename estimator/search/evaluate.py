@@ -82,7 +82,8 @@ SOURCE = {"kind": "searched"}
 class Evaluator:
     """Evaluates sets at one shape. Answers are kept in a file of results/cache, so that a killed search goes on.
 
-    unit_costs: of which machine. evaluated: how many were not remembered.
+    unit_costs: of which machine. origin: names what figures depend on beside the set. evaluated: how many were not
+    remembered.
     """
 
     def __init__(self, shape: Shape, unit_costs: UnitCosts, cache: Path | None = CACHE) -> None:
@@ -90,7 +91,8 @@ class Evaluator:
         self.unit_costs = unit_costs
         self.evaluated = 0
         self._known: dict[str, Figures] = {}
-        self._path = None if cache is None else cache / f"{self._origin()}.jsonl"
+        self.origin = self._origin()
+        self._path = None if cache is None else cache / f"{self.origin}.jsonl"
         if self._path is not None:
             self._remember(self._path)
 

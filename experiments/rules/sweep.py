@@ -138,7 +138,9 @@ def load_experiment(name: str, params_root: Path = ROOT / "params") -> dict[str,
 def all_experiments() -> list[str]:
     """Names of all experiment files."""
     root = ROOT / "experiments"
-    return sorted(str(path.relative_to(root).with_suffix("")) for path in root.glob("*/*.toml"))
+    return sorted(
+        str(path.relative_to(root).with_suffix("")) for path in root.glob("*/*.toml") if path.parent.name != "search"
+    )
 
 
 def listed(shapes: list[dict[str, Any]]) -> list[tuple[int, int]]:

@@ -1,0 +1,218 @@
+"""Sweeps of many searches: experiments/search/<name>.toml to tidy records and a CSV in results/search/.
+
+A file has one or several of
+- `[[search]]`, tables whose keys are options of pirlab-search, for sets in params/searched/;
+- `[best]`, the best set of each protocol at each database, by each objective, beside the best published one;
+- `[front]`, each protocol's whole front at one database;
+- `[[grid]]`, one set with other values of some keys: gadget bases, dropped digits, moduli.
+A record is a part (a protocol or grid) at a database: made once, made again where the set, the formulas or the binary
+changed. The CSV is all records of the file, in order.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import asdict, dataclass, fields
+from io import StringIO
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from ..cost import UnitCosts
+from ..modulus import parse_modulus
+from ..noise.digits import gadget_length
+from ..paths import RESULTS, ROOT
+from .bounds import Bounds, BoundsError, Objective
+from .evaluate import Evaluator, Figures, Literal, Shape
+from .files import write
+from .rings import two_primes
+from .space_file import get, load, protocols, put
+from .sweep import Least, Progress, WholeFront, sweep
+from .text import count
+
+OUT = RESULTS / "search"
+#: What a row says beside the figures of its set.
+KEYS = ("sweep", "part", "kind", "objective", "protocol", "records", "record_bits", "name")
+COLUMNS = (*KEYS, *(f.name for f in fields(Figures)), "gadget_length", "varied", "set")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One record: a protocol's best sets or front at a database, or a grid."""
+
+    kind: str
+    name: str
+    shape: Shape
+    settings: dict[str, Any]
+
+    @property
+    def file(self) -> str:
+        return f"{self.kind}-{self.name}-{self.shape.records}x{self.shape.record_bits}.json"
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A file of sweeps; BoundsError says what is wrong with it."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise BoundsError(f"{path}: {error}. It holds [[search]], [best], [front] or [[grid]] tables") from None
+    unknown = set(document) - {"title", "search", "best", "front", "grid"}
+    if unknown or len(document) == ("title" in document):
+        raise BoundsError(
+            f"{path}: {', '.join(sorted(unknown)) or 'nothing'} is no sweep. "
+            "It holds [[search]], [best], [front] or [[grid]] tables"
+        )
+    return document
+
+
+def parts(path: Path) -> list[Part]:
+    """The records that a file asks for, in order."""
+    document = read(path)
+    try:
+        return list(_parts(document))
+    except KeyError as error:
+        raise BoundsError(f"{path}: key {error} is missing; compare with the other sweeps") from None
+    except ValueError as error:
+        raise BoundsError(f"{path}: {error}") from None
+
+
+def _parts(document: dict[str, Any]) -> Iterator[Part]:
+    for kind in ("best", "front"):
+        if kind not in document:
+            continue
+        table = document[kind]
+        names = table.get("protocols", protocols())
+        unknown = set(names) - set(protocols())
+        if unknown:
+            raise ValueError(f"there is no protocol {', '.join(sorted(unknown))}; there are {', '.join(protocols())}")
+        for name, records, bits in product(names, table["records"], table["record_bits"]):
+            settings = {"objectives": table.get("objectives", ["bytes"])}
+            yield Part(kind, name, Shape(count(str(records)), count(str(bits))), settings)
+    for table in document.get("grid", []):
+        shape = Shape(count(str(table["records"])), count(str(table["record_bits"])))
+        yield Part("grid", table["name"], shape, {key: table[key] for key in ("set", "vary", "gadget")})
+
+
+def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None = None, out: Path = OUT) -> list[Path]:
+    """Make what is missing of the file's records (of the part `only`), and the CSV of all there are; the files."""
+    wanted = parts(path)
+    names = list(dict.fromkeys(part.name for part in wanted))
+    if only is not None and only not in names:
+        raise BoundsError(f"{path}: there is no part {only!r}; there are {', '.join(names)}")
+    mine = [part for part in wanted if only in (None, part.name)]
+    folder = out / path.stem
+    for number, part in enumerate(mine, 1):
+        evaluator = Evaluator(part.shape, unit_costs)
+        key = hashlib.sha256(f"{evaluator.origin}{_state(part)}".encode()).hexdigest()[:16]
+        file = folder / part.file
+        known = _known(file)
+        if known is None or known["key"] != key:
+            progress.stage(f"{path.stem} {number} of {len(mine)}: {part.name}, {part.shape.words()}", 0)
+            rows = [_row(path.stem, part, each) for each in _MAKERS[part.kind](part, evaluator, progress)]
+            write(file, json.dumps({"key": key, "rows": rows}, indent=1) + "\n")
+    found = [(part, _known(folder / part.file)) for part in wanted]
+    table = out / f"{path.stem}.csv"
+    _write_csv(table, [row for _, record in found if record is not None for row in record["rows"]])
+    return [*(folder / part.file for part, record in found if record is not None), table]
+
+
+def _state(part: Part) -> str:
+    """What a record depends on beside what an evaluator does: what is asked, the space, the sets beside it."""
+    texts = [json.dumps(part.settings)]
+    files = [ROOT / part.settings["set"]] if part.kind == "grid" else sorted((ROOT / "params" / part.name).glob("*"))
+    spaces = sorted((Path(__file__).parent / "spaces").glob("*.toml"))
+    return "".join(texts + [file.read_text(encoding="utf-8") for file in [*files, *spaces, Path(__file__)]])
+
+
+def _known(file: Path) -> dict[str, Any] | None:
+    try:
+        document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document
+
+
+def _row(name: str, part: Part, row: Row) -> Row:
+    about = {"sweep": name, "part": part.name, "kind": part.kind} | asdict(part.shape)
+    literal: Literal = row.pop("literal")
+    return about | row | {"protocol": literal["protocol"], "set": json.dumps(literal, sort_keys=True)}
+
+
+def _best(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
+    """The best found and the best published set by each objective, where there is one."""
+    space, bounds = load(part.name).narrowed(), Bounds()
+    published = list(_published(part.name, evaluator))
+    for name in part.settings["objectives"]:
+        objective = Objective(name, part.shape)
+
+        def rank(figures: Figures, objective: Objective = objective) -> tuple[float, float]:
+            return objective(figures), figures.seconds
+
+        found = sweep(space, evaluator, bounds, Least(objective), progress).found
+        if found:
+            best = min(found, key=lambda each: rank(each.figures))
+            yield {"objective": name, "name": "found", "literal": best.literal} | asdict(best.figures)
+        if published:
+            stem, literal, figures = min(published, key=lambda each: rank(each[2]))
+            yield {"objective": name, "name": stem, "literal": literal} | asdict(figures)
+
+
+def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Literal, Figures]]:
+    """The published sets of params/ that take the database, secure or not, right or not."""
+    files = sorted((ROOT / "params" / protocol).glob("*.toml"))
+    literals = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
+    kept = {stem: each for stem, each in literals.items() if each["source"]["kind"] == "published"}
+    for (stem, literal), figures in zip(kept.items(), evaluator(list(kept.values()))):
+        if figures.refused is None:
+            yield stem, literal, figures
+
+
+def _front(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
+    for found in sweep(load(part.name).narrowed(), evaluator, Bounds(), WholeFront(), progress).found:
+        yield {"name": "found", "literal": found.literal} | asdict(found.figures)
+
+
+def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
+    """A set with every combination of the values; `log2_modulus` stands for two primes of so many bits together."""
+    base = tomllib.loads((ROOT / part.settings["set"]).read_text(encoding="utf-8"))
+    keys, columns = [axis["key"] for axis in part.settings["vary"]], [a["values"] for a in part.settings["vary"]]
+    literals, varied = [], []
+    for values in product(*columns):
+        literal = deepcopy(base)
+        for key, value in zip(keys, values):
+            table, _, last = key.rpartition(".")
+            if last == "log2_modulus":
+                put(literal, f"{table}.modulus", two_primes(get(literal, f"{table}.degree"), value))
+            else:
+                put(literal, key, value)
+        literals.append(literal)
+        varied.append(dict(zip(keys, values)))
+    progress.stage(f"{part.name}: {len(literals)} sets", len(literals))
+    of = part.settings["gadget"]
+    for literal, change, figures in zip(literals, varied, evaluator(literals, progress.advance)):
+        table = literal[of["table"]]
+        modulus = parse_modulus(str(get(literal, of["modulus"])))
+        digits = gadget_length(table["digits"], modulus, 1 << table["base_log2"], table.get("dropped", 0))
+        words = {"gadget_length": digits, "varied": json.dumps(change), "name": part.name, "literal": literal}
+        yield words | asdict(figures)
+
+
+_MAKERS: dict[str, Callable[[Part, Evaluator, Progress], Iterator[Row]]] = {
+    "best": _best,
+    "front": _front,
+    "grid": _grid,
+}
+
+
+def _write_csv(path: Path, rows: list[Row]) -> None:
+    text = StringIO()
+    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write(path, text.getvalue())

@@ -1,0 +1,104 @@
+# Sweeps of `make search`: experiments/search/*.toml to results/search/, params/searched/ and figures/out/search/.
+#
+#     part    a protocol or a grid of a file, every database of it   pirlab-search --sweep FILE --part NAME
+#     table   all records of a file as CSV                           pirlab-search --sweep FILE
+#     sets    the searches of a file, into params/searched/          pirlab-search --sweep FILE
+#     figure  fronts, gadgets, sizes with measured points; best sets beside published ones
+#
+# snakemake --snakefile experiments/rules/search.smk --workflow-profile config/profiles/slurm runs it on a cluster.
+from pathlib import Path
+
+from pirlab_estimator.search import sweep_file
+
+RESULTS = config.get("results", "results")
+FIGURES = config.get("figures", "figures/out")
+ENVIRONMENT = "../../environment.yml"
+FOLDER = Path(config.get("sweeps", "experiments/search"))
+FILES = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+PARTS = {name: list(dict.fromkeys(part.name for part in sweep_file.parts(path))) for name, path in FILES.items()}
+TABLES = [name for name, parts in PARTS.items() if parts]
+SETS = [name for name, path in FILES.items() if sweep_file.read(path).get("search")]
+SOURCES = sorted(str(path) for path in Path("estimator").rglob("*") if path.suffix in (".py", ".toml"))
+FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
+RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
+#: What is drawn of which sweep.
+DRAWN = {"fronts": "fronts", "gadgets": "gadgets", "sizes": "sizes", "best": "sizes"}
+
+
+wildcard_constraints:
+    sweep="[a-z0-9-]+",
+    part="[a-z0-9_-]+",
+    which="fronts|gadgets|sizes|best",
+
+
+localrules:
+    all,
+    table,
+    figure,
+
+
+rule all:
+    input:
+        expand(f"{RESULTS}/search/{{sweep}}.csv", sweep=TABLES),
+        expand(f"{RESULTS}/search/{{sweep}}/sets.done", sweep=SETS),
+        [f"{FIGURES}/search/{which}.csv" for which, sweep in DRAWN.items() if sweep in TABLES],
+
+
+rule part:
+    input:
+        file=lambda wildcards: str(FILES[wildcards.sweep]),
+        sources=SOURCES,
+    output:
+        touch(f"{RESULTS}/search/{{sweep}}/{{part}}.done"),
+    log:
+        f"{RESULTS}/logs/search/{{sweep}}/{{part}}.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "pirlab-search --sweep {input.file} --part {wildcards.part} --results {RESULTS}/search > {log} 2>&1"
+
+
+rule table:
+    input:
+        file=lambda wildcards: str(FILES[wildcards.sweep]),
+        parts=lambda wildcards: expand(f"{RESULTS}/search/{wildcards.sweep}/{{part}}.done", part=PARTS[wildcards.sweep]),
+    output:
+        f"{RESULTS}/search/{{sweep}}.csv",
+    log:
+        f"{RESULTS}/logs/search/{{sweep}}/table.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "pirlab-search --sweep {input.file} --results {RESULTS}/search > {log} 2>&1"
+
+
+rule sets:
+    input:
+        file=lambda wildcards: str(FILES[wildcards.sweep]),
+        sources=SOURCES,
+    output:
+        touch(f"{RESULTS}/search/{{sweep}}/sets.done"),
+    log:
+        f"{RESULTS}/logs/search/{{sweep}}/sets.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "pirlab-search --sweep {input.file} > {log} 2>&1"
+
+
+rule figure:
+    input:
+        code=FIGURE_CODE,
+        sweep=lambda wildcards: f"{RESULTS}/search/{DRAWN[wildcards.which]}.csv",
+    output:
+        f"{FIGURES}/search/{{which}}.csv",
+    log:
+        f"{RESULTS}/logs/search/figures/{{which}}.log",
+    params:
+        records=" ".join(RECORDS),
+        prefix=f"{FIGURES}/search/{{which}}",
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m pirlab_figures sweep {wildcards.which} --sweep {input.sweep} --records {params.records}"
+        " --out {params.prefix} > {log} 2>&1"

@@ -1,0 +1,111 @@
+"""Cost against database size: the best found set of each protocol, with the records of runs as points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from . import style
+from .loader import load_records
+from .names import mathtext, protocol_name
+from .output import write_text
+from .sweep_data import load, look
+from .units import KIB, human_bytes
+
+QUANTITIES = {"traffic": "Query and answer (KiB)", "answer": "Answer, one core (s)"}
+#: The objective whose best sets a row of panels shows.
+OBJECTIVES = {"traffic": "bytes", "answer": "seconds"}
+
+
+def measured(folders: Sequence[Path]) -> pd.DataFrame:
+    """Traffic and answer seconds of every good record of one query."""
+    frames = [load_records(folder) for folder in folders]
+    data = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    if data.empty:
+        return data
+    data = data[(data["status"] == "ok") & (data["queries"] == 1)]
+    traffic = (data["upload_bytes"] + data["download_bytes"]) / KIB
+    return data.assign(traffic=traffic, answer=data["answer_s"])
+
+
+def found(path: Path) -> pd.DataFrame:
+    data = load(path, "best")
+    data = data[data["name"] == "found"]
+    return data.assign(traffic=(data["upload"] + data["download"]) / KIB, answer=data["seconds"])
+
+
+def draw(data: pd.DataFrame, runs: pd.DataFrame, width: str = "acm-wide") -> Figure:
+    """A column a record size, a row a quantity."""
+    style.apply()
+    sizes = sorted(set(data["record_bits"]))
+    figure, panels = pyplot.subplots(
+        2,
+        len(sizes),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
+        figsize=(style.WIDTHS[width], style.WIDTHS[width] * 0.62),
+        layout="constrained",
+    )
+    for column, bits in enumerate(sizes):
+        for row, quantity in enumerate(QUANTITIES):
+            chosen = data[(data["record_bits"] == bits) & (data["objective"] == OBJECTIVES[quantity])]
+            of_size = runs[runs["record_bits"] == bits] if not runs.empty else runs
+            _panel(panels[row][column], chosen, of_size, quantity)
+        panels[0][column].set_title(f"records of {'1 bit' if bits == 1 else human_bytes(bits / 8)}")
+        panels[1][column].set_xlabel("Records")
+    for row, label in enumerate(QUANTITIES.values()):
+        panels[row][0].set_ylabel(label)
+    names = sorted(set(data["protocol"]))
+    handles = [
+        Line2D([], [], color=look(n).colour, marker=look(n).marker, linestyle=look(n).line, markersize=4) for n in names
+    ]
+    handles.append(Line2D([], [], color=style.GREY, marker="o", linestyle="none", markerfacecolor="none"))
+    labels = [*(mathtext(protocol_name(n)) for n in names), "measured, any set"]
+    figure.legend(handles, labels, loc="outside upper center", ncols=6)
+    return figure
+
+
+def _panel(axes: Axes, chosen: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> None:
+    for protocol, rows in chosen.groupby("protocol"):
+        its, rows = look(str(protocol)), rows.sort_values("records")
+        axes.plot(
+            rows["records"], rows[quantity], color=its.colour, marker=its.marker, linestyle=its.line, markersize=3
+        )
+    for protocol, rows in runs.groupby("protocol") if not runs.empty else ():
+        its = look(str(protocol))
+        axes.plot(
+            rows["records"],
+            rows[quantity],
+            color=its.colour,
+            marker=its.marker,
+            linestyle="none",
+            markersize=5,
+            markerfacecolor="none",
+            markeredgewidth=0.7,
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+
+
+def write(path: Path, folders: Sequence[Path], prefix: Path) -> list[Path]:
+    data, runs = found(path), measured(folders)
+    text = (
+        "**Cost against database size.** Lines: the best set that is found for each database, by bytes of query and "
+        "answer (above) and by answer seconds on one core (below); at least 128 bits, failure below 2^-40. Hollow "
+        "points: what runs measured, published and other sets, at the same record size.\n"
+    )
+    points = runs[["protocol", "set", "records", "record_bits", "traffic", "answer", "id"]] if not runs.empty else runs
+    lines = data[["protocol", "objective", "records", "record_bits", "traffic", "answer", "bits", "log2_failure"]]
+    both = pd.concat([lines.assign(source="predicted"), points.assign(source="measured")], ignore_index=True)
+    return [
+        *style.save(draw(data, runs), prefix),
+        write_text(prefix, ".csv", both.to_csv(index=False)),
+        write_text(prefix, ".caption.rst", text),
+    ]
