@@ -1,4 +1,4 @@
-"""Bytes of every message of the InsPIRe family's published sets, by the formulas of the papers, at all of the tables' shapes."""
+"""Bytes of every message of the InsPIRe family's published sets, by the papers' formulas, at the tables' shapes."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ def formulas(protocol: str, layout: dict) -> dict[str, int]:
 
 
 def is_published(path: str) -> bool:
-    """Whether a set's messages are the papers' own: as published, or InsPIRe's with 65537 for 65535, all three digits and whole bodies."""
+    """Whether a set's messages are the papers' own: also InsPIRe's with 65537 for 65535, all digits, whole bodies."""
     document = tomllib.loads((sweep.ROOT / path).read_text())
     whole = document["protocol"] == "inspire" and document["body"] == "full" and "dropped" not in document["packing"]
     return document["source"]["kind"] == "published" or whole
