@@ -3,9 +3,12 @@
 import json
 import subprocess
 from math import log2, pi, sqrt
+from random import Random
 
+import numpy as np
 import pytest
 from pirlab_estimator import noise
+from pirlab_estimator.noise import respire
 
 SIZES = {"64mb": 18, "256mb": 20, "1gb": 22, "8gb": 25}
 
@@ -71,7 +74,42 @@ def test_one_prime_halves_the_database_and_leaves_room(described):
 
 
 def test_batches_share_responses(described):
-    single, batch = described("batch-16"), described("batch-16", 20, "--queries", "16")
+    single, batch = described("batch-16"), described("batch-16", 20, "--queries", "17")
     size = {m["name"]: m["payload_bytes"] for m in batch["messages"]}
-    assert size["answer"] == (2048 * 18 + 4 * 2048 * 7) / 8
+    # Two batches: 50 buckets in 13 bodies, seven to a mask.
+    assert size["answer"] == (2 * 2048 * 18 + 13 * 2048 * 7) / 8
     assert stages(single)[1]["answer"]["variance"] <= stages(batch)[1]["answer"]["variance"]
+
+
+def test_batches_without_buckets_of_their_own_are_counted(described):
+    made, by_name = stages(described("batch-32", 20, "--queries", "32"))
+    assert made["log2_failure"] == pytest.approx(by_name["buckets"]["log2_failure_bound"], abs=1e-3)
+    assert made["log2_failure"] == pytest.approx(-9.1, abs=0.1)
+    assert by_name["answer"]["log2_failure_bound"] < noise.FAILURE_TARGET
+    made, _ = stages(described("secure-batch-32", 20, "--queries", "32"))
+    assert made["log2_failure"] < noise.FAILURE_TARGET
+    assert "buckets" not in stages(described("256mb"))[1]
+
+
+def test_the_bound_on_batches_is_above_the_rate_and_near_it():
+    random, failed, draws = Random(5), 0, 20_000
+    for _ in range(draws):
+        failed += not assignable([random.sample(range(9), 3) for _ in range(8)])
+    bound = 2 ** respire.log2_unassigned(8, 9, 3)
+    assert failed / draws < bound < 4 * failed / draws
+    assert respire.log2_unassigned(2, 9, 3) == -np.inf
+
+
+def assignable(sets):
+    """Whether each set has an element of its own."""
+    owners = {}
+
+    def place(i, tried):
+        for element in set(sets[i]) - tried:
+            tried.add(element)
+            if element not in owners or place(owners[element], tried):
+                owners[element] = i
+                return True
+        return False
+
+    return all(place(i, set()) for i in range(len(sets)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from . import doublepir, inspire, inspire2, layered, pirouette, respire, simplepir, simpleypir
-from .stage import Stage, evaluate, record_noise
+from .stage import Chance, Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
-PROTOCOLS: dict[str, Callable[[Sequence[dict]], list[Stage]]] = {
+PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "simplepir": simplepir.chain,
     "doublepir": doublepir.chain,
     "ypir": layered.chain,

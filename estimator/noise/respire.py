@@ -10,6 +10,7 @@ gadgets as they are for uniform ciphertexts, which ciphertexts are under ring-LW
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb, log2
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from . import lattice
 from .error import Noise
 from .lattice import GadgetNoise
 from .ring_setting import SWITCH_FORMULA, Answers, Floats, Rings, moduli, numbers
-from .stage import Decision, Stage
+from .stage import Chance, Decision, Stage
 
 SOURCE = "Respire, section 4"
 #: A third of the noise of an expanded ciphertext is on its constant coefficient, of which it has one.
@@ -43,8 +44,10 @@ class _Gadgets:
         return [f"balanced base-{base} digits of uniform residues" for base in self.bases[name]]
 
 
-def chain(descriptions: Sequence[dict]) -> list[Stage]:
-    """From `leaf`, `selector_body` and `selector_mask` to `vector`, modulo q; then `answer`, which decides."""
+def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
+    """From `leaf`, `selector_body` and `selector_mask` to `vector`, modulo q; then `answer`, which decides.
+
+    Before them `buckets`: a batch whose records cannot be given buckets of their own."""
     layouts = [d["layout"] for d in descriptions]
     queries, vectors, responses = (Rings.of([d["instances"][i] for d in descriptions]) for i in range(3))
     answers, p = Answers.of(layouts), numbers(layouts, "plain_modulus")
@@ -66,7 +69,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     slots = np.log2(n / numbers(layouts, "response_degree"))
     project = lattice.trace(slots, switch("selector_expansion", queries.fresh)).kept
     # What the projection of one slot leaves on the coefficients of the others that share its ring element.
-    crowd = _crowd(descriptions, layouts)
+    crowd = _crowd(layouts)
     others = lattice.trace(slots, switch("selector_expansion", queries.fresh)).everywhere
     widen = lattice.rlwe_key_switch(n, gadgets.of["vector"], vectors.fresh, queries.secret)
     small = lattice.ring_switch(n, gadgets.of["response"], responses.fresh, vectors.secret)
@@ -99,6 +102,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     shared = others.scaled(crowd["slots"] - 1) + widen.scaled(crowd["elements"] - 1)
     final, final_bound = random[-1] + shared, bound[-1] + shared
     return [
+        _buckets(layouts),
         Stage("leaf", MEAN_FORMULA, SOURCE, leaf, None, words("leaf_expansion"), terms=leaves),
         Stage(
             "selector_body",
@@ -149,6 +153,32 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     ]
 
 
+def _buckets(layouts: Sequence[dict]) -> Chance:
+    def failure(layout: dict) -> float:
+        return log2_unassigned(layout["batch_queries"], layout["buckets"], layout["copies"])
+
+    return Chance(
+        "buckets",
+        "sum over s <= k of C(k, s) C(B, s - 1) (C(s - 1, c) / C(B, c))^s",
+        "Hall's theorem, union bound",
+        [failure(layout) for layout in layouts],
+        "batches",
+        present=[layout["buckets"] > 1 for layout in layouts],
+    )
+
+
+def log2_unassigned(records: int, buckets: int, copies: int) -> float:
+    """Most likely that records, each in `copies` random buckets, cannot all have a bucket of their own.
+
+    By Hall's theorem some s of them then share s - 1 buckets between them: the union over the choices of both."""
+
+    def confined(s: int) -> float:
+        return comb(records, s) * comb(buckets, s - 1) * (comb(s - 1, copies) / comb(buckets, copies)) ** s
+
+    bound = sum(confined(s) for s in range(copies + 1, records + 1))
+    return min(log2(bound), 0.0) if bound > 0 else -np.inf
+
+
 def _first_dimension(layouts: Sequence[dict], queries: Rings, leaf: Noise, p: Floats) -> tuple[Noise, Noise]:
     """Sum over the rows of leaf times polynomial; leaves are first switched to the matrix's modulus."""
     matrix = moduli(layouts, "matrix_modulus")
@@ -164,9 +194,9 @@ def _first_dimension(layouts: Sequence[dict], queries: Rings, leaf: Noise, p: Fl
     return random, Noise(each.scaled(terms * (p / 2) ** 2).variance, "bound")
 
 
-def _crowd(descriptions: Sequence[dict], layouts: Sequence[dict]) -> dict[str, Floats]:
+def _crowd(layouts: Sequence[dict]) -> dict[str, Floats]:
     """Slots that share a ring element of the fullest response, and elements that share a mask."""
-    slots = np.array([d["queries"] for d in descriptions], dtype=float) * numbers(layouts, "slots")
+    slots = numbers(layouts, "queries") * numbers(layouts, "slots")
     each = numbers(layouts, "slots_per_body")
     return {
         "slots": np.minimum(slots, each),

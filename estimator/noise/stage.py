@@ -70,7 +70,22 @@ class Stage:
     data_values: ArrayLike | None = None
 
 
-def evaluate(chain: Sequence[Stage], count: int) -> list[list[dict]]:
+@dataclass(frozen=True)
+class Chance:
+    """A failure that no error makes: one decision of its own, wrong with a probability that is a bound for any data.
+
+    name, formula, source, present: as of a stage. over: what it happens once in.
+    """
+
+    name: str
+    formula: str
+    source: str
+    log2_failure: ArrayLike
+    over: str
+    present: ArrayLike = True
+
+
+def evaluate(chain: Sequence[Stage | Chance], count: int) -> list[list[dict]]:
     """The stages of each of `count` descriptions, as entries of the prediction record.
 
     `stddev` is over uniformly random data, the root mean square over the decisions that a run measures; `stddev_bound`
@@ -85,7 +100,8 @@ def evaluate(chain: Sequence[Stage], count: int) -> list[list[dict]]:
     result: list[list[dict]] = [[] for _ in range(count)]
     for stage in chain:
         present = np.broadcast_to(np.asarray(stage.present, dtype=bool), (count,))
-        for i, entry in enumerate(_entries(stage, count)):
+        entries = _entries(stage, count) if isinstance(stage, Stage) else _chances(stage, count)
+        for i, entry in enumerate(entries):
             if present[i]:
                 result[i].append(entry)
     return result
@@ -118,6 +134,17 @@ def _entries(stage: Stage, count: int) -> list[dict]:
     columns |= _decided(stage, classes, union, count)
     plain = {name: [_plain(value) for value in column] for name, column in columns.items()}
     return [dict(zip(plain, row)) for row in zip(*plain.values())]
+
+
+def _chances(chance: Chance, count: int) -> list[dict]:
+    """Its entries of the record: a stage without error."""
+    silent = Stage(chance.name, chance.formula, chance.source, Noise(np.zeros(count), "bound"))
+    failures = _finite(_numbers(chance.log2_failure, count))
+    union = [{"over": chance.over, "count": 1}]
+    return [
+        entry | {"decisions": 1, "union": union, "log2_failure": float(log2), "log2_failure_bound": float(log2)}
+        for entry, log2 in zip(_entries(silent, count), failures)
+    ]
 
 
 #: Entries of the record that a stage without a decision leaves null.

@@ -27,7 +27,12 @@ enum Source {
     Mapped { map: Mmap, path: PathBuf },
     /// Every byte is the same.
     Constant(u8),
+    /// Records of another database.
+    Selected { whole: Database, from: Box<SelectRecord> },
 }
+
+/// The record of another database that is record i of this one; none: its bits are zero.
+type SelectRecord = dyn Fn(u64) -> Option<u64> + Send + Sync;
 
 /// A database that can be read in any order; changed records are kept aside. Clones share the source.
 #[derive(Clone)]
@@ -46,6 +51,12 @@ impl Database {
     /// Every byte of the bit string is `byte`: all-zero and all-one databases.
     pub fn constant(byte: u8, shape: Shape) -> Self {
         Self::with(shape, Source::Constant(byte))
+    }
+
+    /// Records of this database as a database of their own, record i from record `from(i)` or zero. Later changes of either are not
+    /// seen by the other.
+    pub fn selected(&self, shape: Shape, from: impl Fn(u64) -> Option<u64> + Send + Sync + 'static) -> Self {
+        Self::with(shape, Source::Selected { whole: self.clone(), from: Box::new(from) })
     }
 
     fn with(shape: Shape, source: Source) -> Self {
@@ -115,6 +126,7 @@ impl Database {
             Source::Constant(byte) => format!("constant:{byte:02x}"),
             Source::File { path, .. } => format!("file:{}", path.display()),
             Source::Mapped { path, .. } => format!("mmap:{}", path.display()),
+            Source::Selected { whole, .. } => whole.source(),
         }
     }
 
@@ -136,10 +148,34 @@ impl Database {
             Source::Constant(byte) => wanted.fill(*byte),
             Source::Mapped { map, .. } => wanted.copy_from_slice(&map[first as usize..first as usize + have]),
             Source::File { file, path } => read_at(file, first, wanted).map_err(|e| Error::io(path, "reading", e))?,
+            Source::Selected { whole, from } => self.gather(whole, from, first, wanted)?,
         }
         let last_bits = (self.shape.database_bits() % 8) as u32;
         if last_bits != 0 && first + have as u64 == total {
             wanted[have - 1] &= (1 << last_bits) - 1;
+        }
+        Ok(())
+    }
+
+    /// Bytes of records of another database.
+    fn gather(&self, whole: &Self, from: &SelectRecord, first: u64, out: &mut [u8]) -> Result<()> {
+        let (width, start) = (self.shape.record_bits, 8 * first);
+        let end = (start + 8 * out.len() as u64).min(self.shape.records * width);
+        out.fill(0);
+        for index in start / width..end.div_ceil(width) {
+            let Some(chosen) = from(index) else { continue };
+            let record = whole.record(chosen)?;
+            let here = (index * width).max(start)..((index + 1) * width).min(end);
+            if width.is_multiple_of(8) {
+                let (to, skip) = (((here.start - start) / 8) as usize, ((here.start - index * width) / 8) as usize);
+                let count = ((here.end - here.start) / 8) as usize;
+                out[to..to + count].copy_from_slice(&record[skip..skip + count]);
+                continue;
+            }
+            for at in here {
+                let (bit, to) = (at - index * width, at - start);
+                out[(to / 8) as usize] |= (record[(bit / 8) as usize] >> (bit % 8) & 1) << (to % 8);
+            }
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //!
 //! One folder below `protocol/` is one protocol: an implementation of [`scheme::Scheme`].
 
+pub mod buckets;
 pub mod clock;
 pub mod database;
 pub mod description;

@@ -7,6 +7,7 @@ use super::engine::Engine;
 use super::keys::{Secrets, gaussian, write_keys};
 use super::query::{query_bytes, write_query};
 use super::{Params, Respire};
+use crate::buckets::Buckets;
 use crate::database::Record;
 use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout, Place};
@@ -17,9 +18,19 @@ use crate::scheme::{Context, Request, Response, Scheme};
 use crate::wire::{Frame, FrameBuilder};
 use crate::workload::Shape;
 
+/// An index that was asked for.
+pub struct Asked {
+    /// Number, within the request, of the query that asks for it.
+    pub query: usize,
+    /// Where that query's bucket has it.
+    pub place: Place,
+}
+
 /// Secrets, the session they are known by, and the requests under way.
 pub struct Client {
     pub(super) engine: Engine,
+    pub(super) buckets: Buckets,
+    /// Of a bucket.
     pub(super) layout: Layout,
     pub(super) secrets: Secrets,
     /// Number that the server gave with the keys.
@@ -27,15 +38,17 @@ pub struct Client {
     /// Tells the noise log one client's keys from another's.
     pub(super) key_id: u64,
     error: DiscreteGaussian,
-    pub(super) requests: OpenRequests<Place>,
+    pub(super) requests: OpenRequests<Asked>,
     pub(super) numbers: RequestNumbers,
 }
 
 impl Client {
     pub(super) fn new(params: &Params, shape: Shape, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(params, context.kernel)?;
+        let buckets = params.buckets(shape)?;
         Ok(Self {
-            layout: params.layout(shape)?,
+            layout: params.layout(buckets.each)?,
+            buckets,
             secrets: Secrets::sample(&engine, &mut context.rng)?,
             session: 0,
             key_id: context.rng.next_u64(),
@@ -54,35 +67,41 @@ impl Client {
         Ok(builder.finish(Respire::NAME, "keys"))
     }
 
-    /// One query for each index.
+    /// Queries to every bucket, for as many batches as the indices fill.
     pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
-        let Self { engine, layout, secrets, error, .. } = self;
-        indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
+        let Self { engine, buckets, layout, secrets, error, .. } = self;
+        let assigned = buckets.assign(indices)?;
+        let queries = buckets.queries(indices.len() as u64)?;
         if self.session == 0 {
             return Err(Error::message("keys", "they must be sent before a query."));
         }
-        let places: Vec<_> = indices.iter().map(|&index| layout.place(index)).collect();
+        let asked: Vec<_> =
+            assigned.into_iter().map(|(query, position)| Asked { query, place: layout.place(position) }).collect();
+        // Buckets that have nothing of what is asked for are asked for their first record.
+        let mut places = vec![layout.place(0); queries as usize];
+        asked.iter().for_each(|asked| places[asked.query] = asked.place);
         let bytes = query_bytes(layout, engine.ring.primes(), engine.selector.length());
         let mut builder = FrameBuilder::new(bytes * places.len());
         for (place, out) in places.iter().zip(builder.payload_mut().chunks_exact_mut(bytes)) {
             out.copy_from_slice(&write_query(engine, layout, place, (secrets, error), &mut context.rng));
         }
-        self.requests.push(places);
+        self.requests.push(asked);
         let query = builder.finish(Respire::NAME, "query");
-        Ok(Request { messages: vec![("query", query)], queries: indices.len() as u64, session: self.session })
+        Ok(Request { messages: vec![("query", query)], queries, session: self.session })
     }
 
     pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let places = self.requests.oldest()?;
+        let asked = self.requests.oldest()?;
         let p = self.engine.params.plain_modulus();
-        let mut slots = Vec::with_capacity(places.len() * self.layout.slots);
-        self.for_each_body(places.len(), response, |body, key, count| {
+        let mut slots = Vec::new();
+        self.for_each_body(asked.len(), response, |body, key, count| {
             let digits = self.engine.responder.open(&self.secrets.response[key], body, p)?;
             slots.extend((0..count).map(|slot| self.slot(&digits, slot)));
             Ok(())
         })?;
-        let records = places.iter().zip(slots.chunks_exact(self.layout.slots));
-        let records = records.map(|(place, slots)| Encoder::record(&self.layout, place, slots)).collect();
+        let of_query = |query: usize| &slots[query * self.layout.slots..(query + 1) * self.layout.slots];
+        let record = |asked: &Asked| Encoder::record(&self.layout, &asked.place, of_query(asked.query));
+        let records = asked.iter().map(record).collect();
         self.requests.close();
         Ok(records)
     }
@@ -95,7 +114,7 @@ impl Client {
     /// Calls, in order, with each body of a response behind its mask, the number of its key and of the slots that it carries.
     fn for_each_body(
         &self,
-        queries: usize,
+        records: usize,
         response: &Response,
         mut call: impl FnMut(&[u8], usize, usize) -> Result<()>,
     ) -> Result<()> {
@@ -103,7 +122,7 @@ impl Client {
             return Err(Error::message("answer", "a response is one message `answer`."));
         };
         let params = &self.engine.params;
-        let mut left = queries * self.layout.slots;
+        let mut left = self.buckets.queries(records as u64)? as usize * self.layout.slots;
         let message = message.clone().check(Respire::NAME, "answer", params.response_bytes(left) as u64)?;
         let mut rest = message.payload();
         while left > 0 {

@@ -8,7 +8,9 @@ use super::engine::{coefficients, positions};
 use super::keys::ServerKeys;
 use super::params::{Bases, Lengths, Params};
 use super::query::query_bytes;
-use super::server::{BATCH, BLOCK_BYTES};
+use super::server::BATCH;
+use super::store::BLOCK_BYTES;
+use crate::buckets::Buckets;
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::folded::Layout;
@@ -20,30 +22,62 @@ use crate::workload::Workload;
 /// Bytes of a seed and a stream index before a key's bodies.
 const ORIGIN_BYTES: u64 = SEED_BYTES as u64 + 8;
 
+/// What is asked of a set.
+struct Load<'a> {
+    workload: &'a Workload,
+    buckets: &'a Buckets,
+    /// Of a bucket.
+    layout: &'a Layout,
+    /// Queries to buckets, all together.
+    queries: u64,
+}
+
+impl Load<'_> {
+    /// Bytes of all buckets.
+    fn stored_bytes(&self, params: &Params) -> u64 {
+        count(&[self.buckets.count() as u64, self.layout.stored_bytes(params.matrix_primes)])
+    }
+
+    /// Queries to each bucket.
+    fn rounds(&self) -> u64 {
+        self.queries / self.buckets.count() as u64
+    }
+}
+
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
-    let layout = params.layout(workload.shape)?;
-    let queries = workload.queries;
-    let mut sizes = Sizes { layout: layout_numbers(params, &layout), ..Sizes::default() };
+    let buckets = params.buckets(workload.shape)?;
+    let layout = params.layout(buckets.each)?;
+    let records = workload.queries;
+    let all = Load { workload, buckets: &buckets, layout: &layout, queries: buckets.queries(records)? };
+    let mut sizes = Sizes { layout: layout_numbers(params, &all), ..Sizes::default() };
     let formula = "8 + 24 (2 log2(d1) + 1 + n^2 + n) + (log2(d1) (t_leaf + t_sel) + 2 t_conv + n^2 t_vec) d1 log2(q1) / 8 \
                    + n t_resp d1 log2(q2) / 8";
     sizes.message("keys", Direction::Upload, "offline", key_bytes(params), formula, None);
     let bytes = query_bytes(&layout, &params.rlwe.primes, params.lengths.selector as usize) as u64;
-    let formula = "k (16 + (rows + t_GSW (v2 + v3)) log2(q1) / 8)";
-    sizes.message("query", Direction::Upload, "query", count(&[queries, bytes]), formula, Some(queries));
-    let slots = count(&[queries, layout.slots as u64]);
+    let formula = "k (16 + (rows + t_GSW (v2 + v3)) log2(q1) / 8), k = buckets a batch";
+    sizes.message("query", Direction::Upload, "query", count(&[all.queries, bytes]), formula, Some(records));
+    let slots = count(&[all.queries, layout.slots as u64]);
     let answer = params.response_bytes(usize::try_from(slots).unwrap_or(usize::MAX)) as u64;
     let formula = "d2 (masks log2(q2) + bodies log2(q3)) / 8";
-    sizes.message("answer", Direction::Download, "answer", answer, formula, Some(queries));
-    sizes.memory = memory(params, &layout, workload, bytes, answer);
-    sizes.operations = operation_counts(params, &layout, workload);
+    sizes.message("answer", Direction::Download, "answer", answer, formula, Some(records));
+    sizes.memory = memory(params, &all, bytes, answer);
+    sizes.operations = operation_counts(params, &all);
     sizes.instances = instances(params, &layout);
     Ok(sizes)
 }
 
-fn layout_numbers(params: &Params, layout: &Layout) -> serde_json::Map<String, serde_json::Value> {
+fn layout_numbers(params: &Params, load: &Load) -> serde_json::Map<String, serde_json::Value> {
+    let (stored, information) = (load.stored_bytes(params), load.workload.shape.database_bytes());
     let Bases { selector, leaf_expansion, selector_expansion, conversion, vector } = params.bases;
-    let mut numbers = layout.describe(params.matrix_primes);
+    let mut numbers = load.layout.describe(params.matrix_primes);
     numbers.extend(operations(json!({
+        "stored_bytes": stored,
+        "information_bytes": information,
+        "expansion": stored as f64 / information as f64,
+        "buckets": params.batch.buckets,
+        "copies": params.batch.copies,
+        "batch_queries": params.batch.queries,
+        "queries": load.queries,
         "ring_modulus": params.rlwe.modulus(),
         "matrix_modulus": params.rlwe.primes[..params.matrix_primes].iter().product::<u64>(),
         "mask_modulus": params.response.mask_modulus,
@@ -86,13 +120,14 @@ fn block_bytes(params: &Params, layout: &Layout) -> u64 {
     all.min(column * (BLOCK_BYTES / column.max(1)).max(1))
 }
 
-fn memory(params: &Params, layout: &Layout, workload: &Workload, query: u64, answer: u64) -> MemoryMap {
+fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
+    let Load { workload, layout, queries, .. } = *load;
     let poly = params.rlwe.poly_bytes();
-    let stored = layout.stored_bytes(params.matrix_primes);
+    let stored = load.stored_bytes(params);
     let keys = ServerKeys::memory_bytes(params);
     let database = if workload.streamed { 0 } else { stored };
     let server = vec![TableBytes::new("database", database), TableBytes::new("keys", keys)];
-    let group = workload.queries.min(BATCH as u64);
+    let group = load.rounds().min(BATCH as u64);
     let matrix_poly = 4 * (params.rlwe.degree * params.matrix_primes) as u64;
     let (rows, columns) = (layout.rows as u64, layout.matrix_columns() as u64);
     let selectors = u64::from(layout.column_bits + layout.position_bits) * 4 * params.lengths.selector * poly;
@@ -101,9 +136,10 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload, query: u64, ans
     let leaves = rows * (2 * poly + 4 * matrix_poly);
     let vectors = group * rows * 2 * matrix_poly;
     let products = group * columns * 2 * (matrix_poly + poly);
-    let slots = count(&[workload.queries, layout.slots as u64, 2 * poly]);
+    // Projected, and in the order of the request.
+    let slots = count(&[queries, layout.slots as u64, 4 * poly]);
     let streamed = if workload.streamed { block_bytes(params, layout) } else { 0 };
-    let online = count(&[workload.queries, 2 * query + 4 * poly])
+    let online = count(&[queries, 2 * query + 4 * poly])
         .saturating_add(group * selectors)
         .saturating_add(vectors + leaves.max(products + streamed))
         .saturating_add(slots)
@@ -172,14 +208,11 @@ impl Work {
     }
 }
 
-fn operation_counts(
-    params: &Params,
-    layout: &Layout,
-    workload: &Workload,
-) -> serde_json::Map<String, serde_json::Value> {
+fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, serde_json::Value> {
+    let Load { workload, buckets, layout, queries } = *load;
     let Lengths { selector, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
     let (degree, primes, kept) = (params.rlwe.degree, params.rlwe.primes.len() as u64, params.matrix_primes as u64);
-    let (n, queries) = (degree as u64, workload.queries);
+    let n = degree as u64;
     let transform = ntt(n);
     let [leaf_count, row_count] = coefficients(layout, selector as usize);
     let switches = |count: usize| extraction_automorphisms(degree, &positions(degree, count), Extraction::Tree) as u64;
@@ -196,12 +229,12 @@ fn operation_counts(
     let elements = count(&[queries, slots]).div_ceil(params.slots_per_body() as u64);
     let width = elements.min(params.vector_length as u64);
     let vectors = Work::product(1, vector, n, primes).times(width).plus(Work::product(1, response, n, 1));
-    let touched = count(&[workload.updates, parts]);
+    let touched = count(&[workload.updates, u64::from(params.batch.copies), parts]);
     let cells = count(&[rows, columns]);
     operations(json!({
         "encode": {
-            (&transform): if workload.streamed { 0 } else { count(&[kept, cells]) },
-            "bytes_written": if workload.streamed { 0 } else { layout.shape.database_bytes() },
+            (&transform): if workload.streamed { 0 } else { count(&[buckets.count() as u64, kept, cells]) },
+            "bytes_written": if workload.streamed { 0 } else { count(&[buckets.count() as u64, layout.shape.database_bytes()]) },
         },
         "query": { (&transform): count(&[queries, 6 * primes]), "gaussian_samples": count(&[queries, 2 * n]) },
         "answer": {
@@ -212,7 +245,7 @@ fn operation_counts(
             "leaves": leaves.plus(Work::transforms(2 * rows * kept)).times(queries).describe(n),
             "selectors": selectors.plus(converted).times(queries).describe(n),
             "first_dimension": {
-                "table_bytes": count(&[queries.div_ceil(BATCH as u64), layout.stored_bytes(params.matrix_primes)]),
+                "table_bytes": count(&[load.rounds().div_ceil(BATCH as u64), load.stored_bytes(params)]),
                 "residue_multiply_adds": count(&[2, queries, kept, cells, n]),
                 (&transform): count(&[queries, 2 * columns * kept]),
             },

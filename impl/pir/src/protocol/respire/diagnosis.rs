@@ -47,14 +47,14 @@ impl Meter<'_> {
     }
 }
 
-/// Answers the first query of `request` step by step and opens what comes out.
+/// Answers the query of `request` for its first index step by step and opens what comes out.
 pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &mut Context) -> Result<()> {
     let (engine, layout, key) = (&client.engine, &client.layout, &client.secrets.main);
     let meter = Meter { client, modulus: engine.params.rlwe.modulus() };
-    let place =
-        *client.requests.extracted().first().ok_or_else(|| Error::message("answer", "no query was extracted."))?;
-    let keys = server.keys(request.session)?;
-    let query = server.parse(request)?.into_iter().next();
+    let asked = client.requests.extracted().first();
+    let asked = asked.ok_or_else(|| Error::message("answer", "no query was extracted."))?;
+    let (place, keys) = (&asked.place, server.keys(request.session)?);
+    let query = server.parse(request)?.into_iter().nth(asked.query);
     let query = query.ok_or_else(|| Error::message("query", "a request has at least one query."))?;
     let (selection, mut workspace) = (server.selection(context.threads)?, workspace());
     let constant = |value: u64| {
@@ -70,7 +70,7 @@ pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &m
         meter.log(context, "leaf", errors);
     }
     let selectors = query.selectors(engine, layout, keys, &mut workspace)?;
-    for (selector, bit) in selectors.iter().zip(selected_bits(layout, &place)).take(OPENED) {
+    for (selector, bit) in selectors.iter().zip(selected_bits(layout, place)).take(OPENED) {
         let messages: Vec<_> = engine
             .selector
             .weights()
@@ -94,7 +94,8 @@ pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &m
     }
 
     let vectors = [selection.leaves(&leaves)?];
-    let mut columns = server.rows(&selection, &vectors, context, |multiply| multiply())?.remove(0);
+    let bucket = asked.query % server.store.buckets.count();
+    let mut columns = server.store.rows(bucket, &selection, &vectors, context, |multiply| multiply())?.remove(0);
     for column in columns.iter().take(OPENED) {
         meter.log(context, "first_dimension", meter.nearest(key, column));
     }

@@ -59,6 +59,7 @@ impl Engine {
             source: _,
             row_bits: _,
             matrix_primes: _,
+            batch: _,
         } = &self.params;
         fingerprint(&format!(
             "{dimensions:?} {rlwe:?} {bases:?} {vector_length} {vector:?} {response:?} {response_small:?}"

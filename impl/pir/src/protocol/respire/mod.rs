@@ -9,6 +9,7 @@ mod keys;
 mod params;
 mod query;
 mod server;
+mod store;
 #[cfg(test)]
 mod tests;
 
@@ -86,7 +87,7 @@ impl Scheme for Respire {
     }
 
     fn update(server: &mut Self::Server, changes: &[Change], _: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
-        server.update(changes)?;
+        server.store.update(changes)?;
         Ok(Vec::new())
     }
 

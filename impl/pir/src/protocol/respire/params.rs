@@ -8,6 +8,7 @@ use ring::{Kernel, Ring, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::buckets::{Batch, Buckets};
 use crate::error::{Error, Result};
 use crate::folded::{Dimensions, Layout, Responder, ResponseParams};
 use crate::params::{ErrorSize, ParameterSet, SecretKind, SourceNote};
@@ -30,6 +31,9 @@ pub struct Literal {
     pub row_bits: u32,
     /// Primes modulo which the database is stored: 2, or 1 for half the memory.
     pub matrix_primes: u32,
+    /// Buckets by which batches are served; without, each record takes a query to the whole database.
+    #[serde(default)]
+    pub batch: Option<Batch>,
     /// Ring, secret and error of queries and keys.
     pub rlwe: RlweLiteral,
     /// Bases of the balanced digits of each step.
@@ -124,6 +128,8 @@ pub struct Params {
     pub row_bits: u32,
     /// Primes of the stored database.
     pub matrix_primes: usize,
+    /// Buckets.
+    pub batch: Batch,
     /// The ring.
     pub rlwe: Rlwe,
     /// Bases of digits.
@@ -144,8 +150,19 @@ impl ParameterSet for Params {
     type Literal = Literal;
 
     fn try_new(literal: Literal) -> Result<Self> {
-        let Literal { protocol, title: _, source, plain_bits, row_bits, matrix_primes, rlwe, bases, vector, response } =
-            literal;
+        let Literal {
+            protocol,
+            title: _,
+            source,
+            plain_bits,
+            row_bits,
+            matrix_primes,
+            batch,
+            rlwe,
+            bases,
+            vector,
+            response,
+        } = literal;
         if protocol != "respire" {
             return Err(Error::value("protocol", format!("`{protocol}` in a Respire set; write \"respire\".")));
         }
@@ -158,6 +175,7 @@ impl ParameterSet for Params {
         in_range("plain_bits", plain_bits, 1, 12)?;
         in_range("matrix_primes", matrix_primes, 1, 2)?;
         in_range("vector.length", vector.length, 1, 64)?;
+        let batch = batch.unwrap_or(Batch::NONE).check()?;
         let rlwe: Rlwe = (&rlwe).try_into()?;
         let ring = rlwe.ring(Kernel::Scalar)?;
         // Each row takes a coefficient of the query.
@@ -195,6 +213,7 @@ impl ParameterSet for Params {
             dimensions: Dimensions { degree: rlwe.degree, response_degree: slot_degree as usize, plain_bits },
             row_bits,
             matrix_primes: matrix_primes as usize,
+            batch,
             rlwe,
             bases,
             lengths,
@@ -216,7 +235,15 @@ pub(super) fn gadget(ring: &Arc<Ring<u32>>, base: u64) -> Result<RingGadget<u32>
 }
 
 impl Params {
-    /// The layout of a database.
+    /// How a database is dealt to buckets.
+    ///
+    /// # Errors
+    /// Buckets too large to be described.
+    pub fn buckets(&self, shape: Shape) -> Result<Buckets> {
+        Buckets::new(shape, self.batch)
+    }
+
+    /// The layout of a bucket of that shape.
     ///
     /// # Errors
     /// Records or databases that do not fit; more selectors than a query has coefficients.

@@ -3,38 +3,28 @@
 use std::time::Instant;
 
 use lattice::{Rgsw, Rlwe, Workspace};
-use ring::{Coefficient, PolyMatrix, PolyPairs};
+use ring::Coefficient;
 
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
 use super::query::{Query, query_bytes};
+use super::store::Store;
 use super::{Params, Respire};
 use crate::clock::{Clock, Group};
-use crate::database::{Database, check_change};
+use crate::database::Database;
 use crate::error::{Error, Result};
-use crate::folded::{Encoder, Layout, Selection};
+use crate::folded::Selection;
 use crate::rlwe::{internal, workspace};
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::scheme::{Context, Request, Response, Scheme, check_queries};
 use crate::wire::{Frame, FrameBuilder};
 
 /// Queries that share one pass over the database; more take more passes.
 pub const BATCH: usize = 8;
 
-/// Bytes of a block of a streamed database: larger than last-level caches.
-pub const BLOCK_BYTES: u64 = 256 << 20;
-
-/// The preprocessed database, or what it is streamed from.
-enum Source {
-    Whole(PolyMatrix),
-    Streamed(Box<Database>),
-}
-
 /// The database and the keys of all clients.
 pub struct Server {
     pub engine: Engine,
-    pub layout: Layout,
-    encoder: Encoder,
-    source: Source,
+    pub store: Store,
     /// By session, from 1 on.
     clients: Vec<ServerKeys>,
 }
@@ -62,22 +52,23 @@ impl Steps<'_> {
     }
 }
 
+/// A query of some request.
+struct Asked<'a> {
+    /// Which request.
+    request: usize,
+    /// Its number within the request.
+    number: usize,
+    keys: &'a ServerKeys,
+    query: Query,
+}
+
+/// The slots of an item, projected.
+type Slots = Vec<Rlwe<u32, Coefficient>>;
+
 impl Server {
-    /// Encodes the database (phase `encode`), unless it is to be streamed.
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = params.layout(database.shape())?;
         let engine = Engine::new(params, context.kernel)?;
-        let selection = Selection::new(layout, &engine.ring, params.matrix_primes, context.threads)?;
-        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
-        let clock = context.clock.clone();
-        let source = if context.streamed {
-            Source::Streamed(Box::new(database.clone()))
-        } else {
-            let columns = 0..layout.matrix_columns();
-            let whole = clock.time("encode", Group::Offline, || encoder.block(database, columns, context))?;
-            Source::Whole(whole)
-        };
-        Ok(Self { engine, layout, encoder, source, clients: Vec::new() })
+        Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
     }
 
     /// Takes a client's keys; returns the number of its session.
@@ -101,40 +92,18 @@ impl Server {
             return Err(Error::message("query", "a request is one message `query`."));
         };
         check_queries(request)?;
-        let bytes = query_bytes(&self.layout, self.engine.ring.primes(), self.engine.selector.length());
+        let buckets = self.store.buckets.count() as u64;
+        if !request.queries.is_multiple_of(buckets) {
+            let problem = format!("{} queries do not ask {buckets} buckets equally often.", request.queries);
+            return Err(Error::message("query", problem));
+        }
+        let bytes = query_bytes(&self.store.layout, self.engine.ring.primes(), self.engine.selector.length());
         let query = query.clone().check(Respire::NAME, "query", request.queries * bytes as u64)?;
-        query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.layout, query)).collect()
+        query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.store.layout, query)).collect()
     }
 
     pub(super) fn selection(&self, threads: usize) -> Result<Selection> {
-        Selection::new(self.layout, &self.engine.ring, self.engine.params.matrix_primes, threads)
-    }
-
-    /// For each vector the ciphertexts of all columns; `multiply` is called for each block of the database, which a streamed one builds
-    /// outside the clock.
-    pub(super) fn rows(
-        &self,
-        selection: &Selection,
-        vectors: &[PolyPairs],
-        context: &Context,
-        mut multiply: impl FnMut(&dyn Fn() -> Result<Columns>) -> Result<Columns>,
-    ) -> Result<Columns> {
-        let vectors: Vec<&PolyPairs> = vectors.iter().collect();
-        let database = match &self.source {
-            Source::Whole(whole) => return multiply(&|| selection.rows(whole, &vectors)),
-            Source::Streamed(database) => database,
-        };
-        let mut all: Columns = vectors.iter().map(|_| Vec::new()).collect();
-        let columns = self.layout.matrix_columns();
-        let column_bytes = self.layout.stored_bytes(self.engine.params.matrix_primes) / columns as u64;
-        let each = usize::try_from((BLOCK_BYTES / column_bytes.max(1)).max(1)).unwrap_or(columns);
-        for first in (0..columns).step_by(each) {
-            let range = first..columns.min(first.saturating_add(each));
-            let block = context.clock.outside(|| self.encoder.block(database, range, context))?;
-            let part = multiply(&|| selection.rows(&block, &vectors))?;
-            all.iter_mut().zip(part).for_each(|(all, part)| all.extend(part));
-        }
-        Ok(all)
+        Selection::new(self.store.layout, &self.engine.ring, self.engine.params.matrix_primes, threads)
     }
 
     /// The slots of the item asked for: columns and position selected, each slot projected to its coefficients.
@@ -145,14 +114,14 @@ impl Server {
         (keys, selectors): (&ServerKeys, &[Rgsw<u32>]),
         columns: Vec<Rlwe<u32, Coefficient>>,
         workspace: &mut Workspace<u32>,
-    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-        let (column_bits, position_bits) = selectors.split_at(self.layout.column_bits as usize);
+    ) -> Result<Slots> {
+        let (column_bits, position_bits) = selectors.split_at(self.store.layout.column_bits as usize);
         let gadget = &self.engine.selector;
         let mut columns = columns.into_iter();
         let parts: Vec<_> = steps.time("answer_folding", || {
-            (0..self.layout.parts)
+            (0..self.store.layout.parts)
                 .map(|_| {
-                    let part = columns.by_ref().take(self.layout.columns).collect();
+                    let part = columns.by_ref().take(self.store.layout.columns).collect();
                     selection.column(gadget, column_bits, part)
                 })
                 .collect::<Result<_>>()
@@ -237,47 +206,36 @@ impl Server {
         Ok(out)
     }
 
-    /// Answers every query of every request; eight queries share one pass over the database.
+    /// Answers every query of every request; eight queries to a bucket share one pass over it.
     pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
         let clock = context.clock.clone();
         let mut steps = Steps { clock: &clock, seconds: Vec::new() };
-        let mut queries = Vec::new();
+        // By bucket; queries of a request go to one bucket after the other.
+        let buckets = self.store.buckets.count();
+        let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
         steps.time("answer_parse", || -> Result<()> {
-            for request in requests {
-                let keys = self.keys(request.session)?;
-                queries.extend(self.parse(request)?.into_iter().map(|query| (keys, query)));
+            for (request, sent) in requests.iter().enumerate() {
+                let keys = self.keys(sent.session)?;
+                for (number, query) in self.parse(sent)?.into_iter().enumerate() {
+                    asked[number % buckets].push(Asked { request, number, keys, query });
+                }
             }
             Ok(())
         })?;
         let (selection, mut workspace) = (self.selection(context.threads)?, workspace());
-        let mut slots = Vec::with_capacity(queries.len() * self.layout.slots);
-        for queries in queries.chunks(BATCH) {
-            let (mut vectors, mut selectors) = (Vec::new(), Vec::new());
-            for (keys, query) in queries {
-                let leaves = steps.time("answer_leaves", || {
-                    selection.leaves(&query.leaves(&self.engine, &self.layout, keys, &mut workspace)?)
-                })?;
-                vectors.push(leaves);
-                selectors.push(
-                    steps.time("answer_selectors", || {
-                        query.selectors(&self.engine, &self.layout, keys, &mut workspace)
-                    })?,
-                );
-            }
-            let columns =
-                self.rows(&selection, &vectors, context, |multiply| steps.time("answer_first_dimension", multiply))?;
-            drop(vectors);
-            for (((keys, _), selectors), columns) in queries.iter().zip(&selectors).zip(columns) {
-                slots.extend(self.slots(&mut steps, &selection, (keys, selectors), columns, &mut workspace)?);
+        let empty = |request: &Request| vec![Vec::new(); request.queries as usize];
+        let mut slots: Vec<Vec<Slots>> = requests.iter().map(empty).collect();
+        for (bucket, asked) in asked.iter().enumerate() {
+            for group in asked.chunks(BATCH) {
+                for (asked, found) in group.iter().zip(self.group(&mut steps, &selection, (bucket, group), context)?) {
+                    slots[asked.request][asked.number] = found;
+                }
             }
         }
-        let mut rest = &slots[..];
         let mut responses = Vec::with_capacity(requests.len());
-        for request in requests {
-            let own;
-            (own, rest) = rest.split_at(request.queries as usize * self.layout.slots);
-            let keys = self.keys(request.session)?;
-            let bytes = steps.time("answer_response", || self.respond(keys, own, &mut workspace))?;
+        for (request, slots) in requests.iter().zip(slots) {
+            let (keys, slots) = (self.keys(request.session)?, slots.concat());
+            let bytes = steps.time("answer_response", || self.respond(keys, &slots, &mut workspace))?;
             let mut builder = FrameBuilder::new(bytes.len());
             builder.payload_mut().copy_from_slice(&bytes);
             let answer = builder.finish(Respire::NAME, "answer");
@@ -287,19 +245,32 @@ impl Server {
         Ok(responses)
     }
 
-    /// Changes records. Clients hold nothing of the database, so they need no message.
-    pub(super) fn update(&mut self, changes: &[Change]) -> Result<()> {
-        changes.iter().try_for_each(|(index, record)| check_change(self.layout.shape, *index, record))?;
-        match &mut self.source {
-            Source::Whole(whole) => {
-                changes.iter().try_for_each(|(index, record)| self.encoder.change(whole, *index, record))
-            }
-            Source::Streamed(database) => {
-                changes.iter().try_for_each(|(index, record)| database.change(*index, record.clone()))
-            }
+    /// The slots that queries to one bucket ask for, with one pass over it.
+    fn group(
+        &self,
+        steps: &mut Steps,
+        selection: &Selection,
+        (bucket, group): (usize, &[Asked]),
+        context: &Context,
+    ) -> Result<Vec<Slots>> {
+        let (engine, layout, mut workspace) = (&self.engine, &self.store.layout, workspace());
+        let (mut vectors, mut selectors) = (Vec::new(), Vec::new());
+        for Asked { keys, query, .. } in group {
+            let leaves = steps
+                .time("answer_leaves", || selection.leaves(&query.leaves(engine, layout, keys, &mut workspace)?))?;
+            vectors.push(leaves);
+            let selected = steps.time("answer_selectors", || query.selectors(engine, layout, keys, &mut workspace))?;
+            selectors.push(selected);
         }
+        let columns = self
+            .store
+            .rows(bucket, selection, &vectors, context, |multiply| steps.time("answer_first_dimension", multiply))?;
+        drop(vectors);
+        let found = group.iter().zip(&selectors).zip(columns);
+        found
+            .map(|((asked, selectors), columns)| {
+                self.slots(steps, selection, (asked.keys, selectors), columns, &mut workspace)
+            })
+            .collect()
     }
 }
-
-/// For each vector, the ciphertexts of the columns.
-pub type Columns = Vec<Vec<Rlwe<u32, Coefficient>>>;
