@@ -1,7 +1,10 @@
 """The search for Pirouette's sets: the pruned search against trying everything, one candidate at a time."""
 
 import itertools
+import json
+import subprocess
 import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,6 +26,7 @@ from pirlab_estimator.search.pirouette.space import (
     security_bits,
 )
 
+ROOT = Path(__file__).resolve().parents[1]
 PRIMES = (268369921, 249561089)
 RING = Ring(2048, PRIMES, "ternary", 21.0)
 UNITS = UnitCosts.load(DEFAULTS)
@@ -38,6 +42,84 @@ SMALL = {
     "first_bits": (8, 9),
     "moduli": (1, 2),
 }
+
+
+#: Parts of a set with the least bits that the search has their gadgets keep, by which they are told apart.
+PARTS = {
+    "switching": ("KEPT_SWITCHING", lambda written: written["query"]["key_switching"]),
+    "rotation": ("KEPT_ROTATION", lambda written: written["blind_rotation"]),
+    "automorphism": ("KEPT_AUTOMORPHISM", lambda written: written["automorphism"]),
+    "rgsw": ("KEPT_RGSW", lambda written: written["rgsw"]),
+    "squaring": (None, lambda written: written["squaring"]),
+}
+#: Steps of a description, and those of the search that they are.
+STEPS = [
+    (["digits"], ["floors"]),
+    (["bits", "rgsw"], ["digits", "bits", "rows"]),
+    (["selector"], ["selector"]),
+    (["first_dimension"], ["first_dimension"]),
+    (["folding", "rotation"], ["folding"]),
+]
+
+
+class OneOperation:
+    """Unit costs by which seconds are how often an operation is counted."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def total(self, name, count):
+        return count if name == self.name else np.zeros_like(count)
+
+
+def the_set_alone(written, monkeypatch):
+    """The space of one set: each part has one gadget, the RGSW gadget one spacing."""
+    chosen = {search_module.__dict__.get(kept): table for kept, table in PARTS.values()}
+    of = Gadgets.of
+
+    def only(modulus, bases_log2, kept_bits, most_digits):
+        table = chosen.get(kept_bits, PARTS["squaring"][1])(written)
+        gadgets = of(modulus, (table["base_log2"],), kept_bits, most_digits)
+        return gadgets.at(np.flatnonzero(gadgets.dropped == table.get("dropped", 0)))
+
+    rows = search_module._Block._rows
+
+    def one_spacing(block, gadgets):
+        rgsw, spacing, automorphisms = rows(block, gadgets)
+        at = np.flatnonzero(spacing == written["rgsw"]["spacing"])
+        return rgsw.at(at), spacing[at], automorphisms[at]
+
+    monkeypatch.setattr(search_module.Gadgets, "of", staticmethod(only))
+    monkeypatch.setattr(search_module._Block, "_rows", one_spacing)
+    query, rlwe, database = written["query"], written["rlwe"], written["database"]
+    primes = tuple(int(prime) for prime in rlwe["modulus"].split(" * "))
+    small = query["key_switching"] if "key_switching" in query else query | {"modulus_log2": 12}
+    return Space(
+        [Ring(rlwe["degree"], primes, rlwe["secret"]["kind"], rlwe["error"]["stddev"])],
+        [SmallKey(written["lwe"]["dimension"], small["modulus_log2"], small["error"]["stddev"])],
+        joint=(written["blind_rotation"]["bits_per_step"] == 2,),
+        first_bits=(database["first_bits"],),
+        moduli=(database["moduli"],),
+        query_chosen_bits=query.get("chosen_bits", 0),
+    )
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("params/pirouette*/2^*.toml")), ids=lambda p: f"{p.parent.name}-{p.stem}"
+)
+def test_the_search_counts_the_operations_that_descriptions_count(path, binary, monkeypatch):
+    written, bits = tomllib.loads(path.read_text()), int(path.stem.removeprefix("2^"))
+    command = [binary, "describe", path, "--records", f"2^{bits}", "--record-bits", "2048", "--json"]
+    described = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["operations"]["answer"]
+    space = the_set_alone(written, monkeypatch)
+    names = {name for step, _ in STEPS for part in step for name in described.get(part, {})}
+    assert {"ntt_2048_28", "residue_multiply_adds", "digits", "bytes_read", "automorphism_slots"} <= names
+    for name in names:
+        search = Search(space, OneOperation(name), bits, Limits(1e10, 1e3, 0.0), written["protocol"] == "pirouette_h")
+        (found,) = search.best(2)
+        for theirs, ours in STEPS:
+            count = sum(described.get(step, {}).get(name, 0) for step in theirs)
+            assert sum(found.seconds[step] for step in ours) == pytest.approx(count, rel=1e-12), (name, theirs)
 
 
 def test_nothing_is_dominated_by_what_is_left_out():
@@ -74,14 +156,14 @@ def everything(search: Search):
         return [(gadgets.table(i), int(gadgets.digits[i])) for i in range(len(gadgets))]
 
     def rotated(small, length, joint):
-        groups = [(bits, bits), (max(digits, 1), digits), (1, max(0, 2 * (digits - 1)))]
+        groups = [(8, bits), (8, digits), (1, max(0, 2 * (digits - 1)))]
         return sum(float(seconds.rotations(small.dimension, length, joint, *group)) for group in groups)
 
     def switched(small, length):
         if search.half:
             return 0.0
-        single, several = (float(seconds.key_switches(small.dimension, length, times)) for times in (1, 5))
-        return (3 * digits - 2) * single + digits * several
+        tables = float(seconds.digit_tables(digits, 5))
+        return float(seconds.key_switches(small.dimension, length, 3 * digits - 2 + bits)) + tables
 
     rotations = tables(space.rotation_bases, search_module.KEPT_ROTATION, search_module.MOST_ROTATION_DIGITS)
     switches = [(None, 0)]
@@ -103,8 +185,8 @@ def everything(search: Search):
             automorphism, squaring = float(seconds.automorphism(length)), float(seconds.squaring(square_length))
             for spacing, first, moduli in itertools.product(spacings, space.first_bits, space.moduli):
                 cost = bits * (tree_automorphisms(2048, rows, spacing) * automorphism + rows * squaring)
-                cost += (2**first - 1 + 2 ** (bits - 2 - first) - 1 + 2) * product
-                cost += float(seconds.first_dimension(2.0 ** (bits - 2), moduli))
+                cost += (2 ** (bits - 2 - first) - 1 + 2) * product + float(seconds.selector(first, rows, moduli))
+                cost += float(seconds.first_dimension(2.0 ** (bits - 2 - first), 2.0**first, moduli))
                 after.append(((trace, square, rgsw, spacing, first, moduli), cost))
     order = sorted(((x + y, i, j) for i, (_, x) in enumerate(before) for j, (_, y) in enumerate(after)))
     for start in range(0, len(order), 500):

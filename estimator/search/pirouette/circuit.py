@@ -25,6 +25,7 @@ from .candidate import Candidate, digit_count, rotation_bits
 from .frontier import frontier
 from .gadgets import Gadgets, column, entries
 from .judged import Judged, key_squares, mixed_inputs, tail_of
+from .seconds import TOGETHER as ROTATIONS_TOGETHER
 from .seconds import Array, Seconds, tree_automorphisms
 from .space import Ring, SmallKey, Space
 
@@ -98,8 +99,8 @@ class Search:
         index, joint = np.array([g for g, _ in forms]), np.array([j for _, j in forms])
         unit = circuit.blind_rotation(1.0, n, gadgets.at(index).noise, fresh, secret, joint)
         digits = 0 if self.half else digit_count(space, bits)
-        per_bit = seconds.rotations(1.0, gadgets.digits[index], joint, bits, bits)
-        per_digit = seconds.rotations(1.0, gadgets.digits[index], joint, max(digits, 1), digits)
+        per_bit = seconds.rotations(1.0, gadgets.digits[index], joint, ROTATIONS_TOGETHER, bits)
+        per_digit = seconds.rotations(1.0, gadgets.digits[index], joint, ROTATIONS_TOGETHER, digits)
         per_floor = seconds.rotations(1.0, gadgets.digits[index], joint, 1, max(0, 2 * (digits - 1)))
         wire = 4 * n * np.where(joint, 1.5, 1.0) * gadgets.digits[index] * np.log2(float(ring.modulus)) / 8
         front = frontier(unit.variance, per_bit, per_digit, per_floor, wire)
@@ -157,8 +158,7 @@ class Search:
             wire = rows * (small.dimension + 1) * small.modulus_log2 / 8
             single = seconds.key_switches(small.dimension, gadgets.digits, 1)
             for g in range(len(gadgets)):
-                # Five bits of a digit at a time go through the key together.
-                several = seconds.key_switches(small.dimension, gadgets.digits[g], space.digit_bits)
+                of_bits = seconds.key_switches(small.dimension, gadgets.digits[g], bits)
                 floors = 2 * (digits - 1) * single[g]
                 yield _Key(
                     small,
@@ -166,8 +166,8 @@ class Search:
                     replace(reduction, gadget=gadgets.at(g).noise),
                     float(added[g]),
                     float(floors),
-                    float(digits * single[g]),
-                    float(digits * several),
+                    float(digits * single[g] + seconds.digit_tables(digits, space.digit_bits)),
+                    float(of_bits),
                     float(wire[g]),
                 )
 
@@ -224,8 +224,8 @@ class _Block:
         one_product = seconds.external_product(g)
         self.parts = {
             "rows": self.rows_seconds[:, None, None],
-            "selector": (np.exp2(v) - 1) * one_product,
-            "first_dimension": seconds.first_dimension(2.0 ** (search.index_bits - self.v3), m),
+            "selector": seconds.selector(v, g, m),
+            "first_dimension": seconds.first_dimension(np.exp2(fold_bits), np.exp2(v), m),
             "folding": (np.exp2(fold_bits) - 1 + self.v3) * one_product,
         }
         self.after = np.asarray(sum(self.parts.values()))

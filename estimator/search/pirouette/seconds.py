@@ -19,6 +19,8 @@ Counts = Mapping[str, Numbers]
 Array = NDArray[np.float64]
 #: Bytes of a residue in memory.
 RESIDUE = 4
+#: Rotations side by side at most (impl/pir/src/protocol/pirouette/server.rs).
+TOGETHER = 8
 
 
 class Seconds:
@@ -57,9 +59,12 @@ class Seconds:
         return self.of(counts | {"bytes_read": groups * rotation_key_bytes(self, dimension, digits, joint)})
 
     def key_switches(self, dimension: Numbers, digits: ArrayLike, times: int) -> Array:
-        """LWE key switches from the ring's key to the small one, side by side."""
-        words = self.n * np.asarray(digits, dtype=float) * (np.asarray(dimension) + 1)
-        return self.of({"multiply_adds_u32": times * words, "bytes_read": RESIDUE * words})
+        """LWE key switches from the ring's key to the small one."""
+        return self.of({"multiply_adds_u32": times * self.n * np.multiply(digits, np.asarray(dimension, dtype=float))})
+
+    def digit_tables(self, digits: int, digit_bits: int) -> Array:
+        """From the accumulators of the digits' rotations to their bits."""
+        return self.of({f"ntt_{self.n}_28": float(digits * self.primes * (2 + 2 * digit_bits))})
 
     def automorphism(self, digits: ArrayLike) -> Array:
         counts = self.product(1.0, digits) | {"automorphism_slots": 2 * self.primes * self.n}
@@ -72,10 +77,23 @@ class Seconds:
     def external_product(self, digits: ArrayLike) -> Array:
         return self.of(self.product(2.0, digits))
 
-    def first_dimension(self, polynomials: float, moduli: Numbers) -> Array:
-        """Residues modulo `moduli` primes, each with both parts of a leaf."""
-        residues = polynomials * self.n * np.asarray(moduli, dtype=float)
-        return self.of({"residue_multiply_adds": 2 * residues, "bytes_read": RESIDUE * residues})
+    def selector(self, first_bits: Numbers, digits: ArrayLike, moduli: Numbers) -> Array:
+        """The tree's products, whose last level stays transformed; leaves that are switched to fewer primes are not."""
+        leaves, digits = np.exp2(first_bits), np.asarray(digits, dtype=float)
+        rows = 2 * digits * (leaves - 1)
+        switched = np.where(np.less(moduli, self.primes), leaves * (2 * self.primes + 2 * np.asarray(moduli)), 0.0)
+        counts = {
+            f"ntt_{self.n}_28": self.primes * (rows + 2 * (leaves / 2 - 1)) + switched,
+            "residue_multiply_adds": self.primes * self.n * 2 * rows,
+            "digits": self.n * rows,
+        }
+        return self.of(counts)
+
+    def first_dimension(self, columns: Numbers, rows: Numbers, moduli: Numbers) -> Array:
+        """Residues modulo `moduli` primes, each with both parts of a leaf; columns are transformed back."""
+        residues = np.multiply(columns, rows) * self.n * np.asarray(moduli, dtype=float)
+        counts = {f"ntt_{self.n}_28": 2 * np.multiply(columns, np.asarray(moduli, dtype=float))}
+        return self.of(counts | {"residue_multiply_adds": 2 * residues, "bytes_read": RESIDUE * residues})
 
 
 def rotation_key_bytes(ring: Seconds, dimension: Numbers, digits: Numbers, joint: Numbers) -> Numbers:
