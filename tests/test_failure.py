@@ -1,9 +1,11 @@
 """Predicted failure rates against simulation, records held against them, and the figure and table of both."""
 
 import copy
+import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from pirlab_estimator import predict
 from pirlab_estimator.compare import compare, failure_band
@@ -163,12 +165,24 @@ def test_figure_and_table_show_every_rate(records, tmp_path):
     assert "4 rates held against their prediction, 2 differ" in failure.answer(data)
     table = failure.table(records).markdown()
     assert "LWE to RGSW" in table and "DIFFERS" in table and "4096" in table
-    axes = failure_plot.draw(data).axes[0]
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels[:4] == ["LWE to RGSW", "Floor", "Digits", "Bits of a digit"]
+    drawn = failure_plot.draw(data)
+    assert [axes.get_title("left") for axes in drawn.axes] == ["LWE to RGSW", "Floor", "Digits", "Bits of a digit"]
     written = failure_plot.write(records, tmp_path / "failure")
     assert {path.suffix for path in written} == {".pdf", ".svg", ".png", ".csv", ".rst"}
     assert all(path.stat().st_size for path in written)
+
+
+def test_rates_of_equal_prediction_stand_side_by_side(records):
+    """Few trials, many, and a larger ring, as the three experiments have them."""
+    data = failure.build(records)
+    one = data[data["decision"] == "rgsw"]
+    several = pd.concat([one, one.assign(trials=1 << 20), one.assign(n=2048), one.assign(predicted=2.0**-9)])
+    [axes] = failure_plot.draw(several).axes
+    markers = [line for line in axes.get_lines() if line.get_marker() == "o"]
+    places = [float(line.get_xdata()[0]) for line in markers]
+    assert len(places) == 4 and min(b - a for a, b in itertools.pairwise(sorted(places))) > 0.4
+    assert [line.get_markerfacecolor() for line in markers].count("white") == 1
+    assert max(places) == places[[line.get_markerfacecolor() for line in markers].index("white")]
 
 
 def test_without_records_the_figure_says_so(tmp_path):
