@@ -170,7 +170,9 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
     if arguments.command == pirouette.FIGURE:
         return pirouette.figure(joined, expected, arguments.out)
     if which in pirouette.TABLES:
-        return pirouette.table(which, joined, predictions, described, expected, arguments.costs).write(arguments.out)
+        return pirouette.table(which, joined, predictions, described, arguments.expected, arguments.costs).write(
+            arguments.out
+        )
     if which == "security":
         if not arguments.predictions:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")

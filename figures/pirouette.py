@@ -10,6 +10,7 @@ from pirlab_estimator.cost.units import UnitCosts
 from . import pirouette_figure3, pirouette_margins, pirouette_phases, pirouette_tables, pirouette_totals
 from .errors import InputError
 from .inspire_paper import Described
+from .loader import load_expected
 from .table import Table
 
 FIGURE = "pirouette-figure3"
@@ -22,11 +23,11 @@ def table(
     joined: pd.DataFrame,
     predictions: pd.DataFrame,
     described: Described,
-    expected: pd.DataFrame,
+    folder: Path | None,
     costs: Path | None,
 ) -> Table:
     """One of TABLES from joined records (`loader.join`), predictions, descriptions (`loader.load_descriptions`), the
-    papers' numbers, and the unit costs of the machine (None: this machine's, or the committed ones)."""
+    folder of the papers' numbers, and the unit costs of the machine (None: this machine's, or the committed ones)."""
     if which == "pirouette-phases":
         try:
             return pirouette_phases.table(joined, UnitCosts.load(costs))
@@ -36,21 +37,18 @@ def table(
         return pirouette_margins.table(joined)
     if which == "pirouette-rotations":
         return pirouette_phases.rotation_table(pirouette_tables.rows(predictions, described))
-    need(expected)
+    if folder is None:
+        raise InputError("--expected", None, "the Pirouette paper's tables need its numbers", "Give --expected DIR")
+    expected = load_expected(folder)
     if which == "pirouette-table7":
         return pirouette_totals.table(joined, expected)
     if which == FIGURE:
         return pirouette_figure3.table(joined, expected)
-    return pirouette_tables.table(which, joined, predictions, described, expected)
+    return pirouette_tables.table(which, joined, predictions, described, expected, folder)
 
 
 def figure(joined: pd.DataFrame, expected: pd.DataFrame, prefix: Path) -> list[Path]:
     """Writes FIGURE."""
-    need(expected)
-    return pirouette_figure3.write(joined, expected, prefix)
-
-
-def need(expected: pd.DataFrame) -> None:
-    """The papers' numbers are there."""
     if expected.empty:
-        raise InputError("--expected", None, "the Pirouette paper's tables need its numbers", "Give --expected DIR")
+        raise InputError("--expected", None, "the Pirouette paper's figures need its numbers", "Give --expected DIR")
+    return pirouette_figure3.write(joined, expected, prefix)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import log2
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.security.audit import printed_security
 
 from . import series
 from .inspire_paper import Described
@@ -183,18 +185,25 @@ def printed(expected: pd.DataFrame, table: str) -> list[dict[str, Any]]:
     return dicts(expected[(expected["paper"] == PAPER) & (expected["table"].astype(str) == table)])
 
 
-def parameters(found: Sequence[Mapping[str, Any]], expected: pd.DataFrame, table: str) -> Table:
-    """Table 3, 4 or 5."""
+def parameters(
+    found: Sequence[Mapping[str, Any]], expected: pd.DataFrame, table: str, instances: Sequence[Mapping[str, Any]]
+) -> Table:
+    """Table 3, 4 or 5. instances: what the printed table exposes, with figures (`printed_security`)."""
     listed = PARAMETERS[table]
     columns = [Column("series", "Set", text=True), Column("database", "Database", text=True)]
     columns += [Column(key, header) for key, header, _ in listed]
     columns += [Column("security", "Security", "bit"), Column("failure", "Failure bound", "log2")]
     values = _paper_values(expected, table)
     lines, data = [], []
+    least = min((row["bits"] for row in instances if row["kind"] == "printed"), default=None)
     for database, printed in values.items():
         cells = {key: _number(printed.get(key)) for key, _, _ in listed}
-        lines.append(Row(cells | {"series": Cell(f"paper, Table {table}"), "database": Cell(database)}))
-        data.append({"source": "paper", "database": database} | {key: printed.get(key) for key, _, _ in listed})
+        security = series.security({"security_bits": least, "security": instances})
+        lines.append(
+            Row(cells | {"series": Cell(f"paper, Table {table}"), "database": Cell(database), "security": security})
+        )
+        told = {"source": "paper", "database": database, "security_bits": least}
+        data.append(told | {key: printed.get(key) for key, _, _ in listed})
     for row in found:
         own = {key: read(row["description"]) for key, _, read in listed}
         place = shape_text(int(row["records"]), int(row["record_bits"]))
@@ -208,7 +217,9 @@ def parameters(found: Sequence[Mapping[str, Any]], expected: pd.DataFrame, table
     notes = [
         "Lines 'paper' are the printed parameters; what they miss, and why, is in docs/errata.md. Security is the "
         "least over all keys and ciphertexts that the server sees, the failure bound that of a whole query for any "
-        "database. A dash: the paper does not print it, or the protocol has no such key."
+        "database. A dash: the paper does not print it, or the protocol has no such key.",
+        f"Instances of the printed table, in bits: {_listed(instances, 'printed')}; read into it, where it leaves open "
+        f"what a key has: {_listed(instances, 'reading') or 'none'}.",
     ]
     return Table(
         f"Pirouette, Table {table}: {TITLES[table]}, the paper's and ours",
@@ -219,6 +230,10 @@ def parameters(found: Sequence[Mapping[str, Any]], expected: pd.DataFrame, table
         notes,
         f"pirouette-table{table}",
     )
+
+
+def _listed(instances: Sequence[Mapping[str, Any]], kind: str) -> str:
+    return ", ".join(f"{row['instance']} {row['bits']:.1f}" for row in instances if row["kind"] == kind)
 
 
 def _paper_values(expected: pd.DataFrame, table: str) -> dict[str, dict[str, float]]:
@@ -277,9 +292,17 @@ def megabytes(value: float | None) -> Cell:
 
 
 def table(
-    which: str, joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, expected: pd.DataFrame
+    which: str,
+    joined: pd.DataFrame,
+    predictions: pd.DataFrame,
+    described: Described,
+    expected: pd.DataFrame,
+    folder: Path,
 ) -> Table:
-    """One of TABLES."""
+    """One of TABLES. folder: of the papers' numbers."""
     number = which.removeprefix("pirouette-table")
     found = rows(predictions, described)
-    return keys(found, joined) if number == "6" else parameters(found, expected, number)
+    if number == "6":
+        return keys(found, joined)
+    instances = printed_security(folder / "security-sets.csv", "Pirouette", number)
+    return parameters(found, expected, number, instances)

@@ -165,11 +165,11 @@ def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
 
 def test_tables_need_the_papers_numbers_and_unit_costs(tmp_path):
     with pytest.raises(InputError, match="--expected"):
-        pirouette.table("pirouette-table7", pd.DataFrame(), pd.DataFrame(), {}, pd.DataFrame(), None)
+        pirouette.table("pirouette-table7", pd.DataFrame(), pd.DataFrame(), {}, None, None)
     bad = tmp_path / "costs.json"
     bad.write_text("{}")
     with pytest.raises(InputError, match="unit_seconds"):
-        pirouette.table("pirouette-phases", pd.DataFrame([row()]), pd.DataFrame(), {}, pd.DataFrame(), bad)
+        pirouette.table("pirouette-phases", pd.DataFrame([row()]), pd.DataFrame(), {}, EXPECTED, bad)
 
 
 def test_figure4_joins_the_sets_of_a_protocol_to_one_series(expected):

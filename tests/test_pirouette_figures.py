@@ -92,9 +92,12 @@ def test_every_printed_parameter_is_in_a_table(expected):
 
 
 def test_parameters_stand_below_the_printed_ones(expected, predictions, described):
-    table = pirouette_tables.table("pirouette-table3", predictions, predictions, described, expected)
+    table = pirouette_tables.table("pirouette-table3", predictions, predictions, described, expected, EXPECTED)
     assert cells(table, 0)["n_in"] == "1300"
     assert cells(table, 0)["B"] == "2^14"
+    assert cells(table, 0)["security"] == "118.9", "the ring; readings of the key-switching key do not decide"
+    assert "†" in table.rows[0].cells["security"].marks
+    assert any("key-switching key to n_out at Q_ksk 48.5" in note for note in table.notes)
     ours = cells(table, 1)
     assert (ours["n_in"], ours["n_out"], ours["log2_q_out"], ours["log2_Q_ksk"]) == ("2^11", "768", "12", "20")
     assert (ours["sigma_squared"], ours["security"], ours["failure"]) == ("441", "128.3", "-45")
@@ -105,7 +108,7 @@ def test_parameters_stand_below_the_printed_ones(expected, predictions, describe
 
 
 def test_table5_has_a_line_for_each_printed_database(expected, predictions, described):
-    table = pirouette_tables.table("pirouette-table5", predictions, predictions, described, expected)
+    table = pirouette_tables.table("pirouette-table5", predictions, predictions, described, expected, EXPECTED)
     printed = [r for r in table.rows if r.cells["series"].text.startswith("paper")]
     assert [r.cells["v_2"].text for r in printed] == ["7", "9", "12"]
     assert {r.cells["v_1"].text for r in printed} == {"11"}
@@ -114,7 +117,7 @@ def test_table5_has_a_line_for_each_printed_database(expected, predictions, desc
 
 def test_table6_evaluates_the_papers_formulas(expected, predictions, described):
     joined = pd.DataFrame([row("pirouette", transcript=[{"name": "squaring_key", "payload_bytes": 999}])])
-    table = pirouette_tables.table("pirouette-table6", joined, predictions, described, expected)
+    table = pirouette_tables.table("pirouette-table6", joined, predictions, described, expected, EXPECTED)
     data = table.data.set_index(["set", "key"])
     assert data.loc[("pirouette/2^20", "blind_rotation_key"), "both"] == 4 * 768 * 1.5 * 5 * 2048 * 56 / 8
     assert data.loc[("pirouette_h/2^20", "blind_rotation_key"), "both"] == 4 * 460 * 5 * 2048 * 56 / 8
