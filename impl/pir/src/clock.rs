@@ -90,10 +90,56 @@ impl Clock {
     }
 }
 
+/// Seconds of phases that take turns: each becomes one sample, the sum of its turns.
+#[derive(Debug)]
+pub struct Turns<'a> {
+    clock: &'a Clock,
+    seconds: Vec<(&'static str, f64)>,
+}
+
+impl<'a> Turns<'a> {
+    /// Of phases on that clock.
+    pub fn new(clock: &'a Clock) -> Self {
+        Self { clock, seconds: Vec::new() }
+    }
+
+    /// Runs `work` and adds its duration to the sum of `name`.
+    pub fn time<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        let seconds = start.elapsed().as_secs_f64();
+        match self.seconds.iter_mut().find(|turns| turns.0 == name) {
+            Some(turns) => turns.1 += seconds,
+            None => self.seconds.push((name, seconds)),
+        }
+        result
+    }
+
+    /// Gives the sums to the clock.
+    pub fn finish(self, group: Group) {
+        self.seconds.iter().for_each(|(name, seconds)| self.clock.add(name, group, *seconds));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn turns_add_up_to_one_sample() {
+        let clock = Clock::default();
+        let mut turns = Turns::new(&clock);
+        let nap = Duration::from_millis(20);
+        for name in ["one", "other", "one"] {
+            turns.time(name, || std::thread::sleep(nap));
+        }
+        turns.finish(Group::Online);
+        let phases = clock.phases();
+        let names: Vec<_> = phases.iter().map(|phase| (phase.name.as_str(), phase.seconds.len())).collect();
+        assert_eq!(names, [("one", 1), ("other", 1)]);
+        assert!(phases[0].seconds[0] >= 2.0 * nap.as_secs_f64());
+    }
 
     #[test]
     fn what_is_outside_belongs_to_no_phase() {

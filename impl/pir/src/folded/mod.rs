@@ -5,6 +5,7 @@
 //! slot 0 is what a switch to a ring of dimension N1 keeps, and a multiplication by X^-g brings slot g there.
 
 mod encode;
+mod fold;
 mod layout;
 mod response;
 mod select;
@@ -12,6 +13,7 @@ mod select;
 mod tests;
 
 pub use encode::Encoder;
+pub use fold::Folding;
 pub use layout::{Dimensions, Layout, Place};
 pub use response::{Responder, ResponseKey, ResponseParams};
 pub use select::Selection;

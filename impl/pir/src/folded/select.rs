@@ -6,9 +6,9 @@ use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
 use rayon::prelude::*;
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs, Ring};
 
-use super::Layout;
+use super::{Folding, Layout};
 use crate::error::Result;
-use crate::rlwe::{internal, workspace};
+use crate::rlwe::internal;
 
 /// Selects from a matrix of polynomials modulo all primes of the ring of ciphertexts, or modulo its first one.
 ///
@@ -29,7 +29,20 @@ impl Selection {
     /// # Errors
     /// A ring without so many primes.
     pub fn new(layout: Layout, ring: &Arc<Ring<u32>>, primes: usize, threads: usize) -> Result<Self> {
-        Ok(Self { layout, ring: Arc::clone(ring), matrix_ring: matrix_ring(ring, primes)?, threads })
+        let matrix_ring = matrix_ring(ring, primes)?;
+        Ok(Self { layout, ring: Arc::clone(ring), matrix_ring, threads: threads.max(1) })
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(super) fn ring(&self) -> &Ring<u32> {
+        &self.ring
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// The ring of the matrix.
@@ -113,35 +126,9 @@ impl Selection {
         out
     }
 
-    /// The column whose number's bits the selectors encrypt, most significant first: CMUX after CMUX, each of half as many
-    /// ciphertexts, 2^v2 - 1 in all where no column is missing. Columns that are not stored are zero.
-    ///
-    /// # Errors
-    /// A ciphertext or a selector of another ring or gadget.
-    pub fn column(
-        &self,
-        gadget: &RingGadget<u32>,
-        selectors: &[Rgsw<u32>],
-        mut ciphertexts: Vec<Rlwe<u32, Coefficient>>,
-    ) -> Result<Rlwe<u32, Coefficient>> {
-        let zero = Rlwe::zero(&self.ring);
-        for (level, selector) in selectors.iter().enumerate() {
-            let half = 1usize << (selectors.len() - 1 - level);
-            let ones = ciphertexts.split_off(half.min(ciphertexts.len()));
-            let step = |workspace: &mut Workspace<u32>, (j, c): (usize, &mut Rlwe<u32, Coefficient>)| {
-                let mut out = Rlwe::zero(&self.ring);
-                gadget.cmux(selector, c, ones.get(j).unwrap_or(&zero), workspace, &mut out).map_err(internal)?;
-                *c = out;
-                Ok(())
-            };
-            if self.threads <= 1 {
-                let mut workspace = workspace();
-                ciphertexts.iter_mut().enumerate().try_for_each(|c| step(&mut workspace, c))?;
-            } else {
-                ciphertexts.par_iter_mut().enumerate().try_for_each_init(workspace, step)?;
-            }
-        }
-        Ok(ciphertexts.into_iter().next().unwrap_or(zero))
+    /// Selects columns, by selectors of the bits of a column's number, most significant first.
+    pub fn folding<'a>(&'a self, gadget: &'a RingGadget<u32>, selectors: &'a [Rgsw<u32>]) -> Folding<'a> {
+        Folding::new(self, gadget, selectors)
     }
 
     /// Brings the position whose bits the selectors encrypt, most significant first, to position 0: multiplies by X^-2^(v3 - 1 - r)

@@ -120,13 +120,19 @@ fn retrieves(layout: Layout, primes: usize, balanced: bool, threads: usize) {
         let column_bits: Vec<_> = layout.column_bits_of(&place).map(|bit| toy.selector(bit)).collect();
         let position_bits: Vec<_> = layout.position_bits_of(&place).map(|bit| toy.selector(bit)).collect();
         let mut workspace = workspace();
-        let parts: Vec<_> = selected
-            .chunks(layout.columns)
-            .map(|part| {
-                let folded = selection.column(&toy.gadget, &column_bits, part.to_vec()).unwrap();
-                selection.position(&toy.gadget, &position_bits, folded, &mut workspace).unwrap()
-            })
-            .collect();
+        // As they come makes no difference to a bit.
+        let fold = |each: usize| {
+            let mut folding = selection.folding(&toy.gadget, &column_bits);
+            selected.chunks(each).for_each(|columns| folding.extend(columns.to_vec()).unwrap());
+            folding.finish().unwrap()
+        };
+        let folded = fold(columns);
+        assert_eq!(folded.len(), layout.parts);
+        for each in [1, 3, 4] {
+            assert!(fold(each).iter().zip(&folded).all(|(x, y)| x.a == y.a && x.b == y.b));
+        }
+        let turn = |part| selection.position(&toy.gadget, &position_bits, part, &mut workspace).unwrap();
+        let parts: Vec<_> = folded.into_iter().map(turn).collect();
         let slots: Vec<Vec<u64>> = selection
             .slots(&parts)
             .iter()

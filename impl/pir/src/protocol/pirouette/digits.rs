@@ -1,15 +1,16 @@
-//! Pirouette's first phases: from one LWE encryption of the index to encryptions of its bits.
+//! Pirouette's first phases: from one LWE encryption of the index to selectors of its bits.
 
 use lattice::LatticeError;
 use lattice::functional::{Bootstrapper, DigitLayout};
 use lattice::lwe::{Lwe, LweKey};
 use rayon::prelude::*;
 
+use super::convert::{Selectors, convert};
 use super::form::Selecting;
 use super::keys::{Secrets, ServerKeys};
 use super::query::Index;
 use super::trace::{Decision, Trace};
-use crate::clock::Group;
+use crate::clock::{Clock, Group};
 use crate::error::Result;
 use crate::folded::Place;
 use crate::rlwe::{internal, workspace};
@@ -26,68 +27,127 @@ impl Selecting for Index {
         degree
     }
 
-    fn bits(
+    fn selectors(
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
         index_bits: u32,
         trace: Option<(&mut Trace, Place)>,
         context: &Context,
-    ) -> Result<Vec<Vec<Lwe>>> {
+    ) -> Result<Vec<Selectors>> {
         if index_bits == 0 {
             return Ok(vec![Vec::new(); queries.len()]);
         }
         let (log_modulus, low) = (self.encryption.modulus_log2, self.scale_log2(index_bits)?);
         let layout = DigitLayout::try_new(log_modulus, low, self.digit_bits, self.digits(index_bits));
         let layout = layout.map_err(internal)?;
-        let bootstrappers: Result<Vec<_>> = queries.iter().map(|(keys, _)| keys.bootstrapper()).collect();
-        let jobs: Vec<(&Bootstrapper<u32>, Lwe)> = bootstrappers?
-            .into_iter()
-            .zip(queries.into_iter().filter_map(|(_, query)| query.into_iter().next()))
-            .collect();
-        let digits = context.clock.time("answer_digits", Group::Online, || {
-            let digits = |(keys, query): &(&Bootstrapper<u32>, Lwe)| keys.digits(&layout, query, &mut workspace());
-            let all: Lattice<Vec<_>> = if context.threads > 1 {
-                jobs.par_iter().map(digits).collect()
-            } else {
-                jobs.iter().map(digits).collect()
-            };
-            all.map_err(internal)
-        })?;
-        let bits = context.clock.time("answer_bits", Group::Online, || {
-            let queries = jobs.iter().zip(&digits);
-            let all: Lattice<Vec<_>> = queries
-                .map(|((keys, _), digits)| bits_of(keys, &layout, digits, index_bits, context.threads))
-                .collect();
-            all.map_err(internal)
-        })?;
-        if let (Some((trace, place)), [(keys, query), ..]) = (trace, &jobs[..]) {
-            trace.decisions = self.decisions(keys, &layout, query, place.item).map_err(internal)?;
-            trace.decisions.extend(bit_decisions(keys, &bits[0].0, place.item));
+        let index = |(keys, ciphertexts): (_, Vec<Lwe>)| -> Result<Option<EncryptedIndex>> {
+            let bootstrapper = ServerKeys::bootstrapper(keys)?;
+            let query = ciphertexts.into_iter().next();
+            Ok(query.map(|query| EncryptedIndex { keys, bootstrapper, layout, bits: index_bits, query }))
+        };
+        let indices: Vec<EncryptedIndex> =
+            queries.into_iter().filter_map(|query| index(query).transpose()).collect::<Result<_>>()?;
+        let converted = if context.threads > 1 {
+            let convert = |index: &EncryptedIndex| index.convert_overlapped(context.threads);
+            context.clock.time("answer_conversion", Group::Online, || indices.par_iter().map(convert).collect())
+        } else {
+            convert_in_turn(&indices, &context.clock)
+        };
+        let converted: Vec<Converted> = converted?;
+        if let (Some((trace, place)), [index, ..], [converted, ..]) = (trace, &indices[..], &converted[..]) {
+            let keys = index.bootstrapper;
+            trace.decisions = self.decisions(keys, &layout, &index.query, place.item).map_err(internal)?;
+            trace.decisions.extend(bit_decisions(keys, &converted.large, place.item));
+            trace.bits = converted.small.iter().rev().cloned().collect();
         }
-        Ok(bits.into_iter().map(|(_, small)| small).collect())
+        let highest_first = |mut converted: Converted| {
+            converted.selectors.reverse();
+            converted.selectors
+        };
+        Ok(converted.into_iter().map(highest_first).collect())
     }
 }
 
-/// The bits of an index modulo Q under the ring key, and modulo 2N under the small key: the most significant first.
-fn bits_of(
-    keys: &Bootstrapper<u32>,
-    layout: &DigitLayout,
-    digits: &[Lwe],
-    index_bits: u32,
-    threads: usize,
-) -> Lattice<(Vec<Lwe>, Vec<Lwe>)> {
-    let group = digits.len().div_ceil(threads.max(1)).max(1);
-    let bits = |digits: &[Lwe]| keys.bits(layout, digits, &mut workspace());
-    let bits: Lattice<Vec<_>> = if threads > 1 {
-        digits.par_chunks(group).map(bits).collect()
-    } else {
-        digits.chunks(group).map(bits).collect()
-    };
-    // The last digit may have more bits than the index.
-    let mut large: Vec<Lwe> = bits?.into_iter().flatten().flatten().take(index_bits as usize).collect();
-    large.reverse();
-    let small = keys.to_small(&large, &mut workspace())?;
-    Ok((large, small))
+/// A query, what decomposes it, and the bits it has.
+struct EncryptedIndex<'a> {
+    keys: &'a ServerKeys,
+    bootstrapper: &'a Bootstrapper<u32>,
+    layout: DigitLayout,
+    bits: u32,
+    query: Lwe,
+}
+
+/// Bits of an index, the lowest first.
+#[derive(Default)]
+struct Converted {
+    /// Modulo Q under the ring key.
+    large: Vec<Lwe>,
+    /// Modulo 2N under the small key.
+    small: Vec<Lwe>,
+    selectors: Selectors,
+}
+
+impl EncryptedIndex<'_> {
+    /// The bits of some digits from number `first` on, without selectors. The last digit may have more bits than the index.
+    fn bits_of(&self, first: u32, digits: &[Lwe]) -> Lattice<Converted> {
+        let (keys, mut workspace) = (self.bootstrapper, workspace());
+        let bits = keys.bits(&self.layout, digits, &mut workspace)?;
+        let left = self.bits - first * self.layout.bits();
+        let large: Vec<Lwe> = bits.into_iter().flatten().take(left as usize).collect();
+        let small = keys.to_small(&large, &mut workspace)?;
+        Ok(Converted { large, small, selectors: Selectors::new() })
+    }
+
+    /// The bits of each digit are taken and converted while the next digits are still to be found: floors come one after the other, but
+    /// wait for no bit.
+    fn convert_overlapped(&self, threads: usize) -> Result<Converted> {
+        let convert = |number: u32, digit: Lwe| -> Result<Converted> {
+            let mut bits = self.bits_of(number, &[digit]).map_err(internal)?;
+            // Two digits at a time or more: each takes half of the threads.
+            bits.selectors = convert(self.keys, &bits.small, threads / 2)?;
+            Ok(bits)
+        };
+        let mut digits: Vec<Result<Converted>> = (0..self.layout.digits()).map(|_| Ok(Converted::default())).collect();
+        let found = rayon::scope(|scope| -> Lattice<()> {
+            let (mut rest, mut workspace) = (self.query.clone(), workspace());
+            for (number, out) in (0..).zip(&mut digits) {
+                let digit = self.bootstrapper.digit(&self.layout, &rest, number)?;
+                scope.spawn(move |_| *out = convert(number, digit));
+                if number + 1 < self.layout.digits() {
+                    rest = self.bootstrapper.floor(&self.layout, &rest, number, &mut workspace)?;
+                }
+            }
+            Ok(())
+        });
+        found.map_err(internal)?;
+        let mut all = Converted::default();
+        for digit in digits {
+            let Converted { large, small, selectors } = digit?;
+            all.large.extend(large);
+            all.small.extend(small);
+            all.selectors.extend(selectors);
+        }
+        Ok(all)
+    }
+}
+
+/// Digits, bits and selectors one after the other, as many side by side as there are.
+fn convert_in_turn(indices: &[EncryptedIndex], clock: &Clock) -> Result<Vec<Converted>> {
+    let digits: Vec<Vec<Lwe>> = clock.time("answer_digits", Group::Online, || {
+        let digits = |index: &EncryptedIndex| index.bootstrapper.digits(&index.layout, &index.query, &mut workspace());
+        indices.iter().map(digits).collect::<Lattice<_>>().map_err(internal)
+    })?;
+    let mut all: Vec<Converted> = clock.time("answer_bits", Group::Online, || {
+        let bits = indices.iter().zip(&digits).map(|(index, digits)| index.bits_of(0, digits));
+        bits.collect::<Lattice<_>>().map_err(internal)
+    })?;
+    clock.time("answer_rgsw", Group::Online, || {
+        indices.iter().zip(&mut all).try_for_each(|(index, bits)| {
+            bits.selectors = convert(index.keys, &bits.small, 1)?;
+            Ok(())
+        })
+    })?;
+    Ok(all)
 }
 
 impl Index {
@@ -138,15 +198,14 @@ fn rotation_input(keys: &Bootstrapper<u32>, layout: &DigitLayout, rest: &Lwe, nu
     Ok(keys.digits_to_small(layout, &[keys.digit(layout, rest, number)?], &mut workspace())?.swap_remove(0))
 }
 
-/// The bits as they leave the multi-value rotations: bit Q/2.
+/// The bits, the lowest first, as they leave the multi-value rotations: bit Q/2.
 fn bit_decisions(keys: &Bootstrapper<u32>, bits: &[Lwe], index: u64) -> impl Iterator<Item = Decision> {
     let half = keys.modulus().value() / 2;
-    let count = bits.len();
     bits.iter().cloned().enumerate().map(move |(i, ciphertext)| Decision {
         stage: "bit",
         ciphertext,
         small: false,
-        expected: (index >> (count - 1 - i) & 1) * half,
+        expected: (index >> i & 1) * half,
         threshold: half as f64 / 2.0,
     })
 }

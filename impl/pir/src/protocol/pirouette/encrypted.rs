@@ -3,13 +3,13 @@
 //!
 //! There is no first dimension: products with ciphertexts are external products, and every bit of the index folds.
 
-use lattice::{Masks, Rgsw, RingGadget, Rlwe, RlweKey, SeededRlwe};
+use lattice::{Masks, Rlwe, RlweKey, SeededRlwe};
 use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
 
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout};
-use crate::rlwe::{internal, workspace};
+use crate::rlwe::internal;
 use crate::scheme::Context;
 use rayon::prelude::*;
 
@@ -58,30 +58,5 @@ pub(super) fn expand(ring: &Ring<u32>, bytes: &[u8], threads: usize) -> Result<V
         bytes.par_chunks_exact(each).map(cell).collect()
     } else {
         bytes.chunks_exact(each).map(cell).collect()
-    }
-}
-
-/// The first level of folding, which leaves the stored ciphertexts as they are: half as many ciphertexts. Columns that are not stored
-/// are zero.
-pub(super) fn halve(
-    gadget: &RingGadget<u32>,
-    selector: &Rgsw<u32>,
-    cells: &[Rlwe<u32, Coefficient>],
-    half: usize,
-    threads: usize,
-) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-    let ring = gadget.ring();
-    let zero = Rlwe::zero(ring);
-    let (low, high) = cells.split_at(half.min(cells.len()));
-    let select = |workspace: &mut _, (j, cell): (usize, &Rlwe<u32, Coefficient>)| {
-        let mut out = Rlwe::zero(ring);
-        gadget.cmux(selector, cell, high.get(j).unwrap_or(&zero), workspace, &mut out).map_err(internal)?;
-        Ok(out)
-    };
-    if threads > 1 {
-        low.par_iter().enumerate().map_init(workspace, select).collect()
-    } else {
-        let mut workspace = workspace();
-        low.iter().enumerate().map(|cell| select(&mut workspace, cell)).collect()
     }
 }

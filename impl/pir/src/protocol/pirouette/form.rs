@@ -4,10 +4,12 @@ use lattice::lwe::{Lwe, LweKey};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
+use super::convert::{Selectors, convert};
 use super::keys::{Secrets, ServerKeys};
 use super::query::{Bits, BitsLiteral, Encryption, Index, IndexLiteral};
 use super::switching::KeySwitching;
 use super::trace::Trace;
+use crate::clock::Group;
 use crate::error::Result;
 use crate::folded::Place;
 use crate::rlwe::Rlwe;
@@ -52,18 +54,18 @@ pub trait Selecting: QueryForm {
     /// Dimension of the encryptions.
     fn dimension(degree: usize, small: usize) -> usize;
 
-    /// For each query (with its client's keys) encryptions modulo 2N under the small key of the index's bits, the most significant
-    /// first, each bit at N (phases `answer_digits`, `answer_bits`).
+    /// For each query (with its client's keys) selectors of the index's bits, the most significant first (phases `answer_digits`,
+    /// `answer_bits`, `answer_rgsw`, or `answer_conversion` where they overlap).
     ///
     /// # Errors
     /// Those of ciphertexts that do not fit the keys.
-    fn bits(
+    fn selectors(
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
         index_bits: u32,
         trace: Option<(&mut Trace, Place)>,
         context: &Context,
-    ) -> Result<Vec<Vec<Lwe>>>;
+    ) -> Result<Vec<Selectors>>;
 }
 
 impl QueryForm for Bits {
@@ -102,15 +104,20 @@ impl Selecting for Bits {
         small
     }
 
-    fn bits(
+    fn selectors(
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
         _: u32,
-        _: Option<(&mut Trace, Place)>,
-        _: &Context,
-    ) -> Result<Vec<Vec<Lwe>>> {
-        // What is sent is what is needed.
-        Ok(queries.into_iter().map(|(_, ciphertexts)| ciphertexts).collect())
+        trace: Option<(&mut Trace, Place)>,
+        context: &Context,
+    ) -> Result<Vec<Selectors>> {
+        // What is sent is what is converted.
+        if let (Some((trace, _)), [(_, bits), ..]) = (trace, &queries[..]) {
+            trace.bits.clone_from(bits);
+        }
+        context.clock.time("answer_rgsw", Group::Online, || {
+            queries.iter().map(|(keys, bits)| convert(keys, bits, context.threads)).collect()
+        })
     }
 }
 

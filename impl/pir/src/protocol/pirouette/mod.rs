@@ -4,6 +4,7 @@
 //! docs/pirouette.md has the symbols, the phases, the byte formulas and the deviations from the paper.
 
 mod client;
+mod convert;
 mod describe;
 mod digits;
 mod encrypted;

@@ -102,7 +102,9 @@ pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &m
     // One part tells as much as all of them.
     columns.truncate(layout.columns);
     let (column_bits, position_bits) = selectors.split_at(layout.column_bits as usize);
-    let folded = selection.column(&engine.selector, column_bits, columns)?;
+    let mut folding = selection.folding(&engine.selector, column_bits);
+    folding.extend(columns)?;
+    let folded = folding.finish()?.remove(0);
     meter.log(context, "folding", meter.nearest(key, &folded));
     let turned = selection.position(&engine.selector, position_bits, folded, &mut workspace)?;
     meter.log(context, "rotation", meter.nearest(key, &turned));

@@ -1,7 +1,5 @@
 //! Respire's server.
 
-use std::time::Instant;
-
 use lattice::{Rgsw, Rlwe, Workspace};
 use ring::Coefficient;
 
@@ -10,7 +8,7 @@ use super::keys::{ServerKeys, key_bytes};
 use super::query::{Query, query_bytes};
 use super::store::Store;
 use super::{Params, Respire};
-use crate::clock::{Clock, Group};
+use crate::clock::{Group, Turns};
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::folded::Selection;
@@ -27,29 +25,6 @@ pub struct Server {
     pub store: Store,
     /// By session, from 1 on.
     clients: Vec<ServerKeys>,
-}
-
-/// Seconds of the steps of one answer, summed over its queries.
-struct Steps<'a> {
-    clock: &'a Clock,
-    seconds: Vec<(&'static str, f64)>,
-}
-
-impl Steps<'_> {
-    fn time<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let result = work();
-        let seconds = start.elapsed().as_secs_f64();
-        match self.seconds.iter_mut().find(|step| step.0 == name) {
-            Some(step) => step.1 += seconds,
-            None => self.seconds.push((name, seconds)),
-        }
-        result
-    }
-
-    fn finish(self) {
-        self.seconds.iter().for_each(|(name, seconds)| self.clock.add(name, Group::Online, *seconds));
-    }
 }
 
 /// A query of some request.
@@ -109,7 +84,7 @@ impl Server {
     /// The slots of the item asked for: columns and position selected, each slot projected to its coefficients.
     fn slots(
         &self,
-        steps: &mut Steps,
+        steps: &mut Turns,
         selection: &Selection,
         (keys, selectors): (&ServerKeys, &[Rgsw<u32>]),
         columns: Vec<Rlwe<u32, Coefficient>>,
@@ -117,14 +92,10 @@ impl Server {
     ) -> Result<Slots> {
         let (column_bits, position_bits) = selectors.split_at(self.store.layout.column_bits as usize);
         let gadget = &self.engine.selector;
-        let mut columns = columns.into_iter();
-        let parts: Vec<_> = steps.time("answer_folding", || {
-            (0..self.store.layout.parts)
-                .map(|_| {
-                    let part = columns.by_ref().take(self.store.layout.columns).collect();
-                    selection.column(gadget, column_bits, part)
-                })
-                .collect::<Result<_>>()
+        let parts = steps.time("answer_folding", || {
+            let mut folding = selection.folding(gadget, column_bits);
+            folding.extend(columns)?;
+            folding.finish()
         })?;
         let turned: Vec<_> = steps.time("answer_rotation", || {
             parts
@@ -209,7 +180,7 @@ impl Server {
     /// Answers every query of every request; eight queries to a bucket share one pass over it.
     pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
         let clock = context.clock.clone();
-        let mut steps = Steps { clock: &clock, seconds: Vec::new() };
+        let mut steps = Turns::new(&clock);
         // By bucket; queries of a request go to one bucket after the other.
         let buckets = self.store.buckets.count();
         let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
@@ -241,14 +212,14 @@ impl Server {
             let answer = builder.finish(Respire::NAME, "answer");
             responses.push(Response { messages: vec![("answer", answer)], queries: request.queries });
         }
-        steps.finish();
+        steps.finish(Group::Online);
         Ok(responses)
     }
 
     /// The slots that queries to one bucket ask for, with one pass over it.
     fn group(
         &self,
-        steps: &mut Steps,
+        steps: &mut Turns,
         selection: &Selection,
         (bucket, group): (usize, &[Asked]),
         context: &Context,

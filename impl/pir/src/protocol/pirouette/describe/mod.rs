@@ -1,8 +1,9 @@
 //! Layout, bytes, memory, operations and instances of Pirouette and Pirouette^H.
 
-use lattice::convert::{Extraction, SelectorTree, extraction_automorphisms, mask_row_ntts};
+mod operations;
+
+use lattice::convert::SelectorTree;
 use lattice::lwe::LweSwitchKey;
-use lattice::product_ntts;
 use lattice::rotate::BlindRotationKey;
 use ring::{Kernel, PolyPairs, Ring};
 use serde_json::json;
@@ -12,14 +13,14 @@ use super::form::Selecting;
 use super::keys::{self, lwe_modulus};
 use super::params::{BalancedGadget, Params};
 use super::query::{Encryption, QuerySeed, SeedUse};
-use super::server::{BITS_TOGETHER, block_columns};
+use super::server::{CELLS, block_columns};
 use super::trace::index_bits;
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::folded::{Layout, Responder, ResponseParams};
 use crate::params::SecretKind;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations};
+use crate::scheme::{Sizes, count, operations};
 use crate::workload::Workload;
 
 /// Queries that one key is taken to serve: samples of the instances that a query adds to.
@@ -221,11 +222,12 @@ impl<F: Selecting> Described<'_, F> {
             .iter()
             .map(|(_, bytes)| bytes)
             .sum::<u64>();
-        let block = if self.workload.streamed {
+        // Columns at a time: all of a matrix in memory.
+        let (columns, block) = if self.workload.streamed {
             let columns = block_columns(layout, primes);
-            ring::PolyMatrix::bytes_for(n, primes, layout.rows, columns)
+            (columns, ring::PolyMatrix::bytes_for(n, primes, layout.rows, columns))
         } else {
-            0
+            (layout.matrix_columns(), 0)
         };
         let database = if self.workload.streamed { 0 } else { stored };
         let mut server = vec![TableBytes::new("database", database)];
@@ -234,9 +236,17 @@ impl<F: Selecting> Described<'_, F> {
         let selectors = count(&[self.bits, 2, self.params.rgsw.length as u64, ciphertext]);
         let tree = SelectorTree::<u32>::peak_bytes(layout.row_bits as usize, 1, ciphertext as usize / 2) as u64;
         let vector = PolyPairs::bytes_for(n, primes, layout.rows);
-        let products = count(&[layout.matrix_columns() as u64, ciphertext]);
-        let each = selectors.saturating_add(vector).saturating_add(count(&[products, 2]));
-        let online = count(&[each, queries]).saturating_add(tree).saturating_add(block);
+        // Products modulo the matrix's primes, and modulo Q; an encrypted database has none. What is folded waits a level each.
+        let products = if self.params.database.encrypted {
+            count(&[CELLS as u64, ciphertext])
+        } else {
+            PolyPairs::bytes_for(n, primes, columns).saturating_add(count(&[columns as u64, ciphertext]))
+        };
+        let waiting = count(&[layout.parts as u64 + u64::from(layout.column_bits), ciphertext]);
+        let each = selectors.saturating_add(vector).saturating_add(waiting);
+        // Products take the place of the tree.
+        let passing = tree.max(count(&[products, queries]));
+        let online = count(&[each, queries]).saturating_add(passing).saturating_add(block);
         // Beside the expanded keys: the message, and the bodies read from it, whose residues of 28 bits are in words of 32.
         let exchange = wire.saturating_add(count(&[wire, 8]) / 7);
         let kept = database.saturating_add(keys);
@@ -245,136 +255,6 @@ impl<F: Selecting> Described<'_, F> {
             client: vec![TableBytes::new("secrets", 2 * (4 * n as u64 + self.params.rlwe.poly_bytes()))],
             peak_bytes: kept.saturating_add(online.max(exchange)).saturating_add(PROCESS_BYTES),
         })
-    }
-
-    /// NTTs are of N points modulo one prime, but those of compression.
-    fn operations(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
-        let Params { rlwe, rotation, automorphism, squaring, rgsw, query, database, .. } = self.params;
-        let (layout, queries, bits) = (&self.layout, self.workload.queries, self.bits);
-        let (n, primes) = (rlwe.degree as u64, rlwe.primes.len() as u64);
-        let transform = ntt(n);
-        let shape = self.params.shape();
-        let (digits, digit_bits) = digits_of(self.params, bits);
-        let both = |(forward, inverse): (usize, usize)| (forward + inverse) as u64;
-        let rotation_ntts = both(shape.ntts(rotation.length, primes as usize));
-        let selectors = shape.selectors() as u64;
-        let products_a_rotation = count(&[selectors, 4 * rotation.length as u64 + 2, n, primes]);
-        let key_bytes = BlindRotationKey::expanded_bytes(&self.ring, shape, rotation.length) as u64;
-        let digits_a_rotation = count(&[shape.step_count() as u64, 2 * rotation.length as u64, n]);
-        let rotations = |number: u64, passes: u64| {
-            json!({
-                (&transform): count(&[number, rotation_ntts]),
-                "residue_multiply_adds": count(&[number, products_a_rotation]),
-                "digits": count(&[number, digits_a_rotation]),
-                "bytes_read": count(&[passes, key_bytes]),
-            })
-        };
-        let floors = count(&[queries, digits.saturating_sub(1), if digit_bits == 1 { 1 } else { 2 }]);
-        let passes = |number: u64| number.div_ceil(BITS_TOGETHER as u64);
-        let positions: Vec<usize> = (0..rgsw.length).map(|row| row * self.params.spacing).collect();
-        let automorphisms = extraction_automorphisms(n as usize, &positions, Extraction::Tree) as u64;
-        let per_automorphism = both(product_ntts(1, automorphism.length, primes as usize));
-        let squares = (rgsw.length * mask_row_ntts(squaring.length, primes as usize)) as u64;
-        let mut to_rgsw = operations(rotations(count(&[queries, bits]), count(&[queries, passes(bits)])));
-        let extraction = count(&[automorphisms, per_automorphism]) + squares;
-        add(&mut to_rgsw, &transform, count(&[queries, bits, extraction]));
-        let row_products = 2 * (automorphisms * automorphism.length as u64 + (rgsw.length * squaring.length) as u64);
-        add(&mut to_rgsw, "residue_multiply_adds", count(&[queries, bits, row_products, n, primes]));
-        add(&mut to_rgsw, "automorphism_slots", count(&[queries, bits, automorphisms, 2 * primes, n]));
-        let row_digits = automorphisms * automorphism.length as u64 + (rgsw.length * squaring.length) as u64;
-        add(&mut to_rgsw, "digits", count(&[queries, bits, row_digits, n]));
-        let product_ntts_each = both(product_ntts(2, rgsw.length, primes as usize));
-        let external = |number: u64| {
-            json!({
-                (&transform): count(&[number, product_ntts_each]),
-                "residue_multiply_adds": count(&[number, 4 * rgsw.length as u64, primes, n]),
-                "digits": count(&[number, 2 * rgsw.length as u64, n]),
-            })
-        };
-        let (forward, inverse) = SelectorTree::<u32>::ntts(layout.row_bits as usize, 1, rgsw.length, primes as usize);
-        let nodes = (1u64 << layout.row_bits) - 1;
-        let mut selector = operations(external(count(&[queries, nodes])));
-        let switching = if database.moduli < primes as usize {
-            count(&[layout.rows as u64, 2 * primes + 2 * database.moduli as u64])
-        } else {
-            0
-        };
-        selector.insert(transform.clone(), count(&[queries, (forward + inverse) as u64 + switching]).into());
-        let columns = layout.matrix_columns() as u64;
-        let matrix_primes = database.moduli as u64;
-        let folds = count(&[layout.parts as u64, (layout.columns as u64).saturating_sub(1)]);
-        let turns = count(&[layout.parts as u64, layout.position_bits.into()]);
-        let compression = count(&[queries, layout.slots as u64]);
-        let response_length = self.responder.length() as u64;
-        let mut answer = serde_json::Map::new();
-        let bodies = self.bodies()?;
-        let dimension = F::dimension(n as usize, self.params.dimension) as u64;
-        let mask_bytes = u64::from(query.encryption().modulus_log2.div_ceil(8));
-        answer.insert("parse".into(), json!({ "prg_bytes": count(&[queries, bodies, dimension, mask_bytes]) }));
-        if let Some(switching) = query.switching() {
-            let switches = |number: u64| {
-                let products = count(&[number, n, switching.length as u64, self.params.dimension as u64]);
-                json!({ "multiply_adds_u32": products })
-            };
-            let mut digit = operations(rotations(floors, floors));
-            digit.extend(operations(switches(floors)));
-            let mut bit = operations(rotations(count(&[queries, digits]), count(&[queries, passes(digits)])));
-            add(&mut bit, &transform, count(&[queries, digits, primes, 2 + 2 * digit_bits]));
-            bit.extend(operations(switches(count(&[queries, digits + bits]))));
-            answer.insert("digits".into(), digit.into());
-            answer.insert("bits".into(), bit.into());
-        }
-        answer.insert("rgsw".into(), to_rgsw.into());
-        if !database.encrypted {
-            answer.insert("selector".into(), selector.into());
-            let first = json!({
-                (&transform): count(&[queries, columns, 2 * matrix_primes]),
-                "residue_multiply_adds": count(&[queries, 2, layout.rows as u64, columns, n, matrix_primes]),
-                "bytes_read": self.stored_bytes(),
-            });
-            answer.insert("first_dimension".into(), first);
-        }
-        answer.insert("folding".into(), external(count(&[queries, folds])));
-        answer.insert("rotation".into(), external(count(&[queries, turns])));
-        answer.insert(
-            "compression".into(),
-            json!({
-                (&transform): count(&[compression, response_length + 2]),
-                "residue_multiply_adds": count(&[compression, 2 * response_length, n]),
-                "digits": count(&[compression, response_length, n]),
-            }),
-        );
-        let key_rows: u64 = self.key_rows().iter().sum();
-        let encoded = if self.workload.streamed { 0 } else { count(&[layout.rows as u64, columns, matrix_primes]) };
-        let mut all = operations(json!({
-            "keys": {
-                (&transform): count(&[primes, key_rows]),
-                "gaussian_samples": count(&[key_rows, n]),
-                "prg_bytes": count(&[key_rows, rlwe.poly_bytes()]),
-            },
-            "key_expansion": { "prg_bytes": count(&[key_rows, rlwe.poly_bytes()]) },
-            "query": {
-                "prg_bytes": count(&[queries, bodies, dimension, mask_bytes]),
-                "gaussian_samples": count(&[queries, bodies]),
-            },
-            "answer": answer,
-            "extract": { "phases": 1 },
-            "update_encode": {
-                (&transform): count(&[self.workload.updates, layout.parts as u64, 2 * matrix_primes]),
-            },
-        }));
-        if database.encrypted {
-            let encryption = json!({
-                (&transform): encoded + count(&[columns, primes]),
-                "gaussian_samples": count(&[columns, n]),
-                "prg_bytes": count(&[columns, rlwe.poly_bytes()]),
-            });
-            all.insert("database_encryption".into(), encryption);
-        } else {
-            let written = if self.workload.streamed { 0 } else { self.stored_bytes() };
-            all.insert("encode".into(), json!({ (&transform): encoded, "bytes_written": written }));
-        }
-        Ok(all)
     }
 
     /// Rows of the ring keys: of blind rotation, automorphisms, squaring.
@@ -441,10 +321,4 @@ impl<F: Selecting> Described<'_, F> {
         });
         instances
     }
-}
-
-/// Adds to a count of a step.
-fn add(step: &mut serde_json::Map<String, serde_json::Value>, operation: &str, more: u64) {
-    let before = step.get(operation).and_then(serde_json::Value::as_u64).unwrap_or(0);
-    step.insert(operation.into(), before.saturating_add(more).into());
 }

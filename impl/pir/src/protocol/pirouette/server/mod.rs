@@ -1,19 +1,20 @@
 //! The server of Pirouette and Pirouette^H.
 
+mod select;
+
 use std::sync::Arc;
 
-use lattice::convert::selector_tree;
 use lattice::lwe::Lwe;
-use lattice::{LatticeError, Rgsw, Rlwe};
-use rayon::prelude::*;
-use ring::{Coefficient, Ntt, PolyMatrix, PolyPairs, Ring};
+use lattice::{LatticeError, Rlwe};
+use ring::{Coefficient, PolyMatrix, Ring};
 
+use super::SEED;
+use super::convert::Selectors;
 use super::form::Selecting;
 use super::keys::ServerKeys;
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::trace::{Trace, index_bits};
-use super::{SEED, encrypted};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
 use crate::error::{Error, Result};
@@ -22,12 +23,7 @@ use crate::rlwe::{internal, workspace};
 use crate::scheme::{Change, Context, Request, Response, check_queries};
 use crate::wire::{BitReader, Frame, FrameBuilder};
 
-/// Bytes of a block of a streamed database at least, where it has so many: several times the last-level cache of any machine.
-pub(super) const BLOCK_BYTES: u64 = 1 << 30;
-
-/// Bits whose accumulators are rotated side by side: they share one pass over the blind-rotation key, and stay in the second-level
-/// cache.
-pub(super) const BITS_TOGETHER: usize = 8;
+pub(super) use select::{CELLS, block_columns};
 
 /// The preprocessed database.
 enum Store {
@@ -60,9 +56,6 @@ pub struct Server<F> {
     /// Updates so far, modulo 2^16.
     epoch: u16,
 }
-
-/// The bits of one query's index as RGSW encryptions, most significant first.
-type Selectors = Vec<Rgsw<u32>>;
 
 impl<F: Selecting> Server<F> {
     /// Encodes the database (phase `encode`), unless it is streamed.
@@ -174,33 +167,19 @@ impl<F: Selecting> Server<F> {
         })?;
         let keys: Vec<&ServerKeys> = queries.iter().map(|(keys, _)| *keys).collect();
         let seen = trace.as_mut().map(|(trace, place)| (&mut **trace, *place));
-        let bits = self.params.query.bits(queries, index_bits(self.layout()), seen, context)?;
-        let selectors = clock.time("answer_rgsw", Group::Online, || {
-            let all = keys.iter().zip(&bits).map(|(keys, bits)| self.convert(keys, bits, context.threads));
-            all.collect::<Result<Vec<Selectors>>>()
-        })?;
+        let selectors = self.params.query.selectors(queries, index_bits(self.layout()), seen, context)?;
         if let Some((trace, _)) = &mut trace {
-            trace.accumulators = rotated_tables(keys[0], &bits[0]).map_err(internal)?;
-            trace.bits = bits[0].clone();
+            trace.accumulators = rotated_tables(keys[0], &trace.bits).map_err(internal)?;
             trace.selectors = selectors[0].clone();
         }
-        let products = if self.params.database.encrypted {
-            vec![Vec::new(); keys.len()]
+        let folded = if self.params.database.encrypted {
+            let fold = |(keys, selectors): (&&ServerKeys, &Selectors)| self.fold_encrypted(keys, selectors);
+            clock.time("answer_folding", Group::Online, || {
+                keys.iter().zip(&selectors).map(fold).collect::<Result<_>>()
+            })?
         } else {
-            self.select_rows(&keys, &selectors, trace.as_mut(), context)?
+            self.select_cells(&keys, &selectors, trace.as_mut(), context)?
         };
-        let folded = clock.time("answer_folding", Group::Online, || {
-            let queries = keys.iter().zip(&selectors).zip(products);
-            let fold = |((keys, selectors), products): ((&&ServerKeys, &Selectors), Vec<_>)| {
-                if self.params.database.encrypted {
-                    self.fold_encrypted(keys, selectors, context.threads)
-                } else {
-                    self.fold(keys, selectors, products)
-                }
-            };
-            let all = queries.map(fold);
-            all.collect::<Result<Vec<_>>>()
-        })?;
         if let Some((trace, _)) = &mut trace {
             trace.folded = folded[0].clone();
         }
@@ -213,154 +192,6 @@ impl<F: Selecting> Server<F> {
             trace.rotated = rotated[0].clone();
         }
         clock.time("answer_compression", Group::Online, || self.compress(requests, &keys, &rotated))
-    }
-
-    /// For each query the ciphertexts of all columns of the row asked for.
-    fn select_rows(
-        &self,
-        keys: &[&ServerKeys],
-        selectors: &[Selectors],
-        mut trace: Option<&mut (&mut Trace, Place)>,
-        context: &Context,
-    ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
-        let clock = &context.clock;
-        let vectors = clock.time("answer_selector", Group::Online, || {
-            let mut seen = trace.as_mut().map(|(trace, _)| &mut trace.leaves);
-            let vector = |(keys, selectors): (&&ServerKeys, &Selectors)| {
-                self.leaves(keys, selectors, seen.take(), context.threads)
-            };
-            keys.iter().zip(selectors).map(vector).collect::<Result<Vec<_>>>()
-        })?;
-        let products =
-            clock.time("answer_first_dimension", Group::Online, || self.first_dimension(&vectors, context))?;
-        if let Some((trace, place)) = trace {
-            let columns = self.layout().columns;
-            trace.products = products[0].iter().skip(place.column).step_by(columns).cloned().collect();
-        }
-        Ok(products)
-    }
-
-    /// LWE to RGSW.
-    fn convert(&self, keys: &ServerKeys, bits: &[Lwe], threads: usize) -> Result<Selectors> {
-        // As many groups of one size for every thread.
-        let groups = bits.len().div_ceil(BITS_TOGETHER).next_multiple_of(threads.max(1));
-        let group = bits.len().div_ceil(groups.max(1)).max(1);
-        let convert = |bits: &[Lwe]| keys.converter.convert_all(bits, keys.rotation(), &mut workspace());
-        let groups: std::result::Result<Vec<_>, _> = if threads > 1 {
-            bits.par_chunks(group).map(convert).collect()
-        } else {
-            bits.chunks(group).map(convert).collect()
-        };
-        Ok(groups.map_err(internal)?.into_iter().flatten().collect())
-    }
-
-    /// The selectors of the row, of the column and of the position.
-    fn split<'a>(&self, selectors: &'a Selectors) -> [&'a [Rgsw<u32>]; 3] {
-        let layout = self.layout();
-        let (rows, rest) = selectors.split_at(layout.row_bits as usize);
-        let (columns, positions) = rest.split_at(layout.column_bits as usize);
-        [rows, columns, positions]
-    }
-
-    /// The vector that selects the row: an encryption of floor(Q / p) in its place, of zero in the others.
-    fn leaves(
-        &self,
-        keys: &ServerKeys,
-        selectors: &Selectors,
-        seen: Option<&mut Vec<Rlwe<u32, Ntt>>>,
-        threads: usize,
-    ) -> Result<PolyPairs> {
-        let [rows, _, _] = self.split(selectors);
-        let mut workspaces: Vec<_> = (0..threads.max(1)).map(|_| workspace()).collect();
-        let scale = u128::from(self.params.scale());
-        let tree = selector_tree(keys.converter.output(), &[scale], rows, &mut workspaces).map_err(internal)?;
-        let mut leaves = tree.into_ciphertexts();
-        leaves.truncate(self.layout().rows);
-        if let Some(seen) = seen {
-            seen.clone_from(&leaves);
-        }
-        if self.params.database.moduli == self.ring.primes().len() {
-            return PolyPairs::new(&self.ring, leaves.iter().map(|leaf| [&leaf.a, &leaf.b])).map_err(internal);
-        }
-        let ring = &*self.ring;
-        let leaves: Vec<_> = if threads > 1 {
-            leaves.into_par_iter().map(|leaf| leaf.inverse(ring)).collect()
-        } else {
-            leaves.into_iter().map(|leaf| leaf.inverse(ring)).collect()
-        };
-        self.selection.leaves(&leaves)
-    }
-
-    /// For each query the ciphertexts of all columns.
-    fn first_dimension(&self, vectors: &[PolyPairs], context: &Context) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
-        let vectors: Vec<&PolyPairs> = vectors.iter().collect();
-        let database = match &self.store {
-            Store::Whole(matrix) => return self.selection.rows(matrix, &vectors),
-            Store::Streamed(database) => database,
-            Store::Encrypted(_) => return Ok(vec![Vec::new(); vectors.len()]),
-        };
-        let (all, step) = (self.layout().matrix_columns(), self.block_columns);
-        let mut products = vec![Vec::with_capacity(all); vectors.len()];
-        for first in (0..all).step_by(step) {
-            let columns = first..all.min(first + step);
-            let block = context.clock.outside(|| self.encoder.block(database, columns, context))?;
-            for (products, block) in products.iter_mut().zip(self.selection.rows(&block, &vectors)?) {
-                products.extend(block);
-            }
-            // Giving the memory back is no part of an answer either.
-            context.clock.outside(|| drop(block));
-        }
-        Ok(products)
-    }
-
-    /// The ciphertext of the column asked for, of each part.
-    fn fold(
-        &self,
-        keys: &ServerKeys,
-        selectors: &Selectors,
-        mut products: Vec<Rlwe<u32, Coefficient>>,
-    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-        let [_, columns, _] = self.split(selectors);
-        let mut parts = Vec::with_capacity(self.layout().parts);
-        while !products.is_empty() {
-            let rest = products.split_off(self.layout().columns.min(products.len()));
-            parts.push(self.selection.column(keys.converter.output(), columns, products)?);
-            products = rest;
-        }
-        Ok(parts)
-    }
-
-    /// As [`Self::fold`], of the client's own encrypted columns.
-    fn fold_encrypted(
-        &self,
-        keys: &ServerKeys,
-        selectors: &Selectors,
-        threads: usize,
-    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-        let [_, columns, _] = self.split(selectors);
-        let gadget = keys.converter.output();
-        let parts = keys.cells.chunks(self.layout().columns);
-        let fold = |cells: &[Rlwe<u32, Coefficient>]| match columns {
-            [] => Ok(cells[0].clone()),
-            [first, rest @ ..] => {
-                let half = encrypted::halve(gadget, first, cells, 1 << rest.len(), threads)?;
-                self.selection.column(gadget, rest, half)
-            }
-        };
-        parts.map(fold).collect()
-    }
-
-    /// The item asked for brought to position 0.
-    fn rotate(
-        &self,
-        keys: &ServerKeys,
-        selectors: &Selectors,
-        parts: Vec<Rlwe<u32, Coefficient>>,
-    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-        let [_, _, positions] = self.split(selectors);
-        let mut workspace = workspace();
-        let rotate = |part| self.selection.position(keys.converter.output(), positions, part, &mut workspace);
-        parts.into_iter().map(rotate).collect()
     }
 
     /// Compressed slots in messages.
@@ -425,14 +256,6 @@ impl<F: Selecting> Server<F> {
         self.epoch = self.epoch.wrapping_add(1);
         Ok(())
     }
-}
-
-/// Columns of a block of a streamed matrix.
-pub(super) fn block_columns(layout: &Layout, primes: usize) -> usize {
-    let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.rows, 1);
-    // Whole groups of columns that the matrix stores side by side.
-    let columns = BLOCK_BYTES.div_ceil(column).next_multiple_of(4);
-    usize::try_from(columns).unwrap_or(usize::MAX).min(layout.matrix_columns())
 }
 
 /// The tables of LWE to RGSW rotated by those bits.

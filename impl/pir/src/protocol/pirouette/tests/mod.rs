@@ -1,3 +1,5 @@
+mod refused;
+
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
@@ -161,6 +163,38 @@ fn answers<F: Selecting>(params: &Params<F>, shape: Shape, indices: &[u64], thre
     }
 }
 
+/// Neither threads nor blocks change a bit of an answer, of several digits, columns, parts and queries.
+#[test]
+fn answers_do_not_depend_on_threads_or_blocks() {
+    fn check<F: Selecting>(params: &Params<F>, shape: Shape) {
+        let mut own = context(1);
+        let (_, mut client) = parties(params, shape, &mut own);
+        let keys = client.keys(&mut own).unwrap();
+        let request = client.query(&[shape.records - 1, 7], &mut own).unwrap();
+        let answer = |threads: usize, block_columns: Option<usize>| {
+            let mut context = context(threads);
+            context.streamed = block_columns.is_some();
+            let database = Database::seeded([3; 16], shape);
+            let mut server = Folding::<F>::preprocess(params, &database, &mut context).unwrap();
+            server.block_columns = block_columns.unwrap_or(server.block_columns);
+            assert_eq!(server.receive(&keys, &context).unwrap(), request.session);
+            let response = server.answer(std::slice::from_ref(&request), None, &mut context).unwrap().remove(0);
+            response.messages[0].1.payload().to_vec()
+        };
+        let expected = answer(1, None);
+        for threads in [1, 2, 3, 4] {
+            assert_eq!(answer(threads, None), expected, "{threads} threads");
+            assert_eq!(answer(threads, Some(2 * threads + 1)), expected, "{threads} threads, streamed");
+        }
+    }
+    let params = set::<Index>(INDEX, &[]);
+    assert!(params.layout(Shape::new(400, 2100).unwrap()).unwrap().parts > 1);
+    for (records, bits) in [(1500, 250), (400, 2100)] {
+        check(&params, Shape::new(records, bits).unwrap());
+    }
+    check(&set::<Bits>(BITS, &[]), Shape::new(1500, 250).unwrap());
+}
+
 /// A seed sent once: a query is its bodies alone, and no mask serves twice.
 #[test]
 fn one_seed_serves_a_client() {
@@ -210,105 +244,6 @@ fn queries_are_as_small_as_the_paper_s() {
     assert_eq!(bytes(Pirouette::describe(&set(INDEX, &[]), &workload).unwrap()), 36);
     // 12 bits of index, 7 bits a body.
     assert_eq!(bytes(PirouetteH::describe(&set(BITS, &[]), &workload).unwrap()), 32 + 11);
-}
-
-/// Keys that are missing, cut, of another set, or with numbers out of range are refused with the message's name.
-#[test]
-fn bad_keys_are_refused() {
-    let shape = Shape::new(50, 100).unwrap();
-    let mut context = context(1);
-    let params = set::<Index>(INDEX, &[]);
-    let (mut server, client) = parties(&params, shape, &mut context);
-    let keys = client.keys(&mut context).unwrap();
-    let other = set::<Index>(INDEX, &[("dimension = 40", "dimension = 38"), ("base_log2 = 4", "base_log2 = 5")]);
-    let foreign = parties(&other, shape, &mut context).1.keys(&mut context).unwrap();
-    let with = |name: &str, bytes: &dyn Fn(&[u8]) -> Vec<u8>| -> Vec<(&'static str, Frame)> {
-        let change = |(key, frame): &(&'static str, Frame)| {
-            let payload = if *key == name { bytes(frame.payload()) } else { frame.payload().to_vec() };
-            let mut builder = FrameBuilder::new(payload.len());
-            builder.payload_mut().copy_from_slice(&payload);
-            (*key, builder.finish(Pirouette::NAME, key))
-        };
-        keys.iter().map(change).collect()
-    };
-    for (i, (name, _)) in keys.iter().enumerate() {
-        let mut missing = keys.clone();
-        missing.remove(i);
-        let cut = with(name, &|bytes| bytes[1..].to_vec());
-        // Above every modulus that is not a power of two; for these, all values are in range.
-        let large = with(name, &|bytes| vec![0xff; bytes.len()]);
-        for bad in [missing, cut] {
-            let error = server.receive(&bad, &context).unwrap_err().to_string();
-            assert!(error.contains(name), "{name}: {error}");
-        }
-        let error = server.receive(&large, &context).err().map(|e| e.to_string());
-        assert!(error.as_ref().is_some_and(|e| e.contains(name)) || *name == keys::SWITCHING, "{name}: {error:?}");
-    }
-    // Gadgets of as many digits elsewhere: keys of the same lengths, which would answer with noise.
-    let twin = set::<Index>(INDEX, &[("base_log2 = 7", "base_log2 = 7\ndropped = 1"), ("dropped = 7", "dropped = 6")]);
-    let twins = parties(&twin, shape, &mut context).1.keys(&mut context).unwrap();
-    let error = server.receive(&twins, &context).unwrap_err().to_string();
-    assert!(error.contains("other parameters"), "{error}");
-    let error = server.receive(&foreign, &context).unwrap_err().to_string();
-    assert!(error.contains("other parameters"), "{error}");
-    assert!(server.receive(&keys, &context).is_ok());
-}
-
-/// Requests of sessions the server does not know, cut, or with another message.
-#[test]
-fn bad_queries_are_refused() {
-    let shape = Shape::new(50, 100).unwrap();
-    let mut context = context(1);
-    let (server, mut client) = parties(&set::<Index>(INDEX, &[]), shape, &mut context);
-    assert!(client.query(&[50], &mut context).unwrap_err().to_string().contains("out of range"));
-    let good = client.query(&[49], &mut context).unwrap();
-    for session in [0, 2, u64::MAX] {
-        let error = server.answer(&[Request { session, ..good.clone() }], None, &mut context).unwrap_err().to_string();
-        assert!(error.contains("no keys"), "{error}");
-    }
-    let short = FrameBuilder::new(35).finish(Pirouette::NAME, "query");
-    let foreign = FrameBuilder::new(36).finish(PirouetteH::NAME, "query");
-    for frame in [short, foreign] {
-        let bad = Request { messages: vec![("query", frame)], ..good.clone() };
-        assert!(server.answer(&[bad], None, &mut context).is_err());
-    }
-    // Any 36 bytes are a query of some index: the answer is noise, not a panic.
-    let random = FrameBuilder::new(36).finish(Pirouette::NAME, "query");
-    assert!(server.answer(&[Request { messages: vec![("query", random)], ..good }], None, &mut context).is_ok());
-    let mut early = Pirouette::client(&set(INDEX, &[]), shape, &mut context).unwrap();
-    assert!(early.query(&[0], &mut context).unwrap_err().to_string().contains("keys first"));
-}
-
-#[test]
-fn sets_out_of_range_are_refused_by_key() {
-    let cases = [
-        ("modulus_log2 = 44", "modulus_log2 = 62", "query.modulus_log2"),
-        ("body_bits = 32", "body_bits = 33", "query.body_bits"),
-        ("digit_bits = 3", "digit_bits = 9", "query.digit_bits"),
-        ("modulus_log2 = 18", "modulus_log2 = 8", "query.key_switching.modulus_log2"),
-        ("plain_modulus = 16", "plain_modulus = 15", "database.plain_modulus"),
-        ("first_bits = 3", "first_bits = 17", "database.first_bits"),
-        ("moduli = 1", "moduli = 3", "database.moduli"),
-        ("bits_per_step = 2", "bits_per_step = 3", "blind_rotation.bits_per_step"),
-        ("base_log2 = 8", "base_log2 = 28", "blind_rotation.base_log2"),
-        ("dropped = 7", "dropped = 70", "rgsw"),
-        ("dropped = 7", "dropped = 7\nspacing = 37", "rgsw.spacing"),
-        ("dropped = 7", "dropped = 7\nspacing = 38", "rgsw.spacing"),
-        ("kind = \"binary\"", "kind = \"uniform\"", "lwe.secret"),
-        ("dimension = 40", "dimension = 0", "lwe.dimension"),
-        ("degree = 64", "degree = 512", "response.degree"),
-        ("mask_modulus = 16760833", "mask_modulus = 16760832", "response.mask_modulus"),
-        ("body_modulus = 256", "body_modulus = 16", "response.body_modulus"),
-        ("protocol = \"pirouette\"", "protocol = \"respire\"", "protocol"),
-    ];
-    for (from, to, key) in cases {
-        let error = try_set::<Index>(INDEX, &[(from, to)]).unwrap_err().to_string();
-        assert!(error.contains(&format!("`{key}")), "{to}: {error}");
-    }
-    // An index that leaves no room for the rounded body.
-    let params = set::<Index>(INDEX, &[("body_bits = 32", "body_bits = 12")]);
-    let error = Pirouette::describe(&params, &Workload::new(Shape::new(1 << 20, 256).unwrap(), 1, 0).unwrap());
-    assert!(error.unwrap_err().to_string().contains("does not fit a query"));
 }
 
 /// The client's own records, encrypted: shapes of one polynomial, of several columns, of several parts; nothing of them is in the clear.

@@ -1,0 +1,142 @@
+//! From selectors to the item asked for: row, column, position.
+
+use lattice::convert::selector_tree;
+use lattice::{Rgsw, Rlwe};
+use ring::{Coefficient, Ntt, PolyMatrix, PolyPairs};
+
+use super::super::convert::Selectors;
+use super::super::form::Selecting;
+use super::super::keys::ServerKeys;
+use super::super::trace::Trace;
+use super::{Server, Store};
+use crate::clock::{Group, Turns};
+use crate::error::Result;
+use crate::folded::{Folding, Layout, Place};
+use crate::rlwe::{internal, workspace};
+use crate::scheme::Context;
+
+/// Bytes of a block of a streamed database, up to twice that and where it has so many: several times the last-level cache.
+const BLOCK_BYTES: u64 = 256 << 20;
+
+/// Cells of an encrypted database that are copied at a time.
+pub(in super::super) const CELLS: usize = 64;
+
+type Cell = Rlwe<u32, Coefficient>;
+
+impl<F: Selecting> Server<F> {
+    /// For each query the ciphertext of each part of the cell asked for. Columns are folded as they come.
+    pub(super) fn select_cells<'a>(
+        &'a self,
+        keys: &[&'a ServerKeys],
+        selectors: &'a [Selectors],
+        mut trace: Option<&mut (&mut Trace, Place)>,
+        context: &Context,
+    ) -> Result<Vec<Vec<Cell>>> {
+        let clock = &context.clock;
+        let vectors = clock.time("answer_selector", Group::Online, || {
+            let mut seen = trace.as_mut().map(|(trace, _)| &mut trace.leaves);
+            let vector = |(keys, selectors): (&&ServerKeys, &Selectors)| {
+                self.leaves(keys, selectors, seen.take(), context.threads)
+            };
+            keys.iter().zip(selectors).map(vector).collect::<Result<Vec<_>>>()
+        })?;
+        let folding = |(keys, selectors): (&&'a ServerKeys, &'a Selectors)| self.folding(keys, selectors);
+        let mut foldings: Vec<Folding> = keys.iter().zip(selectors).map(folding).collect();
+        let mut turns = Turns::new(clock);
+        self.columns(&vectors, context, |first, multiply| {
+            let products = turns.time("answer_first_dimension", multiply)?;
+            if let Some((trace, place)) = &mut trace {
+                let of_place = (first..).zip(&products[0]).filter(|(j, _)| j % self.layout().columns == place.column);
+                trace.products.extend(of_place.map(|(_, product)| product.clone()));
+            }
+            let mut queries = foldings.iter_mut().zip(products);
+            turns.time("answer_folding", || queries.try_for_each(|(folding, products)| folding.extend(products)))
+        })?;
+        let folded = turns.time("answer_folding", || foldings.into_iter().map(Folding::finish).collect());
+        turns.finish(Group::Online);
+        folded
+    }
+
+    /// Calls `each` for every block of the database, with its first column and with what gives, for each query, the ciphertexts of its
+    /// columns. Blocks of a streamed database are built, and given back, outside the clock.
+    fn columns(
+        &self,
+        vectors: &[PolyPairs],
+        context: &Context,
+        mut each: impl FnMut(usize, &dyn Fn() -> Result<Vec<Vec<Cell>>>) -> Result<()>,
+    ) -> Result<()> {
+        let vectors: Vec<&PolyPairs> = vectors.iter().collect();
+        let database = match &self.store {
+            Store::Whole(matrix) => return each(0, &|| self.selection.rows(matrix, &vectors)),
+            Store::Streamed(database) | Store::Encrypted(database) => database,
+        };
+        let all = self.layout().matrix_columns();
+        for first in (0..all).step_by(self.block_columns) {
+            let columns = first..all.min(first + self.block_columns);
+            let block = context.clock.outside(|| self.encoder.block(database, columns, context))?;
+            each(first, &|| self.selection.rows(&block, &vectors))?;
+            context.clock.outside(|| drop(block));
+        }
+        Ok(())
+    }
+
+    fn folding<'a>(&'a self, keys: &'a ServerKeys, selectors: &'a Selectors) -> Folding<'a> {
+        let [_, columns, _] = self.split(selectors);
+        self.selection.folding(keys.converter.output(), columns)
+    }
+
+    /// As [`Self::select_cells`], of the client's own encrypted columns.
+    pub(super) fn fold_encrypted(&self, keys: &ServerKeys, selectors: &Selectors) -> Result<Vec<Cell>> {
+        let mut folding = self.folding(keys, selectors);
+        keys.cells.chunks(CELLS).try_for_each(|cells| folding.extend(cells.to_vec()))?;
+        folding.finish()
+    }
+
+    /// The selectors of the row, of the column and of the position.
+    fn split<'a>(&self, selectors: &'a Selectors) -> [&'a [Rgsw<u32>]; 3] {
+        let layout = self.layout();
+        let (rows, rest) = selectors.split_at(layout.row_bits as usize);
+        let (columns, positions) = rest.split_at(layout.column_bits as usize);
+        [rows, columns, positions]
+    }
+
+    /// The vector that selects the row: an encryption of floor(Q / p) in its place, of zero in the others.
+    fn leaves(
+        &self,
+        keys: &ServerKeys,
+        selectors: &Selectors,
+        seen: Option<&mut Vec<Rlwe<u32, Ntt>>>,
+        threads: usize,
+    ) -> Result<PolyPairs> {
+        let [rows, _, _] = self.split(selectors);
+        let mut workspaces: Vec<_> = (0..threads.max(1)).map(|_| workspace()).collect();
+        let scale = u128::from(self.params.scale());
+        let tree = selector_tree(keys.converter.output(), &[scale], rows, &mut workspaces).map_err(internal)?;
+        let mut leaves = tree.into_ciphertexts();
+        leaves.truncate(self.layout().rows);
+        if let Some(seen) = seen {
+            seen.clone_from(&leaves);
+        }
+        self.selection.leaves_ntt(leaves)
+    }
+
+    /// The item asked for brought to position 0.
+    pub(super) fn rotate(
+        &self,
+        keys: &ServerKeys,
+        selectors: &Selectors,
+        parts: Vec<Rlwe<u32, Coefficient>>,
+    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+        let [_, _, positions] = self.split(selectors);
+        let mut workspace = workspace();
+        let rotate = |part| self.selection.position(keys.converter.output(), positions, part, &mut workspace);
+        parts.into_iter().map(rotate).collect()
+    }
+}
+
+/// Columns of a block of a streamed matrix: a power of two, so that blocks fold alone.
+pub(in super::super) fn block_columns(layout: &Layout, primes: usize) -> usize {
+    let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.rows, 1);
+    let columns = BLOCK_BYTES.div_ceil(column).next_power_of_two();
+    usize::try_from(columns).unwrap_or(usize::MAX).min(layout.matrix_columns())
+}

@@ -1,0 +1,108 @@
+//! What a server, a client and a set refuse.
+
+use rand_chacha::rand_core::RngCore;
+
+use super::*;
+
+/// Keys that are missing, cut, of another set, or with numbers out of range are refused with the message's name.
+#[test]
+fn bad_keys_are_refused() {
+    let shape = Shape::new(50, 100).unwrap();
+    let mut context = context(1);
+    let params = set::<Index>(INDEX, &[]);
+    let (mut server, client) = parties(&params, shape, &mut context);
+    let keys = client.keys(&mut context).unwrap();
+    let other = set::<Index>(INDEX, &[("dimension = 40", "dimension = 38"), ("base_log2 = 4", "base_log2 = 5")]);
+    let foreign = parties(&other, shape, &mut context).1.keys(&mut context).unwrap();
+    let with = |name: &str, bytes: &dyn Fn(&[u8]) -> Vec<u8>| -> Vec<(&'static str, Frame)> {
+        let change = |(key, frame): &(&'static str, Frame)| {
+            let payload = if *key == name { bytes(frame.payload()) } else { frame.payload().to_vec() };
+            let mut builder = FrameBuilder::new(payload.len());
+            builder.payload_mut().copy_from_slice(&payload);
+            (*key, builder.finish(Pirouette::NAME, key))
+        };
+        keys.iter().map(change).collect()
+    };
+    for (i, (name, _)) in keys.iter().enumerate() {
+        let mut missing = keys.clone();
+        missing.remove(i);
+        let cut = with(name, &|bytes| bytes[1..].to_vec());
+        // Above every modulus that is not a power of two; for these, all values are in range.
+        let large = with(name, &|bytes| vec![0xff; bytes.len()]);
+        for bad in [missing, cut] {
+            let error = server.receive(&bad, &context).unwrap_err().to_string();
+            assert!(error.contains(name), "{name}: {error}");
+        }
+        let error = server.receive(&large, &context).err().map(|e| e.to_string());
+        assert!(error.as_ref().is_some_and(|e| e.contains(name)) || *name == keys::SWITCHING, "{name}: {error:?}");
+    }
+    // Gadgets of as many digits elsewhere: keys of the same lengths, which would answer with noise.
+    let twin = set::<Index>(INDEX, &[("base_log2 = 7", "base_log2 = 7\ndropped = 1"), ("dropped = 7", "dropped = 6")]);
+    let twins = parties(&twin, shape, &mut context).1.keys(&mut context).unwrap();
+    let error = server.receive(&twins, &context).unwrap_err().to_string();
+    assert!(error.contains("other parameters"), "{error}");
+    let error = server.receive(&foreign, &context).unwrap_err().to_string();
+    assert!(error.contains("other parameters"), "{error}");
+    assert!(server.receive(&keys, &context).is_ok());
+}
+
+/// Requests of sessions the server does not know, cut, or with another message.
+#[test]
+fn bad_queries_are_refused() {
+    let shape = Shape::new(50, 100).unwrap();
+    let mut context = context(1);
+    let (server, mut client) = parties(&set::<Index>(INDEX, &[]), shape, &mut context);
+    assert!(client.query(&[50], &mut context).unwrap_err().to_string().contains("out of range"));
+    let good = client.query(&[49], &mut context).unwrap();
+    for session in [0, 2, u64::MAX] {
+        let error = server.answer(&[Request { session, ..good.clone() }], None, &mut context).unwrap_err().to_string();
+        assert!(error.contains("no keys"), "{error}");
+    }
+    let short = FrameBuilder::new(35).finish(Pirouette::NAME, "query");
+    let foreign = FrameBuilder::new(36).finish(PirouetteH::NAME, "query");
+    for frame in [short, foreign] {
+        let bad = Request { messages: vec![("query", frame)], ..good.clone() };
+        assert!(server.answer(&[bad], None, &mut context).is_err());
+    }
+    // Any 36 bytes are a query of some index: the answer is noise, not a panic.
+    for _ in 0..4 {
+        let mut random = FrameBuilder::new(36);
+        context.rng.fill_bytes(random.payload_mut());
+        let messages = vec![("query", random.finish(Pirouette::NAME, "query"))];
+        assert!(server.answer(&[Request { messages, ..good.clone() }], None, &mut context).is_ok());
+    }
+    let mut early = Pirouette::client(&set(INDEX, &[]), shape, &mut context).unwrap();
+    assert!(early.query(&[0], &mut context).unwrap_err().to_string().contains("keys first"));
+}
+
+#[test]
+fn sets_out_of_range_are_refused_by_key() {
+    let cases = [
+        ("modulus_log2 = 44", "modulus_log2 = 62", "query.modulus_log2"),
+        ("body_bits = 32", "body_bits = 33", "query.body_bits"),
+        ("digit_bits = 3", "digit_bits = 9", "query.digit_bits"),
+        ("modulus_log2 = 18", "modulus_log2 = 8", "query.key_switching.modulus_log2"),
+        ("plain_modulus = 16", "plain_modulus = 15", "database.plain_modulus"),
+        ("first_bits = 3", "first_bits = 17", "database.first_bits"),
+        ("moduli = 1", "moduli = 3", "database.moduli"),
+        ("bits_per_step = 2", "bits_per_step = 3", "blind_rotation.bits_per_step"),
+        ("base_log2 = 8", "base_log2 = 28", "blind_rotation.base_log2"),
+        ("dropped = 7", "dropped = 70", "rgsw"),
+        ("dropped = 7", "dropped = 7\nspacing = 37", "rgsw.spacing"),
+        ("dropped = 7", "dropped = 7\nspacing = 38", "rgsw.spacing"),
+        ("kind = \"binary\"", "kind = \"uniform\"", "lwe.secret"),
+        ("dimension = 40", "dimension = 0", "lwe.dimension"),
+        ("degree = 64", "degree = 512", "response.degree"),
+        ("mask_modulus = 16760833", "mask_modulus = 16760832", "response.mask_modulus"),
+        ("body_modulus = 256", "body_modulus = 16", "response.body_modulus"),
+        ("protocol = \"pirouette\"", "protocol = \"respire\"", "protocol"),
+    ];
+    for (from, to, key) in cases {
+        let error = try_set::<Index>(INDEX, &[(from, to)]).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{key}")), "{to}: {error}");
+    }
+    // An index that leaves no room for the rounded body.
+    let params = set::<Index>(INDEX, &[("body_bits = 32", "body_bits = 12")]);
+    let error = Pirouette::describe(&params, &Workload::new(Shape::new(1 << 20, 256).unwrap(), 1, 0).unwrap());
+    assert!(error.unwrap_err().to_string().contains("does not fit a query"));
+}
