@@ -42,16 +42,10 @@ fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, sums: 
     for (line, digits) in part.digits.chunks_exact(V).enumerate() {
         let mut entries = [_mm512_setzero_si512(); C];
         for (c, entries) in entries.iter_mut().enumerate() {
-            // The next columns are asked for by hand: a column is a page or less, and ends before the processor has learnt it. They are asked
-            // for in the order of memory, so that it sees one stream, not as many as columns.
-            // SAFETY: there are C columns of `height` entries, and in each as many lines from `first_row` on as digits;
-            // prefetches cannot fault.
-            *entries = unsafe {
-                let place = start.add(c * part.height + line * LINE);
-                let next = start.wrapping_add(COLUMNS * part.height + (line * C + c) * LINE);
-                _mm_prefetch::<_MM_HINT_T0>(next.cast());
-                _mm512_loadu_si512(place.cast())
-            };
+            // No prefetches: four columns are four streams that the processor follows by itself, and every line asked for by hand
+            // takes one of the few buffers that wait for memory.
+            // SAFETY: there are C columns of `height` entries, and in each as many lines from `first_row` on as digits.
+            *entries = unsafe { _mm512_loadu_si512(start.add(c * part.height + line * LINE).cast()) };
         }
         for (v, digits) in digits.iter().enumerate() {
             // SAFETY: a `Lanes` is 64 aligned bytes.
