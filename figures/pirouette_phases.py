@@ -105,6 +105,9 @@ def table(joined: pd.DataFrame, costs: UnitCosts) -> Table:
         "that over their number. Products with keys, digits, and reading the database come on top: the first dimension "
         "is bound by memory, not by its few transforms. Phase 0 is digits, bits, LWE to RGSW and selector.",
     ]
+    others = sorted({str(row["cpu"]) for row in rows} - {costs.machine})
+    if others:
+        notes.append(f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter.")
     title = "Pirouette: each step of an answer beside the time of its transforms alone"
     footnotes = mark_footnotes(lines) + cell_footnotes(lines)
     return Table(title, columns, lines, pd.DataFrame(data, columns=COLUMNS), footnotes, notes, "pirouette-phases")

@@ -111,6 +111,7 @@ def test_steps_stand_beside_their_transforms():
     assert data.loc[(1, "digits"), "bound_s"] == pytest.approx(6 * ROTATION * 1e-6)
     assert data.loc[(2, "digits"), "bound_s"] == pytest.approx(3 * ROTATION * 1e-6)
     assert data.loc[(1, "digits"), "measured_over_bound"] == pytest.approx(0.3 / (6 * ROTATION * 1e-6))
+    assert any(note.startswith("CAUTION: measured on some,") for note in table.notes)
     phase0 = next(r for r in table.rows if r.cells["step"].text == "phase 0")
     assert (phase0.cells["measured"].text, phase0.cells["share"].text) == ("1.60 s", "80")
 
