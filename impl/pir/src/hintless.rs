@@ -166,13 +166,6 @@ impl<P: Hintless> Scheme for P {
         server.update(changes, context)?;
         Ok(Vec::new())
     }
-
-    fn apply_update(_: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
-        match messages {
-            [] => Ok(()),
-            [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
-        }
-    }
 }
 
 /// A fresh public seed.

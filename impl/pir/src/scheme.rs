@@ -43,7 +43,7 @@ pub struct Context<'a> {
 pub struct Request {
     /// Messages by name.
     pub messages: Vec<(&'static str, Frame)>,
-    /// Number of indices asked for.
+    /// Number of queries in the messages: one for each index, or for each bucket where batches go to buckets.
     pub queries: u64,
     /// Which of the clients whose keys the server holds is asking, by the number the server gave it in the offline exchange; 0 where
     /// it holds none. A server knows it from the connection, so it is no part of a message.
@@ -55,7 +55,7 @@ pub struct Request {
 pub struct Response {
     /// Messages by name.
     pub messages: Vec<(&'static str, Frame)>,
-    /// Number of indices answered.
+    /// Number of queries answered.
     pub queries: u64,
 }
 
@@ -156,12 +156,21 @@ pub trait Scheme: Sized {
         context: &mut Context,
     ) -> Result<Vec<(&'static str, Frame)>>;
 
-    /// Brings a client up to date.
+    /// Brings a client up to date. One that holds nothing of the database has no messages to apply.
     ///
     /// # Errors
     /// A message that does not fit.
-    fn apply_update(client: &mut Self::Client, messages: &[(&'static str, Frame)], context: &mut Context)
-    -> Result<()>;
+    fn apply_update(
+        client: &mut Self::Client,
+        messages: &[(&'static str, Frame)],
+        context: &mut Context,
+    ) -> Result<()> {
+        let _ = (client, context);
+        match messages {
+            [] => Ok(()),
+            [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
+        }
+    }
 }
 
 /// A [`Description`] without the identity of its parameter set.

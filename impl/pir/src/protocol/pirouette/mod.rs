@@ -28,7 +28,7 @@ pub use query::{Bits, Index, SeedUse};
 use crate::clock::Group;
 use crate::database::{Database, Record};
 use crate::description::Direction;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::numbers::number_answers;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
 use crate::transcript::Link;
@@ -132,12 +132,5 @@ impl<F: Selecting> Scheme for Folding<F> {
     ) -> Result<Vec<(&'static str, Frame)>> {
         server.update(changes, context)?;
         Ok(Vec::new())
-    }
-
-    fn apply_update(_: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
-        match messages {
-            [] => Ok(()),
-            [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
-        }
     }
 }

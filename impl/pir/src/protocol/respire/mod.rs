@@ -17,7 +17,7 @@ pub use params::{Literal, Params};
 
 use crate::database::{Database, Record};
 use crate::description::Direction;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::numbers::number_answers;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
 use crate::transcript::Link;
@@ -89,12 +89,5 @@ impl Scheme for Respire {
     fn update(server: &mut Self::Server, changes: &[Change], _: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
         server.store.update(changes)?;
         Ok(Vec::new())
-    }
-
-    fn apply_update(_: &mut Self::Client, messages: &[(&'static str, Frame)], _: &mut Context) -> Result<()> {
-        match messages {
-            [] => Ok(()),
-            [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
-        }
     }
 }

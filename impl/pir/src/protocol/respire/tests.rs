@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rand::RngCore;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
@@ -38,6 +39,27 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     for &(records, bits) in ALL_SHAPES {
         check_everywhere::<Respire>(&set(&text()), records, bits, 1, 3);
     }
+}
+
+/// 32 KB, which are as many slots here as a record may have, an odd number of bits below that, and few bits.
+#[test]
+fn retrieves_records_up_to_32_kilobytes() {
+    let (mut context, params) = (context(), set(&text()));
+    for (records, bits) in [(2, 1 << 18), (3, (1 << 18) - 1), (9, 65_535), (50_001, 3)] {
+        let shape = Shape::new(records, bits).unwrap();
+        let database = Database::seeded([5; 16], shape);
+        let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
+        let mut client = Respire::client(&params, shape, &mut context).unwrap();
+        Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        for index in [0, records - 1, context.rng.next_u64() % records] {
+            let request = Respire::query(&mut client, &[index], &mut context).unwrap();
+            let response = Respire::answer(&server, &[request], &mut context).unwrap().remove(0);
+            let found = Respire::extract(&mut client, &response, &mut context).unwrap();
+            assert_eq!(found, [database.record(index).unwrap()], "{index} of {records} x {bits}");
+        }
+    }
+    let refused = params.layout(Shape::new(2, (1 << 18) + 1).unwrap()).unwrap_err().to_string();
+    assert!(refused.contains("at most 1024"), "{refused}");
 }
 
 #[test]
@@ -178,6 +200,52 @@ fn keys_of_another_set_and_keys_that_are_none_are_refused() {
         assert!(refused.unwrap_err().to_string().contains("has sent no keys"));
     }
     assert!(Respire::query(&mut client, &[100], &mut context).unwrap_err().to_string().contains("out of range"));
+}
+
+/// Queries and answers that are none: of other lengths, residues that are not below their primes, other numbers of queries, other messages,
+/// indices past the end. The client and the server serve on.
+#[test]
+fn bad_queries_and_answers_are_refused() {
+    let (mut context, shape) = (context(), Shape::new(100, 50).unwrap());
+    let database = Database::seeded([2; 16], shape);
+    for params in [set(&text()), bucketed(&text(), (2, 5, 3))] {
+        let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
+        let mut client = Respire::client(&params, shape, &mut context).unwrap();
+        Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        for index in [100, u64::MAX] {
+            let refused = Respire::query(&mut client, &[0, index], &mut context).unwrap_err().to_string();
+            assert!(refused.contains("out of range"), "{refused}");
+        }
+        let request = Respire::query(&mut client, &[99, 0], &mut context).unwrap();
+        let payload = request.messages[0].1.payload();
+        let framed = |name: &'static str, payload: &[u8]| {
+            let mut builder = crate::wire::FrameBuilder::new(payload.len());
+            builder.payload_mut().copy_from_slice(payload);
+            vec![(name, builder.finish(Respire::NAME, name))]
+        };
+        let mut large = payload.to_vec();
+        large[16..48].fill(0xff);
+        for (messages, queries, problem) in [
+            (framed("query", &payload[1..]), request.queries, "expected"),
+            (framed("query", &[payload, &[0]].concat()), request.queries, "expected"),
+            (framed("query", &large), request.queries, "not below its modulus"),
+            (request.messages.clone(), request.queries + 1, ""),
+            (framed("keys", payload), request.queries, "one message `query`"),
+            ([request.messages.clone(), request.messages.clone()].concat(), request.queries, "one message `query`"),
+        ] {
+            let bad = Request { messages, queries, session: request.session };
+            let refused = Respire::answer(&server, &[bad], &mut context).unwrap_err().to_string();
+            assert!(refused.contains("query") && refused.contains(problem), "{refused}");
+        }
+        let response = Respire::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+        let payload = response.messages[0].1.payload();
+        for messages in [framed("answer", &payload[1..]), framed("query", payload), Vec::new()] {
+            let bad = Response { messages, queries: response.queries };
+            assert!(Respire::extract(&mut client, &bad, &mut context).unwrap_err().to_string().contains("answer"));
+        }
+        let records = Respire::extract(&mut client, &response, &mut context).unwrap();
+        assert_eq!(records, [99, 0].map(|index| database.record(index).unwrap()));
+    }
 }
 
 /// Streaming gives the same answers; queries beyond one pass too.
