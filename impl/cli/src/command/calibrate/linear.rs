@@ -62,10 +62,16 @@ pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
     let sums = timer.warm(|| ring::matvec::matvec_new(kernel, &narrow, &queries, 1).map(drop))?;
     let narrow_adds = (rows * 32 * BATCH) as f64;
     let wide_adds = (rows * columns * BATCH) as f64;
-    let add = (together - sums) / (wide_adds - narrow_adds);
+    let add = slope((narrow_adds, sums), (wide_adds, together));
     costs.one("multiply_adds_packed", add);
     costs.one("row_sums", (sums - add * narrow_adds).max(0.0) / (rows * BATCH) as f64);
     Ok(())
+}
+
+/// Seconds an operation, from a few operations and many: at least a tenth of what each of the many took, since a disturbed call
+/// of few may even take longer.
+fn slope((few, short): (f64, f64), (many, long): (f64, f64)) -> f64 {
+    ((long - short) / (many - few)).max(0.1 * long / many)
 }
 
 /// The hint's products: a packed matrix times a dense one.
@@ -79,9 +85,10 @@ pub(super) fn matrices(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut
         let mut out = vec![0; rows * DIMENSION];
         times.push(timer.warm(|| ring::matmul::matmul_accumulate(kernel, &d, 0, &a, DIMENSION, &mut out, 1))?);
     }
-    let add = (times[1] - times[0]) / ((sizes[1] - sizes[0]) * depth * DIMENSION) as f64;
+    let adds = sizes.map(|rows| (rows * depth * DIMENSION) as f64);
+    let add = slope((adds[0], times[0]), (adds[1], times[1]));
     costs.one("matrix_multiply_adds", add);
-    let left = times[0] - add * (sizes[0] * depth * DIMENSION) as f64;
+    let left = times[0] - add * adds[0];
     costs.one("matrix_words", left.max(0.0) / (depth * DIMENSION) as f64);
 
     let rows = 64;
