@@ -143,6 +143,9 @@ impl TableBytes {
     }
 }
 
+/// Queries that a key is taken to serve where it serves many: samples of the instances that queries add to.
+pub(crate) const QUERIES_OF_A_KEY: u64 = 1 << 32;
+
 /// One LWE or RLWE instance that an observer of the messages holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceNote {
-    /// Published in a paper, repaired by hand from a published one, or found by the search.
+    /// Published in a paper, repaired by hand from a published one, found by the search, or a toy.
     pub kind: SourceKind,
     /// Paper the set is from or is derived from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -48,6 +48,8 @@ pub enum SourceKind {
     Repaired,
     /// Found by `pirlab-search`.
     Searched,
+    /// Small and fast, to show that a protocol works; may be insecure.
+    Toy,
 }
 
 /// Distribution of a secret's coefficients.

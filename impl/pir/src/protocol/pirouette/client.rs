@@ -28,9 +28,9 @@ const QUERIES_OF_A_SEED: u64 = 1 << 16;
 /// A client's secrets and queries under way.
 pub struct Client<F> {
     params: Params<F>,
-    layout: Layout,
+    pub(super) layout: Layout,
     responder: Responder,
-    secrets: Secrets,
+    pub(super) secrets: Secrets,
     /// Of queries.
     error: DiscreteGaussian,
     /// Tells this client's keys from another's in the noise log.
@@ -101,7 +101,8 @@ impl<F: Selecting> Client<F> {
         let session = self.session.ok_or_else(|| Error::message("query", "the server must have the keys first."))?;
         indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
         let encryption = *self.params.query.encryption();
-        let (seed, first) = match &mut self.seed {
+        encryption.check_queries(indices.len() as u64)?;
+        let (mut seed, first) = match &mut self.seed {
             None => (fresh(context), 0),
             Some((seed, served)) => {
                 let first = *served;
@@ -114,19 +115,13 @@ impl<F: Selecting> Client<F> {
                 (*seed, first)
             }
         };
-        let bits = index_bits(&self.layout);
-        let dimension = F::dimension(self.params.rlwe.degree, self.params.dimension);
-        let mut bodies = BitWriter::default();
-        let mut places = Vec::with_capacity(indices.len());
-        for (number, &index) in (first..).zip(indices) {
-            let place = self.layout.place(index);
-            let messages = self.params.query.messages(place.item, bits)?;
-            let masks = encryption.masks(&seed, number, messages.len(), dimension);
-            let noise = (&self.error, &mut context.rng);
-            encryption.encrypt(F::key(&self.secrets), &masks, &messages, noise, &mut bodies);
-            places.push(place);
-        }
-        let bodies = bodies.finish();
+        let places: Vec<Place> = indices.iter().map(|&index| self.layout.place(index)).collect();
+        let bodies = loop {
+            if let Some(bodies) = self.bodies(&seed, first, &places, context)? {
+                break bodies;
+            }
+            seed = fresh(context);
+        };
         let mut builder = FrameBuilder::new(encryption.seed_bytes() + bodies.len());
         let (own_seed, rest) = builder.payload_mut().split_at_mut(encryption.seed_bytes());
         own_seed.copy_from_slice(&seed[..own_seed.len()]);
@@ -134,6 +129,23 @@ impl<F: Selecting> Client<F> {
         self.requests.push(places);
         let query = builder.at_epoch(first as u16).finish(F::NAME, "query");
         Ok(Request { messages: vec![("query", query)], queries: indices.len() as u64, session })
+    }
+
+    /// The bodies of a request from its query number `first` on, under that seed; none if the seed does not suit them.
+    fn bodies(&self, seed: &QuerySeed, first: u64, places: &[Place], context: &mut Context) -> Result<Option<Vec<u8>>> {
+        let encryption = self.params.query.encryption();
+        let bits = index_bits(&self.layout);
+        let dimension = F::dimension(self.params.rlwe.degree, self.params.dimension);
+        let mut bodies = BitWriter::default();
+        for (number, place) in (first..).zip(places) {
+            let messages = self.params.query.messages(place.item, bits)?;
+            let masks = encryption.masks(seed, number, messages.len(), dimension);
+            let noise = (&self.error, &mut context.rng);
+            if !encryption.encrypt(F::key(&self.secrets), &masks, &messages, noise, &mut bodies) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(bodies.finish()))
     }
 
     /// The records of the oldest open request.

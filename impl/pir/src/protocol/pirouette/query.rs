@@ -14,6 +14,9 @@ use crate::params::ErrorSize;
 use crate::rlwe::{Rlwe, internal};
 use crate::wire::{BitReader, BitWriter};
 
+/// Most bits that seeds are chosen for: each doubles what a query costs the client.
+const MAX_CHOSEN_BITS: u32 = 12;
+
 /// What a query's masks expand from.
 pub type QuerySeed = [u8; DRBG_SEED_BYTES];
 
@@ -36,6 +39,9 @@ pub struct IndexLiteral {
     pub modulus_log2: u32,
     /// Bits to which its body is rounded.
     pub body_bits: u32,
+    /// log2 of how much less than at random the rounding may err: the client draws seeds, 2^chosen_bits on average, until it does.
+    #[serde(default)]
+    pub chosen_bits: u32,
     /// Size of its error, before the rounding.
     pub error: ErrorSize,
     /// Bits of a digit of the index.
@@ -85,6 +91,8 @@ pub struct Encryption {
     pub modulus_log2: u32,
     /// Bits to which a body is rounded.
     pub body_bits: u32,
+    /// Bodies are sent that their rounding changes by at most half a unit over 2^chosen_bits.
+    pub chosen_bits: u32,
     /// Size of the error, before the rounding.
     pub error: StdDev,
     /// When a client draws a seed.
@@ -92,14 +100,32 @@ pub struct Encryption {
 }
 
 impl Encryption {
-    fn try_new(modulus_log2: u32, body_bits: u32, error: ErrorSize, seed: SeedUse) -> Result<Self> {
+    fn try_new(
+        modulus_log2: u32,
+        (body_bits, chosen_bits): (u32, u32),
+        error: ErrorSize,
+        seed: SeedUse,
+    ) -> Result<Self> {
         if !(1..=modulus_log2.min(32)).contains(&body_bits) {
             return Err(Error::value(
                 "query.body_bits",
                 format!("{body_bits} is not between 1 and {}.", modulus_log2.min(32)),
             ));
         }
-        Ok(Self { modulus_log2, body_bits, error: checked_error("query.error", error)?, seed })
+        let most = (modulus_log2 - body_bits).saturating_sub(1).min(MAX_CHOSEN_BITS);
+        if chosen_bits > most {
+            let problem = format!(
+                "{chosen_bits} is not between 0 and {most}: the bits rounded off less one, {MAX_CHOSEN_BITS} at most."
+            );
+            return Err(Error::value("query.chosen_bits", problem));
+        }
+        if chosen_bits > 0 && seed == SeedUse::PerClient {
+            return Err(Error::value(
+                "query.chosen_bits",
+                "seeds cannot be chosen where one serves a client: leave it out, or query.seed.",
+            ));
+        }
+        Ok(Self { modulus_log2, body_bits, chosen_bits, error: checked_error("query.error", error)?, seed })
     }
 
     /// The modulus.
@@ -111,6 +137,17 @@ impl Encryption {
     /// Bits that rounding takes off a body.
     pub(super) fn rounded_bits(&self) -> u32 {
         self.modulus_log2 - self.body_bits
+    }
+
+    /// Refuses requests of several queries where seeds are chosen: one seed would have to suit all.
+    pub(super) fn check_queries(&self, queries: u64) -> Result<()> {
+        if self.chosen_bits > 0 && queries > 1 {
+            return Err(Error::Workload(format!(
+                "{queries} queries in a request share a seed, which this set chooses to suit one: send them one by one, or take a set \
+                 without query.chosen_bits."
+            )));
+        }
+        Ok(())
     }
 
     /// Bytes of a request's seed.
@@ -144,8 +181,15 @@ impl Encryption {
         numbers.chunks_exact(dimension).map(<[u64]>::to_vec).collect()
     }
 
-    /// The rounded body of an encryption of `message` under `key` with that mask.
-    fn body(&self, key: &LweKey, mask: &[u64], message: u64, error: &DiscreteGaussian, rng: &mut impl RngCore) -> u32 {
+    /// The rounded body of an encryption of `message` under `key` with that mask; none if its rounding errs by too much.
+    fn body(
+        &self,
+        key: &LweKey,
+        mask: &[u64],
+        message: u64,
+        error: &DiscreteGaussian,
+        rng: &mut impl RngCore,
+    ) -> Option<u32> {
         // Arithmetic modulo 2^64 is arithmetic modulo every smaller power of two.
         let product = mask
             .iter()
@@ -153,11 +197,14 @@ impl Encryption {
             .fold(0u64, |sum, (a, s)| sum.wrapping_add(a.wrapping_mul(i64::from(*s) as u64)));
         let body = product.wrapping_add(message).wrapping_add(i64::from(error.sample(rng)) as u64);
         let rounded = self.rounded_bits();
-        let half = if rounded > 0 { 1 << (rounded - 1) } else { 0 };
-        ((body.wrapping_add(half) >> rounded) & ((1 << self.body_bits) - 1)) as u32
+        let half = if rounded > 0 { 1u64 << (rounded - 1) } else { 0 };
+        let up = body.wrapping_add(half);
+        // Of `up` the bits rounded off, less half, are what rounding takes from the body.
+        let taken = (up & ((1 << rounded) - 1)).abs_diff(half);
+        (taken <= half >> self.chosen_bits).then_some((up >> rounded & ((1 << self.body_bits) - 1)) as u32)
     }
 
-    /// Appends the bodies of encryptions of `messages` to a request.
+    /// Appends the bodies of encryptions of `messages` to a request; false if one is to be drawn again under another seed.
     pub(super) fn encrypt(
         &self,
         key: &LweKey,
@@ -165,10 +212,12 @@ impl Encryption {
         messages: &[u64],
         (error, rng): (&DiscreteGaussian, &mut impl RngCore),
         out: &mut BitWriter,
-    ) {
+    ) -> bool {
         for (mask, message) in masks.iter().zip(messages) {
-            out.put(self.body(key, mask, *message, error, rng), self.body_bits);
+            let Some(body) = self.body(key, mask, *message, error, rng) else { return false };
+            out.put(body, self.body_bits);
         }
+        true
     }
 
     /// The ciphertexts of those masks and the next bodies of a request.
@@ -184,7 +233,7 @@ impl Encryption {
 impl Index {
     /// The query of a set.
     pub(super) fn try_new(literal: IndexLiteral, rlwe: &Rlwe) -> Result<Self> {
-        let IndexLiteral { modulus_log2, body_bits, error, digit_bits, seed, key_switching } = literal;
+        let IndexLiteral { modulus_log2, body_bits, chosen_bits, error, digit_bits, seed, key_switching } = literal;
         let two_n = 1 + rlwe.degree.ilog2();
         if !(two_n..=61).contains(&modulus_log2) {
             return Err(Error::value(
@@ -200,7 +249,7 @@ impl Index {
             ));
         }
         Ok(Self {
-            encryption: Encryption::try_new(modulus_log2, body_bits, error, seed)?,
+            encryption: Encryption::try_new(modulus_log2, (body_bits, chosen_bits), error, seed)?,
             digit_bits,
             switching: KeySwitching::try_new(key_switching, rlwe)?,
         })
@@ -231,7 +280,7 @@ impl Bits {
     /// The query of a set.
     pub(super) fn try_new(literal: BitsLiteral, rlwe: &Rlwe) -> Result<Self> {
         let BitsLiteral { body_bits, error, seed } = literal;
-        let encryption = Encryption::try_new(1 + rlwe.degree.ilog2(), body_bits, error, seed)?;
+        let encryption = Encryption::try_new(1 + rlwe.degree.ilog2(), (body_bits, 0), error, seed)?;
         Ok(Self { encryption })
     }
 }

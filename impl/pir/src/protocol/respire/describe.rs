@@ -11,7 +11,7 @@ use super::query::query_bytes;
 use super::server::BATCH;
 use super::store::BLOCK_BYTES;
 use crate::buckets::Buckets;
-use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::description::{Direction, LweInstance, MemoryMap, QUERIES_OF_A_KEY, TableBytes};
 use crate::error::Result;
 use crate::folded::Layout;
 use crate::params::FINGERPRINT_BYTES;
@@ -265,7 +265,9 @@ fn instances(params: &Params, layout: &Layout) -> Vec<LweInstance> {
     let levels = u64::from(params.rlwe.degree.ilog2());
     let [leaf_count, row_count] = coefficients(layout, params.lengths.selector as usize);
     let keys = n * (levels * (leaf_expansion + selector_expansion) + 2 * conversion);
-    let main = params.rlwe.instance("queries_and_keys", keys + (leaf_count + row_count) as u64, "the record asked for");
+    let queries = count(&[QUERIES_OF_A_KEY, (leaf_count + row_count) as u64]);
+    let main =
+        params.rlwe.instance("queries_and_keys", keys.saturating_add(queries), "every record asked for under the key");
     let vector_length = params.vector_length as u64;
     let own = LweInstance {
         name: "vector_keys".into(),

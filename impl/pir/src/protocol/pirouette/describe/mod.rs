@@ -15,16 +15,13 @@ use super::params::{BalancedGadget, Params};
 use super::query::{Encryption, QuerySeed, SeedUse};
 use super::server::{CELLS, block_columns};
 use super::trace::index_bits;
-use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::description::{Direction, LweInstance, MemoryMap, QUERIES_OF_A_KEY, TableBytes};
 use crate::error::Result;
 use crate::folded::{Layout, Responder, ResponseParams};
 use crate::params::SecretKind;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, operations};
 use crate::workload::Workload;
-
-/// Queries that one key is taken to serve: samples of the instances that a query adds to.
-const QUERIES_OF_A_KEY: u64 = 1 << 32;
 
 /// What all parts of a description read.
 struct Described<'a, F> {
@@ -40,6 +37,7 @@ pub(super) fn describe<F: Selecting>(params: &Params<F>, workload: &Workload) ->
     let ring = params.ring(Kernel::Scalar)?;
     let layout = params.layout(workload.shape)?;
     params.check_streaming(workload.streamed)?;
+    params.query.encryption().check_queries(workload.queries)?;
     let described = Described {
         params,
         layout,
@@ -97,7 +95,7 @@ impl<F: Selecting> Described<'_, F> {
             query,
         } = self.params;
         let ResponseParams { degree: response_degree, mask_modulus, body_modulus, base } = response;
-        let Encryption { modulus_log2, body_bits, error, seed } = query.encryption();
+        let Encryption { modulus_log2, body_bits, chosen_bits, error, seed } = query.encryption();
         let (digits, digit_bits) = digits_of(self.params, self.bits);
         let [p, q] = rlwe.primes;
         let first_modulus = if database.moduli == 1 { p.to_string() } else { format!("{p} * {q}") };
@@ -112,6 +110,7 @@ impl<F: Selecting> Described<'_, F> {
             "first_dimension_modulus": first_modulus,
             "query_modulus": format!("2^{modulus_log2}"),
             "query_body_modulus": format!("2^{body_bits}"),
+            "query_chosen_bits": chosen_bits,
             "query_error_stddev": error.0,
             "seed_sent": match seed { SeedUse::PerQuery => "per_query", SeedUse::PerClient => "per_client" },
             "index_bits": self.bits,
@@ -287,8 +286,9 @@ impl<F: Selecting> Described<'_, F> {
         let encrypted = if self.params.database.encrypted { self.layout.matrix_columns() as u64 } else { 0 };
         let rows: u64 = self.key_rows().iter().sum::<u64>() + encrypted;
         let mut instances = vec![rlwe.instance("ring", rows * n, all)];
-        let Encryption { modulus_log2, body_bits: _, error, seed: _ } = query.encryption();
-        // The body is rounded after the error is added: what is published is less than this.
+        let Encryption { modulus_log2, body_bits: _, chosen_bits: _, error, seed: _ } = query.encryption();
+        // The body is rounded after the error is added: what is published is less than this. That a seed is chosen for it tells that
+        // the bits rounded off are small: they are part of this instance, and a choice by mask and body alone takes more of its samples.
         instances.push(match query.switching() {
             Some(_) => lwe("query", n, *modulus_log2, rlwe.secret, error.0, QUERIES_OF_A_KEY),
             None => {

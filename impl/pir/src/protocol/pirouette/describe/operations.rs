@@ -110,6 +110,7 @@ impl<F: Selecting> Described<'_, F> {
                 "digits": count(&[compression, response_length, n]),
             }),
         );
+        let tries = 1 << self.params.query.encryption().chosen_bits;
         let key_rows: u64 = self.key_rows().iter().sum();
         let encoded = if self.workload.streamed { 0 } else { count(&[layout.rows as u64, columns, matrix_primes]) };
         let mut all = operations(json!({
@@ -120,8 +121,8 @@ impl<F: Selecting> Described<'_, F> {
             },
             "key_expansion": { "prg_bytes": count(&[key_rows, rlwe.poly_bytes()]) },
             "query": {
-                "prg_bytes": count(&[queries, bodies, dimension, mask_bytes]),
-                "gaussian_samples": count(&[queries, bodies]),
+                "prg_bytes": count(&[tries, queries, bodies, dimension, mask_bytes]),
+                "gaussian_samples": count(&[tries, queries, bodies]),
             },
             "answer": answer,
             "extract": { "phases": 1 },

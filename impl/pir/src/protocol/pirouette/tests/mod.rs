@@ -8,13 +8,13 @@ use super::*;
 use crate::params::ParameterSet;
 use crate::progress::Silent;
 use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds};
-use crate::wire::FrameBuilder;
+use crate::wire::{BitReader, FrameBuilder};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
 const COMMON: &str = r#"
 title = "test"
 [source]
-kind = "repaired"
+kind = "toy"
 [rlwe]
 degree = 256
 modulus = "268369921 * 249561089"
@@ -235,6 +235,41 @@ fn seeds_of_queries_differ() {
     let mut seed = || client.query(&[1], &mut context).unwrap().messages[0].1.payload()[..32].to_vec();
     let (one, other) = (seed(), seed());
     assert_ne!(one, other);
+}
+
+/// A chosen seed is one under which the rounding errs by little; it suits one query, so a request has one, and a seed for all none.
+#[test]
+fn seeds_are_chosen_for_their_rounding() {
+    let shape = Shape::new(300, 100).unwrap();
+    let params = set::<Index>(INDEX, &[("body_bits = 32", "body_bits = 20\nchosen_bits = 4")]);
+    answers(&params, shape, &[0, 5, 299], 1);
+    let mut context = context(1);
+    let (_, mut client) = parties(&params, shape, &mut context);
+    let encryption = *params.query.encryption();
+    for index in 0..20 {
+        let request = client.query(&[index], &mut context).unwrap();
+        let payload = request.messages[0].1.payload();
+        assert_eq!(payload.len(), 32 + 3);
+        let seed: query::QuerySeed = payload[..32].try_into().unwrap();
+        let masks = encryption.masks(&seed, 0, 1, params.rlwe.degree);
+        let sent = encryption.read(masks, &mut BitReader::new(&payload[32..])).remove(0);
+        let (item, bits) = (client.layout.place(index).item, trace::index_bits(&client.layout));
+        let message = params.query.messages(item, bits).unwrap()[0];
+        let error = query::centred_error(Index::key(&client.secrets), &sent, message).unwrap();
+        // Half a unit of 2^24 over 2^4, and the error before the rounding.
+        assert!(error.abs() <= f64::from(1 << 19) + 8.0 * 3.2, "{error}");
+    }
+    let refused = client.query(&[1, 2], &mut context).map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("chosen_bits"), "{refused}");
+    let workload = Workload::new(shape, 2, 0).unwrap();
+    assert!(Pirouette::describe(&params, &workload).unwrap_err().to_string().contains("one by one"));
+    for changes in [
+        ("body_bits = 32", "body_bits = 32\nchosen_bits = 12"),
+        ("body_bits = 32", "body_bits = 32\nchosen_bits = 2\nseed = \"per_client\""),
+    ] {
+        let problem = try_set::<Index>(INDEX, &[changes]).map(|_| ()).unwrap_err().to_string();
+        assert!(problem.contains("query.chosen_bits"), "{problem}");
+    }
 }
 
 #[test]
