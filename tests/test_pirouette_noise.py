@@ -85,13 +85,17 @@ def test_forms_of_the_rotation_broadcast():
     np.testing.assert_allclose(rotated.variance / rotated.variance[0], [1, 3, 2, 4])
 
 
-def test_compensation_takes_the_mean_of_a_binary_key_off():
+@pytest.mark.parametrize("weight", [None, 32])
+def test_compensation_halves_the_error_of_keys_of_zeros_and_ones(weight):
     rng = np.random.default_rng(2)
     n, samples, ratio = 600, 4000, 1 << 8
     a, z = rng.integers(0, 1 << 20, (samples, n)), rng.integers(0, 2, (samples, n))
+    if weight is not None:
+        z = rng.permuted(np.tile(np.arange(n) < weight, (samples, 1)), axis=1)
     rounding = np.rint(a / ratio) - a / ratio
     error = -np.sum(rounding * (z - 0.5), axis=1)
-    predicted = circuit.compensated_modulus_switch(n, Secret.binary(), 1.0, Noise(0.0)).variance - 1 / 12
+    key = Secret.binary() if weight is None else Secret(weight / n, weight / n)
+    predicted = circuit.compensated_modulus_switch(n, key, 1.0, Noise(0.0)).variance - 1 / 12
     assert np.mean(error**2) == pytest.approx(predicted, rel=VARIANCE_TOLERANCE)
     assert predicted == pytest.approx(n / 48)
 

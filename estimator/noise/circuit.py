@@ -46,10 +46,11 @@ def _by_form(table: dict[tuple[bool, bool], float], joint: Numbers, ternary: Num
 
 
 def compensated_modulus_switch(dimension: Numbers, secret: Secret, ratio_square: Numbers, noise: Noise) -> Noise:
-    """LWE to a smaller power of two, the mean of the roundings' sum taken off the body:
+    """LWE to a smaller power of two, half the sum of the mask's roundings taken off the body where the key has no minus ones:
 
-    V' = ratio^2 V + (1 + n (E[s^2] - E[s]^2))/12: each rounding meets s_i - E[s], so that a binary key adds n/48
-    where rounding alone adds n/24.
+    V' = ratio^2 V + (1 + n w)/12: each rounding then meets s_i - 1/2, whose square is w = 1/4 for any key of zeros and ones,
+    uniform or of fixed weight; other keys are switched without, w = E[s^2].
     """
-    centred = np.asarray(secret.square) - np.square(secret.mean)
-    return noise.scaled(ratio_square) + Noise((1 + np.multiply(dimension, centred)) / 12)
+    square = np.asarray(secret.square)
+    met = np.where(square == secret.mean, 0.25, square)
+    return noise.scaled(ratio_square) + Noise((1 + np.multiply(dimension, met)) / 12)

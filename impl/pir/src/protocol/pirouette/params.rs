@@ -57,7 +57,7 @@ pub struct Literal<Q> {
 pub struct SmallLiteral {
     /// Dimension n.
     pub dimension: u32,
-    /// Distribution of the secret z: binary or ternary.
+    /// Distribution of the secret z, of ones, zeros and minus ones.
     pub secret: SecretKind,
 }
 
@@ -256,7 +256,7 @@ impl<F> Params<F> {
     /// What blind-rotation keys depend on beside the gadget.
     pub(super) fn shape(&self) -> RotationShape {
         let secret = match self.small_secret {
-            SecretKind::Binary {} => SmallSecret::Binary,
+            SecretKind::Binary {} | SecretKind::FixedWeight { minus: 0, .. } => SmallSecret::Binary,
             _ => SmallSecret::Ternary,
         };
         RotationShape { dimension: self.dimension, secret, form: self.form }
@@ -312,13 +312,16 @@ fn small_secret(lwe: &SmallLiteral) -> Result<()> {
     }
     match lwe.secret {
         SecretKind::Binary {} | SecretKind::Ternary {} => Ok(()),
-        SecretKind::FixedWeight { .. } => Err(Error::value(
-            "lwe.secret",
-            "a key of fixed weight has a mean that the switch to 2N does not compensate: write binary or ternary.",
-        )),
+        SecretKind::FixedWeight { plus, minus } => {
+            let weight = plus.saturating_add(minus);
+            if (1..=lwe.dimension).contains(&weight) {
+                return Ok(());
+            }
+            Err(Error::value("lwe.secret", format!("weight {weight} in dimension {}.", lwe.dimension)))
+        }
         SecretKind::Uniform {} | SecretKind::UniformRange { .. } | SecretKind::Gaussian { .. } => Err(Error::value(
             "lwe.secret",
-            "blind rotations take keys of ones, zeros and minus ones: write binary or ternary.",
+            "blind rotations take keys of ones, zeros and minus ones: write binary, ternary or fixed_weight.",
         )),
     }
 }
