@@ -46,10 +46,10 @@ def _by_form(table: dict[tuple[bool, bool], float], joint: Numbers, ternary: Num
 
 
 def compensated_modulus_switch(dimension: Numbers, secret: Secret, ratio_square: Numbers, noise: Noise) -> Noise:
-    """LWE to a smaller power of two, half the sum of the mask's roundings taken off the body where the key has no minus ones:
+    """LWE to a smaller power of two, half the sum of the mask's roundings taken off the body if no key bit is -1:
 
-    V' = ratio^2 V + (1 + n w)/12: each rounding then meets s_i - 1/2, whose square is w = 1/4 for any key of zeros and ones,
-    uniform or of fixed weight; other keys are switched without, w = E[s^2].
+    V' = ratio^2 V + (1 + n w)/12: each rounding then meets s_i - 1/2, whose square is w = 1/4 for any key of zeros
+    and ones, uniform or of fixed weight; other keys are switched without, w = E[s^2].
     """
     square = np.asarray(secret.square)
     met = np.where(square == secret.mean, 0.25, square)
