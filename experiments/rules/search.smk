@@ -52,10 +52,12 @@ rule part:
         touch(f"{RESULTS}/search/{{sweep}}/{{part}}.done"),
     log:
         f"{RESULTS}/logs/search/{{sweep}}/{{part}}.log",
+    params:
+        results=lambda wildcards, output: Path(output[0]).parents[1],
     conda:
         ENVIRONMENT
     shell:
-        "pirlab-search --sweep {input.file} --part {wildcards.part} --results {RESULTS}/search > {log} 2>&1"
+        "pirlab-search --sweep {input.file} --part {wildcards.part} --results {params.results} > {log} 2>&1"
 
 
 rule table:
@@ -66,10 +68,12 @@ rule table:
         f"{RESULTS}/search/{{sweep}}.csv",
     log:
         f"{RESULTS}/logs/search/{{sweep}}/table.log",
+    params:
+        results=lambda wildcards, output: Path(output[0]).parent,
     conda:
         ENVIRONMENT
     shell:
-        "pirlab-search --sweep {input.file} --results {RESULTS}/search > {log} 2>&1"
+        "pirlab-search --sweep {input.file} --results {params.results} > {log} 2>&1"
 
 
 rule sets:
