@@ -34,7 +34,7 @@ const NOISE_SAMPLES: u64 = 1 << 14;
 const NOISE_SECONDS: f64 = 2.0;
 /// and over so many values at every stage, which tell its standard deviation to a few percent,
 const NOISE_LEAST_SAMPLES: u64 = 1 << 10;
-/// unless that takes longer than so many seconds.
+/// unless that takes longer than so many seconds, and longer than the repetitions took: many repetitions are a wish for certainty.
 const NOISE_LEAST_SECONDS: f64 = 20.0;
 
 /// Most changed records that are asked for after an update.
@@ -103,6 +103,8 @@ pub struct Run<'a, S: Scheme> {
     link: Link,
     choices: Box<dyn RngCore>,
     done: u64,
+    /// Seconds that the repetitions took.
+    spent: f64,
     correct: Correct,
 }
 
@@ -151,6 +153,7 @@ impl<'a, S: Scheme> Run<'a, S> {
             // Which records are asked for is not secret here: a fixed stream makes runs comparable.
             choices: Box::new(Prg::new(*b"pirlab choices 1").rng()),
             done: 0,
+            spent: 0.0,
             correct: Correct::default(),
         })
     }
@@ -277,22 +280,28 @@ impl<S: Scheme> Session for Run<'_, S> {
     fn repetition(&mut self) -> Result<()> {
         let indices = self.indices(self.done);
         let purpose = if self.done == 0 { Purpose::Transcript } else { Purpose::Comparison };
+        let start = Instant::now();
         self.exchange(&indices, purpose)?;
+        self.spent += start.elapsed().as_secs_f64();
         self.done += 1;
         Ok(())
     }
 
     fn measure_noise(&mut self) -> Result<()> {
         let start = Instant::now();
+        let least_seconds = NOISE_LEAST_SECONDS.max(self.spent);
         self.context.clock.pause(true);
+        let mut diagnosed = false;
         // A protocol that decrypts nothing has no noise.
         while let Some(coverage) = self.context.noise.coverage() {
             let spent = start.elapsed().as_secs_f64();
             let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
-            let least = coverage.least_samples >= NOISE_LEAST_SAMPLES || spent > NOISE_LEAST_SECONDS;
-            if (coverage.keys >= NOISE_KEYS || S::ONE_KEY) && samples && least {
+            let least = coverage.least_samples >= NOISE_LEAST_SAMPLES || spent > least_seconds;
+            // Stages within an answer are known from the first diagnosis on.
+            if (coverage.keys >= NOISE_KEYS || S::ONE_KEY) && samples && least && diagnosed {
                 break;
             }
+            diagnosed = true;
             let indices = self.indices(self.done);
             self.exchange(&indices, Purpose::Diagnosis)?;
             self.done += 1;

@@ -37,6 +37,11 @@ impl Encoder {
         &self.layout
     }
 
+    /// The ring of the polynomials.
+    pub(super) fn ring(&self) -> &Ring<u32> {
+        &self.ring
+    }
+
     /// All rows of some columns of the matrix: a block, as large as its range of columns. The whole matrix is the block of all
     /// columns; a matrix beyond memory is streamed block by block.
     ///

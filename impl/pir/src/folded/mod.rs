@@ -7,6 +7,7 @@
 mod encode;
 mod fold;
 mod layout;
+mod matrix;
 mod response;
 mod select;
 #[cfg(test)]
@@ -15,5 +16,6 @@ mod tests;
 pub use encode::Encoder;
 pub use fold::Folding;
 pub use layout::{Dimensions, Layout, Place};
+pub use matrix::{Columns, Matrix};
 pub use response::{Responder, ResponseKey, ResponseParams};
 pub use select::Selection;

@@ -101,7 +101,7 @@ impl EncryptedIndex<'_> {
     /// The bits of each digit are taken and converted while the next digits are still to be found: floors come one after the other, but
     /// wait for no bit.
     fn convert_overlapped(&self, threads: usize) -> Result<Converted> {
-        let convert = |number: u32, digit: Lwe| -> Result<Converted> {
+        let converted = |number: u32, digit: Lwe| -> Result<Converted> {
             let mut bits = self.bits_of(number, &[digit]).map_err(internal)?;
             // Two digits at a time or more: each takes half of the threads.
             bits.selectors = convert(self.keys, &bits.small, threads / 2)?;
@@ -112,7 +112,7 @@ impl EncryptedIndex<'_> {
             let (mut rest, mut workspace) = (self.query.clone(), workspace());
             for (number, out) in (0..).zip(&mut digits) {
                 let digit = self.bootstrapper.digit(&self.layout, &rest, number)?;
-                scope.spawn(move |_| *out = convert(number, digit));
+                scope.spawn(move |_| *out = converted(number, digit));
                 if number + 1 < self.layout.digits() {
                     rest = self.bootstrapper.floor(&self.layout, &rest, number, &mut workspace)?;
                 }

@@ -9,11 +9,10 @@ use super::keys::ServerKeys;
 use super::params::{Bases, Lengths, Params};
 use super::query::query_bytes;
 use super::server::BATCH;
-use super::store::BLOCK_BYTES;
 use crate::buckets::Buckets;
 use crate::description::{Direction, LweInstance, MemoryMap, QUERIES_OF_A_KEY, TableBytes};
 use crate::error::Result;
-use crate::folded::Layout;
+use crate::folded::{Layout, Matrix};
 use crate::params::FINGERPRINT_BYTES;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
@@ -113,13 +112,6 @@ fn key_bytes(params: &Params) -> u64 {
         + vectors * small
 }
 
-/// A streamed block, or the whole matrix if that is smaller.
-fn block_bytes(params: &Params, layout: &Layout) -> u64 {
-    let all = layout.stored_bytes(params.matrix_primes);
-    let column = all / layout.matrix_columns() as u64;
-    all.min(column * (BLOCK_BYTES / column.max(1)).max(1))
-}
-
 fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
     let Load { workload, layout, queries, .. } = *load;
     let poly = params.rlwe.poly_bytes();
@@ -129,19 +121,26 @@ fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
     let server = vec![TableBytes::new("database", database), TableBytes::new("keys", keys)];
     let group = load.rounds().min(BATCH as u64);
     let matrix_poly = 4 * (params.rlwe.degree * params.matrix_primes) as u64;
-    let (rows, columns) = (layout.rows as u64, layout.matrix_columns() as u64);
+    let rows = layout.rows as u64;
+    // Columns at a time, and what they take where they are built: all of a matrix that is in memory.
+    let (columns, block) = if workload.streamed {
+        let columns = Matrix::columns_of_blocks(layout, params.matrix_primes);
+        (columns as u64, columns as u64 * layout.stored_bytes(params.matrix_primes) / layout.matrix_columns() as u64)
+    } else {
+        (layout.matrix_columns() as u64, 0)
+    };
     let selectors = u64::from(layout.column_bits + layout.position_bits) * 4 * params.lengths.selector * poly;
-    // Leaves: the tree's, those in the NTT domain and the vector made of them; then the vectors, and the columns as products and as
-    // ciphertexts.
+    // Leaves: the tree's, those in the NTT domain and the vector made of them; then the vectors, the columns as products and as
+    // ciphertexts, and what is folded and waits a level each.
     let leaves = rows * (2 * poly + 4 * matrix_poly);
     let vectors = group * rows * 2 * matrix_poly;
-    let products = group * columns * 2 * (matrix_poly + poly);
+    let waiting = layout.parts as u64 + u64::from(layout.column_bits);
+    let products = group * 2 * (columns * (matrix_poly + poly) + waiting * poly);
     // Projected, and in the order of the request.
     let slots = count(&[queries, layout.slots as u64, 4 * poly]);
-    let streamed = if workload.streamed { block_bytes(params, layout) } else { 0 };
     let online = count(&[queries, 2 * query + 4 * poly])
         .saturating_add(group * selectors)
-        .saturating_add(vectors + leaves.max(products + streamed))
+        .saturating_add(vectors + leaves.max(products + block))
         .saturating_add(slots)
         .saturating_add(2 * answer);
     // The message as it was made and as it travels.

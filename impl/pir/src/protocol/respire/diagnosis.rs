@@ -95,7 +95,11 @@ pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &m
 
     let vectors = [selection.leaves(&leaves)?];
     let bucket = asked.query % server.store.buckets.count();
-    let mut columns = server.store.rows(bucket, &selection, &vectors, context, |multiply| multiply())?.remove(0);
+    let mut columns = Vec::new();
+    server.store.matrices[bucket].multiply(&selection, &vectors, context, |_, multiply| {
+        columns.append(&mut multiply()?[0]);
+        Ok(())
+    })?;
     for column in columns.iter().take(OPENED) {
         meter.log(context, "first_dimension", meter.nearest(key, column));
     }

@@ -11,7 +11,7 @@ use super::{Params, Respire};
 use crate::clock::{Group, Turns};
 use crate::database::Database;
 use crate::error::{Error, Result};
-use crate::folded::Selection;
+use crate::folded::{Folding, Selection};
 use crate::rlwe::{internal, workspace};
 use crate::scheme::{Context, Request, Response, Scheme, check_queries};
 use crate::wire::{Frame, FrameBuilder};
@@ -81,27 +81,18 @@ impl Server {
         Selection::new(self.store.layout, &self.engine.ring, self.engine.params.matrix_primes, threads)
     }
 
-    /// The slots of the item asked for: columns and position selected, each slot projected to its coefficients.
+    /// The slots of the item asked for: position selected, each slot projected to its coefficients.
     fn slots(
         &self,
         steps: &mut Turns,
         selection: &Selection,
-        (keys, selectors): (&ServerKeys, &[Rgsw<u32>]),
-        columns: Vec<Rlwe<u32, Coefficient>>,
+        (keys, position_bits): (&ServerKeys, &[Rgsw<u32>]),
+        parts: Vec<Rlwe<u32, Coefficient>>,
         workspace: &mut Workspace<u32>,
     ) -> Result<Slots> {
-        let (column_bits, position_bits) = selectors.split_at(self.store.layout.column_bits as usize);
-        let gadget = &self.engine.selector;
-        let parts = steps.time("answer_folding", || {
-            let mut folding = selection.folding(gadget, column_bits);
-            folding.extend(columns)?;
-            folding.finish()
-        })?;
         let turned: Vec<_> = steps.time("answer_rotation", || {
-            parts
-                .into_iter()
-                .map(|part| selection.position(gadget, position_bits, part, workspace))
-                .collect::<Result<_>>()
+            let position = |part| selection.position(&self.engine.selector, position_bits, part, workspace);
+            parts.into_iter().map(position).collect::<Result<_>>()
         })?;
         steps.time("answer_projection", || {
             selection.slots(&turned).iter().map(|slot| self.project(keys, slot, workspace)).collect()
@@ -225,6 +216,7 @@ impl Server {
         context: &Context,
     ) -> Result<Vec<Slots>> {
         let (engine, layout, mut workspace) = (&self.engine, &self.store.layout, workspace());
+        let column_bits = layout.column_bits as usize;
         let (mut vectors, mut selectors) = (Vec::new(), Vec::new());
         for Asked { keys, query, .. } in group {
             let leaves = steps
@@ -233,15 +225,22 @@ impl Server {
             let selected = steps.time("answer_selectors", || query.selectors(engine, layout, keys, &mut workspace))?;
             selectors.push(selected);
         }
-        let columns = self
-            .store
-            .rows(bucket, selection, &vectors, context, |multiply| steps.time("answer_first_dimension", multiply))?;
+        let mut foldings: Vec<Folding> = selectors
+            .iter()
+            .map(|selectors: &Vec<Rgsw<u32>>| selection.folding(&engine.selector, &selectors[..column_bits]))
+            .collect();
+        self.store.matrices[bucket].multiply(selection, &vectors, context, |_, multiply| {
+            let products = steps.time("answer_first_dimension", multiply)?;
+            let mut queries = foldings.iter_mut().zip(products);
+            steps.time("answer_folding", || queries.try_for_each(|(folding, products)| folding.extend(products)))
+        })?;
         drop(vectors);
-        let found = group.iter().zip(&selectors).zip(columns);
-        found
-            .map(|((asked, selectors), columns)| {
-                self.slots(steps, selection, (asked.keys, selectors), columns, &mut workspace)
-            })
-            .collect()
+        let mut found = Vec::with_capacity(group.len());
+        for ((asked, selectors), folding) in group.iter().zip(&selectors).zip(foldings) {
+            let parts = steps.time("answer_folding", || folding.finish())?;
+            let selected = (asked.keys, &selectors[column_bits..]);
+            found.push(self.slots(steps, selection, selected, parts, &mut workspace)?);
+        }
+        Ok(found)
     }
 }

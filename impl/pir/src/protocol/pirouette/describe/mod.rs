@@ -13,11 +13,11 @@ use super::form::Selecting;
 use super::keys::{self, lwe_modulus};
 use super::params::{BalancedGadget, Params};
 use super::query::{Encryption, QuerySeed, SeedUse};
-use super::server::{CELLS, block_columns};
+use super::server::CELLS;
 use super::trace::index_bits;
 use crate::description::{Direction, LweInstance, MemoryMap, QUERIES_OF_A_KEY, TableBytes};
 use crate::error::Result;
-use crate::folded::{Layout, Responder, ResponseParams};
+use crate::folded::{Layout, Matrix, Responder, ResponseParams};
 use crate::params::SecretKind;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, operations};
@@ -223,7 +223,7 @@ impl<F: Selecting> Described<'_, F> {
             .sum::<u64>();
         // Columns at a time: all of a matrix in memory.
         let (columns, block) = if self.workload.streamed {
-            let columns = block_columns(layout, primes);
+            let columns = Matrix::columns_of_blocks(layout, primes);
             (columns, ring::PolyMatrix::bytes_for(n, primes, layout.rows, columns))
         } else {
             (layout.matrix_columns(), 0)

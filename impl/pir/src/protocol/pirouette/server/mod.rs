@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use lattice::lwe::Lwe;
 use lattice::{LatticeError, Rlwe};
-use ring::{Coefficient, PolyMatrix, Ring};
+use ring::{Coefficient, Ring};
 
 use super::SEED;
 use super::convert::Selectors;
@@ -16,24 +16,14 @@ use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::trace::{Trace, index_bits};
 use crate::clock::Group;
-use crate::database::{Database, check_change};
+use crate::database::Database;
 use crate::error::{Error, Result};
-use crate::folded::{Encoder, Layout, Place, Responder, Selection};
+use crate::folded::{Encoder, Layout, Matrix, Place, Responder, Selection};
 use crate::rlwe::{internal, workspace};
 use crate::scheme::{Change, Context, Request, Response, check_queries};
 use crate::wire::{BitReader, Frame, FrameBuilder};
 
-pub(super) use select::{CELLS, block_columns};
-
-/// The preprocessed database.
-enum Store {
-    /// In memory.
-    Whole(PolyMatrix),
-    /// Built block by block with every answer.
-    Streamed(Database),
-    /// Nowhere: every client sends its own, encrypted. The records are their owner's, which here is in the same process.
-    Encrypted(Database),
-}
+pub(super) use select::CELLS;
 
 /// A client whose keys the server holds.
 struct Session {
@@ -47,45 +37,30 @@ pub struct Server<F> {
     params: Params<F>,
     ring: Arc<Ring<u32>>,
     responder: Responder,
-    encoder: Encoder,
     selection: Selection,
-    store: Store,
-    /// Columns of a block of a streamed database.
-    pub(super) block_columns: usize,
+    /// The preprocessed database. Of an encrypted one, which every client sends itself, the records alone: they are their owner's,
+    /// which here is in the same process.
+    pub(super) matrix: Matrix,
     sessions: Vec<Session>,
     /// Updates so far, modulo 2^16.
     epoch: u16,
 }
 
 impl<F: Selecting> Server<F> {
-    /// Encodes the database (phase `encode`), unless it is streamed.
+    /// Encodes the database (phase `encode`), unless it is streamed or encrypted.
     pub(super) fn preprocess(params: &Params<F>, database: &Database, context: &mut Context) -> Result<Self> {
         let ring = params.ring(context.kernel)?;
         let layout = params.layout(database.shape())?;
         params.check_streaming(context.streamed)?;
         let selection = Selection::new(layout, &ring, params.database.moduli, context.threads)?;
         let encoder = Encoder::new(layout, selection.matrix_ring(), true);
-        let store = if params.database.encrypted {
-            Store::Encrypted(database.clone())
-        } else if context.streamed {
-            Store::Streamed(database.clone())
+        let matrix = if params.database.encrypted || context.streamed {
+            Matrix::streamed(encoder, database.clone())
         } else {
-            let clock = Arc::clone(&context.clock);
-            let all = 0..layout.matrix_columns();
-            Store::Whole(clock.time("encode", Group::Offline, || encoder.block(database, all, context))?)
+            context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
         };
         let responder = Responder::new(params.response, &ring)?;
-        Ok(Self {
-            params: params.clone(),
-            ring,
-            responder,
-            encoder,
-            selection,
-            store,
-            block_columns: block_columns(&layout, params.database.moduli),
-            sessions: Vec::new(),
-            epoch: 0,
-        })
+        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new(), epoch: 0 })
     }
 
     /// Takes a client's keys and, where its queries share one, their seed; returns the number of its session.
@@ -107,14 +82,11 @@ impl<F: Selecting> Server<F> {
 
     /// The records that clients encrypt themselves.
     pub(super) fn owned(&self) -> Option<&Database> {
-        match &self.store {
-            Store::Encrypted(database) => Some(database),
-            Store::Whole(_) | Store::Streamed(_) => None,
-        }
+        self.matrix.database().filter(|_| self.params.database.encrypted)
     }
 
     fn layout(&self) -> &Layout {
-        self.encoder.layout()
+        self.matrix.layout()
     }
 
     fn session(&self, request: &Request) -> Result<&Session> {
@@ -225,14 +197,9 @@ impl<F: Selecting> Server<F> {
         let ring = self.selection.matrix_ring();
         let part = |part: usize| -> Result<Vec<i64>> {
             let column = part * layout.columns + place.column;
-            let poly = match &self.store {
-                Store::Whole(matrix) => matrix.get(place.row, column),
-                Store::Streamed(database) | Store::Encrypted(database) => {
-                    self.encoder.block(database, column..column + 1, context)?.get(place.row, 0)
-                }
-            };
+            let poly = self.matrix.polynomial(place.row, column, context)?;
             let mut digits = vec![0; layout.dimensions.degree];
-            ring.compose_u64(&ring.inverse(poly.map_err(internal)?), &mut digits);
+            ring.compose_u64(&ring.inverse(poly), &mut digits);
             let modulus = ring.primes().iter().product::<u64>();
             let centred = |x: u64| if x > modulus / 2 { x as i64 - modulus as i64 } else { x as i64 };
             Ok(digits.into_iter().map(centred).collect())
@@ -242,17 +209,10 @@ impl<F: Selecting> Server<F> {
 
     /// Changes records (phase `update_encode`). Clients hold nothing of the database.
     pub(super) fn update(&mut self, changes: &[Change], context: &Context) -> Result<()> {
-        let shape = self.layout().shape;
-        changes.iter().try_for_each(|(index, record)| check_change(shape, *index, record))?;
-        let Store::Whole(matrix) = &mut self.store else {
-            return Err(Error::Workload(
-                "a streamed database is never whole and an encrypted one is its owner's: the server cannot update it."
-                    .into(),
-            ));
-        };
-        context.clock.time("update_encode", Group::Update, || {
-            changes.iter().try_for_each(|(index, record)| self.encoder.change(matrix, *index, record))
-        })?;
+        if self.params.database.encrypted {
+            return Err(Error::Workload("an encrypted database is its owner's: the server cannot update it.".into()));
+        }
+        context.clock.time("update_encode", Group::Update, || self.matrix.update(changes))?;
         self.epoch = self.epoch.wrapping_add(1);
         Ok(())
     }

@@ -2,21 +2,18 @@
 
 use lattice::convert::selector_tree;
 use lattice::{Rgsw, Rlwe};
-use ring::{Coefficient, Ntt, PolyMatrix, PolyPairs};
+use ring::{Coefficient, Ntt, PolyPairs};
 
 use super::super::convert::Selectors;
 use super::super::form::Selecting;
 use super::super::keys::ServerKeys;
 use super::super::trace::Trace;
-use super::{Server, Store};
+use super::Server;
 use crate::clock::{Group, Turns};
 use crate::error::Result;
-use crate::folded::{Folding, Layout, Place};
+use crate::folded::{Folding, Place};
 use crate::rlwe::{internal, workspace};
 use crate::scheme::Context;
-
-/// Bytes of a block of a streamed database, up to twice that and where it has so many: several times the last-level cache.
-const BLOCK_BYTES: u64 = 256 << 20;
 
 /// Cells of an encrypted database that are copied at a time.
 pub(in super::super) const CELLS: usize = 64;
@@ -43,7 +40,7 @@ impl<F: Selecting> Server<F> {
         let folding = |(keys, selectors): (&&'a ServerKeys, &'a Selectors)| self.folding(keys, selectors);
         let mut foldings: Vec<Folding> = keys.iter().zip(selectors).map(folding).collect();
         let mut turns = Turns::new(clock);
-        self.columns(&vectors, context, |first, multiply| {
+        self.matrix.multiply(&self.selection, &vectors, context, |first, multiply| {
             let products = turns.time("answer_first_dimension", multiply)?;
             if let Some((trace, place)) = &mut trace {
                 let of_place = (first..).zip(&products[0]).filter(|(j, _)| j % self.layout().columns == place.column);
@@ -55,29 +52,6 @@ impl<F: Selecting> Server<F> {
         let folded = turns.time("answer_folding", || foldings.into_iter().map(Folding::finish).collect());
         turns.finish(Group::Online);
         folded
-    }
-
-    /// Calls `each` for every block of the database, with its first column and with what gives, for each query, the ciphertexts of its
-    /// columns. Blocks of a streamed database are built, and given back, outside the clock.
-    fn columns(
-        &self,
-        vectors: &[PolyPairs],
-        context: &Context,
-        mut each: impl FnMut(usize, &dyn Fn() -> Result<Vec<Vec<Cell>>>) -> Result<()>,
-    ) -> Result<()> {
-        let vectors: Vec<&PolyPairs> = vectors.iter().collect();
-        let database = match &self.store {
-            Store::Whole(matrix) => return each(0, &|| self.selection.rows(matrix, &vectors)),
-            Store::Streamed(database) | Store::Encrypted(database) => database,
-        };
-        let all = self.layout().matrix_columns();
-        for first in (0..all).step_by(self.block_columns) {
-            let columns = first..all.min(first + self.block_columns);
-            let block = context.clock.outside(|| self.encoder.block(database, columns, context))?;
-            each(first, &|| self.selection.rows(&block, &vectors))?;
-            context.clock.outside(|| drop(block));
-        }
-        Ok(())
     }
 
     fn folding<'a>(&'a self, keys: &'a ServerKeys, selectors: &'a Selectors) -> Folding<'a> {
@@ -132,11 +106,4 @@ impl<F: Selecting> Server<F> {
         let rotate = |part| self.selection.position(keys.converter.output(), positions, part, &mut workspace);
         parts.into_iter().map(rotate).collect()
     }
-}
-
-/// Columns of a block of a streamed matrix: a power of two, so that blocks fold alone.
-pub(in super::super) fn block_columns(layout: &Layout, primes: usize) -> usize {
-    let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.rows, 1);
-    let columns = BLOCK_BYTES.div_ceil(column).next_power_of_two();
-    usize::try_from(columns).unwrap_or(usize::MAX).min(layout.matrix_columns())
 }

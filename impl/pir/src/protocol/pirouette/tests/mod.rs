@@ -126,7 +126,7 @@ fn streamed_databases_answer() {
     context.streamed = true;
     let database = Database::seeded([3; 16], shape);
     let mut server = PirouetteH::preprocess(&params, &database, &mut context).unwrap();
-    server.block_columns = 4;
+    server.matrix.block_columns = 4;
     assert!(params.layout(shape).unwrap().matrix_columns() > 8);
     let mut client = PirouetteH::client(&params, shape, &mut context).unwrap();
     PirouetteH::offline(&mut client, &mut server, &mut Link::new(PirouetteH::NAME), &mut context).unwrap();
@@ -176,7 +176,7 @@ fn answers_do_not_depend_on_threads_or_blocks() {
             context.streamed = block_columns.is_some();
             let database = Database::seeded([3; 16], shape);
             let mut server = Folding::<F>::preprocess(params, &database, &mut context).unwrap();
-            server.block_columns = block_columns.unwrap_or(server.block_columns);
+            server.matrix.block_columns = block_columns.unwrap_or(server.matrix.block_columns);
             assert_eq!(server.receive(&keys, &context).unwrap(), request.session);
             let response = server.answer(std::slice::from_ref(&request), None, &mut context).unwrap().remove(0);
             response.messages[0].1.payload().to_vec()

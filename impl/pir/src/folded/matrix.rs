@@ -1,0 +1,123 @@
+//! The matrix that a server selects from: in memory, or built block by block with every answer.
+
+use lattice::Rlwe;
+use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs};
+
+use super::{Encoder, Layout, Selection};
+use crate::database::{Database, check_change};
+use crate::error::{Error, Result};
+use crate::rlwe::internal;
+use crate::scheme::{Change, Context};
+
+/// Bytes of a block of a streamed matrix, up to twice that and where it has so many: several times the last-level cache.
+const BLOCK_BYTES: u64 = 256 << 20;
+
+/// For each vector, the ciphertexts of columns.
+pub type Columns = Vec<Vec<Rlwe<u32, Coefficient>>>;
+
+/// Records as polynomials in rows and columns.
+pub struct Matrix {
+    encoder: Encoder,
+    source: Source,
+    /// Columns of a block that is streamed.
+    pub block_columns: usize,
+}
+
+enum Source {
+    Whole(PolyMatrix),
+    /// What blocks are made of.
+    Streamed(Database),
+}
+
+impl Matrix {
+    /// Encodes the database.
+    ///
+    /// # Errors
+    /// No memory, a database that cannot be read.
+    pub fn whole(encoder: Encoder, database: &Database, context: &Context) -> Result<Self> {
+        let whole = encoder.block(database, 0..encoder.layout().matrix_columns(), context)?;
+        Ok(Self::new(encoder, Source::Whole(whole)))
+    }
+
+    /// Keeps the database, to encode its blocks with every answer.
+    pub fn streamed(encoder: Encoder, database: Database) -> Self {
+        Self::new(encoder, Source::Streamed(database))
+    }
+
+    fn new(encoder: Encoder, source: Source) -> Self {
+        let block_columns = Self::columns_of_blocks(encoder.layout(), encoder.ring().primes().len());
+        Self { encoder, source, block_columns }
+    }
+
+    /// The database of a matrix that is streamed.
+    pub fn database(&self) -> Option<&Database> {
+        match &self.source {
+            Source::Whole(_) => None,
+            Source::Streamed(database) => Some(database),
+        }
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &Layout {
+        self.encoder.layout()
+    }
+
+    /// Columns of a block of a matrix modulo so many primes: a power of two, so that blocks fold alone.
+    pub fn columns_of_blocks(layout: &Layout, primes: usize) -> usize {
+        let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.rows, 1);
+        let columns = BLOCK_BYTES.div_ceil(column).next_power_of_two();
+        usize::try_from(columns).unwrap_or(usize::MAX).min(layout.matrix_columns())
+    }
+
+    /// Calls `each` for every block, with its first column and with what gives, for each vector, the ciphertexts of its columns; all
+    /// vectors share one pass over the memory. Blocks that are streamed are built, and given back, outside the clock.
+    ///
+    /// # Errors
+    /// Those of [`Selection::rows`] and of `each`; a database that cannot be read.
+    pub fn multiply(
+        &self,
+        selection: &Selection,
+        vectors: &[PolyPairs],
+        context: &Context,
+        mut each: impl FnMut(usize, &dyn Fn() -> Result<Columns>) -> Result<()>,
+    ) -> Result<()> {
+        let vectors: Vec<&PolyPairs> = vectors.iter().collect();
+        let database = match &self.source {
+            Source::Whole(whole) => return each(0, &|| selection.rows(whole, &vectors)),
+            Source::Streamed(database) => database,
+        };
+        let all = self.layout().matrix_columns();
+        for first in (0..all).step_by(self.block_columns) {
+            let columns = first..all.min(first + self.block_columns);
+            let block = context.clock.outside(|| self.encoder.block(database, columns, context))?;
+            each(first, &|| selection.rows(&block, &vectors))?;
+            context.clock.outside(|| drop(block));
+        }
+        Ok(())
+    }
+
+    /// The polynomial in that row and column.
+    ///
+    /// # Errors
+    /// A place outside the matrix, a database that cannot be read.
+    pub fn polynomial(&self, row: usize, column: usize, context: &Context) -> Result<Poly<u32, Ntt>> {
+        let poly = match &self.source {
+            Source::Whole(matrix) => matrix.get(row, column),
+            Source::Streamed(database) => self.encoder.block(database, column..column + 1, context)?.get(row, 0),
+        };
+        poly.map_err(internal)
+    }
+
+    /// Changes records.
+    ///
+    /// # Errors
+    /// A record of another shape, which changes nothing; a matrix that is streamed, which is never whole.
+    pub fn update(&mut self, changes: &[Change]) -> Result<()> {
+        let shape = self.layout().shape;
+        changes.iter().try_for_each(|(index, record)| check_change(shape, *index, record))?;
+        let Source::Whole(matrix) = &mut self.source else {
+            return Err(Error::Workload("a streamed database is never whole: the server cannot update it.".into()));
+        };
+        changes.iter().try_for_each(|(index, record)| self.encoder.change(matrix, *index, record))
+    }
+}
