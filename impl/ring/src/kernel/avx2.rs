@@ -2,7 +2,7 @@
 //! lengths asserted in the dispatch module, is what the `unsafe` blocks rely on.
 
 use super::{ACCUMULATED_ROWS, LANES_PER_PAIR, Lanes, scalar};
-use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
+use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order};
 use std::arch::x86_64::*;
 
 /// How to turn the 16 bytes at each of two groups of eight `W`-bit entries into 16 lanes of 16 bits.
@@ -61,7 +61,7 @@ fn reduce_add(v: __m256i) -> u32 {
     _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two))) as u32
 }
 
-/// One group, `chunks` chunks of a strip, one query; `R` of the eight rows at a time.
+/// One group, `chunks` chunks of a strip, one query; `R` of the eight rows at a time. Asks for the group that follows in memory.
 ///
 /// # Safety
 /// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
@@ -77,6 +77,11 @@ unsafe fn strip<const W: usize, const R: usize>(
     for first_row in (0..GROUP_ROWS).step_by(R) {
         let mut acc = [[_mm256_setzero_si256(); 2]; R];
         for chunk in 0..chunks {
+            if first_row == 0 {
+                for line in 0..(32 * W).div_ceil(64) {
+                    _mm_prefetch::<_MM_HINT_T0>(data.wrapping_add((chunks + chunk) * 32 * W + 64 * line).cast());
+                }
+            }
             for half in 0..2 {
                 // SAFETY: inside the lengths that the caller promises.
                 unsafe {
@@ -103,15 +108,13 @@ unsafe fn strip<const W: usize, const R: usize>(
 pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
     let unpacker = unpacker::<W>();
     let mut lanes = vec![[[_mm256_setzero_si256(); GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
-    for first in (0..order.chunks).step_by(STRIP_CHUNKS) {
-        for group in 0..order.groups {
-            for (query, lanes) in queries.iter().zip(&mut lanes) {
-                // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
-                unsafe {
-                    let data = data.as_ptr().add(order.at(first, group * GROUP_ROWS));
-                    let query = query.as_ptr().add(first * 2).cast();
-                    strip::<W, 4>(&unpacker, data, order.run(first), query, &mut lanes[group]);
-                }
+    for (first, group) in order.strips() {
+        for (query, lanes) in queries.iter().zip(&mut lanes) {
+            // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
+            unsafe {
+                let data = data.as_ptr().add(order.at(first, group * GROUP_ROWS));
+                let query = query.as_ptr().add(first * 2).cast();
+                strip::<W, 4>(&unpacker, data, order.run(first), query, &mut lanes[group]);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! `unsafe` blocks rely on.
 
 use super::{ACCUMULATED_ROWS, LANES_PER_PAIR, Lanes, scalar};
-use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
+use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order};
 use std::arch::x86_64::*;
 use std::hint::black_box;
 
@@ -63,12 +63,8 @@ unsafe fn entries<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m51
 /// Sums of the eight rows of a group, 16 lanes each yet to be added up.
 type GroupSums = [__m512i; GROUP_ROWS];
 
-/// Bytes ahead of the loads that several queries prefetch: they dwell on each chunk too long for the processor to run ahead
-/// by itself. A single query leaves it the time, and would only be slowed down.
-const PREFETCH_AHEAD: usize = 8 << 10;
-
 /// One group, `chunks` chunks of a strip, `K` queries; `R` of the eight rows at a time, so that `2 * R * K` accumulators stay
-/// in registers.
+/// in registers. With `prefetch`, asks for the group that follows in memory.
 ///
 /// # Safety
 /// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
@@ -91,7 +87,7 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
                 let group = data.add(chunk * 32 * W);
                 if prefetch && first_row == 0 {
                     for line in 0..(32 * W).div_ceil(64) {
-                        _mm_prefetch::<_MM_HINT_T1>(group.wrapping_add(PREFETCH_AHEAD + 64 * line).cast());
+                        _mm_prefetch::<_MM_HINT_T0>(group.wrapping_add(chunks * 32 * W + 64 * line).cast());
                     }
                 }
                 let mut lanes = [zero; R];
@@ -122,28 +118,26 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
 pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
     let unpacker = unpacker::<W>();
     let mut lanes = vec![[[_mm512_setzero_si512(); GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
-    for first in (0..order.chunks).step_by(STRIP_CHUNKS) {
+    for (first, group) in order.strips() {
         let chunks = order.run(first);
-        for group in 0..order.groups {
-            // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
-            unsafe {
-                let data = data.as_ptr().add(order.at(first, group * GROUP_ROWS));
-                let at = |query: &[Lanes]| query.as_ptr().add(first * 2);
-                let mut done = 0;
-                while done < queries.len() {
-                    let (queries, lanes) = (&queries[done..], &mut lanes[done..]);
-                    if let (Some(four), Some(lanes)) = (queries.first_chunk::<4>(), lanes.first_chunk_mut()) {
-                        let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
-                        strip::<W, 4, 2>(&unpacker, data, chunks, four.map(at), sums, done == 0);
-                        done += 4;
-                    } else if let (Some(two), Some(lanes)) = (queries.first_chunk::<2>(), lanes.first_chunk_mut()) {
-                        let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
-                        strip::<W, 2, 4>(&unpacker, data, chunks, two.map(at), sums, done == 0);
-                        done += 2;
-                    } else {
-                        strip::<W, 1, 8>(&unpacker, data, chunks, [at(queries[0])], [&mut lanes[0][group]], false);
-                        done += 1;
-                    }
+        // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
+        unsafe {
+            let data = data.as_ptr().add(order.at(first, group * GROUP_ROWS));
+            let at = |query: &[Lanes]| query.as_ptr().add(first * 2);
+            let mut done = 0;
+            while done < queries.len() {
+                let (queries, lanes) = (&queries[done..], &mut lanes[done..]);
+                if let (Some(four), Some(lanes)) = (queries.first_chunk::<4>(), lanes.first_chunk_mut()) {
+                    let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
+                    strip::<W, 4, 2>(&unpacker, data, chunks, four.map(at), sums, done == 0);
+                    done += 4;
+                } else if let (Some(two), Some(lanes)) = (queries.first_chunk::<2>(), lanes.first_chunk_mut()) {
+                    let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
+                    strip::<W, 2, 4>(&unpacker, data, chunks, two.map(at), sums, done == 0);
+                    done += 2;
+                } else {
+                    strip::<W, 1, 8>(&unpacker, data, chunks, [at(queries[0])], [&mut lanes[0][group]], done == 0);
+                    done += 1;
                 }
             }
         }

@@ -2,6 +2,9 @@
 
 use super::{GROUP_ROWS, STRIP_CHUNKS};
 
+/// Places in a block that are read side by side: a processor fetches ahead along each, and no further than to the end of a page.
+const STREAMS: usize = 4;
+
 /// Where a block keeps each row's share of each chunk: strip by strip, within a strip group by group of eight rows, within
 /// those chunk by chunk, and last row by row.
 #[derive(Clone, Copy)]
@@ -18,6 +21,17 @@ impl Order {
     /// Bytes of the block.
     pub(crate) fn bytes(self) -> usize {
         self.chunks * self.groups * GROUP_ROWS * self.share
+    }
+
+    /// Every group of every strip, in an order that reads a block in several places side by side, from each of them on to its end:
+    /// the first chunk of the strip, and the group.
+    #[inline(always)]
+    pub(crate) fn strips(self) -> impl Iterator<Item = (usize, usize)> {
+        let stream = self.chunks.div_ceil(STRIP_CHUNKS).div_ceil(STREAMS) * STRIP_CHUNKS;
+        let steps = (0..stream).step_by(STRIP_CHUNKS);
+        let places = steps.flat_map(move |step| (0..self.groups).map(move |group| (step, group)));
+        let side_by_side = move |(step, group)| (0..STREAMS).map(move |number| (number * stream + step, group));
+        places.flat_map(side_by_side).filter(move |(first, _)| *first < self.chunks)
     }
 
     /// Chunks from the given one to the end of its strip: as many as follow one another in memory, a group's 8 shares apart.
