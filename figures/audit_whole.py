@@ -175,7 +175,7 @@ def nearest(
             if row["protocol"] != protocol or source.get("kind") not in REPAIRED or not _reaches(row):
                 continue
             size, place = _bytes(row, described), (row["records"], row["record_bits"])
-            if "smoke" in candidate or not size:
+            if not size:
                 continue
             reference = own.get(place)
             rank = (not reference, abs(log2(size / reference)) if reference else log2(size), candidate)
