@@ -5,8 +5,10 @@ use crate::region::Region;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Smallest buffer that measures memory and not caches.
-pub const MIN_PROBE_BYTES: usize = 2 << 30;
+/// A buffer that measures memory and not caches, unless the last-level cache is larger than [`CACHES`] lets it be.
+pub const MIN_PROBE_BYTES: usize = 512 << 20;
+/// A buffer is at least so many times the last-level cache.
+pub const CACHES: usize = 8;
 
 /// Streams read side by side and bytes prefetched ahead: different machines favour different ones, and a probe that misses
 /// the best would flatter the kernels compared with it.
@@ -55,7 +57,7 @@ pub struct Reading {
 
 impl Probe {
     /// Allocates and writes `bytes` bytes, rounded down to a multiple of 8 KiB and up to at least that; give
-    /// [`MIN_PROBE_BYTES`] or more. Reads with the loads of the given kernel.
+    /// [`MIN_PROBE_BYTES`] and [`CACHES`] times the last-level cache, or more. Reads with the loads of the given kernel.
     pub fn new(kernel: Kernel, bytes: usize) -> Result<Self, ProbeError> {
         let kernel = Checked::new(kernel)?;
         let bytes = (bytes / 8192 * 8192).max(8192);
@@ -89,7 +91,7 @@ impl Probe {
     }
 }
 
-/// Read bandwidth of one core in bytes a second: the best of `best_of` passes over `bytes` bytes (take [`MIN_PROBE_BYTES`] and
+/// Read bandwidth of one core in bytes a second: the best of `best_of` passes over `bytes` bytes (see [`Probe::new`]; take
 /// 5) with the widest loads of this processor, over all variants of streams and prefetching.
 pub fn probe(bytes: usize, best_of: usize) -> Result<f64, ProbeError> {
     Ok(Probe::new(Kernel::best(), bytes)?.best(best_of).bytes_per_second)
