@@ -28,7 +28,7 @@ help:
 	@echo '                 $(FIGURES)/search/; sets no worse than published ones, into params/searched/'
 	@echo 'make calibrate   measures the unit costs of this machine again'
 	@echo 'make bench       every Criterion bench, one after the other, as records in $(RESULTS)/bench/ and a summary; ONLY=filter'
-	@echo 'make reference   copies the present quick run to results/reference/'
+	@echo 'make reference   copies the present run to results/reference/, that of another PROFILE to results/reference-PROFILE/'
 	@echo 'make clean       removes what was built and drawn; records in $(RESULTS)/ stay'
 
 tools:
@@ -75,7 +75,8 @@ bench: build
 	$(BINARY) criterion impl/target/criterion --out '$(RESULTS)/bench'
 
 reference: build
-	$(VENV)/python experiments/reference.py --results '$(RESULTS)' --figures '$(FIGURES)'
+	$(VENV)/python experiments/reference.py --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
+	  $(if $(ONLY),--only '$(ONLY)')
 
 test: build
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }

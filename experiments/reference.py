@@ -1,4 +1,5 @@
-"""`make reference`: copy a finished run's records, predictions and tables to results/reference/, fully labelled."""
+"""`make reference`: copy a run's records, predictions and tables, fully labelled, to results/reference/ or, of another
+profile than quick, to results/reference-<profile>/."""
 
 import argparse
 import os
@@ -14,8 +15,8 @@ from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_prof
 
 README = """# A reference run
 
-Made by `make reproduce PROFILE={profile}` and copied here by `make reference`; every number was measured, none edited.
-`records/` holds one record a row, `predictions/` what was predicted of each, `tables/` the tables and figure data made
+Made by `make reproduce PROFILE={profile}{only}` and copied here by `make reference`; every number was measured, none
+edited. `records/` holds one record a row, `predictions/` what was predicted of each, `tables/` the tables and figure data made
 of them. Times hold for this machine; bytes, noise and correctness for any.
 
 | | |
@@ -31,14 +32,15 @@ def distinct(values: Iterable[Any]) -> str:
     return ", ".join(str(value) for value, _ in Counter(values).most_common())
 
 
-def facts(profile: str, records: list[dict[str, Any]]) -> str:
+def facts(profile: str, records: list[dict[str, Any]], planned: int) -> str:
     """The labels of the run, as rows of a Markdown table."""
     machines = [record["machine"] for record in records]
     builds = [record["build"] for record in records]
     speeds = sorted(m["read_bandwidth_before"] for m in machines if m.get("read_bandwidth_before"))
     rows = {
         "profile": profile,
-        "rows": distinct(f"{n} {status}" for status, n in Counter(r["status"] for r in records).items()),
+        "rows": distinct(f"{n} {status}" for status, n in Counter(r["status"] for r in records).items())
+        + (f" of {planned} planned" if len(records) < planned else ""),
         "date": distinct((record.get("finished") or "")[:10] for record in records),
         "commit": distinct(f"{b['commit']}{' with changes' if b.get('dirty') else ''}" for b in builds),
         "compiler": distinct(b["rustc"] for b in builds),
@@ -54,20 +56,22 @@ def facts(profile: str, records: list[dict[str, Any]]) -> str:
     return "\n".join(f"| {name} | {value} |" for name, value in rows.items())
 
 
-def copy(sweep: Sweep, out: Path) -> int:
-    """Replace the reference run; PlanError where the present one is not finished."""
+def copy(sweep: Sweep, out: Path, only: str = "") -> int:
+    """Replace the reference run; PlanError where the present one is not finished.
+
+    With `only`, of some experiments of a long profile, the rows that are there: the labels say how many."""
     pairs = [
         (sweep.record(group, row), read_json(sweep.record(group, row)))
         for group in sweep.measured()
         for row in group.rows
     ]
-    for path, record in pairs:
-        if not isinstance(record, dict) or record.get("status") not in DONE:
-            raise PlanError(
-                f"{path} is missing or failed. Run `make reproduce PROFILE={sweep.profile['profile']}` first."
-            )
+    done = [pair for pair in pairs if isinstance(pair[1], dict) and pair[1].get("status") in DONE]
+    if missing := [path for path, record in pairs if (path, record) not in done and not only]:
+        raise PlanError(
+            f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={sweep.profile['profile']}` first."
+        )
     shutil.rmtree(out, ignore_errors=True)
-    for path, _ in pairs:
+    for path, _ in done:
         target = out / "records" / path.relative_to(sweep.results / "records")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
@@ -80,9 +84,10 @@ def copy(sweep: Sweep, out: Path) -> int:
                 target = out / "tables" / name / path.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
-    text = README.format(profile=sweep.profile["profile"], facts=facts(sweep.profile["profile"], [r for _, r in pairs]))
-    (out / "README.md").write_text(text)
-    return len(pairs)
+    profile = sweep.profile["profile"]
+    labels = facts(profile, [record for _, record in done], len(pairs))
+    (out / "README.md").write_text(README.format(profile=profile, only=f" ONLY={only}" if only else "", facts=labels))
+    return len(done)
 
 
 def main() -> int:
@@ -90,12 +95,18 @@ def main() -> int:
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--results", default="results")
     parser.add_argument("--figures", default="figures/out")
-    parser.add_argument("--out", type=Path, default=Path("results/reference"))
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--only", default="", help="experiments, separated by commas, instead of the profile's")
     arguments = parser.parse_args()
+    suffix = "" if arguments.profile == "quick" else f"-{arguments.profile}"
+    out = arguments.out or Path(f"results/reference{suffix}")
     os.chdir(ROOT)
     try:
-        profile = read_profile(arguments.profile, results=arguments.results, figures=arguments.figures)
-        print(f"{copy(Sweep(profile), arguments.out)} records copied to {arguments.out}/")
+        overrides: dict[str, Any] = {"results": arguments.results, "figures": arguments.figures}
+        if arguments.only:
+            overrides["experiments"] = arguments.only.split(",")
+        sweep = Sweep(read_profile(arguments.profile, **overrides))
+        print(f"{copy(sweep, out, arguments.only)} records copied to {out}/")
     except PlanError as error:
         print(error, file=sys.stderr)
         return 2

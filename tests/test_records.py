@@ -1,4 +1,4 @@
-"""The committed reference run: every record fits its schema, its description and its prediction."""
+"""The committed reference runs: every record fits its schema, its description and its prediction."""
 
 import json
 
@@ -7,27 +7,30 @@ import sweep
 from pirlab_estimator.compare import compare
 
 REFERENCE = sweep.ROOT / "results/reference"
-RECORDS = sorted((REFERENCE / "records").rglob("*.json"))
-each = pytest.mark.parametrize("path", RECORDS, ids=lambda path: str(path.relative_to(REFERENCE / "records")))
+RUNS = sorted(sweep.ROOT.glob("results/reference*"))
+RECORDS = sorted(path for run in RUNS for path in (run / "records").rglob("*.json"))
+each = pytest.mark.parametrize("path", RECORDS, ids=lambda path: str(path.relative_to(sweep.ROOT / "results")))
 
 
 @pytest.fixture(scope="module")
 def predictions() -> dict[tuple, dict]:
-    """Predictions by (experiment, group, row)."""
+    """Predictions by (run, experiment, group, row)."""
     found = {}
-    for path in (REFERENCE / "predictions").rglob("*.json"):
-        experiment = str(path.relative_to(REFERENCE / "predictions").with_suffix(""))
-        document = json.loads(path.read_text())
-        # The audit of security is one document and predicts no row.
-        for line in document if isinstance(document, list) else []:
-            found[(experiment, *line["id"].split("/", 1))] = line
+    for run in RUNS:
+        for path in (run / "predictions").rglob("*.json"):
+            experiment = str(path.relative_to(run / "predictions").with_suffix(""))
+            document = json.loads(path.read_text())
+            # The audit of security is one document and predicts no row.
+            for line in document if isinstance(document, list) else []:
+                found[(run.name, experiment, *line["id"].split("/", 1))] = line
     return found
 
 
-def test_reference_run_is_labelled():
-    """A reference run, where there is one, says of which machine, day and commit it is."""
-    assert RECORDS, "results/reference/ is empty; run `make reproduce` and `make reference`"
-    text = (REFERENCE / "README.md").read_text()
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_reference_run_is_labelled(run):
+    """A reference run says of which machine, day and commit it is."""
+    assert list((run / "records").rglob("*.json")), f"{run}/ is empty; run `make reproduce` and `make reference`"
+    text = (run / "README.md").read_text()
     for label in ("processor", "memory", "date", "commit", "compiler", "read bandwidth"):
         assert f"{label} |" in text
 
@@ -68,7 +71,8 @@ def test_payloads_are_as_described(path):
 @each
 def test_prediction_holds(path, predictions):
     record = json.loads(path.read_text())
-    prediction = predictions[record["experiment"], record["group"], record["row"]]
+    run = path.relative_to(sweep.ROOT / "results").parts[0]
+    prediction = predictions[run, record["experiment"], record["group"], record["row"]]
     # Answers that are not within 25 % of their prediction are shown, marked, in the table of accuracy.
     # InsPIRe_0 at 2^24 x 1 bit takes 10.3 % less memory than described.
     shown = {"seconds answer"} | ({"peak memory"} if record.get("protocol") == "inspire0" else set())

@@ -23,8 +23,8 @@ use crate::workload::Workload;
 /// Memory of a run beside a protocol's tables: the program (of which 7 to 8 MiB are resident), its stacks and allocator.
 pub const PROCESS_BYTES: u64 = 8 << 20;
 
-/// Preprocessing is repeated until there are as many samples as repetitions or until it has taken so long, seconds.
-const PREPROCESS_SECONDS: f64 = 5.0;
+/// Preprocessing and updates are repeated until there are as many samples as repetitions or until they have taken so long, seconds.
+const LONG_PHASE_SECONDS: f64 = 5.0;
 
 /// Noise is measured over at least so many keys, where a client has more than one,
 const NOISE_KEYS: u64 = 20;
@@ -260,7 +260,7 @@ impl<S: Scheme> Session for Run<'_, S> {
             let client = S::client(&self.params, self.workload.shape, &mut self.context)?;
             self.parties = Some((server, client));
             spent += start.elapsed().as_secs_f64();
-            if spent > PREPROCESS_SECONDS {
+            if spent > LONG_PHASE_SECONDS {
                 break;
             }
         }
@@ -314,7 +314,11 @@ impl<S: Scheme> Session for Run<'_, S> {
         if self.workload.updates == 0 {
             return Ok(());
         }
+        let start = Instant::now();
         for turn in 0..self.repetitions {
+            if start.elapsed().as_secs_f64() > LONG_PHASE_SECONDS {
+                break;
+            }
             let changes = self.changes()?;
             let Self { context, parties, link, .. } = &mut *self;
             let (server, client) =
