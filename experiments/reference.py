@@ -16,8 +16,8 @@ from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_prof
 README = """# A reference run
 
 Made by `make reproduce PROFILE={profile}{only}` and copied here by `make reference`; every number was measured, none
-edited. `records/` holds one record a row, `predictions/` what was predicted of each, `tables/` the tables and figure data made
-of them. Times hold for this machine; bytes, noise and correctness for any.
+edited. `records/` holds one record a row, `predictions/` what was predicted of each, `tables/` the tables and figure
+data made of them. Times hold for this machine; bytes, noise and correctness for any.
 
 | | |
 |---|---|
