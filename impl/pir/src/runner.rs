@@ -35,7 +35,7 @@ const NOISE_SECONDS: f64 = 2.0;
 /// and over so many values at every stage, which tell its standard deviation to a few percent,
 const NOISE_LEAST_SAMPLES: u64 = 1 << 10;
 /// unless that takes longer than so many seconds, and longer than the repetitions took: many repetitions are a wish for certainty.
-const NOISE_LEAST_SECONDS: f64 = 10.0;
+const NOISE_LEAST_SECONDS: f64 = 5.0;
 
 /// Most changed records that are asked for after the first update; after others one is.
 const CHANGES_ASKED: usize = 16;
