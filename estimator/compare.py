@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import median
 
-from scipy.stats import binom, chi2, norm
+import numpy as np
+from scipy.special import bdtr, bdtrc, gammainccinv, gammaincinv, ndtr
 
 from .noise.tails import log2_gaussian_tail
 
@@ -26,7 +27,7 @@ COMMON_PART = 0.05
 #: From so many expected failures on, an observed rate says something.
 ENOUGH_FAILURES = 10
 #: Sampling error allowed for: quantiles of a measured variance that a Gaussian exceeds by four standard deviations.
-SAMPLING_QUANTILE = float(norm.sf(4.0))
+SAMPLING_QUANTILE = float(ndtr(-4.0))
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,10 @@ def failure_band(stage: dict, trials: int) -> tuple[float, float]:
         tails = log2_gaussian_tail(stage["threshold"], [stage["stddev"] * sqrt(f) for f in (1, factor)])
         return min(1.0, 2 ** (stage["log2_failure"] + float(tails[1] - tails[0])))
 
-    fewest = binom.ppf(SAMPLING_QUANTILE, trials, rate(1 - VARIANCE_TOLERANCE))
-    most = binom.isf(SAMPLING_QUANTILE, trials, rate(1 + VARIANCE_TOLERANCE))
+    # Quantiles of binomial laws: how many counts have too little below them, and too much above them.
+    counts = np.arange(trials)
+    fewest = np.count_nonzero(bdtr(counts, trials, rate(1 - VARIANCE_TOLERANCE)) < SAMPLING_QUANTILE)
+    most = np.count_nonzero(bdtrc(counts, trials, rate(1 + VARIANCE_TOLERANCE)) > SAMPLING_QUANTILE)
     return float(fewest) / trials, float(most) / trials
 
 
@@ -172,8 +175,9 @@ def _sampling_error(independent: float) -> tuple[float, float]:
 
     Quantiles of chi-square: on few samples its upper tail is much longer than that of a Gaussian of the same variance.
     """
-    below, above = chi2.ppf(SAMPLING_QUANTILE, independent), chi2.isf(SAMPLING_QUANTILE, independent)
-    return 1 - float(below) / independent, float(above) / independent - 1
+    half = independent / 2
+    below, above = gammaincinv(half, SAMPLING_QUANTILE), gammainccinv(half, SAMPLING_QUANTILE)
+    return 1 - float(below) / half, float(above) / half - 1
 
 
 def _few(samples: int, keys: int, needed: int) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -15,18 +16,14 @@ import pandas as pd
 from . import (
     accuracy,
     audit_limits,
-    audit_plot,
     audit_sets,
     audit_whole,
     comparison,
     failure,
-    failure_plot,
     figure4,
     figure4_table,
     gadget_claims,
-    gadget_figure1,
     gadget_noise,
-    gadget_noise_plot,
     gadget_operations,
     gadget_scalar,
     gadget_vector,
@@ -38,10 +35,6 @@ from . import (
     primitives,
     search_found,
     security,
-    sweep_best,
-    sweep_fronts,
-    sweep_gadgets,
-    sweep_sizes,
 )
 from .audit import load_audit, load_references
 from .errors import InputError
@@ -51,11 +44,7 @@ from .table import Table
 PROTOCOL_TABLES = ("figure4", "comparison", "found", "security", *inspire.TABLES, *pirouette.TABLES)
 AUDIT_TABLES = ("security-sets", "security-limits", "audit")
 AUDIT_FIGURE = "security-curves"
-PRIMITIVE_FIGURES = {
-    "gadget-figure1": gadget_figure1.write,
-    "gadget-noise": gadget_noise_plot.write,
-    "failure": failure_plot.write,
-}
+PRIMITIVE_FIGURES = {"gadget-figure1": "gadget_figure1", "gadget-noise": "gadget_noise_plot", "failure": "failure_plot"}
 PRIMITIVE_TABLES = (
     "primitives",
     "failure",
@@ -134,12 +123,19 @@ def _records(arguments: argparse.Namespace, preferred: tuple[str, ...]) -> pd.Da
 
 
 def _run_sweep(arguments: argparse.Namespace) -> list[Path]:
-    if arguments.which == "sizes":
-        return sweep_sizes.write(arguments.sweep, _folders(arguments), arguments.out)
     if arguments.which == "best":
+        from . import sweep_best
+
         return sweep_best.build(arguments.sweep).write(arguments.out)
-    write = {"fronts": sweep_fronts.write, "gadgets": sweep_gadgets.write}[arguments.which]
-    return write(arguments.sweep, arguments.out)
+    plot = _plot(f"sweep_{arguments.which}")
+    sources = [arguments.sweep, _folders(arguments)] if arguments.which == "sizes" else [arguments.sweep]
+    return plot(*sources, arguments.out)
+
+
+def _plot(module: str) -> Callable[..., list[Path]]:
+    """What a module that draws writes: tables do without what it takes to load one."""
+    write: Callable[..., list[Path]] = import_module(f".{module}", __package__).write
+    return write
 
 
 def _run(arguments: argparse.Namespace) -> list[Path]:
@@ -197,7 +193,7 @@ def _run_audit(arguments: argparse.Namespace, which: str) -> list[Path]:
         expected = loader.load_expected(arguments.expected)
         return audit_whole.table(found, *_joined(arguments, ()), described, expected).write(arguments.out)
     if which == AUDIT_FIGURE:
-        return audit_plot.write(found, arguments.out)
+        return _plot("audit_plot")(found, arguments.out)
     if which == "security-sets":
         return audit_sets.build(found).write(arguments.out)
     return audit_limits.build(found, load_references(arguments.expected)).write(arguments.out)
@@ -206,7 +202,7 @@ def _run_audit(arguments: argparse.Namespace, which: str) -> list[Path]:
 def _run_primitives(arguments: argparse.Namespace, which: str) -> list[Path]:
     records = primitives.load(_folders(arguments), arguments.predictions or (), loader.load_stale(arguments.stale))
     if arguments.command != "table":
-        return PRIMITIVE_FIGURES[which](records, arguments.out)
+        return _plot(PRIMITIVE_FIGURES[which])(records, arguments.out)
     return _primitive_table(records, arguments.expected, which.removeprefix("gadget-")).write(arguments.out)
 
 

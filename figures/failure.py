@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.compare import Comparison, compare
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from .names import words
 from .primitives import Primitive, notes
@@ -32,8 +32,8 @@ READING = (
 def interval(failures: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """Clopper and Pearson's interval of a rate."""
     tail = (1 - confidence) / 2
-    low = float(beta.ppf(tail, failures, trials - failures + 1)) if failures else 0.0
-    high = float(beta.ppf(1 - tail, failures + 1, trials - failures)) if failures < trials else 1.0
+    low = float(betaincinv(failures, trials - failures + 1, tail)) if failures else 0.0
+    high = float(betaincinv(failures + 1, trials - failures, 1 - tail)) if failures < trials else 1.0
     return low, high
 
 

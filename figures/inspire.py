@@ -8,8 +8,6 @@ import pandas as pd
 
 from . import (
     inspire_applications,
-    inspire_breakdown,
-    inspire_figure1,
     inspire_notes,
     inspire_paper,
     inspire_table1,
@@ -21,9 +19,9 @@ from .inspire_paper import Described
 from .table import Table
 
 TABLES = tuple(f"inspire-table{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9))
-FIGURES = ("inspire-figure1", *inspire_breakdown.FIGURES)
 SOURCE_TABLES = {"inspire-figure1": ("2", "4"), "inspire-figure2": ("8",), "inspire-figure3": ("9",)}
 """The tables whose numbers a figure draws, and with them their contradictions."""
+FIGURES = tuple(SOURCE_TABLES)
 
 
 def _folder(folder: Path | None) -> Path:
@@ -59,6 +57,8 @@ def figure(
     prefix: Path,
 ) -> list[Path]:
     """Writes one of FIGURES."""
+    from . import inspire_breakdown, inspire_figure1
+
     expected = loader.load_expected(_folder(folder))
     contradictions = inspire_notes.load(folder)
     notes = [note for number in SOURCE_TABLES[which] for note in inspire_notes.notes(contradictions, number)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from pirlab_estimator.cost.units import UnitCosts
 
-from . import pirouette_figure3, pirouette_margins, pirouette_phases, pirouette_tables, pirouette_totals
+from . import pirouette_margins, pirouette_phases, pirouette_tables, pirouette_totals
 from .errors import InputError
 from .inspire_paper import Described
 from .loader import load_expected
@@ -43,12 +43,16 @@ def table(
     if which == "pirouette-table7":
         return pirouette_totals.table(joined, expected)
     if which == FIGURE:
+        from . import pirouette_figure3
+
         return pirouette_figure3.table(joined, expected)
     return pirouette_tables.table(which, joined, predictions, described, expected, folder)
 
 
 def figure(joined: pd.DataFrame, expected: pd.DataFrame, prefix: Path) -> list[Path]:
     """Writes FIGURE."""
+    from . import pirouette_figure3
+
     if expected.empty:
         raise InputError("--expected", None, "the Pirouette paper's figures need its numbers", "Give --expected DIR")
     return pirouette_figure3.write(joined, expected, prefix)
