@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from . import style
 from .inspire_paper import PAPER_ONLY, PROTOCOLS, Measured, matches, printed
 from .inspire_tables import NOT_PLANNED
-from .marks import MARKS, Mark, footnotes, marks_of, provenance, symbols
+from .marks import MARKS, Mark, footnotes, marks_of, provenance, superscripts
 from .names import mathtext, protocol_name, words
 from .output import rst_escape, write_text
 from .units import KIB
@@ -105,7 +105,7 @@ def here_label(data: pd.DataFrame, text: str) -> str | None:
     """What the legend says of our numbers, with the symbols of all their marks; None if there is none."""
     ours = data[data["source"] == "here"]
     used = {key for marks in ours["marks"].dropna() for key in marks.split()}
-    return None if ours.empty else text + symbols(mark.key for mark in MARKS if mark.key in used)
+    return None if ours.empty else text + superscripts(mark.key for mark in MARKS if mark.key in used)
 
 
 def _legends(figure: Figure, protocols: set[str], here: str | None) -> None:

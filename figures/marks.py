@@ -111,6 +111,12 @@ def symbols(keys: Iterable[str]) -> str:
     return "".join(SYMBOLS[key] for key in keys)
 
 
+def superscripts(keys: Iterable[str]) -> str:
+    """The same in mathtext: fonts of figures lack some of the symbols."""
+    raised = " ".join(mark.tex for key in keys for mark in (*MARKS, *CELL_MARKS) if mark.key == key)
+    return f"$^{{{raised}}}$" if raised else ""
+
+
 def _figures(key: str, rows: list[dict[str, Any]]) -> str:
     """The figures a footnote carries, one entry a parameter set (or record, for stale ones), in order of appearance."""
     if key == "insecure":

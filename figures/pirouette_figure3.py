@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 
 from . import style
 from .inspire_tables import cell_footnotes, mark_footnotes
-from .marks import footnotes, marks_of, provenance, symbols
+from .marks import footnotes, marks_of, provenance, superscripts, symbols
 from .names import mathtext, protocol_name, series_name, words
 from .output import rst_escape, write_text
 from .pirouette_phases import PHASE0, shown, steps
@@ -28,6 +28,7 @@ LOOKS = {
     "digits": ("Digits", "#0072B2"),
     "bits": ("Bits", "#56B4E9"),
     "rgsw": ("LWE to RGSW", "#E69F00"),
+    "conversion": ("these three, overlapped", "#CC79A7"),
     "selector": ("Selector", "#009E73"),
 }
 PAPER = "paper"
@@ -75,7 +76,7 @@ def draw(lines: Sequence[dict[str, Any]], width: str = "acm-wide") -> Figure:
         labels.append((at, _label(line)))
         _bar(left, at, line, 1.0)
         _bar(right, at, line, 100 / line["total_s"] if line["total_s"] else 0.0)
-        total = f"{significant(line['total_s'], 3)} s" + symbols(marks_of(line["row"]) if line["row"] else [])
+        total = f"{significant(line['total_s'], 3)} s" + superscripts(marks_of(line["row"]) if line["row"] else [])
         left.text(line["total_s"] + 0.012 * longest, at, total, fontsize=7, va="center", ha="left")
         at += 1.0
     left.set_yticks([place for place, _ in labels], [text for _, text in labels])

@@ -23,17 +23,23 @@ from .table import Cell, Column, Row, Table
 from .units import human_seconds, shape_text, significant
 
 PROTOCOLS = ("pirouette", "pirouette_h")
-STEPS = words("digits bits rgsw selector first_dimension folding rotation compression")
-NAMES = {"rgsw": "LWE to RGSW", "first_dimension": "first dimension"}
-PHASE0 = STEPS[:4]
+STEPS = words("digits bits rgsw conversion selector first_dimension folding rotation compression")
+OVERLAPPED = {"conversion": words("digits bits rgsw")}
+"""Steps of several threads that are one phase, since they run beside each other."""
+NAMES = {"rgsw": "LWE to RGSW", "conversion": "digits, bits, LWE to RGSW", "first_dimension": "first dimension"}
+PHASE0 = STEPS[:5]
 COLUMNS = words("set records record_bits threads step ntts bound_s measured_s measured_over_bound record_id")
 Document = Mapping[str, Any]
 
 
 def transforms(description: Document, step: str) -> dict[str, int]:
     """Transforms of a step of the answer by size and prime."""
-    operations = description["operations"]["answer"].get(step, {})
-    return {name: count for name, count in operations.items() if transform(name)}
+    found: dict[str, int] = {}
+    for part in OVERLAPPED.get(step, [step]):
+        for name, count in description["operations"]["answer"].get(part, {}).items():
+            if transform(name):
+                found[name] = found.get(name, 0) + count
+    return found
 
 
 def shown(joined: pd.DataFrame) -> list[dict[str, Any]]:
