@@ -144,6 +144,17 @@ def test_margins_pool_all_records_of_a_set():
     assert any("digit 9.14 predicted, 8.00 measured" in note for note in table.notes)
 
 
+def test_overlapped_steps_are_one_phase(expected):
+    """Several threads convert digits while the next are found: no step of phase 0 is lost."""
+    seconds = {"conversion": 0.8, "selector": 0.1, "first_dimension": 0.2}
+    phases = [{"name": f"answer_{step}", "seconds": [value] * 3} for step, value in seconds.items()]
+    joined = pd.DataFrame([row(threads=2, phases=phases)])
+    line = next(line for line in pirouette_figure3.bars(joined, expected) if line["source"] == "here")
+    assert line["total_s"] == pytest.approx(0.9)
+    counts = [sum(pirouette_phases.transforms(description(), step).values()) for step in ("digits", "bits", "rgsw")]
+    assert sum(pirouette_phases.transforms(description(), "conversion").values()) == sum(counts)
+
+
 def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
     rows = [row(), row(repetitions=100, id="hundred"), row("pirouette_h", threads=2, id="half")]
     rows[2]["phases"] = rows[2]["phases"][2:]
