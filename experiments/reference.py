@@ -13,11 +13,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
 from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_profile
 
+REFERENCE = Path("results/reference")
 README = """# A reference run
 
-Made by `make reproduce PROFILE={profile}{only}` and copied here by `make reference`; every number was measured, none
-edited. `records/` holds one record a row, `predictions/` what was predicted of each, `tables/` the tables and figure
-data made of them. Times hold for this machine; bytes, noise and correctness for any.
+Made by `make reproduce PROFILE={profile}{only}`
+and copied here by `make reference`; every number was measured, none edited. `records/` holds one record a row,
+`predictions/` what was predicted of each, `tables/` the tables and figure data made of them. Times hold for this
+machine; bytes, noise and correctness for any.
 
 | | |
 |---|---|
@@ -59,20 +61,24 @@ def facts(profile: str, records: list[dict[str, Any]], planned: int) -> str:
 def copy(sweep: Sweep, out: Path, only: str = "") -> int:
     """Replace the reference run; PlanError where the present one is not finished.
 
-    With `only`, of some experiments of a long profile, the rows that are there: the labels say how many."""
+    With `only`, of some experiments of a long profile, the rows that are there and not in the quick run's reference
+    as well: the labels say how many."""
     pairs = [
         (sweep.record(group, row), read_json(sweep.record(group, row)))
         for group in sweep.measured()
         for row in group.rows
     ]
+    records = sweep.results / "records"
     done = [pair for pair in pairs if isinstance(pair[1], dict) and pair[1].get("status") in DONE]
     if missing := [path for path, record in pairs if (path, record) not in done and not only]:
         raise PlanError(
             f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={sweep.profile['profile']}` first."
         )
     shutil.rmtree(out, ignore_errors=True)
+    if only:
+        done = [pair for pair in done if not (REFERENCE / "records" / pair[0].relative_to(records)).exists()]
     for path, _ in done:
-        target = out / "records" / path.relative_to(sweep.results / "records")
+        target = out / "records" / path.relative_to(records)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     for name in sweep.experiments:
@@ -99,7 +105,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of the profile's")
     arguments = parser.parse_args()
     suffix = "" if arguments.profile == "quick" else f"-{arguments.profile}"
-    out = arguments.out or Path(f"results/reference{suffix}")
+    out = arguments.out or REFERENCE.with_name(REFERENCE.name + suffix)
     os.chdir(ROOT)
     try:
         overrides: dict[str, Any] = {"results": arguments.results, "figures": arguments.figures}
