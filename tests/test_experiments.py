@@ -157,7 +157,7 @@ def test_group_file_follows_the_contract():
         "records": 262144,
         "record_bits": 16,
         "queries": 1,
-        "updates": 16,
+        "updates": 0,
         "repetitions": 5,
         "threads": 1,
         "database": "seeded:0f4a",
