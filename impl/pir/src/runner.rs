@@ -35,9 +35,9 @@ const NOISE_SECONDS: f64 = 2.0;
 /// and over so many values at every stage, which tell its standard deviation to a few percent,
 const NOISE_LEAST_SAMPLES: u64 = 1 << 10;
 /// unless that takes longer than so many seconds, and longer than the repetitions took: many repetitions are a wish for certainty.
-const NOISE_LEAST_SECONDS: f64 = 5.0;
+const NOISE_LEAST_SECONDS: f64 = 20.0;
 
-/// Most changed records that are asked for after the first update; after others one is.
+/// Most changed records that are asked for after an update.
 const CHANGES_ASKED: usize = 16;
 
 /// How a run is done.
@@ -336,10 +336,9 @@ impl<S: Scheme> Session for Run<'_, S> {
             // Changed records (the last ones, which see all other changes) and one that was not changed must come back right.
             let other = changed[changed.len() - 1].saturating_add(1).min(self.workload.shape.records - 1);
             let queries = self.workload.queries as usize;
-            let (most, other) = if turn == 0 { (CHANGES_ASKED, Some(other)) } else { (1, None) };
-            let asked: Vec<u64> = changed.iter().rev().take(most).copied().chain(other).collect();
-            let padding = asked.len().next_multiple_of(queries);
-            let asked: Vec<u64> = asked.into_iter().cycle().take(padding).collect();
+            let asked = std::iter::once(other).chain(changed.iter().rev().take(CHANGES_ASKED).copied());
+            let padding = (1 + changed.len().min(CHANGES_ASKED)).next_multiple_of(queries);
+            let asked: Vec<u64> = asked.cycle().take(padding).collect();
             self.context.clock.pause(true);
             for indices in asked.chunks(queries) {
                 self.exchange(indices, Purpose::Comparison)?;
