@@ -89,7 +89,8 @@ def log2_mixture_tail(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture)
         c = (theta * fixed - spread) / longest
         with np.errstate(invalid="ignore", divide="ignore"):
             exponent = -h * deviations - k / 2 * np.log1p(-np.minimum(2 * c / k, 1.0))
-        best = np.minimum(best, exponent)
+        # Without any error, some points are infinity less infinity.
+        best = np.fmin(best, exponent)
     return np.minimum(0.0, np.logaddexp2(1.0 + best / LN2, LONG_KEY))
 
 

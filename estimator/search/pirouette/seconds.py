@@ -56,7 +56,7 @@ class Seconds:
         step["residue_multiply_adds"] = step["residue_multiply_adds"] + factors
         counts = {name: times * steps * count for name, count in step.items()}
         groups = -(-times // together)
-        return self.of(counts | {"bytes_read": groups * rotation_key_bytes(self, dimension, digits, joint)})
+        return self.of(counts | {"key_bytes": groups * rotation_key_bytes(self, dimension, digits, joint)})
 
     def key_switches(self, dimension: Numbers, digits: ArrayLike, times: int) -> Array:
         """LWE key switches from the ring's key to the small one."""
@@ -93,7 +93,7 @@ class Seconds:
         """Residues modulo `moduli` primes, each with both parts of a leaf; columns are transformed back."""
         residues = np.multiply(columns, rows) * self.n * np.asarray(moduli, dtype=float)
         counts = {f"ntt_{self.n}_28": 2 * np.multiply(columns, np.asarray(moduli, dtype=float))}
-        return self.of(counts | {"residue_multiply_adds": 2 * residues, "bytes_read": RESIDUE * residues})
+        return self.of(counts | {"residue_multiply_adds": 2 * residues, "poly_matrix_bytes": RESIDUE * residues})
 
 
 def rotation_key_bytes(ring: Seconds, dimension: Numbers, digits: Numbers, joint: Numbers) -> Numbers:

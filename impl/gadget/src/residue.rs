@@ -43,6 +43,8 @@ pub trait Residue:
     fn to_u128(self) -> u128;
     /// The low 64 bits.
     fn low(self) -> u64;
+    /// The quotient by a base from 3 to 2^20, given 1 / base: without a division instruction, of which no vector unit has one.
+    fn quotient(self, base: Self, inverse: f64) -> Self;
     /// Converts a word read from little-endian bytes.
     fn from_le(word: Self) -> Self;
     /// The slice as `u64`, for the vectorised paths.
@@ -68,6 +70,22 @@ impl Residue for u64 {
     #[inline]
     fn low(self) -> u64 {
         self
+    }
+
+    #[inline(always)]
+    fn quotient(self, base: Self, inverse: f64) -> Self {
+        // Off by less than 2^12, since three roundings change a product below 2^64 / 3 by less than 2^-51 of itself. Then the rest is
+        // below 2^33 in magnitude, exact as a float, and the second estimate off by one at most.
+        // SAFETY: both products are finite, the first between 0 and 2^63, the second below 2^33 in magnitude.
+        let (first, rest, second) = unsafe {
+            let first: u64 = (self as f64 * inverse).to_int_unchecked();
+            let rest = self.wrapping_sub(first.wrapping_mul(base)) as i64;
+            let second: i64 = (rest as f64 * inverse).to_int_unchecked();
+            (first, rest, second)
+        };
+        let (base, rest) = (base as i64, rest - second * base as i64);
+        let correction = i64::from(rest >= base) - i64::from(rest < 0);
+        first.wrapping_add((second + correction) as u64)
     }
 
     #[inline]
@@ -104,6 +122,11 @@ impl Residue for u128 {
         self as u64
     }
 
+    #[inline(always)]
+    fn quotient(self, base: Self, _: f64) -> Self {
+        self / base
+    }
+
     #[inline]
     fn from_le(word: Self) -> Self {
         Self::from_le(word)
@@ -116,5 +139,28 @@ impl Residue for u128 {
 
     fn spare(coins: &mut Coins) -> &mut Precomputed<Self> {
         &mut coins.spare128
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Residue;
+
+    #[test]
+    fn quotients_are_those_of_integers() {
+        for base in [3u64, 5, 7, 127, 401, 16_088, 524_287, (1 << 20) - 1] {
+            let inverse = 1.0 / base as f64;
+            let multiples = (0..64).flat_map(|bits| [u64::MAX >> bits, 1 << bits, base << bits.min(43)]);
+            let edges =
+                multiples.flat_map(|x| [x / base * base, (x / base * base).wrapping_sub(1), x, x.wrapping_add(1)]);
+            let mut state = base;
+            let random = std::iter::repeat_with(|| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state >> (state & 31)
+            });
+            for value in edges.chain(random.take(100_000)) {
+                assert_eq!(value.quotient(base, inverse), value / base, "{value} by {base}");
+            }
+        }
     }
 }

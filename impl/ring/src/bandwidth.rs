@@ -5,10 +5,9 @@ use crate::region::Region;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// A buffer that measures memory and not caches, unless the last-level cache is larger than [`CACHES`] lets it be.
-pub const MIN_PROBE_BYTES: usize = 512 << 20;
-/// A buffer is at least so many times the last-level cache.
-pub const CACHES: usize = 8;
+/// A buffer that measures memory: several times the usual last-level cache. What a larger cache holds of it makes the yardstick longer, never
+/// shorter.
+pub const PROBE_BYTES: usize = 512 << 20;
 
 /// Streams read side by side and bytes prefetched ahead: different machines favour different ones, and a probe that misses
 /// the best would flatter the kernels compared with it.
@@ -57,7 +56,7 @@ pub struct Reading {
 
 impl Probe {
     /// Allocates and writes `bytes` bytes, rounded down to a multiple of 8 KiB and up to at least that; give
-    /// [`MIN_PROBE_BYTES`] and [`CACHES`] times the last-level cache, or more. Reads with the loads of the given kernel.
+    /// [`PROBE_BYTES`] or more. Reads with the loads of the given kernel.
     pub fn new(kernel: Kernel, bytes: usize) -> Result<Self, ProbeError> {
         let kernel = Checked::new(kernel)?;
         let bytes = (bytes / 8192 * 8192).max(8192);

@@ -8,9 +8,9 @@ use crate::units::parse_count;
 /// Measure the memory read bandwidth of one core (the yardstick of the answer phases), as JSON.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Length of the buffer read; without it 512 MiB, and eight times the last-level cache. Shorter ones measure caches.
-    #[arg(long, value_parser = parse_count)]
-    buffer_bytes: Option<u64>,
+    /// Length of the buffer read. Shorter ones measure caches.
+    #[arg(long, value_parser = parse_count, default_value_t = ring::bandwidth::PROBE_BYTES as u64)]
+    buffer_bytes: u64,
     /// Passes; the best one counts.
     #[arg(long, default_value_t = bandwidth::BEST_OF)]
     best_of: usize,
@@ -18,6 +18,6 @@ pub struct Args {
 
 /// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
-    let probed = bandwidth::here(args.buffer_bytes.unwrap_or_else(bandwidth::buffer_bytes), args.best_of);
+    let probed = bandwidth::here(args.buffer_bytes, args.best_of);
     print_json(&probed.map_err(|problem| Failure::Input(format!("probe: {problem}. Give a shorter --buffer-bytes.")))?)
 }

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use ring::Kernel;
-use ring::bandwidth::{CACHES, MIN_PROBE_BYTES, Probe};
+use ring::bandwidth::Probe;
 use serde::{Deserialize, Serialize};
 
 use super::{memory, pin};
@@ -25,13 +25,8 @@ pub struct Probed {
     pub kernel: String,
 }
 
-/// Length of a buffer that no cache of this machine holds a good part of.
-pub fn buffer_bytes() -> u64 {
-    (MIN_PROBE_BYTES as u64).max(CACHES as u64 * largest_cache().unwrap_or(0))
-}
-
 /// Bytes of the largest cache of the first core, where the system tells (Linux does).
-fn largest_cache() -> Option<u64> {
+pub fn largest_cache() -> Option<u64> {
     let caches = std::fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
     let sizes = caches.filter_map(|cache| std::fs::read_to_string(cache.ok()?.path().join("size")).ok());
     sizes.filter_map(|size| size.trim().strip_suffix('K')?.parse::<u64>().ok()).max().map(|kibibytes| kibibytes << 10)

@@ -80,6 +80,11 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
         let draws = Draws { carries: draws.carries, thresholds, dither };
         return planar::decompose(k, plan, bits, input, draws, &mut rows);
     }
+    #[cfg(target_arch = "x86_64")]
+    if kernel.0 == Kernel::Avx512 {
+        // SAFETY: a `Checked` kernel exists only if the processor has its features.
+        return unsafe { avx512::decompose(plan, input, draws, &mut rows) };
+    }
     scalar::decompose(plan, input, draws, &mut rows);
 }
 

@@ -1,4 +1,4 @@
-//! Portable decomposition, row by row: the reference of the other paths.
+//! Portable decomposition, row by row: the reference of the other paths, and their loops for bases that are no powers of two.
 
 use super::Rows;
 use crate::digit::Digit;
@@ -7,6 +7,7 @@ use crate::family::Family;
 use crate::plan::Plan;
 use crate::residue::Residue;
 
+#[inline(always)]
 pub(super) fn decompose<W: Residue, D: Digit>(
     plan: &Plan<W>,
     input: &[W],
@@ -26,9 +27,9 @@ pub(super) fn decompose<W: Residue, D: Digit>(
         };
         extract(plan, values, draws, rows, split);
     } else {
-        let base = W::from_u128(u128::from(plan.base));
+        let (base, inverse) = (W::from_u128(u128::from(plan.base)), 1.0 / plan.base as f64);
         let split = |value: &mut W| {
-            let quotient = *value / base;
+            let quotient = value.quotient(base, inverse);
             let digit = *value - quotient * base;
             *value = quotient;
             digit.low() as i64
@@ -38,6 +39,7 @@ pub(super) fn decompose<W: Residue, D: Digit>(
 }
 
 /// Sets `values` to the integers whose digits are taken, without the low digits that are dropped.
+#[inline(always)]
 fn shift<W: Residue>(plan: &Plan<W>, input: &[W], draws: Draws<'_, W>, values: &mut [W]) {
     let (q, zero) = (plan.modulus, W::default());
     for (j, (value, &u)) in values.iter_mut().zip(input).enumerate() {
@@ -62,6 +64,7 @@ fn shift<W: Residue>(plan: &Plan<W>, input: &[W], draws: Draws<'_, W>, values: &
 }
 
 /// Writes the digits; `split` returns the lowest digit of a value and leaves the rest of it.
+#[inline(always)]
 fn extract<W: Residue, D: Digit>(
     plan: &Plan<W>,
     values: &mut [W],

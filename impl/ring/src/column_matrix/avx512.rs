@@ -4,6 +4,10 @@
 //! A line of the database, 64 bytes, takes three multiply-adds a prime (`vpdpwssd`); a line of digits is loaded once for four
 //! columns. Two primes: six multiply-adds and 2.5 loads for 64 bytes of database, three cycles where two of either start
 //! a cycle, against the nine that 64 bytes take from memory at 26 GB/s and 3.7 GHz.
+//!
+//! A column of 2048 rows is a page, where the processor's own prefetching ends, so lines are asked for by hand: on Granite Rapids that
+//! reads at 80 % of the probe where it was 70 % (medians of 15 products of 1 GiB; 8 lines ahead gain least, 32 to 48 most, one
+//! column or two at a time are slower).
 
 use super::LINE;
 use super::product::Part;
@@ -12,6 +16,9 @@ use std::arch::x86_64::*;
 
 /// Columns multiplied side by side.
 const COLUMNS: usize = 4;
+
+/// Lines ahead that are asked for.
+const AHEAD: usize = 48;
 
 /// See [`super::scalar::part`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
@@ -39,11 +46,14 @@ pub(super) fn part(part: Part, primes: usize, sums: &mut [i64]) {
 fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, sums: &mut [i64]) {
     let mut acc = [[_mm512_setzero_si512(); V]; C];
     let start = part.data[first_col * part.height + part.first_row..].as_ptr();
+    let lines = part.digits.len() / V;
     for (line, digits) in part.digits.chunks_exact(V).enumerate() {
+        // Where these columns end, the next ones follow.
+        let ahead = line + AHEAD;
+        let ahead = if ahead < lines { ahead * LINE } else { C * part.height + (ahead - lines) * LINE };
         let mut entries = [_mm512_setzero_si512(); C];
         for (c, entries) in entries.iter_mut().enumerate() {
-            // No prefetches: four columns are four streams that the processor follows by itself, and every line asked for by hand
-            // takes one of the few buffers that wait for memory.
+            _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(c * part.height + ahead).cast());
             // SAFETY: there are C columns of `height` entries, and in each as many lines from `first_row` on as digits.
             *entries = unsafe { _mm512_loadu_si512(start.add(c * part.height + line * LINE).cast()) };
         }

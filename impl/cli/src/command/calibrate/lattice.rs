@@ -1,12 +1,14 @@
 //! Costs of ring arithmetic: transforms, sums of products, digits, automorphisms.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use gadget::{Coins, Decomposer, Family};
 use ring::diagonal::LINE;
+use ring::vector::{TILE, Tiles};
 use ring::{
-    Automorphism, BlockDiagonal, ColumnMatrix, Kernel, Modulus, NttPlan, ResidueVector, Ring, Seed, Vectors, Word,
-    primes,
+    Automorphism, BlockDiagonal, Buffer, ColumnMatrix, Kernel, Modulus, NttPlan, PolyMatrix, PolyPairs, ResidueVector,
+    Ring, Seed, Vectors, Word, primes,
 };
 
 use super::timing::{Failed, Timer};
@@ -30,7 +32,7 @@ fn residues<W: Word>(count: usize, below: u64) -> Vec<W> {
     words.chunks_exact(2).map(|two| W::from_u64((u64::from(two[0]) << 32 | u64::from(two[1])) % below)).collect()
 }
 
-/// Forward transforms `ntt_<n>_<bits>`.
+/// Transforms `ntt_<n>_<bits>`.
 pub(super) fn transforms(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
     for bits in PRIME_BITS {
         for n in SIZES {
@@ -45,16 +47,21 @@ pub(super) fn transforms(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -
     Ok(())
 }
 
+/// Half from digits, half back, of vectors that lie in the second-level cache as those of a gadget product do.
 fn transform<W: Word>(kernel: Kernel, n: usize, bits: u32, timer: &Timer) -> Result<f64, Failed> {
     const TOGETHER: usize = 16;
     let prime = prime(bits)?;
     let plan = NttPlan::<W>::new(n, W::from_u64(prime), kernel)?;
-    let mut data = residues::<W>(n, prime);
+    let digits: Vec<i32> = residues::<u32>(TOGETHER * n, 1 << 15).into_iter().map(|digit| digit as i32).collect();
+    let mut data = residues::<W>(TOGETHER * n, prime);
     let call = timer.warm(|| -> Result<(), Failed> {
-        (0..TOGETHER).for_each(|_| plan.forward(black_box(&mut data)));
+        for (digits, data) in digits.chunks_exact(n).zip(data.chunks_exact_mut(n)) {
+            plan.forward_signed(black_box(digits), data);
+        }
+        data.chunks_exact_mut(n).for_each(|data| plan.inverse(black_box(data)));
         Ok(())
     })?;
-    Ok(call / TOGETHER as f64)
+    Ok(call / (2 * TOGETHER) as f64)
 }
 
 /// Sums of products in the transformed domain, and tables of residues streamed from memory.
@@ -83,6 +90,46 @@ pub(super) fn products(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut
         Ok(())
     })?;
     costs.one("table_bytes", call / table.bytes() as f64);
+    Ok(())
+}
+
+/// Rows of keys that a product reads from memory: what they take beyond those that lie in the cache.
+pub(super) fn keys(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let (tiles, prime) = (Tiles { n: N, terms: 8, columns: 6 }, prime(28)?);
+    let (vectors, modulus) = (Vectors::new(kernel)?, Modulus::<u32>::new(prime as u32)?);
+    let (pitch, step) = (N + TILE, tiles.terms * tiles.columns * N);
+    let left = residues::<u32>(tiles.terms * pitch, prime);
+    let mut sums = vec![0; tiles.columns * pitch];
+    let mut rows: Buffer<u32> = Buffer::zeroed(scale.pick(256, 16) * step)?;
+    let values = residues(rows.len(), prime);
+    rows.copy_from_slice(&values);
+    let steps = rows.len() / step;
+    let mut multiply = |rows: &[u32]| vectors.sum_tiles(&modulus, tiles, &left, black_box(rows), &mut sums);
+    let cold = timer.cold(|| -> Result<(), Failed> {
+        rows.chunks_exact(step).for_each(&mut multiply);
+        Ok(())
+    })?;
+    let warm = timer.warm(|| -> Result<(), Failed> {
+        (0..steps).for_each(|_| multiply(&rows[..step]));
+        Ok(())
+    })?;
+    costs.one("key_bytes", (cold - warm).max(0.1 * cold) / (4 * rows.len()) as f64);
+    Ok(())
+}
+
+/// A matrix of polynomials modulo one prime streamed through the product with one vector of ciphertexts.
+pub(super) fn poly_matrix(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+    let ring = Arc::new(Ring::<u32>::new(N, &[prime(28)?], kernel)?);
+    let (rows, columns) = (256, scale.pick(64, 8));
+    let poly = ring.expand(&Seed([9; 16]).prg(), 0);
+    let mut matrix = PolyMatrix::zero(&ring, rows, columns)?;
+    for row in 0..rows {
+        let entries: Vec<_> = (0..columns).map(|column| ((row, column), poly.clone())).collect();
+        matrix.set(&entries, 1)?;
+    }
+    let vector = PolyPairs::new(&ring, (0..rows).map(|_| [&poly, &poly]))?;
+    let call = timer.cold(|| matrix.multiply(&[&vector], 1).map(drop))?;
+    costs.one("poly_matrix_bytes", call / matrix.bytes() as f64);
     Ok(())
 }
 
@@ -116,22 +163,25 @@ fn matrix(cols: usize) -> Result<ColumnMatrix, Failed> {
 pub(super) fn digits(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
     let both: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(2).collect();
     let modulus = both.iter().product();
-    let gadget = Decomposer::<u64>::new(Family::Balanced, modulus, 1 << 19, 0, kernel)?;
     let input = residues::<u64>(N, modulus);
-    let length = gadget::Gadget::length(&gadget);
-    let mut out = vec![0i32; length * N];
     let mut coins = Coins::from_seed(Seed([7; 16]));
-    let call = timer.warm(|| -> Result<(), Failed> {
-        gadget.decompose_fresh(&input, &mut out, &mut coins);
-        black_box(&out);
-        Ok(())
-    })?;
-    costs.one("digits", call / (length * N) as f64);
+    for (name, base) in [("digits", 1 << 19), ("divided_digits", 127)] {
+        let gadget = Decomposer::<u64>::new(Family::Balanced, modulus, base, 0, kernel)?;
+        let length = gadget::Gadget::length(&gadget);
+        let mut out = vec![0i32; length * N];
+        let call = timer.warm(|| -> Result<(), Failed> {
+            gadget.decompose_fresh(&input, &mut out, &mut coins);
+            black_box(&out);
+            Ok(())
+        })?;
+        costs.one(name, call / (length * N) as f64);
+    }
 
     let ring = Ring::<u32>::new(N, &both, kernel)?;
-    let (table, a) = (Automorphism::new(N, 5)?, ring.expand(&Seed([8; 16]).prg(), 0));
+    let (table, a) = (Automorphism::new(N, 5)?, ring.inverse(ring.expand(&Seed([8; 16]).prg(), 0)));
+    let mut mapped = ring.zero();
     let call = timer.warm(|| -> Result<(), Failed> {
-        black_box(ring.automorphism_ntt(&a, &table));
+        ring.automorphism_coefficient_into(black_box(&a), &table, &mut mapped);
         Ok(())
     })?;
     costs.one("automorphism_slots", call / (both.len() * N) as f64);

@@ -140,14 +140,14 @@ pub(super) fn codes(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Messages, and memory that is new to the process.
+/// Messages, which the other party has just written, and memory that is new to the process.
 pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
     let count = 1 << 14;
     let values = words(count);
     let mut builder = FrameBuilder::new(4 * count);
     builder.put_words(0, &values);
     let query = builder.finish("calibrate", "query");
-    let read = timer.cold(|| {
+    let read = timer.warm(|| {
         let message = query.clone().check("calibrate", "query", 4 * count as u64)?;
         let words = message.words(0, count);
         let sum = words.iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
@@ -155,7 +155,7 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
         Ok::<_, Failed>(())
     })?;
     costs.one("words_read", read / count as f64);
-    let write = timer.cold(|| -> Result<(), Failed> {
+    let write = timer.warm(|| -> Result<(), Failed> {
         let mut builder = FrameBuilder::new(4 * count);
         builder.put_words(0, &values);
         black_box(builder.finish("calibrate", "answer"));

@@ -130,13 +130,15 @@ pub fn main(args: &Args) -> Outcome<()> {
     }
     store::check_writable(&args.out)?;
     let bars = Bars::default();
-    let measurements: [Measurement; 8] = [
+    let measurements: [Measurement; 10] = [
         linear::packed,
         linear::matrices,
         |_, _, timer, costs| linear::codes(timer, costs),
         |kernel, _, timer, costs| linear::messages(timer, costs).and_then(|()| linear::phase(kernel, timer, costs)),
         |kernel, _, timer, costs| lattice::transforms(kernel, timer, costs),
         lattice::products,
+        lattice::keys,
+        lattice::poly_matrix,
         lattice::columns,
         |kernel, _, timer, costs| lattice::digits(kernel, timer, costs),
     ];

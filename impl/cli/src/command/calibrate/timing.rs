@@ -3,6 +3,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use crate::machine::bandwidth;
+
 pub(super) type Failed = Box<dyn std::error::Error>;
 
 /// How long each cost is measured, and between which calls the caches are emptied.
@@ -12,12 +14,14 @@ pub(super) struct Timer {
     other: Vec<u64>,
 }
 
-/// Bytes read between cold calls.
-const EVICTED_BYTES: usize = 64 << 20;
+/// Bytes read between cold calls: as many as the last-level cache holds, from 64 MiB to a gigabyte.
+fn evicted_bytes() -> usize {
+    bandwidth::largest_cache().unwrap_or(0).clamp(64 << 20, 1 << 30) as usize
+}
 
 impl Timer {
     pub(super) fn new(time: Duration) -> Self {
-        Self { time, other: vec![1; EVICTED_BYTES / 8] }
+        Self { time, other: vec![1; evicted_bytes() / 8] }
     }
 
     /// Seconds of a call whose tables are in cache: the lower quartile of as many as fit in the time, at least five, after

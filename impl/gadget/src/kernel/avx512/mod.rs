@@ -6,9 +6,11 @@ pub(super) use planes::{below_bits, keep_below, planes8, planes16, planes32, val
 
 use super::loops::{self, Lane};
 use super::planar::{Carries, RowsJob};
+use super::{Rows, scalar};
 use crate::digit::Digit;
-use crate::draws::BLOCK;
-use crate::plan::Place;
+use crate::draws::{BLOCK, Draws};
+use crate::plan::{Place, Plan};
+use crate::residue::Residue;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
@@ -24,6 +26,17 @@ macro_rules! compiled {
 
 compiled! {
     digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]);
+}
+
+/// As [`scalar::decompose`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(super) fn decompose<W: Residue, D: Digit>(
+    plan: &Plan<W>,
+    input: &[W],
+    draws: Draws<'_, W>,
+    rows: &mut Rows<'_, D>,
+) {
+    scalar::decompose(plan, input, draws, rows);
 }
 
 /// Stores one value all over.

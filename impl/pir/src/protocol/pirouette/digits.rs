@@ -103,16 +103,17 @@ impl EncryptedIndex<'_> {
     fn convert_overlapped(&self, threads: usize) -> Result<Converted> {
         let converted = |number: u32, digit: Lwe| -> Result<Converted> {
             let mut bits = self.bits_of(number, &[digit]).map_err(internal)?;
-            // Two digits at a time or more: each takes half of the threads.
-            bits.selectors = convert(self.keys, &bits.small, threads / 2)?;
+            // Two digits at a time or more: each takes half of the threads, but the last one, beside which threads fall idle.
+            let shares = if number + 1 < self.layout.digits() { threads / 2 } else { threads };
+            bits.selectors = convert(self.keys, &bits.small, shares)?;
             Ok(bits)
         };
         let mut digits: Vec<Result<Converted>> = (0..self.layout.digits()).map(|_| Ok(Converted::default())).collect();
-        let found = rayon::scope(|scope| -> Lattice<()> {
+        let found = rayon::scope_fifo(|scope| -> Lattice<()> {
             let (mut rest, mut workspace) = (self.query.clone(), workspace());
             for (number, out) in (0..).zip(&mut digits) {
                 let digit = self.bootstrapper.digit(&self.layout, &rest, number)?;
-                scope.spawn(move |_| *out = converted(number, digit));
+                scope.spawn_fifo(move |_| *out = converted(number, digit));
                 if number + 1 < self.layout.digits() {
                     rest = self.bootstrapper.floor(&self.layout, &rest, number, &mut workspace)?;
                 }

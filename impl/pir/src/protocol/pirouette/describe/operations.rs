@@ -32,7 +32,7 @@ impl<F: Selecting> Described<'_, F> {
                 (&transform): count(&[number, rotation_ntts]),
                 "residue_multiply_adds": count(&[number, products_a_rotation]),
                 "digits": count(&[number, digits_a_rotation]),
-                "bytes_read": count(&[passes, key_bytes]),
+                "key_bytes": count(&[passes, key_bytes]),
             })
         };
         let floors = count(&[queries, digits.saturating_sub(1), if digit_bits == 1 { 1 } else { 2 }]);
@@ -96,7 +96,7 @@ impl<F: Selecting> Described<'_, F> {
             let first = json!({
                 (&transform): count(&[queries, columns, 2 * matrix_primes]),
                 "residue_multiply_adds": count(&[queries, 2, layout.rows as u64, columns, n, matrix_primes]),
-                "bytes_read": self.stored_bytes(),
+                "poly_matrix_bytes": self.stored_bytes(),
             });
             answer.insert("first_dimension".into(), first);
         }
