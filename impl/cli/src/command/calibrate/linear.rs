@@ -147,7 +147,7 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
     let mut builder = FrameBuilder::new(4 * count);
     builder.put_words(0, &values);
     let query = builder.finish("calibrate", "query");
-    let read = timer.warm(|| {
+    let read = timer.recent(|| {
         let message = query.clone().check("calibrate", "query", 4 * count as u64)?;
         let words = message.words(0, count);
         let sum = words.iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
@@ -155,7 +155,7 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
         Ok::<_, Failed>(())
     })?;
     costs.one("words_read", read / count as f64);
-    let write = timer.warm(|| -> Result<(), Failed> {
+    let write = timer.recent(|| -> Result<(), Failed> {
         let mut builder = FrameBuilder::new(4 * count);
         builder.put_words(0, &values);
         black_box(builder.finish("calibrate", "answer"));

@@ -14,9 +14,16 @@ pub(super) struct Timer {
     other: Vec<u64>,
 }
 
-/// Bytes read between cold calls: as many as the last-level cache holds, from 64 MiB to a gigabyte.
+/// Least bytes read between cold calls.
+const LEAST_EVICTED_BYTES: usize = 64 << 20;
+
+/// Bytes read between cold calls: as many as the last-level cache holds, up to a gigabyte.
 fn evicted_bytes() -> usize {
-    bandwidth::largest_cache().unwrap_or(0).clamp(64 << 20, 1 << 30) as usize
+    bandwidth::largest_cache().unwrap_or(0).clamp(LEAST_EVICTED_BYTES as u64, 1 << 30) as usize
+}
+
+fn read(words: &[u64]) {
+    black_box(words.iter().fold(0, |sum: u64, &word| sum.wrapping_add(word)));
 }
 
 impl Timer {
@@ -32,9 +39,13 @@ impl Timer {
 
     /// The same of a call that finds none of its tables in cache, as a phase does after the client's work.
     pub(super) fn cold<E: Into<Failed>>(&self, call: impl FnMut() -> Result<(), E>) -> Result<f64, Failed> {
-        self.quartile(call, || {
-            black_box(self.other.iter().fold(0, |sum: u64, &word| sum.wrapping_add(word)));
-        })
+        self.quartile(call, || read(&self.other))
+    }
+
+    /// The same of a call whose tables the other party has just written: other work has come in between, but not so much that a large
+    /// last-level cache has lost them.
+    pub(super) fn recent<E: Into<Failed>>(&self, call: impl FnMut() -> Result<(), E>) -> Result<f64, Failed> {
+        self.quartile(call, || read(&self.other[..LEAST_EVICTED_BYTES / 8]))
     }
 
     fn quartile<E: Into<Failed>>(
