@@ -113,7 +113,7 @@ def test_the_search_counts_the_operations_that_descriptions_count(path, binary, 
     described = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["operations"]["answer"]
     space = the_set_alone(written, monkeypatch)
     names = {name for step, _ in STEPS for part in step for name in described.get(part, {})}
-    assert {"ntt_2048_28", "residue_multiply_adds", "digits", "bytes_read", "automorphism_slots"} <= names
+    assert {"ntt_2048_28", "residue_multiply_adds", "digits", "key_bytes", "automorphism_slots"} <= names
     for name in names:
         search = Search(space, OneOperation(name), bits, Limits(1e10, 1e3, 0.0), written["protocol"] == "pirouette_h")
         (found,) = search.best(2)

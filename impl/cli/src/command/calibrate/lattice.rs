@@ -164,18 +164,16 @@ pub(super) fn digits(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Re
     let both: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(2).collect();
     let modulus = both.iter().product();
     let input = residues::<u64>(N, modulus);
+    let gadget = Decomposer::<u64>::new(Family::Balanced, modulus, 1 << 19, 0, kernel)?;
+    let length = gadget::Gadget::length(&gadget);
+    let mut out = vec![0i32; length * N];
     let mut coins = Coins::from_seed(Seed([7; 16]));
-    for (name, base) in [("digits", 1 << 19), ("divided_digits", 127)] {
-        let gadget = Decomposer::<u64>::new(Family::Balanced, modulus, base, 0, kernel)?;
-        let length = gadget::Gadget::length(&gadget);
-        let mut out = vec![0i32; length * N];
-        let call = timer.warm(|| -> Result<(), Failed> {
-            gadget.decompose_fresh(&input, &mut out, &mut coins);
-            black_box(&out);
-            Ok(())
-        })?;
-        costs.one(name, call / (length * N) as f64);
-    }
+    let call = timer.warm(|| -> Result<(), Failed> {
+        gadget.decompose_fresh(&input, &mut out, &mut coins);
+        black_box(&out);
+        Ok(())
+    })?;
+    costs.one("digits", call / (length * N) as f64);
 
     let ring = Ring::<u32>::new(N, &both, kernel)?;
     let (table, a) = (Automorphism::new(N, 5)?, ring.inverse(ring.expand(&Seed([8; 16]).prg(), 0)));

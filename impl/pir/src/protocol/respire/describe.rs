@@ -197,11 +197,10 @@ impl Work {
         }
     }
 
-    /// With digits in that base.
-    fn describe(self, n: u64, base: u64) -> serde_json::Value {
+    fn describe(self, n: u64) -> serde_json::Value {
         json!({
             (ntt(n)): self.transforms,
-            (if base.is_power_of_two() { "digits" } else { "divided_digits" }): self.digits,
+            "digits": self.digits,
             "residue_multiply_adds": self.multiply_adds,
             "automorphism_slots": self.moved,
         })
@@ -229,7 +228,6 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
     let elements = count(&[queries, slots]).div_ceil(params.slots_per_body() as u64);
     let width = elements.min(params.vector_length as u64);
     let vectors = Work::product(1, vector, n, primes).times(width).plus(Work::product(1, response, n, 1));
-    let bases = params.bases;
     let touched = count(&[workload.updates, u64::from(params.batch.copies), parts]);
     let cells = count(&[rows, columns]);
     operations(json!({
@@ -243,17 +241,17 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
                 (&transform): count(&[queries, 2 * primes]),
                 "words_read": count(&[queries, (leaf_count + row_count) as u64 * primes]),
             },
-            "leaves": leaves.plus(Work::transforms(2 * rows * kept)).times(queries).describe(n, bases.leaf_expansion),
-            "selectors": selectors.plus(converted).times(queries).describe(n, bases.selector_expansion),
+            "leaves": leaves.plus(Work::transforms(2 * rows * kept)).times(queries).describe(n),
+            "selectors": selectors.plus(converted).times(queries).describe(n),
             "first_dimension": {
                 "poly_matrix_bytes": count(&[load.rounds().div_ceil(BATCH as u64), load.stored_bytes(params)]),
                 "residue_multiply_adds": count(&[2, queries, kept, cells, n]),
                 (&transform): count(&[queries, 2 * columns * kept]),
             },
-            "folding": cmux.times(cmuxes).times(parts).times(queries).describe(n, bases.selector),
-            "rotation": cmux.times(u64::from(layout.position_bits)).times(parts).times(queries).describe(n, bases.selector),
-            "projection": projected.times(queries).describe(n, bases.selector_expansion),
-            "response": vectors.times(elements).describe(n, bases.vector),
+            "folding": cmux.times(cmuxes).times(parts).times(queries).describe(n),
+            "rotation": cmux.times(u64::from(layout.position_bits)).times(parts).times(queries).describe(n),
+            "projection": projected.times(queries).describe(n),
+            "response": vectors.times(elements).describe(n),
         },
         "extract": { (&transform): count(&[12, elements]) },
         "update_server": { (&transform): count(&[2, kept, touched]) },
