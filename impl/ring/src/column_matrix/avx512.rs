@@ -5,9 +5,9 @@
 //! columns. Two primes: six multiply-adds and 2.5 loads for 64 bytes of database, three cycles where two of either start
 //! a cycle, against the nine that 64 bytes take from memory at 26 GB/s and 3.7 GHz.
 //!
-//! A column of 2048 rows is a page, where the processor's own prefetching ends, so lines are asked for by hand: on Granite Rapids that
-//! reads at 80 % of the probe where it was 70 % (medians of 15 products of 1 GiB; 8 lines ahead gain least, 32 to 48 most, one
-//! column or two at a time are slower).
+//! A column of 2048 rows is a page, where the processor's own prefetching ends. Which processors gain from lines asked for by hand
+//! is a matter of measurement (medians against the bandwidth probe, products of 0.5 and 1 GiB): Granite Rapids reads at 80 % instead of
+//! 70 %, Ice Lake and Zen 5 at 70 % instead of 80 %. So they are asked for where there is FP16, from Sapphire Rapids on.
 
 use super::LINE;
 use super::product::Part;
@@ -26,24 +26,27 @@ pub(super) fn part(part: Part, primes: usize, sums: &mut [i64]) {
     let columns = part.data.len() / part.height;
     let tiled = columns - columns % COLUMNS;
     let (tiles, rest) = sums.split_at_mut(tiled * primes);
+    let asks = is_x86_feature_detected!("avx512fp16");
     for (tile, sums) in tiles.chunks_exact_mut(COLUMNS * primes).enumerate() {
-        match primes {
-            1 => multiply::<DIGITS, COLUMNS>(part, tile * COLUMNS, sums),
-            _ => multiply::<{ 2 * DIGITS }, COLUMNS>(part, tile * COLUMNS, sums),
+        match (primes, asks) {
+            (1, false) => multiply::<DIGITS, COLUMNS, false>(part, tile * COLUMNS, sums),
+            (1, true) => multiply::<DIGITS, COLUMNS, true>(part, tile * COLUMNS, sums),
+            (_, false) => multiply::<{ 2 * DIGITS }, COLUMNS, false>(part, tile * COLUMNS, sums),
+            (_, true) => multiply::<{ 2 * DIGITS }, COLUMNS, true>(part, tile * COLUMNS, sums),
         }
     }
     for (col, sums) in rest.chunks_exact_mut(primes).enumerate() {
         match primes {
-            1 => multiply::<DIGITS, 1>(part, tiled + col, sums),
-            _ => multiply::<{ 2 * DIGITS }, 1>(part, tiled + col, sums),
+            1 => multiply::<DIGITS, 1, false>(part, tiled + col, sums),
+            _ => multiply::<{ 2 * DIGITS }, 1, false>(part, tiled + col, sums),
         }
     }
 }
 
-/// `C` columns from `first_col` on times `V` digit vectors.
+/// `C` columns from `first_col` on times `V` digit vectors. With `ASKS`, lines ahead are asked for.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
-fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, sums: &mut [i64]) {
+fn multiply<const V: usize, const C: usize, const ASKS: bool>(part: Part, first_col: usize, sums: &mut [i64]) {
     let mut acc = [[_mm512_setzero_si512(); V]; C];
     let start = part.data[first_col * part.height + part.first_row..].as_ptr();
     let lines = part.digits.len() / V;
@@ -53,7 +56,9 @@ fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, sums: 
         let ahead = if ahead < lines { ahead * LINE } else { C * part.height + (ahead - lines) * LINE };
         let mut entries = [_mm512_setzero_si512(); C];
         for (c, entries) in entries.iter_mut().enumerate() {
-            _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(c * part.height + ahead).cast());
+            if ASKS {
+                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(c * part.height + ahead).cast());
+            }
             // SAFETY: there are C columns of `height` entries, and in each as many lines from `first_row` on as digits.
             *entries = unsafe { _mm512_loadu_si512(start.add(c * part.height + line * LINE).cast()) };
         }
