@@ -62,6 +62,6 @@ def test_bounds_broadcast_and_are_probabilities():
 
 
 def test_without_error_only_a_key_that_is_too_long_is_left():
-    mixture = Mixture.even(100.0, 2048.0)
+    mixture = Mixture.even(1000.0, 2048.0)
     none, some = log2_mixture_tail(8.6, np.array([0.0, 1.0]), mixture)
     assert none == pytest.approx(-70.0) and some > none
