@@ -43,8 +43,12 @@ pub trait Residue:
     fn to_u128(self) -> u128;
     /// The low 64 bits.
     fn low(self) -> u64;
-    /// The quotient by a base from 3 to 2^20, given 1 / base: without a division instruction, of which no vector unit has one.
-    fn quotient(self, base: Self, inverse: f64) -> Self;
+    /// The quotient by a base, given its inverse: without a division instruction, of which no vector unit has one.
+    ///
+    /// # Safety
+    /// `base` is from 3 to 2^20 and `inverse` the float nearest to 1 / `base`.
+    #[doc(hidden)]
+    unsafe fn quotient(self, base: Self, inverse: f64) -> Self;
     /// Converts a word read from little-endian bytes.
     fn from_le(word: Self) -> Self;
     /// The slice as `u64`, for the vectorised paths.
@@ -73,7 +77,7 @@ impl Residue for u64 {
     }
 
     #[inline(always)]
-    fn quotient(self, base: Self, inverse: f64) -> Self {
+    unsafe fn quotient(self, base: Self, inverse: f64) -> Self {
         // Off by less than 2^12, since three roundings change a product below 2^64 / 3 by less than 2^-51 of itself. Then the rest is
         // below 2^33 in magnitude, exact as a float, and the second estimate off by one at most.
         // SAFETY: both products are finite, the first between 0 and 2^63, the second below 2^33 in magnitude.
@@ -123,7 +127,7 @@ impl Residue for u128 {
     }
 
     #[inline(always)]
-    fn quotient(self, base: Self, _: f64) -> Self {
+    unsafe fn quotient(self, base: Self, _: f64) -> Self {
         self / base
     }
 
@@ -159,7 +163,8 @@ mod tests {
                 state >> (state & 31)
             });
             for value in edges.chain(random.take(100_000)) {
-                assert_eq!(value.quotient(base, inverse), value / base, "{value} by {base}");
+                // SAFETY: the bases are in range, the inverse is the base's.
+                assert_eq!(unsafe { value.quotient(base, inverse) }, value / base, "{value} by {base}");
             }
         }
     }

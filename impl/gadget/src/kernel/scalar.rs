@@ -29,7 +29,8 @@ pub(super) fn decompose<W: Residue, D: Digit>(
     } else {
         let (base, inverse) = (W::from_u128(u128::from(plan.base)), 1.0 / plan.base as f64);
         let split = |value: &mut W| {
-            let quotient = value.quotient(base, inverse);
+            // SAFETY: a plan's base is from 2 to 2^20, and 2 has bits.
+            let quotient = unsafe { value.quotient(base, inverse) };
             let digit = *value - quotient * base;
             *value = quotient;
             digit.low() as i64

@@ -5,9 +5,8 @@
 //! columns. Two primes: six multiply-adds and 2.5 loads for 64 bytes of database, three cycles where two of either start
 //! a cycle, against the nine that 64 bytes take from memory at 26 GB/s and 3.7 GHz.
 //!
-//! A column of 2048 rows is a page, where the processor's own prefetching ends. Which processors gain from lines asked for by hand
-//! is a matter of measurement (medians against the bandwidth probe, products of 0.5 and 1 GiB): Granite Rapids reads at 80 % instead of
-//! 70 %, Ice Lake and Zen 5 at 70 % instead of 80 %. So they are asked for where there is FP16, from Sapphire Rapids on.
+//! A column of 2048 rows is a page, where the processor's own prefetching ends. Which processors gain from lines asked for by hand,
+//! and how far ahead, is a matter of measurement: see [`lines_ahead`].
 
 use super::LINE;
 use super::product::Part;
@@ -17,8 +16,17 @@ use std::arch::x86_64::*;
 /// Columns multiplied side by side.
 const COLUMNS: usize = 4;
 
-/// Lines ahead that are asked for.
-const AHEAD: usize = 48;
+/// Lines ahead that are asked for; 0 for none. Medians of products of 0.5 and 1 GiB against the bandwidth probe: Granite Rapids reads at 82 %
+/// with 48 and 70 % without, Zen 5 (probed at 43 GB/s) at 74 % with 28, 62 % with 48 and 51 % without, Ice Lake at 70 % with 48 and 80 %
+/// without. FP16 is on Intel's processors from Sapphire Rapids on, BF16 on AMD's from Zen 4 on.
+fn lines_ahead() -> usize {
+    // Looked up in a cached word: a part of a tile takes a thousand times as long.
+    match (is_x86_feature_detected!("avx512fp16"), is_x86_feature_detected!("avx512bf16")) {
+        (true, _) => 48,
+        (false, true) => 28,
+        (false, false) => 0,
+    }
+}
 
 /// See [`super::scalar::part`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
@@ -26,38 +34,36 @@ pub(super) fn part(part: Part, primes: usize, sums: &mut [i64]) {
     let columns = part.data.len() / part.height;
     let tiled = columns - columns % COLUMNS;
     let (tiles, rest) = sums.split_at_mut(tiled * primes);
-    let asks = is_x86_feature_detected!("avx512fp16");
+    let ahead = lines_ahead();
     for (tile, sums) in tiles.chunks_exact_mut(COLUMNS * primes).enumerate() {
-        match (primes, asks) {
-            (1, false) => multiply::<DIGITS, COLUMNS, false>(part, tile * COLUMNS, sums),
-            (1, true) => multiply::<DIGITS, COLUMNS, true>(part, tile * COLUMNS, sums),
-            (_, false) => multiply::<{ 2 * DIGITS }, COLUMNS, false>(part, tile * COLUMNS, sums),
-            (_, true) => multiply::<{ 2 * DIGITS }, COLUMNS, true>(part, tile * COLUMNS, sums),
+        match primes {
+            1 => multiply::<DIGITS, COLUMNS>(part, tile * COLUMNS, ahead, sums),
+            _ => multiply::<{ 2 * DIGITS }, COLUMNS>(part, tile * COLUMNS, ahead, sums),
         }
     }
     for (col, sums) in rest.chunks_exact_mut(primes).enumerate() {
         match primes {
-            1 => multiply::<DIGITS, 1, false>(part, tiled + col, sums),
-            _ => multiply::<{ 2 * DIGITS }, 1, false>(part, tiled + col, sums),
+            1 => multiply::<DIGITS, 1>(part, tiled + col, 0, sums),
+            _ => multiply::<{ 2 * DIGITS }, 1>(part, tiled + col, 0, sums),
         }
     }
 }
 
-/// `C` columns from `first_col` on times `V` digit vectors. With `ASKS`, lines ahead are asked for.
+/// `C` columns from `first_col` on times `V` digit vectors. Asks for the line that is `ahead` lines ahead.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
-fn multiply<const V: usize, const C: usize, const ASKS: bool>(part: Part, first_col: usize, sums: &mut [i64]) {
+fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, ahead: usize, sums: &mut [i64]) {
     let mut acc = [[_mm512_setzero_si512(); V]; C];
     let start = part.data[first_col * part.height + part.first_row..].as_ptr();
     let lines = part.digits.len() / V;
     for (line, digits) in part.digits.chunks_exact(V).enumerate() {
         // Where these columns end, the next ones follow.
-        let ahead = line + AHEAD;
-        let ahead = if ahead < lines { ahead * LINE } else { C * part.height + (ahead - lines) * LINE };
+        let next = line + ahead;
+        let next = if next < lines { next * LINE } else { C * part.height + (next - lines) * LINE };
         let mut entries = [_mm512_setzero_si512(); C];
         for (c, entries) in entries.iter_mut().enumerate() {
-            if ASKS {
-                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(c * part.height + ahead).cast());
+            if ahead > 0 {
+                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(c * part.height + next).cast());
             }
             // SAFETY: there are C columns of `height` entries, and in each as many lines from `first_row` on as digits.
             *entries = unsafe { _mm512_loadu_si512(start.add(c * part.height + line * LINE).cast()) };

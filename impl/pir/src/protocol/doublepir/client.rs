@@ -18,6 +18,9 @@ use crate::scheme::{Context, Request, Response, Scheme};
 use crate::wire::{BitReader, Frame, FrameBuilder};
 use crate::workload::Shape;
 
+/// The stage of the noise that [`super::diagnosis`] adds to.
+const FIRST_LAYER: &str = "first_layer";
+
 struct Offline {
     first_public: PublicMatrix,
     second_public: PublicMatrix,
@@ -27,6 +30,8 @@ struct Offline {
 /// One index asked for, with its secrets: one for the first layer, one for each second query.
 struct Pending {
     index: u64,
+    /// Numbers the first keys: noise is measured under twenty.
+    number: u64,
     first_key: Vec<u32>,
     second_keys: Vec<Vec<u32>>,
 }
@@ -37,6 +42,8 @@ pub struct Client {
     layers: Layers,
     error: DiscreteGaussian,
     offline: Option<Offline>,
+    /// First keys so far.
+    keys: u64,
     /// Numbers of the requests under way.
     pub(super) numbers: RequestNumbers,
     pending: VecDeque<Vec<Pending>>,
@@ -56,6 +63,7 @@ impl Client {
             layers: params.layers(shape)?,
             error,
             offline: None,
+            keys: 0,
             numbers: RequestNumbers::default(),
             pending: VecDeque::new(),
             extracted: Vec::new(),
@@ -106,8 +114,11 @@ impl Client {
             }
         }
         let mut second_keys = second_keys.into_iter();
-        let pending = indices.iter().zip(first_keys).map(|(&index, first_key)| Pending {
+        let numbers = self.keys..;
+        self.keys += indices.len() as u64;
+        let pending = indices.iter().zip(first_keys).zip(numbers).map(|((&index, first_key), number)| Pending {
             index,
+            number,
             first_key,
             second_keys: second_keys.by_ref().take(seconds).collect(),
         });
@@ -148,7 +159,6 @@ impl Client {
         let words = layers.answer_words();
         message.clone().check(DoublePir::NAME, "answer", 4 * (words * pending.len()) as u64)?;
         message.check_epoch("answer", self.offline()?.hint.epoch())?;
-        let threshold = f64::from(layers.first.scale()) / 2.0;
         let mut all = Vec::with_capacity(pending.len());
         for (k, query) in pending.iter().enumerate() {
             let (mut entries, mut second_errors, mut first_errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -156,9 +166,7 @@ impl Client {
             for (j, key) in query.second_keys.iter().enumerate() {
                 for copy in 0..layers.copies {
                     let (row, body) = self.second_layer(&answer, j, copy, key, kernel, &mut second_errors)?;
-                    let mask = row.iter().zip(&query.first_key);
-                    let mask = mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s)));
-                    let (message, error) = round(body.wrapping_sub(mask), layers.first.scale());
+                    let (message, error) = self.first_layer(query, &row, body);
                     first_errors.push(error);
                     let entry = message + i32::from(layers.first.code.offset());
                     // A wrong phase may lie outside the range of entries; reducing keeps the (wrong) record well formed.
@@ -166,12 +174,31 @@ impl Client {
                 }
             }
             if let Some(noise) = noise.as_deref_mut() {
-                noise.add("second_layer", threshold, second_errors);
-                noise.add("first_layer", threshold, first_errors);
+                noise.add("second_layer", self.threshold(), second_errors);
+                noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), first_errors);
             }
             all.push(entries);
         }
         Ok(all)
+    }
+
+    /// The largest error that is decrypted rightly.
+    fn threshold(&self) -> f64 {
+        f64::from(self.layers.first.scale()) / 2.0
+    }
+
+    /// Decrypts a word of the first layer's answer with the row of its hint: the centred message and the error.
+    fn first_layer(&self, query: &Pending, row: &[u32], body: u32) -> (i32, i32) {
+        let mask = row.iter().zip(&query.first_key);
+        let mask = mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s)));
+        round(body.wrapping_sub(mask), self.layers.first.scale())
+    }
+
+    /// Logs the errors of rows of the first layer's answer, each a row of the hint and a word, to the last query extracted.
+    pub(super) fn log_first_layer(&self, rows: impl Iterator<Item = (Vec<u32>, u32)>, noise: &mut NoiseLog) {
+        let Some(query) = self.extracted.last() else { return };
+        let errors = rows.map(|(row, body)| self.first_layer(query, &row, body).1);
+        noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), errors);
     }
 
     /// Decrypts second query `j` in one copy: the row of the first layer's hint and the word of its answer.

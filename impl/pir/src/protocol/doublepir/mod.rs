@@ -5,6 +5,7 @@
 
 mod client;
 mod describe;
+mod diagnosis;
 mod params;
 mod second;
 mod server;
@@ -71,6 +72,10 @@ impl Scheme for DoublePir {
 
     fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
         client.measure_noise(response, context)
+    }
+
+    fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {
+        diagnosis::diagnose(client, server, request, context)
     }
 
     fn update(

@@ -69,10 +69,10 @@ impl Server {
         self.hint.clone()
     }
 
-    /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
-    pub(super) fn answer(&self, requests: &[Request], context: &Context) -> Result<Vec<Response>> {
+    /// The queries of the first layer, one an index, and those of the second, J an index.
+    fn parse(&self, requests: &[Request]) -> Result<(Vec<Vec<u32>>, Vec<Vec<u32>>)> {
         let layers = &self.layers;
-        let (columns, groups, n) = (layers.first.columns, layers.groups, layers.dimension);
+        let (columns, groups) = (layers.first.columns, layers.groups);
         let (mut first, mut second) = (Vec::new(), Vec::new());
         for request in requests {
             let [("query", message)] = &request.messages[..] else {
@@ -87,6 +87,33 @@ impl Server {
                 second.extend((0..layers.second_queries).map(|j| message.words(at(j), groups)));
             }
         }
+        Ok((first, second))
+    }
+
+    /// The first layer's answers to a request, which no client sees whole.
+    pub(super) fn first_answers(&self, request: &Request, context: &Context) -> Result<Vec<Vec<u32>>> {
+        let (first, _) = self.parse(std::slice::from_ref(request))?;
+        self.database.product(&first, context.kernel, context.threads)
+    }
+
+    /// A row of the first layer's hint, from its digits.
+    pub(super) fn hint_row(&self, row: usize) -> Vec<u32> {
+        let (group, copy) = (row / self.layers.copies, row % self.layers.copies);
+        (0..self.layers.dimension).map(|i| self.layers.gadget.recompose(self.word_digits(copy, i, group))).collect()
+    }
+
+    /// The digits in H1 of word `i` of a row of the first layer's hint.
+    fn word_digits(&self, copy: usize, i: usize, group: usize) -> impl DoubleEndedIterator<Item = i32> {
+        let (length, bound) = (self.layers.gadget.length(), self.layers.gadget.bound() as i32);
+        let row = (copy * self.layers.dimension + i) * length;
+        (row..row + length).map(move |row| i32::from(self.digits.get(row, group)) - bound)
+    }
+
+    /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
+    pub(super) fn answer(&self, requests: &[Request], context: &Context) -> Result<Vec<Response>> {
+        let layers = &self.layers;
+        let (groups, n) = (layers.groups, layers.dimension);
+        let (first, second) = self.parse(requests)?;
         let queries = first.len();
         let products = self.database.product(&first, context.kernel, context.threads)?;
         let digits: Vec<i16> = products.iter().flat_map(|product| answer_digits(layers, product)).collect();
@@ -183,8 +210,8 @@ impl Server {
         let mut fresh = vec![0i16; length];
         for (i, changed) in digits.chunks_exact_mut(length).enumerate() {
             let row = (copy * self.layers.dimension + i) * length;
-            for (t, old) in changed.iter_mut().enumerate() {
-                *old = (i32::from(self.digits.get(row + t, group)) - bound) as i16;
+            for (old, digit) in changed.iter_mut().zip(self.word_digits(copy, i, group)) {
+                *old = digit as i16;
             }
             let word = gadget.recompose(changed.iter().map(|&digit| i32::from(digit)));
             gadget.decompose(word.wrapping_add(delta.wrapping_mul(mask[i])), &mut fresh);
