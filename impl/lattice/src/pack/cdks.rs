@@ -30,8 +30,14 @@ fn leaves(packing: &Packing, ring_masks: &[Poly<u32, Ntt>]) -> Vec<Poly<u32, Ntt
     leaves
 }
 
+/// The automorphism X -> X^k of each level, the first level first.
+pub(super) fn exponents(n: usize) -> impl Iterator<Item = u64> {
+    (1..=n.ilog2()).map(|level| (1 << level) + 1)
+}
+
 /// One level of the tree.
-struct Level {
+#[derive(Debug)]
+pub(super) struct Level {
     /// Y in the NTT domain.
     y: Poly<u32, Ntt>,
     map: Automorphism,
@@ -39,16 +45,13 @@ struct Level {
     nodes: usize,
 }
 
-fn levels(packing: &Packing) -> Result<Vec<Level>, LatticeError> {
-    let (ring, n) = (packing.ring(), packing.ring().n());
+/// The levels of a tree over gamma ciphertexts.
+pub(super) fn levels(ring: &Ring<u32>, gamma: usize) -> Result<Vec<Level>, LatticeError> {
+    let n = ring.n();
     let level = |(k, exponent): (u32, u64)| {
-        Ok(Level {
-            y: ring.monomial_ntt(n >> k),
-            map: Automorphism::new(n, exponent)?,
-            nodes: (packing.gamma >> k).max(1),
-        })
+        Ok(Level { y: ring.monomial_ntt(n >> k), map: Automorphism::new(n, exponent)?, nodes: (gamma >> k).max(1) })
     };
-    (1..).zip(packing.exponents()).map(level).collect()
+    (1..).zip(exponents(n)).map(level).collect()
 }
 
 /// The sum c + Y d and the image of c - Y d; for one argument, c and its image.
@@ -85,7 +88,7 @@ pub(super) fn pack(
     let mut digits: Vec<Poly<u32, Ntt>> = (0..packing.gadget.length()).map(|_| ring.zero()).collect();
     // The bodies of the leaves are constants, whose packing is exact: they are added at the end.
     let mut nodes: Vec<_> = leaves(packing, ring_masks).into_iter().map(|a| (a, None::<Poly<u32, Ntt>>)).collect();
-    for (role, level) in levels(packing)?.iter().enumerate() {
+    for (role, level) in packing.levels.iter().enumerate() {
         let mut next = Vec::with_capacity(level.nodes);
         for ((first_a, first_b), second) in arguments(nodes, level) {
             let (second_a, second_b) = second.unzip();
@@ -124,7 +127,7 @@ pub(super) fn preprocess(
     let (maps, mut slots, mut image) = (SlotMaps::new(n), Vec::new(), ring.zero());
     let ones = vec![1; ring.primes().len()];
     let mut nodes = leaves(packing, ring_masks);
-    for (role, level) in levels(packing)?.iter().enumerate() {
+    for (role, level) in packing.levels.iter().enumerate() {
         let mut next = Vec::with_capacity(level.nodes);
         // By row, then by node.
         let mut digits: Vec<Vec<Poly<u32, Ntt>>> = vec![Vec::with_capacity(level.nodes); length];

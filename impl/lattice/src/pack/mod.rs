@@ -30,6 +30,7 @@ use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::{Rlwe, check};
 use ring::{Coefficient, Ntt, Poly, Ring};
+use std::sync::Arc;
 
 /// How ciphertexts are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +57,8 @@ pub struct Packing {
     method: Method,
     gadget: RingGadget<u32>,
     gamma: usize,
+    /// The levels of CDKS's tree.
+    levels: Arc<[cdks::Level]>,
 }
 
 impl Packing {
@@ -70,7 +73,11 @@ impl Packing {
                 "packings hold a power of two up to {n} ciphertexts, not {gamma}"
             )));
         }
-        Ok(Self { method, gadget: gadget.clone(), gamma })
+        let levels = match method {
+            Method::Inspiring => Vec::new(),
+            Method::Cdks => cdks::levels(gadget.ring(), gamma)?,
+        };
+        Ok(Self { method, gadget: gadget.clone(), gamma, levels: levels.into() })
     }
 
     /// The method.
@@ -110,7 +117,7 @@ impl Packing {
             // At gamma = 1 the group is trivial: nothing is switched but from X -> X^(2 N + 1), the identity.
             Method::Inspiring if self.gamma == 1 => Vec::new(),
             Method::Inspiring => vec![2 * n / self.gamma as u64 + 1],
-            Method::Cdks => (1..=n.ilog2()).map(|level| (1 << level) + 1).collect(),
+            Method::Cdks => cdks::exponents(self.ring().n()).collect(),
         }
     }
 

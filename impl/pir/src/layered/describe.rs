@@ -1,5 +1,6 @@
 //! Layout, bytes, memory, operations and instances of the two layers.
 
+use lattice::pack::Method;
 use ring::diagonal::MAX_BATCH;
 use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
@@ -165,6 +166,7 @@ fn operation_counts_whole(
                 "residue_multiply_adds":
                     count(&[2, rows, first_blocks, n]).saturating_add(count(&[4, queries, rows, degree])),
                 "digits": count(&[rows, digits]),
+                "coefficients_switched": count(&[queries, params.ciphertexts(layers) as u64, 2, degree]),
             },
         },
         "extract": { "multiply_adds_u32": count(&[queries, copies, n]) },
@@ -183,11 +185,14 @@ fn operation_counts(
     let (first_blocks, blocks) = (columns.div_ceil(n), groups.div_ceil(degree));
     let answer_columns = (layers.copies * layers.answer_digits) as u64;
     let nodes = degree - 1;
-    let switches = match layers.body {
-        Body::Traced => count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]),
-        Body::Unpacked | Body::Selected => 0,
-        Body::Packed | Body::Merged => nodes,
+    // Method of the packing without a table, its key switches, and the transforms of its sums over automorphisms.
+    let (method, switches, sums) = match layers.body {
+        Body::Traced => (Method::Cdks, count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]), 0),
+        Body::Unpacked | Body::Selected => (params.method, 0, 0),
+        Body::Packed | Body::Merged if params.method == Method::Inspiring => (params.method, nodes, 2 * degree),
+        Body::Packed | Body::Merged => (params.method, nodes, 0),
     };
+    let switches = params.packed.switches(&params.rlwe, method, switches);
     let tables = count(&[copies, params.packed.table_bytes(&params.rlwe, params.method)]);
     let (lwe_ntt, ring_ntt) = (ntt(n), ntt(degree));
     let roles = Packed::roles(&params.rlwe, params.method);
@@ -220,7 +225,13 @@ fn operation_counts(
                 "bytes_read": layers.second_stored_bytes(),
             },
             "packing": { "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]) },
-            "body": { (&ring_ntt): count(&[queries, 2 * answer_columns * blocks + 2 * switches * (length + 2)]) },
+            "body": {
+                (&ring_ntt): count(&[queries, 2 * answer_columns * blocks + sums + switches.transforms]),
+                "digits": count(&[queries, switches.digits]),
+                "residue_multiply_adds": count(&[queries, switches.multiply_adds]),
+                "automorphism_slots": count(&[queries, switches.moved_slots]),
+                "coefficients_switched": count(&[queries, params.ciphertexts(layers) as u64, 2, degree]),
+            },
         },
         "extract": { "multiply_adds_u32": count(&[queries, copies, n]) },
         "update_hint": { (&lwe_ntt): count(&[updates, 2 * 8, first_blocks]) },

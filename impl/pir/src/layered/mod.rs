@@ -38,6 +38,8 @@ pub(crate) struct Public {
     pub second: RingQueries,
     /// How the second layer's answers are packed.
     pub packing: Packing,
+    /// The packing of a single sample, with the keys of the whole: CDKS, whose keys serve trees of every width.
+    pub trace: Packing,
     /// The masks of packing keys.
     pub masks: PackingMasks,
 }
@@ -51,13 +53,9 @@ impl Public {
             first: NegacyclicMatrix::new(seed.derive("first layer"), params.lwe.dimension, kernel)?,
             second: RingQueries::new(&ring, seed.derive("second layer"), layers.second_entries()),
             masks: packing.masks(seed.derive("packing")),
+            trace: Packing::new(Method::Cdks, packing.gadget(), 1).map_err(internal)?,
             packing,
             ring,
         })
-    }
-
-    /// The packing of a single sample, with the keys of the whole: CDKS, whose keys serve trees of every width.
-    pub fn trace(&self) -> Result<Packing> {
-        Packing::new(Method::Cdks, self.packing.gadget(), 1).map_err(internal)
     }
 }

@@ -205,7 +205,7 @@ impl Server {
         packed: &mut [Rlwe<u32, Coefficient>],
     ) -> Result<()> {
         let (ring, layers) = (&*self.public.ring, &self.layers);
-        let trace = self.public.trace()?;
+        let trace = &self.public.trace;
         let mut buffers = workspace();
         for (j, mask) in masks.into_iter().enumerate() {
             let body = body_poly(ring, bodies, j, 1);

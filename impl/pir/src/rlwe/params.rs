@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::description::LweInstance;
 use crate::error::{Error, Result};
 use crate::params::{ErrorSize, SecretKind, check_range};
+use crate::scheme::count;
 
 /// The `[rlwe]` table as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -219,6 +220,23 @@ impl Packed {
         }
     }
 
+    /// What so many key switches of packing without a table take; sums over automorphisms apart.
+    pub fn switches(&self, rlwe: &Rlwe, method: Method, switches: u64) -> Switches {
+        let (primes, degree, length) = (rlwe.primes.len() as u64, rlwe.degree as u64, self.length as u64);
+        let moved = match method {
+            // Mask and body.
+            Method::Cdks => 2 * primes,
+            // The rows of both keys, a sum, and the list of slots.
+            Method::Inspiring => primes * (2 * length + 1) + 1,
+        };
+        Switches {
+            transforms: count(&[switches, primes, length + 1]),
+            digits: count(&[switches, length, degree]),
+            multiply_adds: count(&[switches, 2 * primes * length, degree]),
+            moved_slots: count(&[switches, moved, degree]),
+        }
+    }
+
     /// Bytes of the packing keys of one query: bodies only.
     pub fn key_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
         let bits: u32 = rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum();
@@ -256,6 +274,19 @@ impl Packed {
             "signed": self.digits == Digits::Balanced,
         })
     }
+}
+
+/// Operations of key switches.
+#[derive(Clone, Copy, Debug)]
+pub struct Switches {
+    /// Transforms of d points.
+    pub transforms: u64,
+    /// Gadget digits.
+    pub digits: u64,
+    /// Products of residues with masks and bodies of keys.
+    pub multiply_adds: u64,
+    /// Residues that automorphisms move.
+    pub moved_slots: u64,
 }
 
 /// The `[switch]` table as written: moduli of an answer.

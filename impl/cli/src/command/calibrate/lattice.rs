@@ -3,6 +3,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
+use ::lattice::Rlwe;
 use gadget::{Coins, Decomposer, Family};
 use ring::diagonal::LINE;
 use ring::vector::{TILE, Tiles};
@@ -20,6 +21,9 @@ const PRIME_BITS: [u32; 3] = [28, 50, 56];
 
 /// Ring degree of what is measured at one size only.
 const N: usize = 2048;
+
+/// Moduli of masks and bodies of switched ciphertexts, of 28 and 20 bits.
+const SWITCHED: (u64, u64) = (268_369_921, 1 << 20);
 
 fn prime(bits: u32) -> Result<u64, Failed> {
     let two_n = 2 * *SIZES.last().unwrap_or(&N) as u64;
@@ -159,7 +163,8 @@ fn matrix(cols: usize) -> Result<ColumnMatrix, Failed> {
     Ok(matrix)
 }
 
-/// Gadget digits of residues modulo a product of two 28-bit primes, and slots that an automorphism moves.
+/// Gadget digits of residues modulo a product of two 28-bit primes, slots that an automorphism moves, coefficients that are switched
+/// to a smaller modulus.
 pub(super) fn digits(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
     let both: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(2).collect();
     let modulus = both.iter().product();
@@ -183,5 +188,12 @@ pub(super) fn digits(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Re
         Ok(())
     })?;
     costs.one("automorphism_slots", call / (both.len() * N) as f64);
+
+    let ciphertext = Rlwe { b: a.clone(), a };
+    let call = timer.warm(|| -> Result<(), Failed> {
+        black_box(black_box(&ciphertext).split_switch(&ring, SWITCHED.0, SWITCHED.1)?.to_bytes());
+        Ok(())
+    })?;
+    costs.one("coefficients_switched", call / (2 * N) as f64);
     Ok(())
 }

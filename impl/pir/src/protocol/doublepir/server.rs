@@ -30,6 +30,15 @@ pub struct Server {
     hint: Frame,
 }
 
+/// The queries of all requests, in order.
+#[derive(Default)]
+struct Queries {
+    /// One for each index.
+    first: Vec<Vec<u32>>,
+    /// J for each index.
+    second: Vec<Vec<u32>>,
+}
+
 fn internal(error: impl std::fmt::Display) -> Error {
     Error::Workload(format!("second layer: {error}"))
 }
@@ -69,11 +78,10 @@ impl Server {
         self.hint.clone()
     }
 
-    /// The queries of the first layer, one an index, and those of the second, J an index.
-    fn parse(&self, requests: &[Request]) -> Result<(Vec<Vec<u32>>, Vec<Vec<u32>>)> {
+    fn parse(&self, requests: &[Request]) -> Result<Queries> {
         let layers = &self.layers;
         let (columns, groups) = (layers.first.columns, layers.groups);
-        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let mut queries = Queries::default();
         for request in requests {
             let [("query", message)] = &request.messages[..] else {
                 return Err(Error::message("query", "a DoublePIR request is one message `query`."));
@@ -82,18 +90,18 @@ impl Server {
             let length = layers.query_words();
             let message = message.clone().check(DoublePir::NAME, "query", 4 * request.queries * length as u64)?;
             for k in 0..request.queries as usize {
-                first.push(message.words(4 * k * length, columns));
+                queries.first.push(message.words(4 * k * length, columns));
                 let at = |j: usize| 4 * (k * length + columns + j * groups);
-                second.extend((0..layers.second_queries).map(|j| message.words(at(j), groups)));
+                queries.second.extend((0..layers.second_queries).map(|j| message.words(at(j), groups)));
             }
         }
-        Ok((first, second))
+        Ok(queries)
     }
 
     /// The first layer's answers to a request, which no client sees whole.
     pub(super) fn first_answers(&self, request: &Request, context: &Context) -> Result<Vec<Vec<u32>>> {
-        let (first, _) = self.parse(std::slice::from_ref(request))?;
-        self.database.product(&first, context.kernel, context.threads)
+        let queries = self.parse(std::slice::from_ref(request))?;
+        self.database.product(&queries.first, context.kernel, context.threads)
     }
 
     /// A row of the first layer's hint, from its digits.
@@ -113,7 +121,7 @@ impl Server {
     pub(super) fn answer(&self, requests: &[Request], context: &Context) -> Result<Vec<Response>> {
         let layers = &self.layers;
         let (groups, n) = (layers.groups, layers.dimension);
-        let (first, second) = self.parse(requests)?;
+        let Queries { first, second } = self.parse(requests)?;
         let queries = first.len();
         let products = self.database.product(&first, context.kernel, context.threads)?;
         let digits: Vec<i16> = products.iter().flat_map(|product| answer_digits(layers, product)).collect();

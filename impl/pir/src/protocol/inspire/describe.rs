@@ -203,6 +203,7 @@ fn operation_counts(
                 "residue_multiply_adds": count(&[primes, queries, products, 4 * ell_gsw, degree]),
                 "digits": count(&[queries, products, 2 * ell_gsw, degree]),
             },
+            "coefficients_switched": count(&[queries, layout.ciphertexts() as u64, 2, degree]),
         },
         "extract": { (&transform): count(&[primes, layout.planes as u64, queries]) },
         "update_encode": { "residue_multiply_adds": interpolation(count(&[updates, layout.planes as u64])) },

@@ -1,5 +1,6 @@
 //! InsPIRe^(2)'s layout, bytes, memory, operations and RLWE instance.
 
+use lattice::pack::Method;
 use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
@@ -154,6 +155,7 @@ fn operation_counts(
             (&transform): count(&[queries, 2 * pieces, groups + 2 * copies]),
             "residue_multiply_adds": count(&[queries, 4 * pieces, groups, degree]),
             "digits": count(&[queries, groups, body_digits]),
+            "coefficients_switched": count(&[queries, 2 * pieces, copies, degree]),
         });
         let answer = json!({ "first_product": first_product, "first_packing": first_packing, "selection": selection });
         (digits, answer, json!({ "digits": count(&[touched, mask_digits]) }))
@@ -163,6 +165,8 @@ fn operation_counts(
                 .saturating_add(switches(copies * mask_outputs, gamma1)),
             "bytes_written": second_tables,
         });
+        let online = count(&[copies * body_outputs, gamma2 - 1]);
+        let online = params.packed.switches(&params.rlwe, Method::Inspiring, online);
         let answer = json!({
             "first_product": first_product,
             "first_packing": first_packing,
@@ -175,8 +179,11 @@ fn operation_counts(
                 (&transform): count(&[queries, 2 * copies * mask_outputs]),
             },
             "body_packing": {
-                (&transform): count(&[queries, 2 * copies * body_digits * second_blocks])
-                    .saturating_add(count(&[queries, switches(copies * body_outputs, gamma2)])),
+                (&transform): count(&[queries, 2 * copies * body_digits * second_blocks + online.transforms]),
+                "digits": count(&[queries, online.digits]),
+                "residue_multiply_adds": count(&[queries, online.multiply_adds]),
+                "automorphism_slots": count(&[queries, online.moved_slots]),
+                "coefficients_switched": count(&[queries, copies, mask_outputs + body_outputs, 2 * degree]),
             },
         });
         let update = json!({

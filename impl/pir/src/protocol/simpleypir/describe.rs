@@ -100,7 +100,10 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "answer": {
             "product": { "multiply_adds_u16": count(&[2, rows, columns, queries]), "bytes_read": layout.stored_bytes() },
             "packing": { "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]) },
-            "switch": { (&transform): count(&[queries, 2 * elements]) },
+            "switch": {
+                (&transform): count(&[queries, 2 * elements]),
+                "coefficients_switched": count(&[queries, 2 * elements, degree]),
+            },
         },
         "extract": { (&transform): count(&[queries, 4 * elements]) },
         "update_hint": { "residue_multiply_adds": count(&[2, changed, degree]) },
