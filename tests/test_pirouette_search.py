@@ -1,7 +1,10 @@
 """The search for Pirouette's sets: the pruned search against trying everything, one candidate at a time."""
 
+import hashlib
 import itertools
 import json
+import re
+import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -13,7 +16,7 @@ from pirlab_estimator.noise import predict_noise
 from pirlab_estimator.search.pirouette import circuit as search_module
 from pirlab_estimator.search.pirouette.candidate import Candidate, digit_count
 from pirlab_estimator.search.pirouette.circuit import Limits, Search
-from pirlab_estimator.search.pirouette.command import main, safest
+from pirlab_estimator.search.pirouette.command import OFFLINE_BYTES, OFFLINE_BYTES_HALF, main, safest
 from pirlab_estimator.search.pirouette.frontier import frontier
 from pirlab_estimator.search.pirouette.gadgets import Gadgets
 from pirlab_estimator.search.pirouette.seconds import Seconds, tree_automorphisms
@@ -25,8 +28,11 @@ from pirlab_estimator.search.pirouette.space import (
     secure_small_keys,
     security_bits,
 )
+from pirlab_estimator.security.assess import predict_security
 
 ROOT = Path(__file__).resolve().parents[1]
+SETS = sorted(ROOT.glob("params/pirouette*/2^*.toml"))
+SET_NAMES = [f"{path.parent.name}-{path.stem}" for path in SETS]
 PRIMES = (268369921, 249561089)
 RING = Ring(2048, PRIMES, "ternary", 21.0)
 UNITS = UnitCosts.load(DEFAULTS)
@@ -104,9 +110,7 @@ def the_set_alone(written, monkeypatch):
     )
 
 
-@pytest.mark.parametrize(
-    "path", sorted(ROOT.glob("params/pirouette*/2^*.toml")), ids=lambda p: f"{p.parent.name}-{p.stem}"
-)
+@pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
 def test_the_search_counts_the_operations_that_descriptions_count(path, binary, monkeypatch):
     written, bits = tomllib.loads(path.read_text()), int(path.stem.removeprefix("2^"))
     command = [binary, "describe", path, "--records", f"2^{bits}", "--record-bits", "2048", "--json"]
@@ -267,12 +271,59 @@ def test_spaces_are_secure_and_no_wider_than_needed():
 def test_files_name_their_search(tmp_path, capsys, monkeypatch):
     space = Space([RING], KEYS, **SMALL)
     monkeypatch.setattr("pirlab_estimator.search.pirouette.command.space_of", lambda *options: space)
-    assert main(["20", "--commit", "abc", "--out", str(tmp_path)]) == 0
+    assert main(["20", "--out", str(tmp_path)]) == 0
     written = tomllib.loads((tmp_path / "pirouette" / "2^20.toml").read_text())
     assert written["source"]["command"] == "python -m pirlab_estimator.search.pirouette 20"
-    assert written["source"]["commit"] == "abc"
+    assert "commit" not in written["source"]
     assert written["lwe"]["dimension"] in {k.dimension for k in KEYS}
     assert written["rlwe"]["modulus"] == "268369921 * 249561089"
     assert written["query"]["key_switching"]["modulus_log2"] == 20
     assert main(["20", "--megabytes", "1"]) == 1
     assert "nothing within the limits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
+def test_sets_name_the_costs_that_they_were_found_with(path):
+    (costs,) = re.findall(r"Unit costs: SHA-256 ([0-9a-f]{64})\.", tomllib.loads(path.read_text())["source"]["note"])
+    assert costs == hashlib.sha256(DEFAULTS.read_bytes()).hexdigest(), "unit costs changed: search the set again"
+
+
+@pytest.mark.parametrize("name", ["pirouette/2^20", "pirouette_h/2^20"])
+def test_recorded_commands_find_the_sets_again(name, tmp_path):
+    committed = (ROOT / "params" / f"{name}.toml").read_text()
+    words = shlex.split(tomllib.loads(committed)["source"]["command"])
+    assert words[:3] == ["python", "-m", "pirlab_estimator.search.pirouette"]
+    assert main([*words[3:], "--out", str(tmp_path)]) == 0
+    assert (tmp_path / f"{name}.toml").read_text() == committed
+
+
+@pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
+def test_sets_hold_for_short_and_for_long_records(path, binary):
+    """One bit, 256 bytes and 32 KB; of the last, as many bytes, and as many records as a database may have."""
+    bits = int(path.stem.removeprefix("2^"))
+    shapes = [(bits, 1), (bits, 2048), (bits - 7, 1 << 18), (min(bits, 28), 1 << 18)]
+    descriptions = []
+    for records, record_bits in shapes:
+        command = [binary, "describe", path, "--records", f"2^{records}", "--record-bits", str(record_bits), "--json"]
+        descriptions.append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+    for (records, record_bits), noise in zip(shapes, predict_noise(descriptions)):
+        assert noise["log2_failure"] <= -40, (records, record_bits)
+        decisions = {s["stage"]: s["margin_bound"] for s in noise["stages"] if s["decisions"]}
+        kinds = set() if path.parent.name == "pirouette_h" else {"floor_msb", "floor_rest", "digit"}
+        assert set(decisions) == kinds | {"rgsw_input", "response"}
+        assert min(decisions.values()) >= 8.2, (records, record_bits, decisions)
+    sizes = {m["name"]: m["payload_bytes"] for m in descriptions[1]["messages"]}
+    assert sizes["answer"] <= 2500
+    assert sizes["query"] == (36 if path.parent.name == "pirouette" else 32 + -(-9 * bits // 8))
+
+
+@pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
+def test_sets_are_secure_and_no_larger_than_the_papers_keys(path, binary):
+    bits = path.stem.removeprefix("2^")
+    command = [binary, "describe", path, "--records", f"2^{bits}", "--record-bits", "2048", "--json"]
+    described = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    (entries,) = predict_security([described], "fast_only")
+    assert min(entry["bits"] for entry in entries) >= 128
+    # Both halves, as the server has them: residues of up to 28 bits in words of 32.
+    keys = sum(part["bytes"] for part in described["memory"]["server"] if part["name"] != "database")
+    assert keys <= (OFFLINE_BYTES_HALF if path.parent.name == "pirouette_h" else OFFLINE_BYTES)

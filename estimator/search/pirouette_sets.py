@@ -52,7 +52,7 @@ def searched(protocol: str, evaluator: Evaluator, bounds: Bounds) -> list[Litera
     most = OFFLINE_BYTES_HALF if half else OFFLINE_BYTES
     limits = Limits(most if bounds.offline is None else HALVES * bounds.offline, bounds.failure, 0.0)
     search = Search(space_of(half), evaluator.unit_costs, bits, limits, half)
-    return known + [_literal(candidate.toml("", "", "", "")) for candidate in search.best(CONSIDERED)]
+    return known + [_literal(candidate.toml("", "", "")) for candidate in search.best(CONSIDERED)]
 
 
 def _index_bits(protocol: str, known: list[Literal], evaluator: Evaluator) -> int | None:

@@ -46,7 +46,7 @@ class Candidate:
         return sum(self.seconds.values())
 
     def description(self) -> dict:
-        """What the noise chain reads of `pirlab describe`, with all rows filled."""
+        """What the noise chain reads of `pirlab describe`, with all rows filled and records of the most slots."""
         space, ring, small = self.space, self.ring, self.small
         v3 = rotation_bits(space, ring)
         modulus = " * ".join(map(str, ring.primes))
@@ -71,7 +71,7 @@ class Candidate:
             "rotation_bits": v3,
             "encrypted": False,
             "polynomials_per_record": 1,
-            "used_coefficients": space.response_degree,
+            "used_coefficients": space.response_degree * space.slots,
             "bits_per_step": 2 if self.joint else 1,
             "rgsw_window": self.spacing,
             "mask_modulus": str(space.mask_modulus),
@@ -93,7 +93,7 @@ class Candidate:
         response["secret"] = {"kind": "gaussian", "stddev": stddev}
         return {"protocol": self.protocol, "layout": layout, "instances": [*instances, response]}
 
-    def toml(self, title: str, command: str, commit: str, note: str) -> str:
+    def toml(self, title: str, command: str, note: str) -> str:
         """The parameter file."""
         space, ring, small = self.space, self.ring, self.small
         if self.switching is None:
@@ -122,7 +122,6 @@ title = "{title}"
 [source]
 kind = "searched"
 command = "{command}"
-commit = "{commit}"
 note = "{note}"
 
 {query}

@@ -247,6 +247,11 @@ class _Block:
             "rgsw_rows": rows_alike(self.rgsw.noise, self.rgsw.base_log2)[:, None, None],
         }
 
+    @property
+    def _coefficients(self) -> int:
+        """Of the longest record, each of which is rounded."""
+        return self.search.space.response_degree * self.search.space.slots
+
     def _choose_rows(self, seconds: Seconds, bits: float) -> None:
         """Automorphism, squaring and RGSW gadgets with a spacing: the frontier of all triples, along one axis.
 
@@ -338,7 +343,7 @@ class _Block:
         setting = self._with(parts, Noise(float(small.rotated[i])))
         _, mixture = self.response.bound(setting, key_squares(self.ring))
         tail = log2_mixture_tail(judged.response[places], 1.0, mixture)
-        return np.logaddexp2(judged.before[places], tail + np.log2(self.search.space.response_degree))
+        return np.logaddexp2(judged.before[places], tail + np.log2(self._coefficients))
 
     def _inputs(self, small: _Small, i: int) -> tuple[list[float], list[float]]:
         """Standard deviations at 2N of the inputs of the rotations that make RGSW ciphertexts, and how many of each."""
@@ -357,7 +362,7 @@ class _Block:
         offline = np.broadcast_to(self.offline_bytes + small.offline_bytes[i], self.shape).ravel()
         total = np.asarray(self.after + sum(part[i] for part in small.seconds.values())).ravel()
         # A mixture's tail is never below that of a fixed variance, which is quick to tell.
-        least = log2_subgaussian_tail(judged.response, 1.0) + np.log2(self.search.space.response_degree)
+        least = log2_subgaussian_tail(judged.response, 1.0) + np.log2(self._coefficients)
         hopeful = (np.logaddexp2(judged.before, least) <= limits.log2_failure) & (judged.margin >= limits.margin)
         hopeful &= (offline <= limits.offline_bytes) & (total < below)
         places = np.flatnonzero(hopeful)

@@ -3,10 +3,11 @@
 python -m pirlab_estimator.search.pirouette 20 22 25 --out params
 python -m pirlab_estimator.search.pirouette --half 20 22 25 --out params
 
-Secure by the fast model for every instance that the server sees, wrong with probability at most 2^-40 in all and with
-the given margin at each decision for any database, keys within the limit with both halves of every ciphertext counted.
+Secure by the fast model for every instance that the server sees, wrong with probability at most 2^-42 in all even where
+records have 32 KB, with the given margin at each decision for any database, keys within the limit with both halves of
+every ciphertext counted.
 Objective: seconds of an answer by operation counts and the unit costs (committed, or --costs); among sets within a per
-cent of the fastest, the largest margin.
+cent of the fastest, the largest margin. A file names the command that finds it alone, and the SHA-256 of the costs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from hashlib import sha256
 from math import log2
 from pathlib import Path
 
@@ -68,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--body-bits", type=int, default=9, help="Pirouette^H: bits of a body (9, as the paper's sizes)"
     )
     parser.add_argument(
-        "--margin", type=float, default=8.6, help="standard deviations of every decision, any data (8.6)"
+        "--margin", type=float, default=8.8, help="standard deviations of every decision, any data (8.8)"
     )
     parser.add_argument("--failure", type=float, default=-42.0, help="log2 of the probability of a wrong record (-42)")
     parser.add_argument("--megabytes", type=float, help="of keys, both halves (the paper's: 1200, and 650 with --half)")
@@ -78,11 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--show", type=int, default=3, help="how many sets to print of each size (3)")
     parser.add_argument("--costs", type=Path, default=DEFAULTS, help="unit costs (the committed ones)")
-    parser.add_argument("--commit", help="commit at which the search is run, for the files' source")
     parser.add_argument("--out", type=Path, help="folder params/ to write the fastest set of each size to")
     options = parser.parse_args(arguments)
-    if options.out and not options.commit:
-        parser.error("--out needs --commit, which the files name as their source")
     bytes_limit = (
         options.megabytes * 1e6 if options.megabytes else OFFLINE_BYTES_HALF if options.half else OFFLINE_BYTES
     )
@@ -103,28 +102,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = safest(found)
         print(f"chosen: {describe(chosen)}")
         if options.out:
-            print(f"  {write(chosen, options.out, _command(arguments or sys.argv[1:]), options.commit)}")
+            command = _command(arguments or sys.argv[1:], options.index_bits, index_bits)
+            print(f"  {write(chosen, options.out, command, sha256(options.costs.read_bytes()).hexdigest())}")
     return 1 if missing else 0
 
 
-def _command(arguments: Sequence[str]) -> str:
-    """Without where it writes, and what it names as its own commit."""
+def _command(arguments: Sequence[str], sizes: Sequence[int], size: int) -> str:
+    """For one size, and without where it writes."""
     kept = list(arguments)
-    for option in ("--out", "--commit"):
-        if option in kept:
-            del kept[kept.index(option) : kept.index(option) + 2]
+    if "--out" in kept:
+        del kept[kept.index("--out") : kept.index("--out") + 2]
+    # The sizes stand side by side, as positional arguments do.
+    words = [str(each) for each in sizes]
+    at = next(i for i in range(len(kept)) if kept[i : i + len(words)] == words)
+    kept[at : at + len(words)] = [str(size)]
     return "python -m pirlab_estimator.search.pirouette " + " ".join(kept)
 
 
-def write(candidate: Candidate, folder: Path, command: str, commit: str) -> Path:
+def write(candidate: Candidate, folder: Path, command: str, costs: str) -> Path:
     """The candidate's parameter file, params/<protocol>/2^<bits>.toml."""
     name = "Pirouette^H" if candidate.protocol == "pirouette_h" else "Pirouette"
     path = folder / candidate.protocol / f"2^{candidate.index_bits}.toml"
     note = (
         f"Found for 2^{candidate.index_bits} records of 256 bytes: 128 bits for every instance that the server sees, "
-        f"wrong with probability 2^{candidate.log2_failure:.1f} at most, every decision with a margin of "
-        f"{candidate.margin:.1f} standard deviations for any database."
+        f"wrong with probability 2^{candidate.log2_failure:.1f} at most even where records have 32 KB, every decision "
+        f"with a margin of {candidate.margin:.1f} standard deviations for any database. Unit costs: SHA-256 {costs}."
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(candidate.toml(f"{name}, secure, 2^{candidate.index_bits} records of 256 B", command, commit, note))
+    path.write_text(candidate.toml(f"{name}, secure, 2^{candidate.index_bits} records of 256 B", command, note))
     return path

@@ -67,6 +67,9 @@ class Space:
     #: Seeds are chosen for roundings of the body that err by so many bits less.
     query_chosen_bits: int = 0
     query_stddev: float = 24.0
+    #: A record's, at most: failures count over all its coefficients. The noise of a selection is the index's alone, so
+    #: what holds for 2^k records of so many slots holds for fewer and for shorter ones.
+    slots: int = 128
     #: Pirouette^H: bits of each body.
     body_bits: int = field(default=9)
 
