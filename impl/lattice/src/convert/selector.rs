@@ -64,7 +64,43 @@ pub fn selector_tree<W: Word>(
     bits: &[Rgsw<W>],
     workspaces: &mut [Workspace<W>],
 ) -> Result<SelectorTree<W>, LatticeError> {
-    let (ring, rows, depth) = (gadget.ring(), weights.len(), bits.len());
+    let ring = gadget.ring();
+    let root = |&weight: &u128| {
+        let mut constant = ring.zero();
+        for (limb, (modulus, _)) in ring.limbs().iter().enumerate() {
+            constant.limb_mut(limb)[0] = modulus.reduce_u128(weight);
+        }
+        Rlwe { a: ring.zero(), b: ring.forward(constant) }
+    };
+    let roots: Vec<_> = weights.iter().map(root).collect();
+    subtree(gadget, &roots, bits, workspaces)
+}
+
+/// The trees of [`selector_tree`] that hang below its upper levels, of at most `depth` bits each: the same leaves in the same order, in
+/// the memory of a small tree.
+///
+/// # Errors
+/// Those of [`selector_tree`], from the first tree on.
+pub fn selector_subtrees<'a, W: Word>(
+    gadget: &'a RingGadget<W>,
+    weights: &[u128],
+    bits: &'a [Rgsw<W>],
+    depth: usize,
+    workspaces: &'a mut [Workspace<W>],
+) -> Result<impl Iterator<Item = Result<SelectorTree<W>, LatticeError>> + 'a, LatticeError> {
+    let (upper, lower) = bits.split_at(bits.len().saturating_sub(depth));
+    let roots = selector_tree(gadget, weights, upper, workspaces)?;
+    Ok((0..roots.len()).map(move |root| subtree(gadget, roots.leaf(root), lower, workspaces)))
+}
+
+/// The tree below `roots`, a node each of the trees of as many weights.
+fn subtree<W: Word>(
+    gadget: &RingGadget<W>,
+    roots: &[Rlwe<W, Ntt>],
+    bits: &[Rgsw<W>],
+    workspaces: &mut [Workspace<W>],
+) -> Result<SelectorTree<W>, LatticeError> {
+    let (ring, rows, depth) = (gadget.ring(), roots.len(), bits.len());
     if workspaces.is_empty() || rows == 0 || depth > 30 {
         return Err(LatticeError::Parameter(format!(
             "a tree of {depth} bits, {rows} weights, {} workspaces: give at most 30 bits, a weight and a workspace",
@@ -79,13 +115,9 @@ pub fn selector_tree<W: Word>(
     let mut leaves: Vec<Rlwe<W, Ntt>> = (0..rows << depth).map(|_| Rlwe::zero(ring)).collect();
     let mut coefficients: Vec<Rlwe<W, Coefficient>> =
         (0..rows << depth.saturating_sub(1)).map(|_| Rlwe::zero(ring)).collect();
-    for (row, &weight) in weights.iter().enumerate() {
-        let mut constant = ring.zero();
-        for (limb, (modulus, _)) in ring.limbs().iter().enumerate() {
-            constant.limb_mut(limb)[0] = modulus.reduce_u128(weight);
-        }
-        coefficients[row].b.copy_from(&constant);
-        leaves[row].b = ring.forward(constant);
+    for (row, root) in roots.iter().enumerate() {
+        coefficients[row] = root.clone().inverse(ring);
+        leaves[row].clone_from(root);
     }
     for (level, bit) in bits.iter().enumerate() {
         let nodes = 1usize << level;

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::convert::{
-    ConverterKeys, Extraction, RgswConverter, SelectorTree, extraction_automorphisms, selector_tree, squaring_key,
+    ConverterKeys, Extraction, RgswConverter, SelectorTree, extraction_automorphisms, selector_subtrees, selector_tree,
+    squaring_key,
 };
 use crate::lwe::{Lwe, LweKey};
 use crate::rlwe::{RlwePrime, SeededRgsw};
@@ -211,6 +212,25 @@ fn trees_do_not_depend_on_threads() {
     for threads in [2, 3, 16, 40] {
         assert!(grow(threads) == one, "{threads} threads");
     }
+}
+
+/// Leaves are the same however many bits grow at once.
+#[test]
+fn subtrees_are_parts_of_the_tree() {
+    let mut t = Setup::<u32>::new(64, 28, 2, 10);
+    let gadget = t.gadget(Family::Balanced, 256, 0);
+    let bits: Vec<_> = [true, false, true].map(|bit| fresh_bit(&mut t, &gadget, bit)).into();
+    let weights = [1 << 40, 3];
+    let polys = |tree: SelectorTree<u32>| tree.into_ciphertexts().into_iter().flat_map(|leaf| [leaf.a, leaf.b]);
+    let whole: Vec<_> = polys(selector_tree(&gadget, &weights, &bits, &mut workspaces(1)).unwrap()).collect();
+    for (depth, trees) in [(0, 8), (1, 4), (2, 2), (3, 1), (9, 1)] {
+        let mut workspaces = workspaces(2);
+        let parts = selector_subtrees(&gadget, &weights, &bits, depth, &mut workspaces).unwrap();
+        let parts: Vec<_> = parts.map(Result::unwrap).collect();
+        assert_eq!(parts.len(), trees);
+        assert!(parts.into_iter().flat_map(polys).eq(whole.iter().cloned()), "{depth} bits");
+    }
+    assert!(selector_subtrees(&gadget, &weights, &bits, 1, &mut []).is_err());
 }
 
 #[test]

@@ -76,11 +76,11 @@ impl<'a> Folding<'a> {
     /// Folds subtrees of one size side by side, then what they leave.
     fn extend_part(&mut self, mut columns: Vec<Ciphertext>) -> Result<()> {
         let threads = self.selection.threads();
-        let mut level = (columns.len() / threads).clamp(1, TOGETHER).ilog2();
-        if !self.count.is_multiple_of(1 << level) {
-            level = 0;
-        }
+        let level = (columns.len() / threads).clamp(1, TOGETHER).ilog2();
+        // Subtrees begin at multiples of their size.
+        let before = (self.count.next_multiple_of(1 << level) - self.count).min(columns.len());
         self.count += columns.len();
+        columns.drain(..before).try_for_each(|column| self.push(0, column))?;
         let rest = columns.split_off(columns.len() >> level << level);
         let trees: Vec<Ciphertext> = if threads > 1 {
             let trees = columns.into_par_iter().chunks(1 << level);

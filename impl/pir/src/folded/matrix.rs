@@ -12,6 +12,10 @@ use crate::scheme::{Change, Context};
 /// Bytes of a block of a streamed matrix, up to twice that and where it has so many: several times the last-level cache.
 const BLOCK_BYTES: u64 = 256 << 20;
 
+/// Columns multiplied at a time, a power of two: their products, 48 KiB each in Pirouette's ring, are folded before the next ones
+/// come. Enough of them that reading the vector anew is nothing beside reading the matrix.
+const COLUMNS_TOGETHER: usize = 256;
+
 /// For each vector, the ciphertexts of columns.
 pub type Columns = Vec<Vec<Rlwe<u32, Coefficient>>>;
 
@@ -69,7 +73,13 @@ impl Matrix {
         usize::try_from(columns).unwrap_or(usize::MAX).min(layout.matrix_columns())
     }
 
-    /// Calls `each` for every block, with its first column and with what gives, for each vector, the ciphertexts of its columns; all
+    /// Columns of which products are held at a time, in memory or in blocks.
+    pub fn columns_together(layout: &Layout, primes: usize, streamed: bool) -> usize {
+        let most = if streamed { Self::columns_of_blocks(layout, primes) } else { layout.matrix_columns() };
+        most.min(COLUMNS_TOGETHER)
+    }
+
+    /// Calls `each` for some columns at a time, with the first of them and with what gives, for each vector, their ciphertexts; all
     /// vectors share one pass over the memory. Blocks that are streamed are built, and given back, outside the clock.
     ///
     /// # Errors
@@ -82,15 +92,21 @@ impl Matrix {
         mut each: impl FnMut(usize, &dyn Fn() -> Result<Columns>) -> Result<()>,
     ) -> Result<()> {
         let vectors: Vec<&PolyPairs> = vectors.iter().collect();
+        let mut parts = |block: &PolyMatrix, first: usize| {
+            (0..block.columns()).step_by(COLUMNS_TOGETHER).try_for_each(|start| {
+                let end = block.columns().min(start + COLUMNS_TOGETHER);
+                each(first + start, &|| selection.rows(block, start..end, &vectors))
+            })
+        };
         let database = match &self.source {
-            Source::Whole(whole) => return each(0, &|| selection.rows(whole, &vectors)),
+            Source::Whole(whole) => return parts(whole, 0),
             Source::Streamed(database) => database,
         };
         let all = self.layout().matrix_columns();
         for first in (0..all).step_by(self.block_columns) {
             let columns = first..all.min(first + self.block_columns);
             let block = context.clock.outside(|| self.encoder.block(database, columns, context))?;
-            each(first, &|| selection.rows(&block, &vectors))?;
+            parts(&block, first)?;
             context.clock.outside(|| drop(block));
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Selection: rows by a product with encrypted unit vectors, columns and positions by CMUX trees.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
@@ -62,27 +63,41 @@ impl Selection {
         };
         let leaves: Result<Vec<_>> =
             if self.threads <= 1 { leaves.iter().map(one).collect() } else { leaves.par_iter().map(one).collect() };
-        self.pairs(&leaves?)
+        let leaves = leaves?;
+        PolyPairs::new(to, leaves.iter().map(|leaf| [&leaf.a, &leaf.b])).map_err(internal)
     }
 
-    /// The same for leaves in the NTT domain.
+    /// The same for leaves in the NTT domain that come some at a time, and are given back before the next ones are asked for. There may
+    /// be more of them than rows.
     ///
     /// # Errors
-    /// A leaf of another ring.
-    pub fn leaves_ntt(&self, leaves: Vec<Rlwe<u32, Ntt>>) -> Result<PolyPairs> {
-        if self.is_whole() {
-            return self.pairs(&leaves);
+    /// A leaf of another ring; those of what gives the leaves.
+    pub fn leaves_ntt(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Ntt>>>>) -> Result<PolyPairs> {
+        let mut vector = PolyPairs::zero(&self.matrix_ring, self.layout.rows);
+        let mut first = 0;
+        for leaves in parts {
+            let mut leaves = leaves?;
+            leaves.truncate(self.layout.rows - first);
+            let switched = if self.is_whole() { leaves } else { self.switched(leaves)? };
+            let pairs: Vec<_> = switched.iter().map(|leaf| [&leaf.a, &leaf.b]).collect();
+            vector.set(first, &pairs).map_err(internal)?;
+            first += pairs.len();
+            if first == self.layout.rows {
+                break;
+            }
         }
-        let leaves: Vec<_> = if self.threads <= 1 {
-            leaves.into_iter().map(|leaf| leaf.inverse(&self.ring)).collect()
-        } else {
-            leaves.into_par_iter().map(|leaf| leaf.inverse(&self.ring)).collect()
-        };
-        self.leaves(&leaves)
+        Ok(vector)
     }
 
-    fn pairs(&self, leaves: &[Rlwe<u32, Ntt>]) -> Result<PolyPairs> {
-        PolyPairs::new(&self.matrix_ring, leaves.iter().map(|leaf| [&leaf.a, &leaf.b])).map_err(internal)
+    /// Leaves modulo the matrix's primes.
+    fn switched(&self, leaves: Vec<Rlwe<u32, Ntt>>) -> Result<Vec<Rlwe<u32, Ntt>>> {
+        let (ring, to) = (&self.ring, &self.matrix_ring);
+        let one = |leaf: Rlwe<u32, Ntt>| Ok(leaf.inverse(ring).rescale(ring, to).map_err(internal)?.forward(to));
+        if self.threads <= 1 {
+            leaves.into_iter().map(one).collect()
+        } else {
+            leaves.into_par_iter().map(one).collect()
+        }
     }
 
     /// Whether the matrix has all primes.
@@ -90,12 +105,18 @@ impl Selection {
         self.ring.is_same(&self.matrix_ring)
     }
 
-    /// For each vector, the ciphertexts of the columns of `block`. All vectors share one pass over the memory.
+    /// For each vector, the ciphertexts of those columns of `block`, from a multiple of four on. All vectors share one pass over the
+    /// memory.
     ///
     /// # Errors
-    /// A block of another ring, a vector that is not as long as it has rows.
-    pub fn rows(&self, block: &PolyMatrix, vectors: &[&PolyPairs]) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
-        let products = block.multiply(vectors, self.threads).map_err(internal)?;
+    /// A block of another ring, a vector that is not as long as it has rows, columns that are not there.
+    pub fn rows(
+        &self,
+        block: &PolyMatrix,
+        columns: Range<usize>,
+        vectors: &[&PolyPairs],
+    ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+        let products = block.multiply_part(vectors, columns, self.threads).map_err(internal)?;
         let one = |[a, b]: [Poly<u32, Ntt>; 2]| Rlwe { a: self.lifted(a), b: self.lifted(b) };
         let each = |products: Vec<[Poly<u32, Ntt>; 2]>| -> Vec<_> {
             if self.threads <= 1 {

@@ -105,14 +105,15 @@ fn retrieves(layout: Layout, primes: usize, balanced: bool, threads: usize) {
             selection.leaves(&leaves).unwrap()
         } else {
             let ring = &toy.ring;
-            selection.leaves_ntt(leaves.into_iter().map(|leaf| leaf.forward(ring)).collect()).unwrap()
+            let leaves: Vec<_> = leaves.into_iter().map(|leaf| leaf.forward(ring)).collect();
+            selection.leaves_ntt(leaves.chunks(3).map(|leaves| Ok(leaves.to_vec()))).unwrap()
         };
-        let selected = selection.rows(&whole, &[&vector]).unwrap().remove(0);
+        let selected = selection.rows(&whole, 0..whole.columns(), &[&vector]).unwrap().remove(0);
         if turn == 0 {
             let mut streamed = Vec::new();
             for first in (0..columns).step_by(3) {
                 let block = encoder.block(&database, first..columns.min(first + 3), &context).unwrap();
-                streamed.extend(selection.rows(&block, &[&vector]).unwrap().remove(0));
+                streamed.extend(selection.rows(&block, 0..block.columns(), &[&vector]).unwrap().remove(0));
             }
             assert!(selected.iter().zip(&streamed).all(|(x, y)| x.a == y.a && x.b == y.b));
             assert_eq!(selected.len(), streamed.len());

@@ -22,20 +22,39 @@ impl PolyPairs {
         pairs: impl IntoIterator<Item = [&'a Poly<u32, Ntt>; 2]>,
     ) -> Result<Self, PolyMatrixError> {
         let pairs: Vec<_> = pairs.into_iter().collect();
-        if pairs.iter().flatten().any(|poly| !ring.owns(poly)) {
+        let mut all = Self::zero(ring, pairs.len());
+        all.set(0, &pairs)?;
+        Ok(all)
+    }
+
+    /// `len` pairs of zeros.
+    pub fn zero(ring: &Arc<Ring<u32>>, len: usize) -> Self {
+        let strips = ring.n() * ring.primes().len() / LINE;
+        Self { ring: Arc::clone(ring), len, lines: vec![[[0; LINE]; 2]; strips * len] }
+    }
+
+    /// Replaces the pairs from number `first` on.
+    ///
+    /// # Errors
+    /// A polynomial of another ring, more pairs than there are.
+    pub fn set(&mut self, first: usize, pairs: &[[&Poly<u32, Ntt>; 2]]) -> Result<(), PolyMatrixError> {
+        if pairs.iter().flatten().any(|poly| !self.ring.owns(poly)) {
             return Err(PolyMatrixError::Ring);
         }
-        let strips = ring.n() * ring.primes().len() / LINE;
-        let mut lines = Vec::with_capacity(strips * pairs.len());
-        for strip in 0..strips {
-            let line = |poly: &Poly<u32, Ntt>| {
-                let mut line = [0; LINE];
-                line.copy_from_slice(&poly.as_slice()[strip * LINE..][..LINE]);
-                line
-            };
-            lines.extend(pairs.iter().map(|pair| pair.map(line)));
+        if first.saturating_add(pairs.len()) > self.len {
+            return Err(PolyMatrixError::Length { found: first.saturating_add(pairs.len()), rows: self.len });
         }
-        Ok(Self { ring: Arc::clone(ring), len: pairs.len(), lines })
+        if self.len == 0 {
+            return Ok(());
+        }
+        for (strip, lines) in self.lines.chunks_exact_mut(self.len).enumerate() {
+            for (line, pair) in lines[first..].iter_mut().zip(pairs) {
+                for (line, poly) in line.iter_mut().zip(pair) {
+                    line.copy_from_slice(&poly.as_slice()[strip * LINE..][..LINE]);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Bytes of `len` pairs over rings of `n` slots and so many primes.

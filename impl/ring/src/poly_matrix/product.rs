@@ -7,6 +7,7 @@ use crate::kernel::Kernel;
 use crate::modulus::Modulus;
 use crate::poly::{Ntt, Poly};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Sums of one column of 16 slots: of the products with the masks, then with the bodies. Even slots come first, then odd ones, as the
 /// multipliers of the vector paths deliver them.
@@ -46,6 +47,19 @@ impl PolyMatrix {
     /// # Errors
     /// A vector of another ring, or that is not as long as the matrix has rows.
     pub fn multiply(&self, vectors: &[&PolyPairs], threads: usize) -> Result<Vec<Products>, PolyMatrixError> {
+        self.multiply_part(vectors, 0..self.columns, threads)
+    }
+
+    /// The same of some columns, from a multiple of four on.
+    ///
+    /// # Errors
+    /// Those of [`Self::multiply`]; columns that are not there, or that start elsewhere.
+    pub fn multiply_part(
+        &self,
+        vectors: &[&PolyPairs],
+        columns: Range<usize>,
+        threads: usize,
+    ) -> Result<Vec<Products>, PolyMatrixError> {
         for vector in vectors {
             if !vector.is_of(&self.ring) {
                 return Err(PolyMatrixError::Ring);
@@ -54,14 +68,22 @@ impl PolyMatrix {
                 return Err(PolyMatrixError::Length { found: vector.len(), rows: self.rows });
             }
         }
-        let each = self.columns.div_ceil(threads.max(1)).next_multiple_of(GROUP);
-        let starts: Vec<usize> = (0..self.columns).step_by(each).collect();
-        let task = |start: &usize| self.multiply_columns(vectors, *start, each.min(self.columns - start));
+        if columns.end > self.columns || !columns.start.is_multiple_of(GROUP) {
+            return Err(PolyMatrixError::Place {
+                row: 0,
+                column: columns.start,
+                rows: self.rows,
+                columns: self.columns,
+            });
+        }
+        let each = columns.len().div_ceil(threads.max(1)).next_multiple_of(GROUP).max(GROUP);
+        let starts: Vec<usize> = columns.clone().step_by(each).collect();
+        let task = |start: &usize| self.multiply_columns(vectors, *start, each.min(columns.end - start));
         let parts: Vec<Vec<Products>> = match starts.as_slice() {
             [all] => vec![task(all)],
             several => several.par_iter().map(task).collect(),
         };
-        let mut out: Vec<Products> = vectors.iter().map(|_| Vec::with_capacity(self.columns)).collect();
+        let mut out: Vec<Products> = vectors.iter().map(|_| Vec::with_capacity(columns.len())).collect();
         for part in parts {
             out.iter_mut().zip(part).for_each(|(out, part)| out.extend(part));
         }

@@ -1,6 +1,6 @@
 //! Products against the ring's own, on all kernels.
 
-use super::{PolyMatrix, PolyMatrixError, PolyPairs};
+use super::{Entry, PolyMatrix, PolyMatrixError, PolyPairs};
 use crate::kernel::Kernel;
 use crate::poly::{Ntt, Poly, Ring};
 use crate::primes::primes_below;
@@ -96,4 +96,36 @@ fn what_does_not_fit_is_refused() {
     assert!(empty.is_empty());
     assert_eq!(matrix.multiply(&[&empty], 1).err(), Some(PolyMatrixError::Ring));
     assert!(matrix.multiply(&[], 1).unwrap().is_empty());
+    let mut two = PolyPairs::zero(&ring, 2);
+    assert!(two.set(1, &[[&zero, &zero]]).is_ok() && two.set(2, &[]).is_ok());
+    assert_eq!(two.set(1, &[[&zero; 2]; 2]), Err(PolyMatrixError::Length { found: 3, rows: 2 }));
+    let foreign = other.zero();
+    assert_eq!(two.set(0, &[[&zero, &foreign]]), Err(PolyMatrixError::Ring));
+    for columns in [0..4, 1..3] {
+        assert!(matrix.multiply_part(&[&two], columns, 1).is_err());
+    }
+}
+
+/// A product of some columns is that part of the product of all.
+#[test]
+fn products_come_in_parts() {
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    let ring = ring(64, 28, Kernel::best());
+    let (rows, columns) = (3, 11);
+    let mut matrix = PolyMatrix::zero(&ring, rows, columns).unwrap();
+    let places = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    let entries: Vec<Entry> = places.map(|place| (place, ring.uniform(&mut rng))).collect();
+    matrix.set(&entries, 1).unwrap();
+    let polys: Vec<_> = (0..2 * rows).map(|_| ring.uniform(&mut rng)).collect();
+    let pairs: Vec<[&Poly<u32, Ntt>; 2]> = polys.chunks_exact(2).map(|pair| [&pair[0], &pair[1]]).collect();
+    let mut vector = PolyPairs::zero(&ring, rows);
+    vector.set(1, &pairs[1..]).unwrap();
+    vector.set(0, &pairs[..1]).unwrap();
+    let whole = matrix.multiply(&[&PolyPairs::new(&ring, pairs).unwrap()], 1).unwrap().remove(0);
+    for (first, end) in [(0, 4), (4, 11), (8, 9), (4, 4), (0, 11)] {
+        for threads in [1, 3] {
+            let part = matrix.multiply_part(&[&vector], first..end, threads).unwrap().remove(0);
+            assert!(part == whole[first..end], "{first}..{end}");
+        }
+    }
 }

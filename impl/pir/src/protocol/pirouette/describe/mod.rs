@@ -1,6 +1,8 @@
 //! Layout, bytes, memory, operations and instances of Pirouette and Pirouette^H.
 
 mod operations;
+#[cfg(test)]
+mod tests;
 
 use lattice::convert::SelectorTree;
 use lattice::lwe::LweSwitchKey;
@@ -13,7 +15,7 @@ use super::form::Selecting;
 use super::keys::{self, lwe_modulus};
 use super::params::{BalancedGadget, Params};
 use super::query::{Encryption, QuerySeed, SeedUse};
-use super::server::CELLS;
+use super::server::{CELLS, TREE_BITS};
 use super::trace::index_bits;
 use crate::description::{Direction, LweInstance, MemoryMap, QUERIES_OF_A_KEY, TableBytes};
 use crate::error::Result;
@@ -212,7 +214,7 @@ impl<F: Selecting> Described<'_, F> {
     }
 
     fn memory(&self) -> Result<MemoryMap> {
-        let (layout, primes, queries) = (&self.layout, self.matrix_primes(), self.workload.queries);
+        let (layout, primes) = (&self.layout, self.matrix_primes());
         let n = self.params.rlwe.degree;
         let stored = self.stored_bytes();
         let key_tables = self.key_tables()?;
@@ -221,31 +223,15 @@ impl<F: Selecting> Described<'_, F> {
             .iter()
             .map(|(_, bytes)| bytes)
             .sum::<u64>();
-        // Columns at a time: all of a matrix in memory.
-        let (columns, block) = if self.workload.streamed {
-            let columns = Matrix::columns_of_blocks(layout, primes);
-            (columns, ring::PolyMatrix::bytes_for(n, primes, layout.rows, columns))
+        let block = if self.workload.streamed {
+            ring::PolyMatrix::bytes_for(n, primes, layout.rows, Matrix::columns_of_blocks(layout, primes))
         } else {
-            (layout.matrix_columns(), 0)
+            0
         };
         let database = if self.workload.streamed { 0 } else { stored };
         let mut server = vec![TableBytes::new("database", database)];
         server.extend(key_tables);
-        let ciphertext = self.ciphertext_bytes();
-        let selectors = count(&[self.bits, 2, self.params.rgsw.length as u64, ciphertext]);
-        let tree = SelectorTree::<u32>::peak_bytes(layout.row_bits as usize, 1, ciphertext as usize / 2) as u64;
-        let vector = PolyPairs::bytes_for(n, primes, layout.rows);
-        // Products modulo the matrix's primes, and modulo Q; an encrypted database has none. What is folded waits a level each.
-        let products = if self.params.database.encrypted {
-            count(&[CELLS as u64, ciphertext])
-        } else {
-            PolyPairs::bytes_for(n, primes, columns).saturating_add(count(&[columns as u64, ciphertext]))
-        };
-        let waiting = count(&[layout.parts as u64 + u64::from(layout.column_bits), ciphertext]);
-        let each = selectors.saturating_add(vector).saturating_add(waiting);
-        // Products take the place of the tree.
-        let passing = tree.max(count(&[products, queries]));
-        let online = count(&[each, queries]).saturating_add(passing).saturating_add(block);
+        let online = self.answering().saturating_add(block);
         // Beside the expanded keys: the message, and the bodies read from it, whose residues of 28 bits are in words of 32.
         let exchange = wire.saturating_add(count(&[wire, 8]) / 7);
         let kept = database.saturating_add(keys);
@@ -254,6 +240,31 @@ impl<F: Selecting> Described<'_, F> {
             client: vec![TableBytes::new("secrets", 2 * (4 * n as u64 + self.params.rlwe.poly_bytes()))],
             peak_bytes: kept.saturating_add(online.max(exchange)).saturating_add(PROCESS_BYTES),
         })
+    }
+
+    /// Bytes that an answer takes beside the database and the keys.
+    fn answering(&self) -> u64 {
+        let (layout, primes, queries) = (&self.layout, self.matrix_primes(), self.workload.queries);
+        let n = self.params.rlwe.degree;
+        let ciphertext = self.ciphertext_bytes();
+        let selectors = count(&[self.bits, 2, self.params.rgsw.length as u64, ciphertext]);
+        // The nodes that trees of some bits hang from, and one such tree, in whose place its switched leaves come.
+        let row_bits = layout.row_bits as usize;
+        let upper = row_bits.saturating_sub(TREE_BITS);
+        let tree = |bits| SelectorTree::<u32>::peak_bytes(bits, 1, ciphertext as usize / 2) as u64;
+        let trees = tree(upper).saturating_add(tree(row_bits.min(TREE_BITS)));
+        let vector = PolyPairs::bytes_for(n, primes, layout.rows);
+        // Products modulo the matrix's primes, and modulo Q; an encrypted database has none. What is folded waits a level each.
+        let products = if self.params.database.encrypted {
+            count(&[CELLS as u64, ciphertext])
+        } else {
+            let columns = Matrix::columns_together(layout, primes, self.workload.streamed);
+            PolyPairs::bytes_for(n, primes, columns).saturating_add(count(&[columns as u64, ciphertext]))
+        };
+        let waiting = count(&[layout.parts as u64 + u64::from(layout.column_bits), ciphertext]);
+        let each = selectors.saturating_add(vector).saturating_add(waiting);
+        // Products take the place of the trees.
+        count(&[each, queries]).saturating_add(trees.max(count(&[products, queries])))
     }
 
     /// Rows of the ring keys: of blind rotation, automorphisms, squaring.

@@ -23,7 +23,7 @@ use crate::rlwe::{internal, workspace};
 use crate::scheme::{Change, Context, Request, Response, check_queries};
 use crate::wire::{BitReader, Frame, FrameBuilder};
 
-pub(super) use select::CELLS;
+pub(super) use select::{CELLS, TREE_BITS};
 
 /// A client whose keys the server holds.
 struct Session {

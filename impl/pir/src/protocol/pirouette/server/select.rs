@@ -1,6 +1,6 @@
 //! From selectors to the item asked for: row, column, position.
 
-use lattice::convert::selector_tree;
+use lattice::convert::selector_subtrees;
 use lattice::{Rgsw, Rlwe};
 use ring::{Coefficient, Ntt, PolyPairs};
 
@@ -17,6 +17,10 @@ use crate::scheme::Context;
 
 /// Cells of an encrypted database that are copied at a time.
 pub(in super::super) const CELLS: usize = 64;
+
+/// Bits of a selector tree that grows at once: its leaves are in the vector, which is a quarter as large or half, before the next one
+/// grows.
+pub(in super::super) const TREE_BITS: usize = 8;
 
 type Cell = Rlwe<u32, Coefficient>;
 
@@ -79,19 +83,25 @@ impl<F: Selecting> Server<F> {
         &self,
         keys: &ServerKeys,
         selectors: &Selectors,
-        seen: Option<&mut Vec<Rlwe<u32, Ntt>>>,
+        mut seen: Option<&mut Vec<Rlwe<u32, Ntt>>>,
         threads: usize,
     ) -> Result<PolyPairs> {
         let [rows, _, _] = self.split(selectors);
         let mut workspaces: Vec<_> = (0..threads.max(1)).map(|_| workspace()).collect();
         let scale = u128::from(self.params.scale());
-        let tree = selector_tree(keys.converter.output(), &[scale], rows, &mut workspaces).map_err(internal)?;
-        let mut leaves = tree.into_ciphertexts();
-        leaves.truncate(self.layout().rows);
+        let trees = selector_subtrees(keys.converter.output(), &[scale], rows, TREE_BITS, &mut workspaces);
+        let leaves = trees.map_err(internal)?.map(|tree| {
+            let leaves = tree.map_err(internal)?.into_ciphertexts();
+            if let Some(seen) = seen.as_deref_mut() {
+                seen.extend_from_slice(&leaves);
+            }
+            Ok(leaves)
+        });
+        let vector = self.selection.leaves_ntt(leaves)?;
         if let Some(seen) = seen {
-            seen.clone_from(&leaves);
+            seen.truncate(self.layout().rows);
         }
-        self.selection.leaves_ntt(leaves)
+        Ok(vector)
     }
 
     /// The item asked for brought to position 0.
