@@ -4,22 +4,43 @@ use rand_chacha::rand_core::RngCore;
 
 use super::*;
 
-/// Keys that are missing, cut, of another set, or with numbers out of range are refused with the message's name.
+/// Everything that a client of that set sends.
+fn messages<F: Selecting>(params: &Params<F>, shape: Shape, context: &mut Context) -> Vec<(&'static str, Frame)> {
+    let client = parties(params, shape, context).1;
+    let mut all = client.keys(context).unwrap();
+    if params.database.encrypted {
+        let database = Database::seeded([3; 16], shape);
+        all.push((encrypted::DATABASE, client.encrypt(&database, context).unwrap()));
+    }
+    all
+}
+
+/// Keys, and an encrypted database, that are missing, cut, of another set, or with numbers out of range are refused with the message's
+/// name.
 #[test]
 fn bad_keys_are_refused() {
+    for changes in [&[][..], &[("moduli = 1", "moduli = 1\nencrypted = true")]] {
+        refuses_bad_keys::<Index>(INDEX, changes);
+        refuses_bad_keys::<Bits>(BITS, changes);
+    }
+}
+
+fn refuses_bad_keys<F: Selecting>(query: &str, changes: &[(&str, &str)]) {
     let shape = Shape::new(50, 100).unwrap();
     let mut context = context(1);
-    let params = set::<Index>(INDEX, &[]);
-    let (mut server, client) = parties(&params, shape, &mut context);
-    let keys = client.keys(&mut context).unwrap();
-    let other = set::<Index>(INDEX, &[("dimension = 40", "dimension = 38"), ("base_log2 = 4", "base_log2 = 5")]);
-    let foreign = parties(&other, shape, &mut context).1.keys(&mut context).unwrap();
+    let changed = |more: &[(&str, &str)]| set::<F>(query, &[changes, more].concat());
+    let params = changed(&[]);
+    let (mut server, _) = parties(&params, shape, &mut context);
+    let keys = messages(&params, shape, &mut context);
+    assert_eq!(keys.iter().any(|(name, _)| *name == encrypted::DATABASE), params.database.encrypted);
+    let other = changed(&[("dimension = 40", "dimension = 38"), ("base_log2 = 4", "base_log2 = 5")]);
+    let foreign = messages(&other, shape, &mut context);
     let with = |name: &str, bytes: &dyn Fn(&[u8]) -> Vec<u8>| -> Vec<(&'static str, Frame)> {
         let change = |(key, frame): &(&'static str, Frame)| {
             let payload = if *key == name { bytes(frame.payload()) } else { frame.payload().to_vec() };
             let mut builder = FrameBuilder::new(payload.len());
             builder.payload_mut().copy_from_slice(&payload);
-            (*key, builder.finish(Pirouette::NAME, key))
+            (*key, builder.finish(F::NAME, key))
         };
         keys.iter().map(change).collect()
     };
@@ -37,12 +58,21 @@ fn bad_keys_are_refused() {
         assert!(error.as_ref().is_some_and(|e| e.contains(name)) || *name == keys::SWITCHING, "{name}: {error:?}");
     }
     // Gadgets of as many digits elsewhere: keys of the same lengths, which would answer with noise.
-    let twin = set::<Index>(INDEX, &[("base_log2 = 7", "base_log2 = 7\ndropped = 1"), ("dropped = 7", "dropped = 6")]);
-    let twins = parties(&twin, shape, &mut context).1.keys(&mut context).unwrap();
-    let error = server.receive(&twins, &context).unwrap_err().to_string();
-    assert!(error.contains("other parameters"), "{error}");
-    let error = server.receive(&foreign, &context).unwrap_err().to_string();
-    assert!(error.contains("other parameters"), "{error}");
+    let twin = changed(&[("base_log2 = 7", "base_log2 = 7\ndropped = 1"), ("dropped = 7", "dropped = 6")]);
+    let twins = messages(&twin, shape, &mut context);
+    for bad in [twins, foreign] {
+        let error = server.receive(&bad, &context).unwrap_err().to_string();
+        assert!(error.contains("other parameters"), "{error}");
+    }
+    if params.database.encrypted {
+        // Good keys, but a database of smaller digits: in more polynomials.
+        let digits = changed(&[("plain_modulus = 16", "plain_modulus = 2")]);
+        let mut mixed = keys.clone();
+        mixed.pop();
+        mixed.extend(messages(&digits, shape, &mut context).pop());
+        let error = server.receive(&mixed, &context).unwrap_err().to_string();
+        assert!(error.contains(encrypted::DATABASE), "{error}");
+    }
     assert!(server.receive(&keys, &context).is_ok());
 }
 
