@@ -14,8 +14,8 @@ pub struct Shape {
     pub record_bits: u64,
 }
 
-/// Largest database that can be described: 2^46 bits, 8 TiB. With the bounds below, sizes and counts stay below 2^64.
-const MAX_DATABASE_BITS: u128 = 1 << 46;
+/// Largest database that can be described: 2^48 bits, 32 TiB: 2^30 records of 32 KB. With the bounds below, sizes and counts stay below 2^64.
+const MAX_DATABASE_BITS: u128 = 1 << 48;
 /// Largest record: 2^27 bits, 16 MiB.
 const MAX_RECORD_BITS: u64 = 1 << 27;
 
@@ -23,7 +23,7 @@ impl Shape {
     /// A checked shape.
     ///
     /// # Errors
-    /// Zero records, zero bits, a record above 2^27 bits, a database above 2^46 bits.
+    /// Zero records, zero bits, a record above 2^27 bits, a database above 2^48 bits.
     pub fn new(records: u64, record_bits: u64) -> Result<Self> {
         let refuse = |problem: String| Err(Error::Workload(problem));
         if records == 0 {
@@ -39,7 +39,7 @@ impl Shape {
         }
         if u128::from(records) * u128::from(record_bits) > MAX_DATABASE_BITS {
             return refuse(format!(
-                "records x record bits = {records} x {record_bits}: at most 2^46 bits. Split the database."
+                "records x record bits = {records} x {record_bits}: at most 2^48 bits. Split the database."
             ));
         }
         Ok(Self { records, record_bits })

@@ -199,7 +199,7 @@ pub fn grows_up_to_the_bounds<S: Scheme>(params: &S::Params) {
         S::describe(params, &workload).ok()
     };
     let mut described = 0;
-    for (records, bits) in [(1 << 19, 1u64 << 27), (1, 1 << 27), (1 << 46, 1), (1 << 36, 1 << 10)] {
+    for (records, bits) in [(1 << 21, 1u64 << 27), (1 << 30, 1 << 18), (1, 1 << 27), (1 << 48, 1), (1 << 38, 1 << 10)] {
         let small = describe(records, bits, 1, 0);
         let large = describe(records, bits, 1 << 12, (1 << 16).min(records));
         let (Some(small), Some(large)) = (small, large) else { continue };

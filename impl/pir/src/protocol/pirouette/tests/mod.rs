@@ -103,6 +103,14 @@ fn pirouette_h_answers_on_all_shapes() {
     }
 }
 
+/// Records of 32 KB, with and without a last bit, and on two threads.
+#[test]
+fn large_records_are_split_and_put_together() {
+    answers::<Index>(&set(INDEX, &[]), Shape::new(2, 1 << 18).unwrap(), &[0, 1], 1);
+    answers::<Bits>(&set(BITS, &[]), Shape::new(3, (1 << 18) - 1).unwrap(), &[0, 2], 1);
+    answers::<Index>(&set(INDEX, &[]), Shape::new(3, (1 << 18) - 1).unwrap(), &[1, 2], 2);
+}
+
 /// Every form of the parts: one key bit a step, ternary small keys, both primes in the first dimension, digits of one bit.
 #[test]
 fn every_form_of_the_parts_answers() {
