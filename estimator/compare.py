@@ -18,6 +18,9 @@ ANSWER_TOLERANCE = 0.25
 BANDWIDTH_DRIFT = 0.15
 #: Of the variance, where the formula is an equality and the samples suffice.
 VARIANCE_TOLERANCE = 1 / 16
+#: Of the standard deviation: beyond, a sampling error that covers it tells nothing, whatever it allows.
+STDDEV_TOLERANCE = 0.10
+UNSURE = "too few keys to tell"
 #: What suffices: independent samples, over so many keys, and over more where a key's errors have a part in common.
 ENOUGH_SAMPLES = 2**14
 ENOUGH_KEYS = 20
@@ -33,7 +36,7 @@ SAMPLING_QUANTILE = float(ndtr(-4.0))
 @dataclass(frozen=True)
 class Comparison:
     """ratio = measured / predicted (None if predicted is 0). within is None where nothing is demanded. note: what a
-    reader must know of the verdict, e.g. that it rests on few samples."""
+    reader must know of the verdict, e.g. that it rests on few samples. unsure: within only by its sampling error."""
 
     quantity: str
     unit: str
@@ -43,6 +46,14 @@ class Comparison:
     within: bool | None
     tolerance: str
     note: str = ""
+    unsure: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """What a table says of it."""
+        if self.within is None:
+            return "shown"
+        return "DIFFERS" if not self.within else UNSURE if self.unsure else "agrees"
 
     def mapping(self) -> dict:
         return asdict(self)
@@ -64,10 +75,17 @@ def compare(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def _row(
-    quantity: str, unit: str, predicted: float, measured: float, within: bool | None, tolerance: str, note: str = ""
+    quantity: str,
+    unit: str,
+    predicted: float,
+    measured: float,
+    within: bool | None,
+    tolerance: str,
+    note: str = "",
+    unsure: bool = False,
 ) -> Comparison:
     ratio = measured / predicted if predicted else None
-    return Comparison(quantity, unit, predicted, measured, ratio, within, tolerance, note)
+    return Comparison(quantity, unit, predicted, measured, ratio, within, tolerance, note, unsure)
 
 
 def _bytes(record: dict) -> list[Comparison]:
@@ -166,7 +184,13 @@ def _stages(prediction: dict, measured: dict[str, tuple[float, int, int]], rando
             bound = stage["stddev"] if bound is None else bound
             tolerance = f"variance below the bound (sampling error {above:.1%})"
         within = within and (bound is None or variance <= bound**2 * (1 + above))
-        rows.append(_row(quantity, "", stage["stddev"], sqrt(variance), within, tolerance, _few(samples, keys, needed)))
+        few, stddev = _few(samples, keys, needed), sqrt(variance)
+        # Below a bound nothing needs the sampling error.
+        equality = random_data and stage["kind"] == "equality"
+        against = stage["stddev"] if equality or bound is None else bound
+        off = stddev - against if equality else max(0.0, stddev - against)
+        unsure = abs(off) > STDDEV_TOLERANCE * against
+        rows.append(_row(quantity, "", stage["stddev"], stddev, within, tolerance, few, unsure))
     return rows
 
 

@@ -25,7 +25,8 @@ machine; bytes, noise and correctness for any.
 |---|---|
 {facts}
 
-`tests/test_records.py` holds these records against the predictions and the schema.
+`tests/test_records.py` holds these records against the predictions and the schema; rows outside their tolerance are
+named in `tests/fixtures/outside.toml`, which `python experiments/outside.py` prints anew.
 """
 
 

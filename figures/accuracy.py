@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.compare import Comparison, compare
+from pirlab_estimator.compare import UNSURE, compare
 
 from .loader import dicts
 from .marks import provenance
@@ -21,12 +21,6 @@ PREFIXES = {"payload": "bytes", "peak": "memory", "noise": "noise", "seconds": "
 COLUMNS = words(
     "kind quantity series set records record_bits predicted measured unit ratio verdict tolerance note record_id"
 )
-
-
-def _verdict(twin: Comparison) -> str:
-    if twin.within is None:
-        return "shown"
-    return "agrees" if twin.within else "DIFFERS"
 
 
 def build(joined: pd.DataFrame) -> pd.DataFrame:
@@ -49,7 +43,7 @@ def build(joined: pd.DataFrame) -> pd.DataFrame:
                     "measured": twin.measured,
                     "unit": twin.unit,
                     "ratio": twin.ratio,
-                    "verdict": _verdict(twin),
+                    "verdict": twin.verdict,
                     "tolerance": twin.tolerance,
                     "note": twin.note,
                     "record_id": record["id"],
@@ -110,7 +104,9 @@ RULES = (
     "Demanded: payload bytes equal; peak memory within 10 %; noise: variance within 1/16 of the formula for a random "
     "database on at least 2^14 independent samples over at least 20 keys, with fewer (the note says so where the run "
     "took fewer) within 1/16 and the sampling error (chi-square at four standard deviations); never above the bound "
-    "but for that error. Shown is the standard deviation. Answer seconds within 25 %, where the unit costs were "
+    "but for that error, and `too few keys to tell` where a standard deviation more than 10 % off its formula, or "
+    "above its bound, passes by that error only. Shown is the standard deviation. Answer seconds within 25 %, where "
+    "the unit costs were "
     "measured on the machine that ran, at the same read bandwidth (the note says where not); other seconds are for "
     "information."
 )
@@ -126,7 +122,9 @@ def summary(frame: pd.DataFrame) -> str:
         low, high = significant(rows["ratio"].min(), 3), significant(rows["ratio"].max(), 3)
         differ = int((rows["verdict"] == "DIFFERS").sum())
         judged = f" of {int((rows['verdict'] != 'shown').sum())} judged" if kind == "seconds" else ""
+        unsure = int((rows["verdict"] == UNSURE).sum())
         parts.append(
             f"{kind}: {len(rows)} twins, measured/predicted {low} to {high}, {differ}{judged} outside tolerance"
+            + (f", {unsure} {UNSURE}" if unsure else "")
         )
     return ("; ".join(parts) if parts else "No record has a predicted twin") + "."

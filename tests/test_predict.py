@@ -363,7 +363,9 @@ def test_few_samples_widen_the_tolerance(pair):
     assert row.within is True and "1/16 + sampling error -61.0% to 100.7%" in row.tolerance, (
         "chi-square at four deviations"
     )
-    assert row.note == "few samples: 50"
+    assert (row.note, row.verdict) == ("few samples: 50", "too few keys to tell")
+    pair[1]["noise"][0]["stddev"] = pair[0]["noise"]["stages"][0]["stddev"] * 1.09
+    assert by_quantity(pair)["noise stddev answer"].verdict == "agrees"
     pair[1]["noise"][0] |= {"samples": 1 << 15, "keys": 19}
     assert by_quantity(pair)["noise stddev answer"].note == "few keys: 19"
     pair[0]["noise"]["stages"][0]["common_share"] = 1.0

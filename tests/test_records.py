@@ -4,26 +4,19 @@ import json
 
 import pytest
 import sweep
-from pirlab_estimator.compare import compare
+from outside import named, runs
+from outside import outside as rows_outside
 
 REFERENCE = sweep.ROOT / "results/reference"
-RUNS = sorted(sweep.ROOT.glob("results/reference*"))
+RUNS = runs()
 RECORDS = sorted(path for run in RUNS for path in (run / "records").rglob("*.json"))
 each = pytest.mark.parametrize("path", RECORDS, ids=lambda path: str(path.relative_to(sweep.ROOT / "results")))
 
 
 @pytest.fixture(scope="module")
-def predictions() -> dict[tuple, dict]:
-    """Predictions by (run, experiment, group, row)."""
-    found = {}
-    for run in RUNS:
-        for path in (run / "predictions").rglob("*.json"):
-            experiment = str(path.relative_to(run / "predictions").with_suffix(""))
-            document = json.loads(path.read_text())
-            # The audit of security is one document and predicts no row.
-            for line in document if isinstance(document, list) else []:
-                found[(run.name, experiment, *line["id"].split("/", 1))] = line
-    return found
+def outside() -> dict[tuple, float]:
+    """Measured / predicted of the quantities outside their tolerance, by where they are."""
+    return {found.place: found.ratio for run in RUNS for found in rows_outside(run)}
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
@@ -68,16 +61,16 @@ def test_payloads_are_as_described(path):
         assert message["payload_bytes"] == described[message["name"]]["payload_bytes"], message["name"]
 
 
-@each
-def test_prediction_holds(path, predictions):
-    record = json.loads(path.read_text())
-    run = path.relative_to(sweep.ROOT / "results").parts[0]
-    prediction = predictions[run, record["experiment"], record["group"], record["row"]]
-    # Answers that are not within 25 % of their prediction are shown, marked, in the table of accuracy.
-    # InsPIRe_0 at 2^24 x 1 bit takes 10.3 % less memory than described.
-    shown = {"seconds answer"} | ({"peak memory"} if record.get("protocol") == "inspire0" else set())
-    wrong = [line for line in compare(prediction, record) if line.within is False and line.quantity not in shown]
-    assert not wrong, "\n".join(f"{w.quantity}: predicted {w.predicted}, measured {w.measured}" for w in wrong)
+def test_every_row_outside_is_named(outside):
+    """Bytes, memory, noise and answer seconds hold for all rows, those of SimplePIR and DoublePIR within 10 % of the
+    stddev and 25 % of the seconds, except rows that are named with their reason."""
+    unnamed = {place: ratio for place, ratio in outside.items() if place not in named()}
+    assert not unnamed, "measured / predicted; see experiments/outside.py:\n" + "\n".join(map(str, unnamed.items()))
+
+
+def test_every_named_row_is_outside(outside):
+    assert not set(named()) - set(outside), "named in tests/fixtures/outside.toml, but within its tolerance"
+    assert all(reason.strip() for reason in named().values()), "a row of tests/fixtures/outside.toml has no reason"
 
 
 def test_tables_of_parameters_show_our_sets():
