@@ -2,9 +2,14 @@
 
 import numpy as np
 import pytest
-from pirlab_estimator.noise.tails import Mixture, log2_gaussian_tail, log2_mixture_tail, log2_subgaussian_tail
+from pirlab_estimator.noise.tails import (
+    LONG_KEYS,
+    Mixture,
+    log2_gaussian_tail,
+    log2_mixture_tail,
+    log2_subgaussian_tail,
+)
 
-#: Beyond, what a key that is too long adds is seen.
 MARGINS = np.array([2.0, 4.0, 6.0, 8.2, 9.5])
 NO_KEY = 1e12
 
@@ -64,4 +69,12 @@ def test_bounds_broadcast_and_are_probabilities():
 def test_without_error_only_a_key_that_is_too_long_is_left():
     mixture = Mixture.even(1000.0, 2048.0)
     none, some = log2_mixture_tail(8.6, np.array([0.0, 1.0]), mixture)
-    assert none == pytest.approx(-70.0) and some > none
+    assert none == LONG_KEYS[-1] and some > none
+
+
+def test_large_margins_have_small_bounds():
+    """A bound falls with its margin, far below what the first length of keys leaves."""
+    mixture = Mixture.even(1e6, 4096.0)
+    at_20, at_40 = log2_mixture_tail(np.array([20.0, 40.0]), 1.0, mixture)
+    assert at_40 < -500 < at_20 < -200
+    assert at_40 >= log2_subgaussian_tail(40.0, 1.0)

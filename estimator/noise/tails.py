@@ -13,8 +13,11 @@ from scipy.special import lambertw, log_ndtr
 
 Array = NDArray[np.float64]
 LN2 = float(np.log(2.0))
-#: Probability, as log2, that a key is longer than a mixture's bound allows for; it is added to the bound.
-LONG_KEY = -70.0
+#: Probabilities, as log2, that a key is longer than a mixture's bound allows for; each gives a bound, to which it is
+#: added: the rarer, the larger the error that has to be allowed for.
+LONG_KEYS = (-70.0, -140.0, -280.0, -560.0, -1120.0)
+#: A bound so many bits above what is added does not gain from less.
+NEGLIGIBLE = 24.0
 #: Points of the Chernoff bound's parameter that are tried: each gives a bound, the best of so many is within 0.01 bit.
 POINTS = 64
 
@@ -71,27 +74,38 @@ def log2_mixture_tail(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture)
     2 exp(-h t) E exp(h^2 S / 2) for the best h. With theta = h^2 V / 2,
     psi(theta) = theta (1 - sum shares) - sum counts / 2 ln(1 - 2 theta share), which is convex, so that for G <= g
     psi(theta G) <= G c, c = psi(theta g) / g; and E exp(c G) <= (1 - 2 c / K)^(-K / 2) for K key_squares. That G
-    exceeds g has probability 2^LONG_KEY at most, also by Chernoff's bound.
+    exceeds g has one of the probabilities LONG_KEYS at most, also by Chernoff's bound.
     """
     deviations = _deviations(threshold, stddev)
+    found: Array | None = None
+    for long_key in LONG_KEYS:
+        bound = np.logaddexp2(_log2_tail_of_usual_keys(deviations, mixture, long_key), long_key)
+        found = bound if found is None else np.minimum(found, bound)
+        if np.all(found > long_key + NEGLIGIBLE):
+            break
+    assert found is not None
+    return np.minimum(0.0, found)
+
+
+def _log2_tail_of_usual_keys(deviations: Array, mixture: Mixture, long_key: float) -> Array:
+    """log2 of the bound on a failure with a key that is not among the longest."""
     k = np.asarray(mixture.key_squares, dtype=float)
-    # exp(-K/2 (g - 1 - ln g)) = 2^LONG_KEY.
-    longest = -np.real(lambertw(-np.exp(-1 + 2 * LONG_KEY * LN2 / k), -1))
     largest = np.max(mixture.shares, axis=-1)
     fixed = np.maximum(0.0, 1 - np.sum(mixture.shares * mixture.counts, axis=-1))
-    with np.errstate(divide="ignore"):
-        widest = np.minimum(np.minimum(deviations, 1e3), 1 / np.sqrt(longest * np.maximum(largest, 1e-30)))
     best = np.zeros(np.broadcast_shapes(deviations.shape, k.shape, fixed.shape))
-    for point in np.arange(1, POINTS) / POINTS:
-        h = point * widest
-        theta = h * h * longest / 2
-        spread = np.sum(mixture.counts * np.log1p(-2 * theta[..., None] * mixture.shares), axis=-1) / 2
-        c = (theta * fixed - spread) / longest
-        with np.errstate(invalid="ignore", divide="ignore"):
+    # Without any error, or with a few squares, some points are infinity less infinity.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # exp(-K/2 (g - 1 - ln g)) = 2^long_key.
+        longest = -np.real(lambertw(-np.exp(-1 + 2 * long_key * LN2 / k), -1))
+        widest = np.minimum(np.minimum(deviations, 1e3), 1 / np.sqrt(longest * np.maximum(largest, 1e-30)))
+        for point in np.arange(1, POINTS) / POINTS:
+            h = point * widest
+            theta = h * h * longest / 2
+            spread = np.sum(mixture.counts * np.log1p(-2 * theta[..., None] * mixture.shares), axis=-1) / 2
+            c = (theta * fixed - spread) / longest
             exponent = -h * deviations - k / 2 * np.log1p(-np.minimum(2 * c / k, 1.0))
-        # Without any error, some points are infinity less infinity.
-        best = np.fmin(best, exponent)
-    return np.minimum(0.0, np.logaddexp2(1.0 + best / LN2, LONG_KEY))
+            best = np.fmin(best, exponent)
+    return np.minimum(0.0, 1.0 + best / LN2)
 
 
 def _deviations(threshold: ArrayLike, stddev: ArrayLike) -> Array:
