@@ -230,12 +230,16 @@ def _independent_samples(stage: dict, samples: int, keys: int, random_data: bool
 
 
 def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
-    """All that one repetition timed, for information."""
-    timed = sum(median(t["samples"]) * t["per"] for t in record["measured"]["times"].values() if t["samples"])
-    if not timed:
-        return []
-    predicted = prediction["seconds"]["repetition"]
-    return [_row("seconds repetition", "s", predicted, timed, None, "for information")]
+    """One call of what is timed, where operations of it are described, for information: they are not all it does."""
+    rows = []
+    for name, described in prediction.get("times", {}).items():
+        samples = record["measured"]["times"].get(name, {}).get("samples")
+        if samples:
+            seconds, note = described["seconds"], f"{described['counted']} only"
+            elsewhere = _elsewhere(prediction["unit_costs"], record["machine"])
+            note += f"; {elsewhere}" if elsewhere else ""
+            rows.append(_row(f"seconds {name}", "s", seconds, median(samples), None, "for information", note))
+    return rows
 
 
 def _seconds(prediction: dict, record: dict) -> list[Comparison]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .cost import UnitCosts, predict_seconds
+from .cost.primitive import described_times
 from .describe import DescribeError, read_descriptions, read_json_lines
 from .noise import predict_noise
 from .noise.primitive import primitive_stages
@@ -39,13 +40,16 @@ def predict(
             raise ValueError(f"description {description.get('id')}: {description['error']}")
     protocols = [d for d in descriptions if d.get("schema") != DESCRIBED_PRIMITIVE]
     of_protocols = iter(_predict_protocols(protocols, security, unit_costs, timeout))
+    units = unit_costs or UnitCosts.load()
     return [
-        predict_primitive(d) if d.get("schema") == DESCRIBED_PRIMITIVE else next(of_protocols) for d in descriptions
+        predict_primitive(d, units) if d.get("schema") == DESCRIBED_PRIMITIVE else next(of_protocols)
+        for d in descriptions
     ]
 
 
-def predict_primitive(description: dict) -> dict:
-    """The prediction record of a primitive. Its seconds are of one repetition: a description knows no more."""
+def predict_primitive(description: dict, unit_costs: UnitCosts) -> dict:
+    """The prediction record of a primitive. Its seconds are the plan's budget for one repetition, its times what the
+    counted operations of a timed call take."""
     return {
         "schema": SCHEMA,
         "id": description.get("id"),
@@ -54,6 +58,8 @@ def predict_primitive(description: dict) -> dict:
         "security": [],
         "noise": {"stages": primitive_stages(description)},
         "seconds": {name: description["predicted_seconds"] for name in ("repetition", "total")},
+        "times": described_times(description, unit_costs),
+        "unit_costs": unit_costs.origin(),
         "peak_bytes": description["peak_bytes"],
     }
 

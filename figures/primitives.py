@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.compare import Comparison, compare
 
 from .errors import InputError
 from .loader import ORPHAN, STATUSES, need, prediction_documents, quartiles, read_json
 from .marks import Mark, footnotes, marks_of, provenance, symbols
+from .names import words
 from .table import Cell, Column, Row, Table
 from .units import human_seconds, significant
 
@@ -195,24 +197,60 @@ def lines(record: Primitive) -> list[tuple[str, str, float, str]]:
     for stage, noise in record.document["measured"]["noise"].items() if record.ok else []:
         deviation = noise["variance"] ** 0.5
         found.append(("noise", stage, deviation, f"{significant(deviation, 4)} (stddev)"))
+    for name, counted in record.document["measured"].get("failures", {}).items() if record.ok else []:
+        rate = counted["failures"] / counted["trials"]
+        found.append(("failure rate", name, rate, significant(rate, 3)))
     for name, count in record.document["measured"]["counts"].items() if record.ok else []:
         found.append(("count", name, count, f"{count:g}"))
     return found
 
 
+#: What the estimator calls a measured quantity of each kind.
+TWINS = {"seconds": "seconds", "noise": "noise stddev", "failure rate": "failure rate"}
+#: What a time is called that no described operation gives.
+NOT_DESCRIBED = "no operation described"
+RULES = (
+    "Demanded: variance within 1/16 of a formula, never above a bound, sampling error apart; failure rates with a "
+    "variance within 1/16, sampling error apart. Seconds are of one call and predicted from the operations that the "
+    "description counts, which the note names: less than all the call does, so for information only."
+)
+
+
+def twins(record: Primitive) -> dict[str, Comparison]:
+    """What of a record has a predicted twin, by the estimator's name."""
+    return {twin.quantity: twin for twin in compare(record.prediction, record.document)} if record.prediction else {}
+
+
+def _held(kind: str, twin: Comparison | None) -> dict[str, Cell]:
+    """Cells of a measured quantity beside its prediction, if it has one."""
+    if twin is None:
+        return {"note": Cell(NOT_DESCRIBED)} if kind == "seconds" else {}
+    predicted = human_seconds(twin.predicted) if kind == "seconds" else significant(twin.predicted, 4)
+    return {
+        "predicted": Cell(predicted, sort=twin.predicted),
+        "ratio": Cell(significant(twin.ratio, 3), sort=twin.ratio),
+        "verdict": Cell(twin.verdict),
+        "note": Cell("; ".join(filter(None, (twin.tolerance, twin.note)))),
+    }
+
+
 def table(records: Sequence[Primitive]) -> Table:
-    """Every record with all that it measured, one line a quantity."""
+    """Every record with all that it measured, one line a quantity, beside its prediction."""
     columns = [
         Column("group", "Group", text=True),
         Column("row", "Row", text=True),
         Column("kind", "Kind", text=True),
         Column("quantity", "Quantity", text=True),
-        Column("value", "Median"),
+        Column("value", "Measured (median)"),
+        Column("predicted", "Predicted"),
+        Column("ratio", "Measured / predicted"),
+        Column("verdict", "Verdict", text=True),
+        Column("note", "Tolerance and note", text=True),
     ]
     rows, data, varying = [], [], False
     for record in records:
         place = {"group": Cell(str(record.document["group"])), "row": Cell(str(record.document["row"]), record.marks())}
-        found = lines(record)
+        found, foretold = lines(record), twins(record)
         if not found:
             rows.append(Row(place, record.id, record.status() or "nothing was measured"))
         for kind, name, value, text in found:
@@ -220,10 +258,15 @@ def table(records: Sequence[Primitive]) -> Table:
             vary = SPREAD.symbol if time and time.varying else ""
             varying = varying or bool(vary)
             cells = {"kind": Cell(kind), "quantity": Cell(name.replace("_", " ")), "value": Cell(text, vary, value)}
-            rows.append(Row(place | cells, record.id))
+            twin = foretold.get(f"{TWINS.get(kind)} {name}")
+            rows.append(Row(place | cells | _held(kind, twin), record.id))
             entry = {"primitive": record.name, "group": record.document["group"], "row": record.document["row"]}
-            data.append(entry | {"kind": kind, "quantity": name, "median": value, "record_id": record.id})
-    frame = pd.DataFrame(data, columns=["primitive", "group", "row", "kind", "quantity", "median", "record_id"])
+            entry |= {"kind": kind, "quantity": name, "median": value}
+            if twin is not None:
+                entry |= {"predicted": twin.predicted, "ratio": twin.ratio, "verdict": twin.verdict}
+            data.append(entry | {"record_id": record.id})
+    columns_written = words("primitive group row kind quantity median predicted ratio verdict record_id")
+    frame = pd.DataFrame(data, columns=columns_written)
     marks, origin = notes(records, varying)
     title = f"Primitives: {', '.join(dict.fromkeys(record.name for record in records)) or 'none measured'}"
-    return Table(title, columns, rows, frame, marks, [origin], "primitives", "kind")
+    return Table(title, columns, rows, frame, marks, [origin, RULES], "primitives", "kind")

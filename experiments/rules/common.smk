@@ -118,8 +118,11 @@ def presented_files():
     for name, experiment in SWEEP.experiments.items():
         stem = f"{FIGURES}/{name}"
         files += [f"{stem}/{figure}.{end}" for figure in experiment.get("figures", []) for end in ("pdf", "svg", "png")]
-        files += [f"{stem}/table-{table}.{end}" for table in experiment.get("tables", []) for end in ("csv", "md", "tex")]
-        if experiment.get("kind") in ("primitive", "security"):
+        kind = experiment.get("kind")
+        # What primitives measured stands beside its prediction in a table of theirs, that of protocols under `accuracy`.
+        tables = [*experiment.get("tables", []), *(["primitives"] if kind == "primitive" else [])]
+        files += [f"{stem}/table-{table}.{end}" for table in dict.fromkeys(tables) for end in ("csv", "md", "tex")]
+        if kind in ("primitive", "security"):
             continue
         files += [f"{stem}/accuracy.{end}" for end in ("csv", "md", "tex", "pdf", "svg", "png")]
     return files
