@@ -168,9 +168,9 @@ class Plan:
             )
         CONSOLE.print(table)
         total = sum(self.seconds(key) for key in self.todo)
-        rows = sum(len(rows) for rows in self.todo.values())
+        count = sum(len(rows) for rows in self.todo.values())
         CONSOLE.print(
-            f"{rows} rows in {len(self.todo)} groups to measure, about {seconds_text(total)} by the cost model, "
+            f"{count} rows in {len(self.todo)} groups to measure, about {seconds_text(total)} by the cost model, "
             f"one group at a time; {bytes_text(self.free)} of memory free."
         )
         words = {

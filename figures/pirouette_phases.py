@@ -58,7 +58,7 @@ def steps(row: Mapping[str, Any]) -> dict[str, float]:
 def _lines(row: Mapping[str, Any], costs: UnitCosts) -> Iterator[dict[str, Any]]:
     for step, seconds in steps(row).items():
         counts = transforms(row["description"], step)
-        bound = sum(float(costs.total(name, float(count))) for name, count in counts.items()) / row["threads"]
+        bound = sum((float(costs.total(name, count)) for name, count in counts.items()), 0.0) / row["threads"]
         told = {key: row[key] for key in ("set", "records", "record_bits", "threads")} | {"record_id": row["id"]}
         told |= {"step": step, "ntts": sum(counts.values()), "bound_s": bound, "measured_s": seconds}
         yield told | {"measured_over_bound": seconds / bound if bound else None}

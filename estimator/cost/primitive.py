@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from .units import UnitCosts
 
 
@@ -21,7 +19,7 @@ def described_times(description: dict, units: UnitCosts) -> dict[str, dict]:
     found: dict[str, dict] = {}
     for time, operation, count, words in _counted(description):
         entry = found.setdefault(time, {"seconds": 0.0, "counted": ""})
-        entry["seconds"] += float(units.total(operation, np.array(float(count))))
+        entry["seconds"] += float(units.total(operation, count))
         entry["counted"] += f"{' and ' if entry['counted'] else ''}{words}"
     return found
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..paths import RESULTS
 from .operations import Transform, operation, transform
@@ -49,16 +49,17 @@ class UnitCosts:
         """Where they hold, for the prediction record."""
         return {"machine": self.machine, "read_bandwidth": self.read_bandwidth}
 
-    def total(self, name: str, counts: Array) -> Array:
+    def total(self, name: str, counts: ArrayLike) -> Array:
         """The seconds of so many `name` each; by size, a count is the table's size."""
+        counts = np.asarray(counts, dtype=float)
         cost = self.seconds.get(name)
         if cost is None:
             cost = self._transform(name)
         if isinstance(cost, float):
-            return counts * cost
+            return np.asarray(counts * cost)
         sizes, seconds = (np.array(column) for column in zip(*cost))
         # Between sizes the cost of one goes with the logarithm of the size; outside them it stays.
-        return counts * np.interp(np.log2(np.maximum(counts, 1.0)), np.log2(sizes), seconds)
+        return np.asarray(counts * np.interp(np.log2(np.maximum(counts, 1.0)), np.log2(sizes), seconds))
 
     def _transform(self, name: str) -> float:
         """An uncalibrated transform: the nearest calibrated size, by N log N, of the next wider (else widest) prime."""
