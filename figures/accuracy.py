@@ -10,8 +10,9 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import UNSURE, compare
 
+from . import series
 from .loader import dicts
-from .marks import provenance
+from .marks import footnotes, marks_of, provenance
 from .names import series_name, words
 from .table import Cell, Column, Row, Table
 from .units import human_bytes, human_seconds, shape_text, significant
@@ -19,7 +20,8 @@ from .units import human_bytes, human_seconds, shape_text, significant
 KINDS = ("bytes", "memory", "noise", "seconds")
 PREFIXES = {"payload": "bytes", "peak": "memory", "noise": "noise", "seconds": "seconds"}
 COLUMNS = words(
-    "kind quantity series set records record_bits predicted measured unit ratio verdict tolerance note record_id"
+    "kind quantity series set security_bits marks records record_bits predicted measured unit ratio "
+    "verdict tolerance note record_id"
 )
 
 
@@ -37,6 +39,8 @@ def build(joined: pd.DataFrame) -> pd.DataFrame:
                     "quantity": twin.quantity.removeprefix("payload ").removeprefix("seconds "),
                     "series": series_name(record["protocol"], record["set"]),
                     "set": record["set"],
+                    "security_bits": record["security_bits"],
+                    "marks": " ".join(marks_of(record)),
                     "records": record["records"],
                     "record_bits": record["record_bits"],
                     "predicted": twin.predicted,
@@ -67,7 +71,7 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
     """The accuracy table: a row a series, shape and quantity."""
     columns = [
         Column("database", "Database", text=True),
-        Column("series", "Protocol and set", text=True),
+        *series.COLUMNS,
         Column("kind", "Kind", text=True),
         Column("quantity", "Quantity", text=True),
         Column("predicted", "Predicted"),
@@ -77,6 +81,8 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
         Column("tolerance", "Tolerance", text=True),
         Column("note", "Note", text=True),
     ]
+    records = {record["id"]: record for record in dicts(joined)}
+    shown = [record for name, record in records.items() if (frame["record_id"] == name).any()]
     rows = []
     for row in frame.to_dict("records"):
         kind = row["kind"]
@@ -84,7 +90,7 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
             "database": Cell(
                 shape_text(row["records"], row["record_bits"]), sort=float(row["records"] * row["record_bits"])
             ),
-            "series": Cell(row["series"]),
+            **series.cells(records[row["record_id"]]),
             "kind": Cell(kind),
             "quantity": Cell(row["quantity"].replace("_", " ")),
             "predicted": Cell(_value(kind, row["predicted"]), sort=row["predicted"]),
@@ -95,9 +101,8 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
             "note": Cell(row["note"]),
         }
         rows.append(Row(cells, row["record_id"]))
-    return Table(
-        "Predicted against measured", columns, rows, frame, [], [summary(frame), provenance(dicts(joined)), RULES]
-    )
+    notes = [summary(frame), provenance(dicts(joined)), RULES]
+    return Table("Predicted against measured", columns, rows, frame, footnotes(shown), notes)
 
 
 RULES = (

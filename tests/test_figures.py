@@ -301,6 +301,10 @@ def test_accuracy_twins_and_verdicts(tmp_path: Path) -> None:
         assert twins.loc[(2**18, quantity), "verdict"] == "agrees"
         assert twins.loc[(2**20, quantity), "verdict"] == "DIFFERS"
     assert twins.loc[(2**18, "offline hint"), "ratio"] == 1
+    table = accuracy.table(frame, joined)
+    assert set(frame["security_bits"]) == {synthetic.SETS["simplepir/usenix23"]["bits"]}
+    assert set(frame["marks"]) == {"insecure"} and "SimplePIR usenix23†" in table.markdown()
+    assert [mark.key for mark, _ in table.footnotes] == ["insecure"]
     summary = accuracy.summary(frame)
     assert "3 outside tolerance" in summary and "1 of 2 judged outside tolerance" in summary
 
