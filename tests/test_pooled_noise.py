@@ -11,8 +11,8 @@ from pirlab_estimator.compare import ENOUGH_KEYS, ENOUGH_SAMPLES, compare
 from pirlab_estimator.predict import predict
 
 KEYS = 24
-#: What is smaller than in the smoke set, so that a run takes a second. Of a key of 64 bits the first step of a rotation,
-#: which meets a polynomial without mask and adds next to no noise, is 1/32: less than what is tolerated.
+#: What is smaller than in the smoke set, so that a run takes a second. The first step of a rotation meets a polynomial
+#: without mask and adds next to no noise; of a key of 64 bits that is 1/32, less than what is tolerated.
 SMALLER = [
     ("degree = 1024", "degree = 256"),
     ("dimension = 256", "dimension = 64"),
