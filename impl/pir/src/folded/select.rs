@@ -105,8 +105,8 @@ impl Selection {
         self.ring.is_same(&self.matrix_ring)
     }
 
-    /// For each vector, the ciphertexts of those columns of `block`, from a multiple of four on. All vectors share one pass over the
-    /// memory.
+    /// For each vector, the ciphertexts of those columns of `block`, from a multiple of four to a multiple of four or the last one. All
+    /// vectors share one pass over the memory.
     ///
     /// # Errors
     /// A block of another ring, a vector that is not as long as it has rows, columns that are not there.

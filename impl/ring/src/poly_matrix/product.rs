@@ -50,10 +50,10 @@ impl PolyMatrix {
         self.multiply_part(vectors, 0..self.columns, threads)
     }
 
-    /// The same of some columns, from a multiple of four on.
+    /// The same of some columns, from a multiple of four to a multiple of four or the last one.
     ///
     /// # Errors
-    /// Those of [`Self::multiply`]; columns that are not there, or that start elsewhere.
+    /// Those of [`Self::multiply`]; columns that are not there, or that start or end elsewhere.
     pub fn multiply_part(
         &self,
         vectors: &[&PolyPairs],
@@ -68,13 +68,10 @@ impl PolyMatrix {
                 return Err(PolyMatrixError::Length { found: vector.len(), rows: self.rows });
             }
         }
-        if columns.end > self.columns || !columns.start.is_multiple_of(GROUP) {
-            return Err(PolyMatrixError::Place {
-                row: 0,
-                column: columns.start,
-                rows: self.rows,
-                columns: self.columns,
-            });
+        // Lines of a group's columns lie side by side.
+        let whole = |column: usize| column == self.columns || (column < self.columns && column.is_multiple_of(GROUP));
+        if let Some(&column) = [columns.start, columns.end].iter().find(|&&column| !whole(column)) {
+            return Err(PolyMatrixError::Place { row: 0, column, rows: self.rows, columns: self.columns });
         }
         let each = columns.len().div_ceil(threads.max(1)).next_multiple_of(GROUP).max(GROUP);
         let starts: Vec<usize> = columns.clone().step_by(each).collect();
