@@ -1,3 +1,4 @@
+mod full_size;
 mod refused;
 
 use rand_chacha::ChaCha20Rng;
