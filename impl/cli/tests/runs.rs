@@ -52,6 +52,29 @@ fn every_protocol_from_every_kind_of_database() {
     assert_eq!(lab.other_files(&["my.bin", "out/r.json"]), Vec::<std::path::PathBuf>::new());
 }
 
+/// The small sets of Pirouette and Pirouette^H as they are shipped.
+#[test]
+fn small_sets_of_pirouette_answer() {
+    let lab = Lab::new();
+    for set in ["pirouette/smoke", "pirouette_h/smoke"] {
+        let path = format!("{}/../../params/{set}.toml", env!("CARGO_MANIFEST_DIR"));
+        let fixed = [&*path, "--records", "145", "--record-bits", "300", "--updates", "1", "--out", "r.json"];
+        let said = lab.run(&[&fixed[..], &["--repetitions", "2", "--noise-seconds", "0"]].concat());
+        assert_eq!(said.code, 0, "{set}: {} {}", said.out, said.err);
+        let record = checked_record(&lab, "r.json");
+        for name in ["rgsw_input", "selector", "folded", "response"] {
+            let stages = record["noise"].as_array().unwrap();
+            assert!(stages.iter().any(|stage| stage["stage"] == name), "{set}: {name}");
+        }
+        let memory = &record["memory"];
+        if let Some(online) = memory["online_peak_bytes"].as_u64() {
+            assert!(online > 0 && online <= memory["peak_bytes"].as_u64().unwrap());
+        }
+        let refused = lab.run(&[&fixed[..], &["--noise-seconds=nan"]].concat());
+        refused.is_refused(&["noise seconds", "--noise-seconds"]);
+    }
+}
+
 #[test]
 fn a_file_says_how_many_records_it_holds() {
     let lab = Lab::new();

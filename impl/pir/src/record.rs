@@ -171,6 +171,10 @@ pub struct MemoryUse {
     pub peak_file_bytes: u64,
     /// What `describe` predicted.
     pub described_peak_bytes: u64,
+    /// Peak resident memory while repetitions of the online phases ran: the server's tables, what an answer takes, and the client.
+    /// Absent where the system cannot tell it from the peak before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub online_peak_bytes: Option<u64>,
 }
 
 /// Records compared with the database.

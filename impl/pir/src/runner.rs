@@ -55,6 +55,8 @@ pub struct Options {
     pub repetitions: u64,
     /// Seed of all randomness; keys are then not secret.
     pub seed: Option<[u8; 32]>,
+    /// Instead of the least seconds for which noise is measured where a stage has few values.
+    pub noise_seconds: Option<f64>,
 }
 
 /// What a finished session measured.
@@ -102,6 +104,7 @@ pub struct Run<'a, S: Scheme> {
     database: Database,
     workload: Workload,
     repetitions: u64,
+    noise_seconds: Option<f64>,
     context: Context<'a>,
     parties: Option<(S::Server, S::Client)>,
     link: Link,
@@ -143,6 +146,7 @@ impl<'a, S: Scheme> Run<'a, S> {
             database,
             workload,
             repetitions: options.repetitions.max(1),
+            noise_seconds: options.noise_seconds,
             context: Context {
                 kernel,
                 threads: options.threads.max(1),
@@ -293,7 +297,7 @@ impl<S: Scheme> Session for Run<'_, S> {
 
     fn measure_noise(&mut self) -> Result<()> {
         let start = Instant::now();
-        let least_seconds = NOISE_LEAST_SECONDS.max(self.spent);
+        let least_seconds = self.noise_seconds.unwrap_or_else(|| NOISE_LEAST_SECONDS.max(self.spent));
         self.context.clock.pause(true);
         let mut diagnosed = false;
         // A protocol that decrypts nothing has no noise.

@@ -63,6 +63,9 @@ pub struct Args {
     /// from the operating system.
     #[arg(long, value_name = "HEX")]
     seed: Option<String>,
+    /// Seconds for which stages of few values each are diagnosed on, after the repetitions; without it, 20, or as long as these took.
+    #[arg(long, value_name = "S")]
+    noise_seconds: Option<f64>,
     /// Folder of the parameter sets.
     #[arg(long, value_name = "DIR", default_value = "params")]
     params_root: PathBuf,
@@ -140,6 +143,7 @@ fn plan(args: Args) -> Outcome<Plan> {
         database: args.database,
         kernel: args.kernel,
         seed: args.seed,
+        noise_seconds: args.noise_seconds,
         time_limit_seconds: None,
         predicted_seconds: None,
         out,

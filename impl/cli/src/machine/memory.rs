@@ -66,6 +66,11 @@ fn left_in(folder: &Path, limit: &str, usage: &str) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(droppable.unwrap_or(0))))
 }
 
+/// Forgets the peak of this process so far; false where the system cannot.
+fn forget_peak() -> bool {
+    fs::write("/proc/self/clear_refs", "5").is_ok()
+}
+
 /// Watches how much memory this process takes.
 #[derive(Clone, Debug)]
 pub struct Watch {
@@ -76,7 +81,7 @@ impl Watch {
     /// Forgets the peak so far, where the system can.
     pub fn start(described_peak_bytes: u64) -> Self {
         // Without this the peak includes what was before, which is little.
-        let _ = fs::write("/proc/self/clear_refs", "5");
+        forget_peak();
         Self { seen: MemoryUse { described_peak_bytes, ..MemoryUse::default() } }
     }
 
@@ -87,6 +92,19 @@ impl Watch {
         larger(&mut self.seen.peak_bytes, "VmHWM");
         larger(&mut self.seen.peak_anonymous_bytes, "RssAnon");
         larger(&mut self.seen.peak_file_bytes, "RssFile");
+    }
+
+    /// Does a step of the online phases, and looks at the peak of this step alone.
+    pub fn online<T>(&mut self, step: impl FnOnce() -> T) -> T {
+        self.sample();
+        let forgotten = forget_peak();
+        let done = step();
+        self.sample();
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        if let Some(peak) = kib(&status, "VmHWM").filter(|_| forgotten) {
+            self.seen.online_peak_bytes = self.seen.online_peak_bytes.max(Some(peak));
+        }
+        done
     }
 
     /// The peaks.
@@ -138,5 +156,6 @@ mod tests {
         assert_eq!(table.iter().map(|&b| u64::from(b)).sum::<u64>(), 64 << 20);
         let seen = watch.finish();
         assert!(seen.peak_bytes >= 64 << 20 && seen.peak_anonymous_bytes >= 64 << 20);
+        assert_eq!(seen.online_peak_bytes, None);
     }
 }

@@ -16,6 +16,9 @@ use crate::failure::{Failure, Outcome};
 use crate::machine::memory;
 use crate::units;
 
+/// Most seconds that noise is asked to be measured for.
+const MOST_NOISE_SECONDS: f64 = 86400.0;
+
 /// A row that can be measured.
 pub struct Plan {
     /// The row as asked for.
@@ -28,7 +31,7 @@ pub struct Plan {
     pub workload: Workload,
     /// What the protocol says of it.
     pub description: Description,
-    /// Kernel path, threads, repetitions, seed.
+    /// Kernel path, threads, repetitions, seed, seconds of noise.
     pub options: Options,
 }
 
@@ -166,7 +169,13 @@ impl Plan {
             threads: row.threads as usize,
             repetitions: row.repetitions,
             seed: row.seed.as_deref().map(parse_seed).transpose()?,
+            noise_seconds: row.noise_seconds,
         };
+        if let Some(seconds) = row.noise_seconds.filter(|seconds| !(0.0..=MOST_NOISE_SECONDS).contains(seconds)) {
+            return refuse(format!(
+                "noise seconds = {seconds}: from 0 to {MOST_NOISE_SECONDS}. Give --noise-seconds in that range."
+            ));
+        }
         let (file, protocol) = read_parameters(&row.parameters)?;
         let shape = Shape::new(row.records, row.record_bits)?;
         let workload = Workload::new(shape, row.queries, row.updates)?.streamed(row.streamed)?;

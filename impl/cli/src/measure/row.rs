@@ -52,6 +52,10 @@ pub struct Row {
     /// Seed of all randomness, hexadecimal; without it, randomness is the operating system's.
     #[serde(default)]
     pub seed: Option<String>,
+    /// Seconds for which stages of few values each are diagnosed on; without it, 20, or as long as the repetitions took.
+    #[serde(default)]
+    #[schemars(extend("minimum" = 0))]
+    pub noise_seconds: Option<f64>,
     /// The row is stopped when its own work has taken so long.
     #[serde(default)]
     pub time_limit_seconds: Option<f64>,
@@ -156,6 +160,7 @@ impl Row {
             database,
             kernel,
             seed,
+            noise_seconds,
             time_limit_seconds: _,
             predicted_seconds: _,
             out: _,
@@ -171,9 +176,10 @@ impl Row {
             seed.clone().unwrap_or_default(),
         ];
         let streamed = streamed.then(|| "streamed".to_string());
+        let noise = noise_seconds.map(|seconds| format!("noise {seconds}"));
         let mut hash = Sha256::new();
         hash.update(b"pirlab staleness 1");
-        for part in parts.into_iter().chain(streamed) {
+        for part in parts.into_iter().chain(streamed).chain(noise) {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
@@ -210,6 +216,7 @@ mod tests {
             Row { records: 5, ..row() }.staleness_key("p", "s"),
             Row { updates: 1, ..row() }.staleness_key("p", "s"),
             Row { streamed: true, ..row() }.staleness_key("p", "s"),
+            Row { noise_seconds: Some(1.0), ..row() }.staleness_key("p", "s"),
             Row { database: "seeded:1".into(), ..row() }.staleness_key("p", "s"),
             Row { seed: Some("0".into()), ..row() }.staleness_key("p", "s"),
         ];

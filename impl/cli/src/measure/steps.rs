@@ -73,7 +73,7 @@ impl<'a> Steps<'a> {
     pub fn take(&mut self, step: Step) -> Outcome<()> {
         let done = match step {
             Step::Prepare => self.session.prepare(),
-            Step::Repetition => self.session.repetition(),
+            Step::Repetition => self.watch.online(|| self.session.repetition()),
             Step::Noise => self.session.measure_noise(),
             Step::Update => self.session.update(),
             Step::Finish => Ok(()),

@@ -64,7 +64,7 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
     for source in ["seeded:07", "constant:00", "constant:ff"] {
         for (kernel, threads) in [(Kernel::best(), 1), (Kernel::Scalar, 2)] {
             let database = Database::open(source, shape).unwrap();
-            let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]) };
+            let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]), noise_seconds: None };
             let mut run =
                 Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
             run.prepare().unwrap();
