@@ -41,7 +41,9 @@ def test_profile_expands(name):
         if group.kind == "security":
             assert not group.measured and group.notes
             continue
-        assert group.measured == (group.rows[0].database_bytes <= plan.profile["max_database_bytes"])
+        fits = group.rows[0].database_bytes <= plan.profile["max_database_bytes"]
+        only = any(note.startswith("predicted only") for note in group.notes)
+        assert group.measured == (fits and not only)
         assert group.measured or group.notes, "what is left out says why"
 
 
@@ -120,6 +122,29 @@ def test_a_series_with_shapes_of_its_own_runs_at_these_only(tmp_path, monkeypatc
         neither = tomllib.loads(text)
         del neither["shapes"]
         sweep.check(neither, sweep.ROOT / "experiments/experiment.schema.json", "x")
+
+
+def test_what_is_predicted_only_says_why(monkeypatch):
+    text = """
+    title = "t"
+    shapes = [{ records = 8, record_bits = 16 }]
+    [row]
+    seed = "00"
+    [[series]]
+    id = "run"
+    parameters = "simplepir/usenix23"
+    noise_seconds = 1.5
+    [[series]]
+    id = "wrong"
+    parameters = "simplepir/usenix23"
+    predicted_only = "all of it is noise"
+    """
+    monkeypatch.setattr(sweep, "load_experiment", lambda name: tomllib.loads(text))
+    measured, predicted = sweep.expand("x/y", sweep.read_profile("tiny"))
+    assert measured.measured and measured.rows[0].own == {"noise_seconds": 1.5}
+    assert not predicted.measured and [row.id for row in predicted.rows] == ["wrong"]
+    assert predicted.notes == ["predicted only: all of it is noise"] and predicted.id == "8x16-predicted"
+    sweep.check(tomllib.loads(text), sweep.ROOT / "experiments/experiment.schema.json", "x")
 
 
 def test_contents_are_rows_of_their_own(monkeypatch):

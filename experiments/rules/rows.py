@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 #: Of a series: what its rows are run with instead of what the experiment or the profile says.
-OWN_OPTIONS = ("threads", "repetitions", "streamed")
+OWN_OPTIONS = ("threads", "repetitions", "noise_seconds", "streamed")
 #: Databases of one bit all over, by what an experiment calls them; others are random.
 CONSTANTS = {"zeros": "constant:00", "ones": "constant:ff"}
 

@@ -168,6 +168,12 @@ def runs(series: dict[str, Any], shape: tuple[int, int], common: list[tuple[int,
     return fits and shape in (listed(series["shapes"]) if "shapes" in series else common)
 
 
+def job_of(series: dict[str, Any]) -> tuple[str, str]:
+    """The group of a series, and why it is not measured; empty where it is."""
+    reason = series.get("predicted_only", "")
+    return series.get("group", "predicted" if reason else ""), reason
+
+
 def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     """All groups of an experiment; those beyond the profile's cap are marked as not measured, with the reason."""
     experiment = load_experiment(name)
@@ -183,18 +189,21 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     options.setdefault("repetitions", profile["repetitions"])
     options["time_limit_seconds"] = profile["time_limit_seconds"]
     groups, common = [], common_shapes(experiment)
-    jobs = dict.fromkeys(series.get("group", "") for series in experiment["series"])
-    for (records, bits), job in product(shapes(experiment), jobs):
+    jobs = dict.fromkeys(job_of(series) for series in experiment["series"])
+    for (records, bits), (job, unmeasured) in product(shapes(experiment), jobs):
         rows = [
             row
             for series in experiment["series"]
-            if series.get("group", "") == job and runs(series, (records, bits), common)
+            if job_of(series) == (job, unmeasured) and runs(series, (records, bits), common)
             for row in series_rows(series, (records, bits), contents)
         ]
         if not rows:
             continue
         id = f"{power(records)}x{bits}" + (f"-{job}" if job else "")
         group = Group(name, id, rows, options | {"updates": min(options["updates"], records)})
+        if unmeasured:
+            group.measured = False
+            group.notes.append(f"predicted only: {unmeasured}")
         size = rows[0].database_bytes
         if size > profile["max_database_bytes"]:
             group.measured = False
