@@ -139,7 +139,7 @@ mod tests {
                 let [a, b, c] = split(prime, residue).map(i64::from);
                 assert!([a, b, c].iter().all(|digit| (-HALF..HALF).contains(digit)), "{prime} {residue}");
                 let number = a + RADIX * (b + RADIX * c);
-                assert_eq!(number.rem_euclid(prime.into()), residue.into(), "{prime} {residue}");
+                assert_eq!(number.rem_euclid(prime.into()), i64::from(residue), "{prime} {residue}");
                 let moduli: [Modulus<u32>; 2] = [Modulus::new(prime).unwrap(), Modulus::new(12289).unwrap()];
                 let vector = ResidueVector::new(&moduli, &[[0; 40], [residue % 12289; 40]].concat()).unwrap();
                 assert_eq!((vector.residue(35, 0), vector.residue(35, 1)), (0, residue % 12289));
