@@ -16,6 +16,15 @@ class DescribeError(RuntimeError):
 
 def describe(rows: Sequence[dict]) -> list[dict]:
     """One batch call. Rows are {"id", "parameters": path, "records", "record_bits"[, "queries", "updates"]}."""
+    descriptions = describe_each(rows)
+    refused = [d for d in descriptions if "error" in d]
+    if refused:
+        raise DescribeError("; ".join(f"{d.get('id')}: {d['error']}" for d in refused))
+    return descriptions
+
+
+def describe_each(rows: Sequence[dict]) -> list[dict]:
+    """The same, where a row that is refused is {"id", "error"}."""
     binary = pirlab_binary()
     if not binary.is_file():
         raise DescribeError(f"{binary} is not built yet: run `make build`, or set PIRLAB_BINARY")
@@ -24,11 +33,7 @@ def describe(rows: Sequence[dict]) -> list[dict]:
     process = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
     if process.returncode not in (0, 1) or (process.returncode and not process.stdout):
         raise DescribeError(f"pirlab describe --batch: exit code {process.returncode}: {process.stderr.strip()}")
-    descriptions = read_json_lines(process.stdout.splitlines())
-    refused = [d for d in descriptions if "error" in d]
-    if refused:
-        raise DescribeError("; ".join(f"{d.get('id')}: {d['error']}" for d in refused))
-    return descriptions
+    return read_json_lines(process.stdout.splitlines())
 
 
 def read_json_lines(lines: Iterable[str]) -> list[dict]:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.security.attacks import BROKEN_BELOW
 
 from .errors import InputError
 
 SCHEMA = "pirlab/audit/1"
-BROKEN_BELOW = 45.0
-"""Bits below which the estimator's smallest block size decides: the instance is broken, however weak."""
 
 
 @dataclass(frozen=True)

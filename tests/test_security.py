@@ -1,6 +1,7 @@
 """The adapter to the lattice estimator, with a stand-in that behaves badly, and the recorded results."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -13,7 +14,8 @@ import pytest
 from pirlab_estimator.modulus import format_modulus, parse_modulus
 from pirlab_estimator.security import assess, cli, live, recorded
 from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, MODEL
-from pirlab_estimator.security.instance import Instance, sage_call
+from pirlab_estimator.security.fast.domain import outside
+from pirlab_estimator.security.instance import Instance, sage_call, sage_parameters
 
 COMMIT = "27a581bb8e9d49f5e9e2db315bd48ac769d5f5f5"
 UNIFORM = {"kind": "uniform"}
@@ -235,7 +237,7 @@ def test_a_look_up_knows_no_tolerance(changed):
     (entry,) = assess.predict_security([description(lwe() | changed)], "recorded")[0]
     assert entry["source"] == "none" and entry["bits"] is None and entry["estimator_commit"] is None
     assert "recorded.json" in entry["reason"] and "pirlab-security record" in entry["reason"]
-    assert entry["call"] in entry["reason"]
+    assert "no figure for LWE.Parameters(n=" in entry["reason"] and entry["reason"].count("Xe=") == 1
 
 
 def test_what_was_found_wrong_with_a_recorded_figure_is_remarked():
@@ -320,10 +322,71 @@ def test_recording_live_results(stand_in, tmp_path):
     ],
 )
 def test_the_call_to_paste(secret, text):
-    call = sage_call(Instance.of(lwe(secret=secret)))
-    assert call.startswith("LWE.Parameters(n=1024, q=2**32, ") and text in call
+    instance = Instance.of(lwe(secret=secret))
+    assert sage_parameters(instance).startswith("LWE.Parameters(n=1024, q=2**32, ") and text in sage_call(
+        instance, "bdd"
+    )
     with pytest.raises(ValueError, match="none of those"):
-        sage_call(Instance.of(lwe(secret={"kind": "sparse"})))
+        sage_call(Instance.of(lwe(secret={"kind": "sparse"})), "bdd")
+
+
+@pytest.mark.parametrize("attack", ATTACKS[MODEL])
+def test_the_call_runs_as_it_is_pasted(stand_in, attack):
+    """Import, attack, cost model and shape are there, and no argument that an attack does not take."""
+    source = stand_in / "estimator" / "__init__.py"
+    text = (
+        source.read_text().replace("raises,", "well,").replace("=infinite", "=misbehave").replace("1024: hangs, ", "")
+    )
+    source.write_text(text)
+    statement, expression = sage_call(Instance.of(lwe()), attack).split("; ")
+    code = f"{statement}\nassert {expression}['rop'] > 2**120"
+    done = subprocess.run([sys.executable, "-c", code], cwd=stand_in, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_both_tries_of_an_attack_that_raises_are_told(stand_in):
+    page = Path(os.environ["PYTHONPATH"]) / "sage" / "all.py"
+    page.write_text(page.read_text() + "pi, e = RR(3.14), RR(2.72)\n")
+    package = stand_in / "estimator"
+    for name in ("lwe_dual", "lwe_guess", "lwe_primal", "reduction", "simulator"):
+        (package / f"{name}.py").write_text("")
+    instance = Instance.of(lwe())
+    answer = live.estimate([instance], limit=20, attacks={MODEL: ("bdd",)}, cache=None)[instance]
+    again = "second try with numeric constants: TypeError: object not hashable"
+    assert attacks_of(answer)["bdd"].failed == f"TypeError: object not hashable; {again}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{}", "description 1: key `parameters` is missing"),
+        ('{"id": "a", "error": "no such file"}', "description 1: refused: no such file"),
+        ("7", "description 1: no object"),
+        ("{", "line 1 is not JSON"),
+        (json.dumps(description({"name": "query"})), "description 1: key `secret` is missing"),
+        (json.dumps(description(lwe(error_stddev=float("nan")))), "error_stddev: nan is no standard deviation"),
+    ],
+)
+def test_what_is_no_description_is_named_and_the_others_go_on(tmp_path, capsys, text, words):
+    bad, good = tmp_path / "bad.json", tmp_path / "good.json"
+    bad.write_text(text)
+    good.write_text(json.dumps(description(lwe(1088))))
+    assert cli.main(["check", "--descriptions", str(bad), str(good)]) == 2
+    shown = capsys.readouterr()
+    assert str(bad) in shown.err and words in shown.err
+    assert "reached, 129.4 bits" in shown.out
+
+
+def test_a_parameter_file_that_is_refused_stops_no_other(root, tmp_path, capsys):
+    bad = tmp_path / "bad.toml"
+    bad.write_text("protocol = 3\n")
+    assert cli.main(["check", str(bad), str(root / "params/simplepir/usenix23.toml")]) == 2
+    shown = capsys.readouterr()
+    assert "bad.toml" in shown.err and "simplepir/usenix23" in shown.out
+
+
+def test_no_figure_of_an_error_that_is_no_number():
+    assert outside(Instance(1024, 1 << 32, (("kind", "ternary"),), float("nan"))) is not None
 
 
 def test_moduli():
@@ -447,10 +510,11 @@ def test_confirm_without_the_estimator_says_what_waits(clean_checkout, tmp_path,
     assert clean_checkout.read_bytes() == before
 
 
-def test_confirm_takes_the_recorded_commit_only(stand_in, tmp_path, capsys):
+@pytest.mark.parametrize("command", ["confirm", "record"])
+def test_only_the_recorded_commit_is_recorded(stand_in, tmp_path, capsys, command):
     descriptions = tmp_path / "descriptions.jsonl"
     descriptions.write_text(json.dumps(description(lwe(2000))))
-    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 2
+    assert cli.main([command, "--descriptions", str(descriptions)]) == 2
     assert "of commit unknown; recorded.json holds results of " + COMMIT in capsys.readouterr().err
 
 
@@ -464,7 +528,7 @@ def test_live_equals_recorded():
     assert len(instances) == 12
     for instance, answer in live.estimate(instances, cache=None).items():
         if answer["commit"] != COMMIT:
-            pytest.skip(f"the lattice estimator here is of commit {answer['commit']}")
+            pytest.fail(f"the lattice estimator here is of commit {answer['commit']}, not {COMMIT}: check that out")
         kept = {(r.model, r.attack): r.log2_rop for r in recorded.find(instance)["results"]}
         assert {(r.model, r.attack) for r in answer["results"]} <= set(kept)
         for result in answer["results"]:

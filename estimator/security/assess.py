@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import live, recorded
-from .attacks import ATTACKS, CORE_SVP_MODEL, MODEL, SECURITY_TARGET, SHAPE, AttackResult
+from .attacks import AT_FLOOR, ATTACKS, CORE_SVP_MODEL, LEAST_BLOCK, MODEL, SECURITY_TARGET, SHAPE, AttackResult
 from .fast.domain import LEAST_DENSITY, density
-from .instance import Instance, sage_call
+from .instance import Instance, sage_call, sage_parameters
 
 SOURCES = ("auto", "live", "recorded", "fast_only")
 
@@ -98,9 +98,11 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
         "shape": SHAPE,
         "source": source,
         "estimator_commit": content["commit"],
-        "call": sage_call(instance),
+        "call": sage_call(instance, cheapest.attack if cheapest else ATTACKS[MODEL][0]),
     }
     remarks = list(content.get("remarks", []))
+    if any(dict(r.details).get("beta") == LEAST_BLOCK for r in results):
+        remarks.append(AT_FLOOR)
     if results and density(instance) < LEAST_DENSITY and "bdd_hybrid" not in entry["attacks"]:
         remarks.append("very sparse secret: hybrid primal attacks, not among these, may cost less")
     if source == "fast_only" and cheapest is None:
@@ -112,7 +114,7 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
         entry["remarks"] = remarks
     if entry["source"] == "none":
         entry["reason"] = (
-            f"no figure for {entry['call']}: {problem}. With the lattice estimator at hand, "
+            f"no figure for {sage_parameters(instance)}: {problem}. With the lattice estimator at hand, "
             "`pirlab-security record PARAMS` adds it"
         )
     return entry

@@ -14,7 +14,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from ..describe import DescribeError, describe, read_descriptions
+from ..describe import DescribeError, describe_each, read_descriptions
 from ..paths import ROOT
 from . import live, recorded
 from .assess import SOURCES, best, fast_estimate, predict_security, verdict, weakest
@@ -27,7 +27,7 @@ from .attacks import (
     SHAPE,
     AttackResult,
 )
-from .instance import Instance
+from .instance import Instance, unusable
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,7 +47,13 @@ def main(arguments: list[str] | None = None) -> int:
         command.add_argument("parameters", nargs="*", type=Path, help="parameter files (TOML)")
         command.add_argument("--records", type=int, default=1 << 20, help="records of the database (2^20)")
         command.add_argument("--record-bits", type=int, default=256, help="bits of a record (256)")
-        command.add_argument("--descriptions", type=Path, help="descriptions (JSON) instead of parameter files")
+        command.add_argument(
+            "--descriptions",
+            type=Path,
+            nargs="+",
+            metavar="FILE",
+            help="descriptions (JSON), not parameter files",
+        )
         command.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
     table = commands.add_parser("audit", help="published sets, sets of params/, curves and largest moduli as JSON")
     table.add_argument("experiment", type=Path, help="experiment of kind `security` (TOML)")
@@ -59,24 +65,37 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "audit":
             return _audit(options)
-        descriptions = _descriptions(options, parser)
+        descriptions, refused = _descriptions(options, parser)
+        for problem in refused:
+            print(f"pirlab-security: {problem}", file=sys.stderr)
         run = {"check": _check, "record": _record, "confirm": _confirm}[options.command]
-        return run(descriptions, options)
+        code = run(descriptions, options) if descriptions else 0
+        return 2 if refused else code
     except (DescribeError, live.EstimatorMissing, OSError, ValueError) as error:
         print(f"pirlab-security: {error}", file=sys.stderr)
         return 2
 
 
-def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) -> list[dict]:
-    if options.descriptions:
-        return read_descriptions(options.descriptions)
-    if not options.parameters:
+def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) -> tuple[list[dict], list[str]]:
+    """The descriptions that can be used, and what is wrong with the others, by file."""
+    if not options.descriptions and not options.parameters:
         parser.error("name parameter files, or --descriptions FILE")
-    rows = [
-        {"id": str(path), "parameters": str(path), "records": options.records, "record_bits": options.record_bits}
-        for path in options.parameters
-    ]
-    return describe(rows)
+    found: list[tuple[str, dict]] = []
+    refused = []
+    for path in options.descriptions or []:
+        try:
+            found += [(f"{path}: description {i}", d) for i, d in enumerate(read_descriptions(path), 1)]
+        except (DescribeError, OSError, UnicodeDecodeError) as error:
+            refused.append(f"{path}: {error}")
+    if not options.descriptions:
+        rows = [
+            {"id": str(path), "parameters": str(path), "records": options.records, "record_bits": options.record_bits}
+            for path in options.parameters
+        ]
+        found = [(str(d.get("id")), d) for d in describe_each(rows)]
+    problems = [(where, d, unusable(d)) for where, d in found]
+    refused += [f"{where}: {problem}" for where, _, problem in problems if problem is not None]
+    return [d for _, d, problem in problems if problem is None], refused
 
 
 def _audit(options: argparse.Namespace) -> int:
@@ -161,6 +180,7 @@ def _uses(descriptions: list[dict]) -> dict[Instance, dict]:
 def _record(descriptions: list[dict], options: argparse.Namespace) -> int:
     """Adds live results. Exit code 1 if an attack failed: it is in the file with its reason."""
     uses = _uses(descriptions)
+    _check_commit()
     failures = 0
     for instance, answer in live.estimate(uses, options.timeout).items():
         failures += _add(instance, answer, uses[instance])
@@ -189,12 +209,7 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
         print("every instance of these sets is recorded; nothing to confirm")
         return 0
     try:
-        with live.Worker() as worker:
-            if worker.commit != recorded.commit():
-                raise ValueError(
-                    f"the lattice estimator here is of commit {worker.commit}; recorded.json holds results of "
-                    f"{recorded.commit()} only. Check that commit out"
-                )
+        _check_commit()
     except live.EstimatorMissing as error:
         waiting = "; ".join(use["name"] for use in uses.values())
         raise live.EstimatorMissing(f"{error}. Known by the fast model only: {waiting}") from error
@@ -216,6 +231,16 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
             print(f"  the fast model's minimum is too high, by {gap:.2f} bits")
             failures += 1
     return 1 if failures else 0
+
+
+def _check_commit() -> None:
+    """recorded.json holds results of one commit; ValueError where the estimator here is of another."""
+    with live.Worker() as worker:
+        if worker.commit != recorded.commit():
+            raise ValueError(
+                f"the lattice estimator here is of commit {worker.commit}; recorded.json holds results of "
+                f"{recorded.commit()} only. Check that commit out"
+            )
 
 
 def _excess(fast: list[AttackResult], real: list[AttackResult]) -> float:

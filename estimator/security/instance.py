@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
+from math import inf, log2
 
 from ..modulus import format_modulus, parse_modulus
+from .attacks import MODEL, SHAPE
+
+#: Attacks that the estimator has under another name.
+SAGE_NAMES = {"usvp": "primal_usvp", "bdd": "primal_bdd"}
+#: Attacks that take a basis shape.
+SHAPED = ("usvp", "bdd")
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class Instance:
         """From an entry of a description's `instances`, or of recorded.json; uniform secrets in normal form."""
         secret = dict(mapping["secret"])
         error = float(mapping["error_stddev"])
+        if not 0 <= error < inf:
+            raise ValueError(f"error_stddev: {error} is no standard deviation")
         if secret["kind"] == "uniform":
             secret = {"kind": "gaussian", "stddev": error}
         elif secret["kind"] == "gaussian":
@@ -46,6 +54,25 @@ class Instance:
             "secret": dict(self.secret),
             "error_stddev": self.error_stddev,
         }
+
+
+def unusable(description: object) -> str | None:
+    """Why the instances of a description cannot be looked at, with the key that is wrong; None if they can."""
+    if not isinstance(description, dict):
+        return "no object; give what `pirlab describe --batch` writes"
+    if "error" in description:
+        return f"refused: {description['error']}"
+    try:
+        str(description["parameters"]["name"])
+        for mapping in description["instances"]:
+            Instance.of(mapping)
+            for key in ("name", "samples", "protects"):
+                mapping[key]
+    except KeyError as error:
+        return f"key `{error.args[0]}` is missing; give what `pirlab describe --batch` writes"
+    except (TypeError, ValueError) as error:
+        return f"{error}; give what `pirlab describe --batch` writes"
+    return None
 
 
 def sage_number(value: int) -> str:
@@ -69,9 +96,18 @@ def sage_secret(secret: dict) -> str:
     raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
 
 
-def sage_call(instance: Instance) -> str:
-    """The call to paste in Sage."""
+def sage_parameters(instance: Instance) -> str:
+    """The instance, in the estimator's words."""
     return (
         f"LWE.Parameters(n={instance.dimension}, q={sage_number(instance.modulus)}, "
         f"Xs={sage_secret(dict(instance.secret))}, Xe=ND.DiscreteGaussian({instance.error_stddev!r}))"
+    )
+
+
+def sage_call(instance: Instance, attack: str) -> str:
+    """What to paste in Sage, beside a checkout of the estimator, for the figure of an attack under MODEL."""
+    name = SAGE_NAMES.get(attack, attack)
+    shape = f', red_shape_model="{SHAPE}"' if attack in SHAPED else ""
+    return (
+        f"from estimator import LWE, ND, RC; LWE.{name}({sage_parameters(instance)}, red_cost_model=RC.{MODEL}{shape})"
     )

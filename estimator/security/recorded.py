@@ -60,7 +60,9 @@ def add(instance: Instance, answer: dict, use: dict | None = None, path: Path = 
         entry["models"] = {}
         entry.pop("usvp_exact_search", None)
         entry.pop("warnings", None)
-    entry.update(commit=answer["commit"], sage=answer["sage"], date=datetime.now(UTC).date().isoformat())
+    entry.update(commit=answer["commit"], sage=answer["sage"])
+    if any(result.failed is None for result in answer["results"]):
+        entry["date"] = datetime.now(UTC).date().isoformat()
     for result in answer["results"]:
         attacks = entry["models"].setdefault(result.model, {"shape": SHAPE, "attacks": {}})["attacks"]
         known = attacks.get(result.attack, {}).get("log2_rop")

@@ -149,7 +149,8 @@ def numeric_constants(module):
 def run_attack(module, job):
     """One attack. Any exception is a failure with its reason; infinity is one too.
 
-    An exception leads to a second try with numeric constants; its figure is marked `numeric_patch`.
+    An exception leads to a second try with numeric constants; its figure is marked `numeric_patch`, and where it fails
+    too, both reasons are told.
     """
     reply = try_attack(module, job)
     if "exception" not in reply:
@@ -158,10 +159,11 @@ def run_attack(module, job):
         with numeric_constants(module):
             second = try_attack(module, job)
     except ImportError:
-        second = reply
+        return {"failed": reply["exception"]}
     if "log2_rop" in second:
         return {**second, "numeric_patch": True}
-    return {"failed": reply["exception"]}
+    again = second.get("exception", second.get("failed"))
+    return {"failed": f"{reply['exception']}; second try with numeric constants: {again}"}
 
 
 def try_attack(module, job):

@@ -59,7 +59,7 @@ def outside(instance: Instance) -> str | None:
     bits = log2(instance.modulus)
     if not LOG2_MODULI[0] <= bits <= LOG2_MODULI[1]:
         return f"log2 q = {bits:.2f} is not in {LOG2_MODULI[0]:g}..{LOG2_MODULI[1]:g}"
-    if instance.error_stddev < LEAST_ERROR:
+    if not instance.error_stddev >= LEAST_ERROR:
         return f"error stddev {instance.error_stddev:g} is below {LEAST_ERROR:g} (algebraic attacks are not modelled)"
     if log2(instance.error_stddev * LEAST_RATIO) > bits:
         return f"error stddev {instance.error_stddev:g} is above q/{LEAST_RATIO:g}"
