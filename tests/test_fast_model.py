@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from pirlab_estimator.security import assess, recorded
 from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, FAST_TOLERANCE, MODEL
-from pirlab_estimator.security.fast import dual_hybrid, primal, reduction
+from pirlab_estimator.security.fast import benchmark, dual_hybrid, primal, reduction
 from pirlab_estimator.security.fast.domain import outside, secret_stddev
-from pirlab_estimator.security.fast.model import estimate, evaluate
+from pirlab_estimator.security.fast.model import estimate, evaluate, forget
 from pirlab_estimator.security.instance import Instance
 from scipy.special import betainc
 
@@ -311,3 +311,16 @@ def test_stddev_of_secrets():
         assert secret_stddev(lwe(secret=secret)) == pytest.approx(np.std(list(values)))
     with pytest.raises(ValueError, match="none of those"):
         secret_stddev(lwe(secret={"kind": "sparse"}))
+
+
+def test_speed_on_one_core():
+    """Instances a second: 100 new ones, 1000 known ones; best of three, since other jobs may run beside."""
+    instances = benchmark.sample(200)
+    estimate(instances[:1])  # compiles
+
+    def cold():
+        forget()
+        return benchmark.seconds(instances)
+
+    assert len(instances) / min(cold() for _ in range(3)) >= 100
+    assert len(instances) / min(benchmark.seconds(instances) for _ in range(3)) >= 1000
