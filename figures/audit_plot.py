@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
+from pirlab_estimator.security.attacks import BROKEN_BELOW
 
 from . import labels, style
 from .audit import Audit, secret_text
@@ -44,6 +45,7 @@ MEANINGS = {
     "assumed": "partly assumed",
     "repaired": "ours",
 }
+FLOOR_LINE: style.Line = (0, (1.2, 1.8))
 REACHED, MISSED, THROUGH = style.INK, "#D55E00", "#9DBAD3"
 DATA_COLUMNS = words("what degree log2_modulus bits secret error_stddev id label kind source")
 
@@ -127,9 +129,9 @@ def _panel(axes: Axes, panel: Panel, target: float) -> None:
         points = [(q, b) for q, b in zip(curve["log2_modulus"], curve["bits"], strict=True) if b is not None]
         look = _look(curve)
         if panel.title.startswith("other"):
-            axes.plot(*zip(*points), color=THROUGH, linewidth=1.4, zorder=3)
-        elif look is not None and points:
-            axes.plot(*zip(*points), color=look[0], linestyle=look[1], linewidth=0.9, zorder=3)
+            _draw_curve(axes, points, THROUGH, "-", 1.4)
+        elif look is not None:
+            _draw_curve(axes, points, *look, 0.9)
     for point in panel.points:
         reached = point["bits"] >= target
         axes.plot(
@@ -148,6 +150,15 @@ def _panel(axes: Axes, panel: Panel, target: float) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
 
 
+def _draw_curve(axes: Axes, points: list[tuple[float, float]], colour: str, line: style.Line, width: float) -> None:
+    """A curve, dashed where the least block size tried decides and the instance is weaker than it shows."""
+    above = [at for at in points if at[1] >= BROKEN_BELOW]
+    floor = [*above[-1:], *(at for at in points if at[1] < BROKEN_BELOW)]
+    for part, dashes in ((above, line), (floor if len(floor) > 1 else [], FLOOR_LINE)):
+        if part:
+            axes.plot(*zip(*part), color=colour, linestyle=dashes, linewidth=width, zorder=3)
+
+
 def _look(curve: dict[str, Any]) -> tuple[str, style.Line] | None:
     name = secret_text(curve["secret"])
     return next((c[2:] for c in CURVES if c[0] == name and abs(c[1] - curve["stddev"]) < 0.02), None)
@@ -162,7 +173,7 @@ def _label(axes: Axes, panel: Panel, target: float) -> None:
 
 def _subscript(text: str) -> str:
     """`InsPIRe_0` for matplotlib."""
-    return re.sub(r"_(\w)", r"$_\1$", text)
+    return re.sub(r"(?<=[A-Za-z])_(\d)\b", r"$_\1$", text)
 
 
 def _samples(axes: Axes, panel: Panel, target: float) -> list[tuple[float, float]]:
@@ -227,11 +238,14 @@ def caption(audit: Audit) -> str:
     powers = ", ".join(f"2^{power_of_two(n)}" for n in audit.degrees())
     text = (
         f"Security (log2 of ring operations of the cheapest attack, {audit.model}, {audit.shape}) against log2 q in "
-        f"the ring degrees {powers}. Curves: the fast model, for the named secrets and stddevs of the error. "
+        f"the ring degrees {powers}. Curves: the fast model, for the named secrets and stddevs of the error; "
+        f"in short dashes below {BROKEN_BELOW:g} bits, where the smallest block size tried suffices and an instance is "
+        "weaker than it shows. "
         f"Points: {len(drawn)} parameter sets, each with its own secret and error, so that it may lie off every curve; "
         f"hollow: below {audit.target:g} bits ({below} of them). The last panel holds dimensions that are no power of "
         "two, each set on the curve of its own family. Left out: alternative readings that show nothing new, sets "
-        "whose modulus is assumed, and ours that repeat a point; the table `security-sets` has them all. "
+        "whose modulus is assumed, and ours that repeat a point, that a search found or that are toys; the table "
+        "`security-sets` has them all. "
         f"{SOURCES_NOTE}"
     )
     return f"**Security against the modulus.** {rst_escape(text)}\n"

@@ -15,7 +15,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.transforms import Bbox
 from pirlab_estimator.security import audit, cli, limits, recorded
-from pirlab_estimator.security.attacks import ATTACKS, MODEL, SECURITY_TARGET
+from pirlab_estimator.security.attacks import ATTACKS, BROKEN_BELOW, MODEL, SECURITY_TARGET
 from pirlab_figures import audit_limits, audit_plot, audit_sets, labels, loader
 from pirlab_figures.audit import Audit, claim_text, load_audit, load_references, secret_text, verdict
 from pirlab_figures.cli import main
@@ -29,7 +29,7 @@ EXPERIMENT = ROOT / "experiments/security/audit.toml"
 TERNARY, BINARY, GAUSSIAN = ({"kind": kind} for kind in ("ternary", "binary", "gaussian"))
 
 
-def described(name: str, dimension: int, **changes: Any) -> dict[str, Any]:
+def described(name: str, dimension: int, kind: str = "repaired", **changes: Any) -> dict[str, Any]:
     instance = {
         "name": "query",
         "dimension": dimension,
@@ -39,7 +39,7 @@ def described(name: str, dimension: int, **changes: Any) -> dict[str, Any]:
         "samples": 1 << 14,
         "protects": "the column of the record asked for",
     }
-    return {"parameters": {"name": name, "source": {"kind": "searched"}}, "instances": [instance | changes]}
+    return {"parameters": {"name": name, "source": {"kind": kind}}, "instances": [instance | changes]}
 
 
 @pytest.fixture(autouse=True)
@@ -157,6 +157,13 @@ def test_limits_agree_with_the_lattice_estimators_grid() -> None:
                 assert (float(row["min_log2_rop"]) >= SECURITY_TARGET) == (float(row["log2_q"]) <= own), row
                 compared += 1
     assert compared >= 60
+
+
+def test_figures_name_the_papers_sets_and_their_repairs() -> None:
+    kinds = ("published", "repaired", "searched", "toy")
+    rows = audit.own_sets([described(f"x/{kind}", 1000 + i, kind) for i, kind in enumerate(kinds)])
+    audit.label_own(rows)
+    assert [row["label"] for row in rows] == ["x/published", "x/repaired", "", ""]
 
 
 def test_outside_the_domain_there_is_a_reason_and_no_number() -> None:
@@ -291,6 +298,21 @@ def test_labels_of_the_figure_overlap_nothing(loaded: Audit) -> None:
         drawn += len(texts)
     pyplot.close(figure)
     assert drawn == len(loaded.drawn()) >= 40
+
+
+def test_names_are_written_as_they_are() -> None:
+    assert audit_plot._subscript("InsPIRe_0 (width)") == "InsPIRe$_0$ (width)"
+    assert audit_plot._subscript("pirouette_h/2^20") == "pirouette_h/2^20"
+
+
+def test_curves_are_dashed_where_the_least_block_decides(loaded: Audit) -> None:
+    (panel,) = (p for p in audit_plot.panels(loaded)[0] if p.title == "$n = 2^{9}$")
+    axes = pyplot.figure().add_subplot()
+    audit_plot._panel(axes, panel, loaded.target)
+    floor = [line for line in axes.lines if max(line.get_ydata()[1:], default=99) < BROKEN_BELOW]
+    whole = [line for line in axes.lines if line not in floor and len(line.get_xdata()) > 9]
+    assert floor and {line.get_linestyle() for line in floor} == {"--"}
+    assert all(min(line.get_ydata()) >= BROKEN_BELOW for line in whole)
 
 
 def test_labels_find_room_in_a_crowd() -> None:

@@ -103,11 +103,15 @@ def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+#: Sets of params/ that figures show, by where they are from: toys and the many that searches found are in tables only.
+SHOWN_KINDS = ("published", "repaired")
+
+
 def label_own(rows: Sequence[dict[str, Any]]) -> None:
-    """A set of ours bears its name in figures, unless a published row is the same instance."""
+    """A paper's set in params/, or its repair, bears its name in figures, unless a published row is the same."""
     drawn = {row["lwe"] for row in rows if row["set"] is None}
     for row in rows:
-        if row["set"] is not None and row["lwe"] not in drawn:
+        if row["set"] is not None and row["kind"] in SHOWN_KINDS and row["lwe"] not in drawn:
             row["label"] = row["set"]
             drawn.add(row["lwe"])
 
