@@ -71,7 +71,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                     "predicted": foretold,
                     "margin": predicted["margin"] if predicted else None,
                     "ratio": rate / foretold if foretold else None,
-                    "verdict": "" if twin is None else "agrees" if twin.within else "DIFFERS",
+                    "verdict": "" if twin is None else twin.verdict,
                     "tolerance": "" if twin is None else twin.tolerance,
                     "note": "" if twin is None else twin.note,
                     "trial_s": record.seconds("trial"),

@@ -80,7 +80,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                     "stddev_predicted": predicted["stddev"] if predicted else None,
                     "kind": predicted["kind"] if predicted else None,
                     "variance_ratio": noise["variance"] / predicted["variance"] if predicted else None,
-                    "verdict": "" if twin is None else "agrees" if twin.within else "DIFFERS",
+                    "verdict": "" if twin is None else twin.verdict,
                     "tolerance": "" if twin is None else twin.tolerance.removeprefix("variance "),
                     "note": "" if twin is None else twin.note,
                     "bits": log2(stddev),

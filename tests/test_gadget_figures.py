@@ -274,6 +274,20 @@ def test_noise_off_its_formula_differs(tmp_path):
     assert "DIFFERS" in table.markdown() and "1 stages held against their formulas, 1 differ." in table.markdown()
 
 
+def test_all_that_a_primitive_measured_stands_beside_its_prediction(tmp_path):
+    """A time that no described operation gives says so; one of which some are counted has these and no verdict."""
+    document, prediction = synthetic.noise_record("noise", "zy22", 256, operation="external-product")
+    document["measured"]["times"] = {"operation": synthetic.times(2e-3), "other": synthetic.times(1e-3)}
+    counted = {"seconds": 1e-3, "counted": "transforms"}
+    prediction |= {"times": {"operation": counted}, "unit_costs": {"machine": "Synthetic CPU", "read_bandwidth": None}}
+    folder = synthetic.write(tmp_path, [document], [prediction])
+    table = primitives.table(primitives.load([folder], [tmp_path / "predictions.json"]))
+    found = table.data.set_index("quantity")
+    assert (found.loc["operation", "ratio"], found.loc["operation", "verdict"]) == (2.0, "shown")
+    assert found.loc["added", "verdict"] == "agrees" and pd.isna(found.loc["other", "predicted"])
+    assert "transforms only" in table.markdown() and "no operation described" in table.markdown()
+
+
 def test_a_verdict_on_few_keys_shows_its_tolerance(tmp_path):
     document, prediction = synthetic.noise_record("noise", "zy22", 256, operation="external-product")
     document["measured"]["noise"]["added"] |= {"keys": 20, "samples": 2048}
