@@ -40,7 +40,7 @@ OPERATIONS: dict[str, Operation] = {
     "digit_conversions": Operation("serial", "a base-p digit of a record of 2048 bits"),
     "balanced_digits": Operation("serial", "a balanced digit, in any base, of a 32-bit word"),
     "digits": Operation("serial", "a gadget digit of a residue, in a base that is a power of two"),
-    "coefficients_switched": Operation("serial", "a coefficient of a ciphertext switched to a smaller modulus, written"),
+    "coefficients_switched": Operation("serial", "a coefficient of a ciphertext switched to a smaller modulus"),
     "automorphism_slots": Operation("serial", "a residue moved by an automorphism"),
     "words_read": Operation("serial", "a word of a message checked, copied and made ready for a product"),
     "words_written": Operation("serial", "a word written into a message and sealed"),
