@@ -231,3 +231,22 @@ def test_coefficients_of_a_record_are_counted_once():
     """A description's used coefficients are those of all polynomials of a record."""
     whole = stages_of(described(used_coefficients=4096, polynomials_per_record=2))
     assert whole["response"]["decisions"] == 4096
+
+
+def test_selectors_have_the_means_of_digits_of_two_small_bases():
+    """Base 4 for both the trace and the product: a third more; with a trace of base 2^8 nothing to speak of."""
+    fine = stages(
+        described(rgsw_gadget=gadget_of(2, 12) | {"digits": 16}, automorphism_gadget=gadget_of(2, 3), rgsw_window=128)
+    )
+    coarse = stages(
+        described(rgsw_gadget=gadget_of(2, 12) | {"digits": 16}, automorphism_gadget=gadget_of(8, 0), rgsw_window=128)
+    )
+
+    def without(found):
+        """The white part, by the rows' own stages: 16 digits of base 4, of which the highest is short."""
+        rows = found["row"]["variance"] + found["row_secret"]["variance"]
+        return 2 * (1 - 2**-7) * 2048 * GadgetNoise.of("balanced", 268369921 * 249561089, 4, 12).square * rows
+
+    assert 1.1 < fine["selector"]["variance"] / without(fine) < 1.8
+    assert coarse["selector"]["variance"] / without(coarse) == pytest.approx(1, abs=0.05)
+    assert fine["selector"]["common_share"] > 1 / 6 > coarse["selector"]["common_share"] - 0.01

@@ -44,6 +44,9 @@ class Setting:
     rotation_bits: Numbers
     rows: Numbers
     rgsw_rows: Numbers = 1.0
+    rgsw_spacing: Numbers = 0.0
+    """Coefficients between the rows' places in the accumulator; 0 leaves out what means of digits add (`product`)."""
+    rgsw_digits: Numbers = 1.0
     encrypted: Numbers = 0.0
     """1 where clients encrypt the database: cells are fresh ciphertexts, folded only."""
 
@@ -60,7 +63,23 @@ class Setting:
     @cached_property
     def product(self) -> ProductNoise:
         """What one external product with a selection bit adds."""
-        return lattice.converted_product(self.n, self.rgsw, self.rows_made, self.secret)
+        product = lattice.converted_product(self.n, self.rgsw, self.rows_made, self.secret)
+        return lattice.ProductNoise(product.digits + self.common_means, product.dropped)
+
+    @cached_property
+    def common_means(self) -> Noise:
+        """What means of digits, of a product and of the traces that made its rows, add to its noise."""
+        if not np.any(self.rgsw_spacing):
+            return lattice.NOTHING
+        switching = (self.rgsw, self.automorphism, self.fresh, self.secret)
+        return lattice.common_means(self.n, *switching, self.rgsw_spacing, self.rgsw_digits)
+
+    @property
+    def common_share(self) -> Array:
+        """The share of a product's noise that all products with one selector have in common, by digits' means."""
+        met = np.asarray(self.common_means.variance)
+        white = np.asarray(self.product.digits.variance) - met
+        return (met + white * np.asarray(self.rgsw.mean) / np.asarray(self.rgsw.square)) / (white + met)
 
     @cached_property
     def product_bound(self) -> ProductNoise:

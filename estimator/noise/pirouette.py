@@ -88,6 +88,8 @@ class _Described:
             rotation_bits=numbers(layouts, "rotation_bits"),
             rows=numbers(layouts, "rows"),
             rgsw_rows=rows_alike(keys["rgsw"].gadget, np.array([o["rgsw_gadget"]["base_log2"] for o in layouts])),
+            rgsw_spacing=numbers(layouts, "rgsw_window"),
+            rgsw_digits=np.array([o["rgsw_gadget"]["digits"] for o in layouts], dtype=float),
             encrypted=numbers(layouts, "encrypted"),
         )
         switching = lattice.fresh(numbers(response_keys, "error_stddev"))
@@ -272,6 +274,9 @@ def _selection(d: _Described) -> list[Stage]:
     # One row: its leaf is a constant without noise, and what folds first has no mask.
     constant = (np.asarray(setting.first_bits) == 0) & (np.asarray(setting.encrypted) == 0)
     cmux = "V + bits V_product"
+    # Means of digits meet the key at few roots of unity: |s|^2 |e|^2 there, of variance 3. What the first dimension has
+    # of them is multiplied with one more such square, that of the database, which all runs with it share.
+    common = setting.common_share
     digits = [f"centred digits modulo {o['plain_modulus']}" for o in d.layouts]
     return [
         Stage(
@@ -303,12 +308,14 @@ def _selection(d: _Described) -> list[Stage]:
         ),
         Stage(
             "selector",
-            "2 (1 - 2^(1-v1)) V_product, V_product = N sum E[x^2] (V_row + V_row_secret) + dropped digits",
+            "2 (1 - 2^(1-v1)) V_product, V_product = N sum E[x^2] (V_row + V_row_secret) + dropped digits + means of "
+            "digits that meet those of the trace",
             "Pirouette, Algorithm 21 with line 8 mended: each product errs on two leaves",
             setting.selector.mean,
             None,
             words["rgsw"],
             terms=selector,
+            common_share=common,
         ),
         Stage(
             "first_product",
@@ -318,6 +325,7 @@ def _selection(d: _Described) -> list[Stage]:
             setting.first_product_bound,
             digits,
             terms=selector,
+            common_share=common,
             bound_where=constant,
         ),
         Stage("folded", cmux, CMUX, folded, folded_bound, words["rgsw"], terms=selector, bound_where=constant),

@@ -13,13 +13,21 @@ the leaf that is selected has the errors of all v levels, and a leaf that leaves
 every error stands in exactly two leaves. Over all leaves that is less than 2 V_product a leaf, not v V_product. In the
 first dimension, sum_x d_x leaf_x, each error is multiplied with a difference d_x - d_y of two database digits.
 The root is a constant without noise: its product has the digits of one coefficient of one component.
+
+Means. Digits of an even base have the mean -1/2, so that a polynomial of digits is a white one and a multiple of
+u = 1 + X + .. + X^(n-1), whose energy is at the lowest roots of unity: |u(zeta)|^2 = 4 / |1 - zeta|^2, up to
+(2 n / pi)^2. A product's mean square is n E[x^2] V where the errors are white. Those of rows are not: key switches of
+the trace had digits with a mean, too, and every row has the same errors of the same keys there. Where u meets u the
+energy is (n^2 + 2)/3 of what it is where it meets white errors (`common_means`).
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..error import NOTHING, Noise, Numbers, join
 from .inputs import GadgetNoise, Secret
@@ -69,6 +77,65 @@ def converted_product(n: Numbers, gadget: GadgetNoise, rgsw: RgswNoise, secret: 
     """A product with RGSW(bit) of such rows: n E[x^2] (V_mask + V_body), and E[(eps_b - eps_a s)^2] for a bit 1."""
     digits = digit_noise(n, gadget, rgsw.mask) + digit_noise(n, gadget, rgsw.body)
     return ProductNoise(digits, approximation(n, gadget, gadget, secret))
+
+
+def common_means(
+    n: Numbers,
+    gadget: GadgetNoise,
+    switching: GadgetNoise,
+    keys: Noise,
+    secret: Secret,
+    spacing: Numbers,
+    rows: Numbers,
+) -> Noise:
+    """What `converted_product` lacks: means of the product's digits meet those of the key switches that made its rows.
+
+    switching, keys: digits and rows of the automorphism keys. spacing, rows: where in the accumulator the rows stood.
+    A mean over keys: one key has this times |s(zeta)|^2 and |e(zeta)|^2 of a key's errors at one root of unity, a
+    product of two exponential variables.
+    """
+    met = np.frompyfunc(lambda *sizes: _resonance(*(int(x) for x in sizes)), 3, 1)
+    resonance = np.asarray(met(n, spacing, rows), dtype=float)
+    means = np.multiply(gadget.mean, switching.mean) / np.maximum(rows, 1)
+    energy = np.square(np.asarray(n, dtype=float)) * (1 + np.multiply(n, secret.square))
+    return keys.scaled(energy * resonance * means)
+
+
+#: Embeddings, from the lowest on, at which u times u is counted: beyond is less than a hundredth.
+_LOWEST = 8
+
+
+@lru_cache(maxsize=4096)
+def _resonance(n: int, spacing: int, rows: int) -> float:
+    """n^-3 times the sum over zeta of |u(zeta)|^2 E|sum_t e_t(zeta)|^2, e_t row t's part of the mean -u f_i of level i.
+
+    f_i white, one for each level of the tree (docs/bootstrapping.md). From level i on the error goes with its row: c
+    becomes c + tau(c) or X^(-2^j) (c - tau(c)), by bit j of the row's place; (tau c)(zeta) = c(zeta^tau).
+    """
+    levels, two_n = n.bit_length() - 1, 2 * n
+    places = spacing * np.arange(rows)[:, None]
+    total = 0.0
+    for lowest in range(1, min(2 * _LOWEST, n), 2):
+        exponents, weights = np.array([lowest]), np.ones((rows, 1), dtype=complex)
+        at = 0.0
+        for i in reversed(range(levels)):
+            odd = places >> i & 1
+            turned = weights * np.where(odd, np.exp(-1j * np.pi * (exponents << i) / n), 1.0)
+            # The error of this level's own switch comes with the image.
+            sign = 1 - 2 * odd
+            own = np.abs(np.sum(turned * sign, axis=0)) ** 2
+            at += float(np.sum(own * _means_square(exponents, n)))
+            exponents = np.concatenate((exponents, exponents * ((n >> i) + 1) % two_n))
+            weights = np.concatenate((turned, turned * sign), axis=1)
+        # The conjugate embedding has the same.
+        total += 2 * float(_means_square(np.array([lowest]), n)[0]) * at
+    # What the rows' own energy has of it already.
+    return total / float(n) ** 3 - rows * (n - 1)
+
+
+def _means_square(exponents: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+    """|u(zeta^e)|^2, zeta = exp(i pi / n), e odd."""
+    return 1 / np.sin(np.pi * exponents / (2 * n)) ** 2
 
 
 def root_product(gadget: GadgetNoise, rgsw: RgswNoise) -> Noise:
