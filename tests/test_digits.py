@@ -11,7 +11,7 @@ DROPPED = [(2, 23, 1), (2, 32, 3), (3, 77, 2), (4, 211, 1), (4, 64, 2), (8, 401,
 
 
 def length_of(q, b, family="unsigned"):
-    if family == "balanced":  # the highest of k digits reaches b // 2
+    if family in digits.SIGNED:  # the highest of k digits reaches b // 2
         centred = [v - q if v >= q - q // 2 else v for v in range(q)]
         return next(k for k in range(1, 99) if all(abs(balanced(v, b, k)[-1]) <= b // 2 for v in centred))
     return next(k for k in range(1, 99) if b**k >= q)
@@ -45,6 +45,10 @@ def outcomes(family, u, q, b, k):
         yield Fraction(1), unsigned(u, b, k)
     elif family == "balanced":
         yield Fraction(1), balanced(u - q if u >= q - q // 2 else u, b, k)
+    elif family == "symmetric":
+        minus = u > q // 2
+        v = q - u if minus else u - q if 2 * u == q else u
+        yield Fraction(1), [-d if minus else d for d in balanced(v, b, k)]
     elif family == "dither-q":
         for rho in range(q):
             x, y = unsigned((u + rho) % q, b, k), unsigned(rho, b, k)
@@ -99,7 +103,7 @@ def test_moments_are_those_of_all_inputs_and_coins(family, b, q):
     assert [d.mean for d in got] == mean
     assert [d.square for d in got] == square
     assert [d.fixed for d in got] == fixed
-    exact = family in ("unsigned", "balanced")
+    exact = family in ("unsigned", "balanced", "symmetric")
     for i, (d, largest) in enumerate(zip(got, worst)):
         assert d.worst >= largest, i
         if exact:
@@ -116,14 +120,18 @@ def test_dropped_digits_and_what_they_lose(family, b, q, dropped):
     k, unit = len(got.digits), b**dropped
     rows, errors = [], []
     for u in range(q):
-        v = u - q if family == "balanced" and u >= q - q // 2 else u
-        rounded = (v + unit // 2) // unit
+        v = u - q if family in digits.SIGNED and u >= q - q // 2 else u
+        minus = family == "symmetric" and q // 2 < u
+        rounded = (abs(v) + unit // 2) // unit if minus else (v + unit // 2) // unit
         row = (
-            balanced(rounded, b, k) if family == "balanced" else [*unsigned(rounded, b, k - 1), rounded // b ** (k - 1)]
+            balanced(rounded, b, k)
+            if family in digits.SIGNED
+            else [*unsigned(rounded, b, k - 1), rounded // b ** (k - 1)]
         )
+        row = [-x for x in row] if minus else row
         errors.append(v - sum(x * unit * b**i for i, x in enumerate(row)))
         rows.append(row)
-    assert max(abs(row[-1]) for row in rows) <= (b // 2 if family == "balanced" else b)
+    assert max(abs(row[-1]) for row in rows) <= (b // 2 if family in digits.SIGNED else b)
     for digit, column in zip(got.digits, zip(*rows)):
         assert digit.mean == Fraction(sum(column), q)
         assert digit.square == digit.fixed == Fraction(sum(x * x for x in column), q)

@@ -10,7 +10,7 @@ EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
 
 
 def gadget(base_log2, digits):
-    return {"base_log2": base_log2, "dropped": 0, "digits": digits, "family": "balanced"}
+    return {"base_log2": base_log2, "dropped": 0, "digits": digits, "family": "symmetric"}
 
 
 def instance(name, dimension, log2_modulus, stddev):

@@ -10,11 +10,11 @@ from pirlab_estimator.noise.lattice import GadgetNoise, Noise, Secret
 
 VARIANCE_TOLERANCE = 1 / 16
 Q = 268435399
-GADGET = GadgetNoise.of("balanced", Q, 16)
+GADGET = GadgetNoise.of("symmetric", Q, 16)
 
 
 def gadget_of(base_log2, dropped):
-    return {"digits": 0, "base_log2": base_log2, "dropped": dropped, "family": "balanced"}
+    return {"digits": 0, "base_log2": base_log2, "dropped": dropped, "family": "symmetric"}
 
 
 def described(protocol="pirouette", **layout):
@@ -71,7 +71,7 @@ def stages(description):
 
 
 def test_a_rotation_one_bit_a_step_is_a_chain_of_cmuxes():
-    of_gadget = GadgetNoise.of("balanced", Q, 16, 2)
+    of_gadget = GadgetNoise.of("symmetric", Q, 16, 2)
     rows, secret = Noise(10.0), Secret.ternary()
     rotated = circuit.blind_rotation(300, 64, of_gadget, rows, secret, False)
     chain = lattice.cmux_chain(300, 64, of_gadget, rows, secret, same_input=False, same_selector=False)
@@ -79,7 +79,7 @@ def test_a_rotation_one_bit_a_step_is_a_chain_of_cmuxes():
 
 
 def test_forms_of_the_rotation_broadcast():
-    of_gadget = GadgetNoise.of("balanced", Q, 16)
+    of_gadget = GadgetNoise.of("symmetric", Q, 16)
     joint, ternary = np.array([False, True, False, True]), np.array([False, False, True, True])
     rotated = circuit.blind_rotation(np.full(4, 300.0), 64, of_gadget, Noise(1.0), Secret.ternary(), joint, ternary)
     np.testing.assert_allclose(rotated.variance / rotated.variance[0], [1, 3, 2, 4])
@@ -245,7 +245,7 @@ def test_selectors_have_the_means_of_digits_of_two_small_bases():
     def without(found):
         """The white part, by the rows' own stages: 16 digits of base 4, of which the highest is short."""
         rows = found["row"]["variance"] + found["row_secret"]["variance"]
-        return 2 * (1 - 2**-7) * 2048 * GadgetNoise.of("balanced", 268369921 * 249561089, 4, 12).square * rows
+        return 2 * (1 - 2**-7) * 2048 * GadgetNoise.of("symmetric", 268369921 * 249561089, 4, 12).square * rows
 
     assert 1.1 < fine["selector"]["variance"] / without(fine) < 1.8
     assert coarse["selector"]["variance"] / without(coarse) == pytest.approx(1, abs=0.05)

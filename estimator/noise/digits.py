@@ -1,7 +1,8 @@
 """Moments of the digits of every gadget family, exact for a given modulus q and base b.
 
 Deterministic: `unsigned` digits of u in [0, q); `balanced` digits of the representative of u in [-q/2, q/2), in
--floor(b/2) .. ceil(b/2)-1, but the highest takes the rest. Both may drop their `dropped` lowest digits (approximate
+-floor(b/2) .. ceil(b/2)-1, but the highest takes the rest; `symmetric` ones are the balanced digits of min(u, q - u),
+negated where that is q - u, so that none has a mean (but for u = q/2). They may drop their `dropped` lowest digits (approximate
 gadgets): u is then rounded to the nearest multiple of b^dropped, and the highest unsigned digit may be b.
 
 Randomised, with coins of their own for every coefficient, k digits with b^(k-1) < q <= b^k: pick v in {u, u - q}, write
@@ -28,7 +29,9 @@ from functools import lru_cache
 
 from .sums import box_sum, boxes, digit_power_sums, digit_sum, multiply
 
-DETERMINISTIC = ("unsigned", "balanced")
+DETERMINISTIC = ("unsigned", "balanced", "symmetric")
+#: Of a representative in [-q/2, q/2].
+SIGNED = ("balanced", "symmetric")
 RANDOMISED = ("gmp19", "zy22", "jlp21", "jlp24", "dither-q")
 FAMILIES = DETERMINISTIC + RANDOMISED
 
@@ -70,7 +73,7 @@ def gadget_length(family: str, modulus: int, base: int, dropped: int = 0) -> int
         largest = (modulus - 1 + unit // 2) // unit
         while largest > reach or (largest == reach and not dropped):
             length, reach = length + 1, reach * base
-    elif family == "balanced":
+    elif family in SIGNED:
         top, lift = unit, unit // 2
         while ((modulus - 1) // 2 + lift) // top > half or (lift - modulus // 2) // top < -half:
             length, top, lift = length + 1, top * base, lift + half * top
@@ -124,6 +127,27 @@ def _balanced(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
         mean, square = _moments(digit_power_sums(start, start + q, unit, b), half)
         worst = half**2
     return Digit(mean, square, square, Fraction(worst))
+
+
+def _symmetric(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
+    unit, half = b ** (i + dropped), b // 2
+    shift = b**dropped // 2 + half * (b**i - 1) // (b - 1) * b**dropped
+    period, offset = (None, 0) if i == k - 1 else (b, half)
+    shift += offset * unit
+
+    def sums(start: int, end: int) -> tuple[Fraction, Fraction]:
+        """Of x and x^2 over those v, v >= -q/2."""
+        mean, square = _moments(digit_power_sums(start + shift, end + shift, unit, period), offset)
+        return mean * (end - start), square * (end - start)
+
+    _, square = sums(0, (q + 1) // 2)
+    # q/2 has the digits of -q/2.
+    alone = sums(-(q // 2), -(q // 2) + 1) if q % 2 == 0 else (Fraction(0), Fraction(0))
+    worst = half**2
+    if i == k - 1:
+        worst = max((((q + 1) // 2 - 1 + shift) // unit) ** 2, ((shift - q // 2) // unit) ** 2 * (1 - q % 2))
+    square = (2 * square + alone[1]) / q
+    return Digit(alone[0] / q, square, square, Fraction(worst))
 
 
 def _triangular_mean(polynomial: dict, q: int, unit: int, base: int) -> Fraction:
@@ -231,14 +255,20 @@ def _error(family: str, q: int, b: int, dropped: int) -> Digit:
     if not dropped:
         return Digit(Fraction(0), Fraction(0), Fraction(0), Fraction(0))
     unit, half = b**dropped, b**dropped // 2
-    start = half - (q // 2 if family == "balanced" else 0)
+    start = half - (q // 2 if family in SIGNED else 0)
     mean, square = _moments(digit_power_sums(start, start + q, 1, unit), half)
+    if family == "symmetric":
+        # Those of q - u are those of u, negated; q/2, alone, has that of -q/2.
+        alone = (half - q // 2) % unit - half if q % 2 == 0 else 0
+        _, square = _moments(digit_power_sums(half, half + (q + 1) // 2, 1, unit), half)
+        mean, square = Fraction(alone, q), (2 * square * ((q + 1) // 2) + alone**2) / q
     return Digit(mean, square, square, Fraction(half**2))
 
 
 _DIGIT = {
     "unsigned": _unsigned,
     "balanced": _balanced,
+    "symmetric": _symmetric,
     "gmp19": _gmp19,
     "zy22": _zy22,
     "jlp21": _jlp21,

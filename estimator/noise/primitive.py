@@ -171,7 +171,7 @@ def _selector(s: Settings) -> Stages:
 
 
 #: Families that decompose zero into zeros.
-ZERO_TO_ZERO = ("unsigned", "balanced", "gmp19", "zy22", "dither-q")
+ZERO_TO_ZERO = ("unsigned", "balanced", "symmetric", "gmp19", "zy22", "dither-q")
 
 
 def _rotated(s: Settings) -> Noise:

@@ -29,19 +29,19 @@ MEAN_FORMULA = "sigma^2 / n + (n - 1) V_ks: the mean over all coefficients"
 
 
 class _Gadgets:
-    """Balanced digits of each step, by name."""
+    """Symmetric digits of each step, by name."""
 
     def __init__(self, layouts: Sequence[dict], modulus: np.ndarray, mask_modulus: np.ndarray) -> None:
         self.bases = {name: [o["bases"][name] for o in layouts] for name in layouts[0]["bases"]}
         self.of = {
             name: GadgetNoise.of(
-                "balanced", mask_modulus if name == "response" else modulus, np.array(bases, dtype=object)
+                "symmetric", mask_modulus if name == "response" else modulus, np.array(bases, dtype=object)
             )
             for name, bases in self.bases.items()
         }
 
     def words(self, name: str) -> list[str]:
-        return [f"balanced base-{base} digits of uniform residues" for base in self.bases[name]]
+        return [f"symmetric base-{base} digits of uniform residues" for base in self.bases[name]]
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:

@@ -78,13 +78,13 @@ class Candidate:
             "body_modulus": str(space.body_modulus),
         }
         for name, table in gadgets.items():
-            layout[f"{name}_gadget"] = table | {"digits": 0, "family": "balanced"}
+            layout[f"{name}_gadget"] = table | {"digits": 0, "family": "symmetric"}
         small_instance = _instance("query", small.dimension, f"2^{small.modulus_log2}", "binary", small.stddev)
         instances = [_instance("ring", ring.degree, modulus, ring.secret, ring.stddev)]
         if self.switching is None:
             instances.append(small_instance)
         else:
-            layout["switching_gadget"] = self.switching | {"digits": 0, "family": "balanced"}
+            layout["switching_gadget"] = self.switching | {"digits": 0, "family": "symmetric"}
             query_modulus = f"2^{space.query_modulus_log2}"
             instances.append(_instance("query", ring.degree, query_modulus, ring.secret, space.query_stddev))
             instances.append(small_instance | {"name": "key_switching"})

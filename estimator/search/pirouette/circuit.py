@@ -233,7 +233,7 @@ class _Block:
         response_key = n * int(space.mask_modulus).bit_length() * 2 * np.log2(space.mask_modulus) / 8
         ring_keys = int(np.log2(n)) * self.automorphism.digits + self.squaring.digits
         self.offline_bytes = (2 * n * bits / 8 * ring_keys + response_key)[:, None, None]
-        binary = GadgetNoise.of("balanced", space.mask_modulus, 2)
+        binary = GadgetNoise.of("symmetric", space.mask_modulus, 2)
         self.response = Response(space.mask_modulus, space.body_modulus, lattice.fresh(space.response_stddev), binary)
         divisors = [prod(ring.primes[:k]) for k in self.moduli.tolist()]
         self.setting_parts = {

@@ -37,12 +37,12 @@ class Gadgets:
             for b in bases_log2
             for dropped in range(int(modulus).bit_length() // b + 1)
             if (dropped == 0 or b * dropped + kept_bits <= np.log2(float(modulus)))
-            and (digits := gadget_length("balanced", modulus, 1 << b, dropped)) <= most_digits
+            and (digits := gadget_length("symmetric", modulus, 1 << b, dropped)) <= most_digits
         ]
         if not found:
             raise ValueError(f"no base of {list(bases_log2)} has {most_digits} digits or fewer modulo {modulus}")
         base, low, length = (np.array(column) for column in zip(*found))
-        noise = GadgetNoise.of("balanced", modulus, np.array([1 << b for b, _, _ in found], dtype=object), low)
+        noise = GadgetNoise.of("symmetric", modulus, np.array([1 << b for b, _, _ in found], dtype=object), low)
         return Gadgets(modulus, base, low, length, noise)
 
     def at(self, index: ArrayLike) -> Gadgets:

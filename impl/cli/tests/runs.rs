@@ -75,6 +75,22 @@ fn small_sets_of_pirouette_answer() {
     }
 }
 
+/// Records that follow a bit of their number: products with them add up whatever the leaves of a selector tree have in common, which
+/// digits with a mean made so much that every answer was wrong.
+#[test]
+fn records_that_follow_their_number_are_answered() {
+    let lab = Lab::new();
+    let record = |i: u32| [if i >> 2 & 1 == 0 { 0x88u8 } else { 0x77 }; 256];
+    lab.put("my.bin", (0..1024).flat_map(record).collect::<Vec<u8>>());
+    let set = format!("{}/../../params/pirouette/2^20.toml", env!("CARGO_MANIFEST_DIR"));
+    let fixed = [&*set, "--database", "file:my.bin", "--record-bits", "2048", "--out", "r.json", "--seed", "7"];
+    let said = lab.run(&[&fixed[..], &["--repetitions", "2", "--noise-seconds", "0"]].concat());
+    assert_eq!(said.code, 0, "{} {}", said.out, said.err);
+    let record = checked_record(&lab, "r.json");
+    let response = record["noise"].as_array().unwrap().iter().find(|stage| stage["stage"] == "response").unwrap();
+    assert!(response["margin"].as_f64().unwrap() > 9.0, "{response}");
+}
+
 #[test]
 fn a_file_says_how_many_records_it_holds() {
     let lab = Lab::new();

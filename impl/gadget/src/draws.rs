@@ -58,7 +58,7 @@ impl<W: Residue> Precomputed<W> {
         coins: &mut Coins,
     ) {
         match plan.family {
-            Family::Unsigned | Family::Balanced => {}
+            Family::Unsigned | Family::Balanced | Family::Symmetric => {}
             Family::Jlp21 | Family::Jlp24 => {
                 let words = coefficients.div_ceil(BLOCK) * plan.length;
                 coins.fill(part_mut(&mut self.carries, start / BLOCK * plan.length, words));

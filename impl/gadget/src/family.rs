@@ -14,6 +14,10 @@ pub enum Family {
     Unsigned,
     /// Balanced digits in [-floor(b/2), ceil(b/2)) of the centred representative; the top digit may reach floor(b/2).
     Balanced,
+    /// Balanced digits of min(u, q - u), negated where that is q - u: the digits of -u are those of u, negated. Mean zero over
+    /// uniform u in every base, where balanced digits in an even base have mean -1/2, which products of polynomials gather at the
+    /// roots of unity nearest to 1. In [-floor(b/2), floor(b/2)].
+    Symmetric,
     /// Genise, Micciancio, Polyakov (EUROCRYPT 2019): v = u - q with probability u/q, carries independent with
     /// P(r_i = 1) = (v mod b^(i+1)) / b^(i+1). Mean zero.
     Gmp19,
@@ -30,12 +34,20 @@ pub enum Family {
 
 impl Family {
     /// All families, the deterministic ones first.
-    pub const ALL: [Self; 7] =
-        [Self::Unsigned, Self::Balanced, Self::Gmp19, Self::Zy22, Self::Jlp21, Self::Jlp24, Self::DitherQ];
+    pub const ALL: [Self; 8] = [
+        Self::Unsigned,
+        Self::Balanced,
+        Self::Symmetric,
+        Self::Gmp19,
+        Self::Zy22,
+        Self::Jlp21,
+        Self::Jlp24,
+        Self::DitherQ,
+    ];
 
     /// Whether the digits depend on coins.
     pub fn randomised(self) -> bool {
-        !matches!(self, Self::Unsigned | Self::Balanced)
+        !matches!(self, Self::Unsigned | Self::Balanced | Self::Symmetric)
     }
 
     /// Whether every digit has mean exactly zero over the coins, for every input.
@@ -49,6 +61,7 @@ impl fmt::Display for Family {
         f.write_str(match self {
             Self::Unsigned => "unsigned",
             Self::Balanced => "balanced",
+            Self::Symmetric => "symmetric",
             Self::Gmp19 => "gmp19",
             Self::Zy22 => "zy22",
             Self::Jlp21 => "jlp21",
@@ -60,7 +73,9 @@ impl fmt::Display for Family {
 
 /// Not the name of a family.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no decomposition is called {0:?}: they are unsigned, balanced, gmp19, zy22, jlp21, jlp24 and dither-q")]
+#[error(
+    "no decomposition is called {0:?}: they are unsigned, balanced, symmetric, gmp19, zy22, jlp21, jlp24 and dither-q"
+)]
 pub struct UnknownFamily(pub String);
 
 impl FromStr for Family {

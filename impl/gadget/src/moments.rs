@@ -25,6 +25,9 @@ impl Moments {
     }
 }
 
+/// Of no digit.
+const NOTHING: Moments = Moments { mean: 0.0, mean_square: 0.0 };
+
 pub(crate) fn moments<W: Residue>(plan: &Plan<W>) -> Vec<Moments> {
     let (q, add, b) = (plan.modulus.to_u128(), plan.add.to_u128(), plan.base as f64);
     let top = plan.length - 1;
@@ -44,6 +47,19 @@ pub(crate) fn moments<W: Residue>(plan: &Plan<W>) -> Vec<Moments> {
             let low = plan.threshold.to_u128() + add - q;
             let offset = |t| if t < top { plan.offset } else { plan.top_offset };
             all.map(|t| digit(t, low, low + q).plus(-(offset(t) as f64), 0.0)).collect()
+        }
+        // Those of 0 are zero, those of q - u are those of u; of u = q / 2 those of u - q are taken.
+        Family::Symmetric => {
+            let low = plan.threshold.to_u128() + add - q;
+            let offset = |t| if t < top { plan.offset } else { plan.top_offset };
+            all.map(|t| {
+                let square =
+                    |low, high| digit(t, low, high).plus(-(offset(t) as f64), 0.0).mean_square * (high - low) as f64;
+                let half = if q % 2 == 0 { digit(t, low, low + 1).plus(-(offset(t) as f64), 0.0) } else { NOTHING };
+                let squares = 2.0 * square(add, add + q.div_ceil(2)) + half.mean_square;
+                Moments { mean: half.mean / q as f64, mean_square: squares / q as f64 }
+            })
+            .collect()
         }
         // v is u or u - q with equal probability: uniform in [-q, q).
         Family::Jlp24 => all

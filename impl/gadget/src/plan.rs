@@ -21,7 +21,7 @@ pub enum GadgetError {
     /// The base is out of range.
     #[error("base {0} is not between 2 and 2^20")]
     Base(u64),
-    /// Only unsigned and balanced digits can be dropped, and not all of them.
+    /// Only deterministic digits can be dropped, and not all of them.
     #[error("{dropped} low digits cannot be dropped from {family} digits in base {base} of residues modulo {modulus}")]
     Dropped {
         /// The family.
@@ -64,7 +64,7 @@ pub(crate) struct Plan<W> {
     /// b^(dropped + length - 1), the weight of the top digit; B of the papers where nothing is dropped.
     pub(crate) top: W,
     pub(crate) add: W,
-    /// Balanced digits: residues from here on stand for u - q.
+    /// Balanced and symmetric digits: residues from here on stand for u - q.
     pub(crate) threshold: W,
     /// Subtracted from every digit but the top one.
     pub(crate) offset: i64,
@@ -150,7 +150,7 @@ impl<W: Residue> Plan<W> {
                     plan.length += 1;
                 }
             }
-            Family::Balanced => {
+            Family::Balanced | Family::Symmetric => {
                 let half = b / 2;
                 plan.offset = half as i64;
                 plan.threshold = W::from_u128(q.div_ceil(2));
@@ -241,6 +241,14 @@ impl<W: Residue> Plan<W> {
                 let least = (self.add.to_u128() - q / 2) / top;
                 (digits, digits, (least as i64 - self.top_offset, most as i64 - self.top_offset))
             }
+            Family::Symmetric => {
+                let digits = (-(b / 2), b / 2);
+                let top_digit = |value: u128| (value / top) as i64 - self.top_offset;
+                let most = top_digit(q.div_ceil(2) - 1 + self.add.to_u128());
+                // Of q / 2 the digits are those of -q / 2.
+                let least = if q % 2 == 0 { top_digit(self.add.to_u128() - q / 2) } else { 0 };
+                (digits, digits, (least.min(-most), most))
+            }
             Family::Gmp19 => ((1 - b, b - 1), (-b, b), (-lift, largest + 1)),
             Family::Zy22 => ((1 - b, b - 1), (1 - b, b - 1), (-lift, largest + 1)),
             Family::Jlp21 => {
@@ -269,7 +277,7 @@ impl<W: Residue> Plan<W> {
         let (k, log_b) = (self.length as f64, (self.base as f64).log2());
         let log_q = (self.modulus.to_u128() as f64).log2();
         match self.family {
-            Family::Unsigned | Family::Balanced => 0.0,
+            Family::Unsigned | Family::Balanced | Family::Symmetric => 0.0,
             // The carry of digit i takes i + 1 digits.
             Family::Gmp19 => log_q + k * (k - 1.0) / 2.0 * log_b,
             Family::Zy22 => log_q + (k - 1.0) * log_b,

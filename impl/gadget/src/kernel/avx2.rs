@@ -5,6 +5,7 @@ use super::planar::{Carries, RowsJob};
 use crate::digit::Digit;
 use crate::draws::BLOCK;
 use crate::plan::Place;
+use crate::residue::Residue;
 use std::arch::x86_64::*;
 
 macro_rules! compiled {
@@ -69,6 +70,18 @@ fn expand16(bits: u16) -> __m256i {
 fn expand32(bits: u8) -> __m256i {
     let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits.into()), bit), bit)
+}
+
+/// As [`super::fold`].
+#[target_feature(enable = "avx2")]
+pub(super) fn fold<W: Residue>(q: W, input: &[W], folded: &mut [W], signs: &mut [i8]) {
+    super::fold(q, input, folded, signs);
+}
+
+/// As [`super::negate`].
+#[target_feature(enable = "avx2")]
+pub(super) fn negate<D: Digit>(signs: &[i8], digits: &mut [D]) {
+    super::negate(signs, digits);
 }
 
 /// Stores one value all over.

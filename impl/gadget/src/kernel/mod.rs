@@ -63,7 +63,7 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
     let n = input.len();
     let blocks = n.div_ceil(BLOCK);
     let (carries, thresholds, dither) = match plan.family {
-        Family::Unsigned | Family::Balanced => (0, 0, 0),
+        Family::Unsigned | Family::Balanced | Family::Symmetric => (0, 0, 0),
         Family::Jlp21 | Family::Jlp24 => (blocks * plan.length, 0, 0),
         Family::Zy22 => (0, n, n),
         Family::DitherQ => (0, 0, n),
@@ -71,6 +71,75 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
     };
     assert!(n <= TILE && rows.start + n <= rows.stride && rows.digits.len() == plan.length * rows.stride);
     assert!(draws.carries.len() >= carries && draws.thresholds.len() >= thresholds && draws.dither.len() >= dither);
+    if plan.family == Family::Symmetric {
+        return symmetric(kernel, plan, input, draws, rows);
+    }
+    by_path(kernel, plan, input, draws, &mut rows);
+}
+
+/// The digits of the lesser of u and q - u, negated where that is q - u.
+fn symmetric<W: Residue, D: Digit>(
+    kernel: Checked,
+    plan: &Plan<W>,
+    input: &[W],
+    draws: Draws<'_, W>,
+    mut rows: Rows<'_, D>,
+) {
+    let n = input.len();
+    let (mut folded, mut signs) = ([W::default(); TILE], [0i8; TILE]);
+    let (folded, signs) = (&mut folded[..n], &mut signs[..n]);
+    match kernel.0 {
+        // SAFETY: a `Checked` kernel exists only if the processor has its features.
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512 => unsafe { avx512::fold(plan.modulus, input, folded, signs) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2 => unsafe { avx2::fold(plan.modulus, input, folded, signs) },
+        _ => fold(plan.modulus, input, folded, signs),
+    }
+    by_path(kernel, plan, folded, draws, &mut rows);
+    for t in 0..plan.length {
+        let digits = rows.row(t, n);
+        match kernel.0 {
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512 => unsafe { avx512::negate(signs, digits) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::negate(signs, digits) },
+            _ => negate(signs, digits),
+        }
+    }
+}
+
+/// Replaces u above q / 2 by q - u, and says where: -1 there, else 0.
+#[inline(always)]
+fn fold<W: Residue>(q: W, input: &[W], folded: &mut [W], signs: &mut [i8]) {
+    let half = q >> 1;
+    for ((&u, folded), sign) in input.iter().zip(folded).zip(signs) {
+        let above = u > half;
+        *folded = if above { q - u } else { u };
+        *sign = -i8::from(above);
+    }
+}
+
+/// Negates the digits whose sign is -1.
+#[inline(always)]
+fn negate<D: Digit>(signs: &[i8], digits: &mut [D]) {
+    for (digit, &sign) in digits.iter_mut().zip(signs) {
+        let sign = i64::from(sign);
+        *digit = D::from_i64((digit.to_i64() ^ sign) - sign);
+    }
+}
+
+/// Decomposes a tile by the kernel of bases and words like these.
+fn by_path<W: Residue, D: Digit>(
+    kernel: Checked,
+    plan: &Plan<W>,
+    input: &[W],
+    draws: Draws<'_, W>,
+    rows: &mut Rows<'_, D>,
+) {
     #[cfg(target_arch = "x86_64")]
     if let Some(k) = planar::Vectorised::new(kernel)
         && let Some(bits) = plan.base_bits
@@ -78,14 +147,14 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
             (W::as_u64(input), W::as_u64(draws.thresholds), W::as_u64(draws.dither))
     {
         let draws = Draws { carries: draws.carries, thresholds, dither };
-        return planar::decompose(k, plan, bits, input, draws, &mut rows);
+        return planar::decompose(k, plan, bits, input, draws, rows);
     }
     #[cfg(target_arch = "x86_64")]
     if kernel.0 == Kernel::Avx512 {
         // SAFETY: a `Checked` kernel exists only if the processor has its features.
-        return unsafe { avx512::decompose(plan, input, draws, &mut rows) };
+        return unsafe { avx512::decompose(plan, input, draws, rows) };
     }
-    scalar::decompose(plan, input, draws, &mut rows);
+    scalar::decompose(plan, input, draws, rows);
 }
 
 /// Moves the masked words that are below `bound` together, from the front of `words` on; returns their number.

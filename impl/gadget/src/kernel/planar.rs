@@ -214,7 +214,7 @@ impl<W: Residue> Tile<'_, W> {
         let (k, source) = (self.k, self.source());
         match self.plan.family {
             Family::Unsigned | Family::Jlp21 => L::split::<PLAIN>(k, &source, planes),
-            Family::Balanced => L::split::<CENTRED>(k, &source, planes),
+            Family::Balanced | Family::Symmetric => L::split::<CENTRED>(k, &source, planes),
             Family::Jlp24 => L::split::<SELECTED>(k, &source, planes),
             Family::Gmp19 => L::split::<BELOW>(k, &source, planes),
             Family::Zy22 => L::split::<DITHERED>(k, &source, planes),
@@ -225,7 +225,7 @@ impl<W: Residue> Tile<'_, W> {
     fn deterministic64<D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
         let n = self.input.len();
         let mut values = self.input;
-        if self.plan.family == Family::Balanced {
+        if matches!(self.plan.family, Family::Balanced | Family::Symmetric) {
             dispatch!(self.k, values::<CENTRED>(&self.source(), &mut scratch.values));
             values = &scratch.values[..n];
         } else if self.source().add > 0 {

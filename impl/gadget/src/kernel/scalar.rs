@@ -46,7 +46,7 @@ fn shift<W: Residue>(plan: &Plan<W>, input: &[W], draws: Draws<'_, W>, values: &
     for (j, (value, &u)) in values.iter_mut().zip(input).enumerate() {
         let (minus_q, dither) = match plan.family {
             Family::Unsigned | Family::Jlp21 => (false, zero),
-            Family::Balanced => (u >= plan.threshold, zero),
+            Family::Balanced | Family::Symmetric => (u >= plan.threshold, zero),
             Family::Jlp24 => {
                 let select = draws.carries[(j / BLOCK + 1) * plan.length - 1];
                 (select >> (j % BLOCK) & 1 == 1, zero)
@@ -92,7 +92,7 @@ fn extract<W: Residue, D: Digit>(
         digits_of(t, values, digits);
         let offset = if t < top { plan.offset } else { plan.top_offset };
         match plan.family {
-            Family::Unsigned | Family::Balanced => {}
+            Family::Unsigned | Family::Balanced | Family::Symmetric => {}
             Family::Zy22 | Family::DitherQ => {
                 digits_of(t, rests, subtracted);
                 digits.iter_mut().zip(&*subtracted).for_each(|(digit, rho)| *digit -= rho);

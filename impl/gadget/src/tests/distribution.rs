@@ -121,7 +121,7 @@ fn moments_are_those_of_the_law() {
 
 #[test]
 fn deterministic_moments_are_averages_over_all_residues() {
-    for family in [Family::Unsigned, Family::Balanced] {
+    for family in [Family::Unsigned, Family::Balanced, Family::Symmetric] {
         for (b, q, dropped) in
             [(2, 23, 0), (2, 32, 0), (3, 77, 1), (4, 211, 0), (8, 401, 1), (16, 4096, 1), (5, 3001, 2)]
         {

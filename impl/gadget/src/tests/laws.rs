@@ -46,7 +46,7 @@ pub(super) fn law(family: Family, b: i64, q: i64, u: i64) -> Law {
     };
     let half = 0.5f64.powi(k as i32);
     match family {
-        Family::Unsigned | Family::Balanced => unreachable!(),
+        Family::Unsigned | Family::Balanced | Family::Symmetric => unreachable!(),
         Family::Jlp21 => signs(k).for_each(|y| {
             add(basis_times(b, q, &y).iter().zip(digits(u, b, k)).map(|(z, u)| z + u).collect(), half);
         }),

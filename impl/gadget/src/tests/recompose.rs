@@ -107,7 +107,7 @@ fn whole_polynomials_recompose() {
 
 #[test]
 fn dropping_low_digits_rounds() {
-    for family in [Family::Unsigned, Family::Balanced] {
+    for family in [Family::Unsigned, Family::Balanced, Family::Symmetric] {
         for q in [257u64, 1 << 12, (1 << 30) - 35, (1 << 56) - 5, 1 << 60] {
             for (base, dropped) in [(2u64, 1), (2, 7), (3, 2), (16, 1), (16, 2), (10, 1)] {
                 if u128::from(base).pow(dropped) < u128::from(q) {
@@ -179,5 +179,25 @@ proptest! {
     ) {
         prop_assume!(q >= 2 && (!family.randomised() || u128::from(base) < q));
         check(family, q, base, 0, &inputs(q, n));
+    }
+}
+
+/// What makes them symmetric; on every path, in bases that are powers of two and others.
+#[test]
+fn symmetric_digits_of_minus_u_are_those_of_u_negated() {
+    for kernel in Kernel::available() {
+        for (q, base, dropped) in
+            [((1u64 << 56) - 5, 4, 3), (268_369_921, 1 << 11, 0), (65_537, 23, 1), (1 << 20, 4, 2)]
+        {
+            let gadget = Decomposer::new(Family::Symmetric, q, base, dropped, kernel).unwrap();
+            let half = q / 2 + q % 2;
+            let inputs: Vec<u64> = (0..1500).map(|j| j * (half / 1500) + 1).filter(|u| 2 * u < q).collect();
+            let negated: Vec<u64> = inputs.iter().map(|u| q - u).collect();
+            let [mut digits, mut others] = [0, 0].map(|_| vec![0i32; gadget.length() * inputs.len()]);
+            gadget.decompose(&inputs, &mut digits, &mut Coins::from_seed(Seed([1; 16])));
+            gadget.decompose(&negated, &mut others, &mut Coins::from_seed(Seed([1; 16])));
+            assert!(digits.iter().zip(&others).all(|(digit, other)| *digit == -other), "{kernel} {q} {base}");
+            assert!(gadget.moments().iter().all(|digit| digit.mean.abs() < 1e-4), "{q} {base}");
+        }
     }
 }

@@ -57,7 +57,7 @@ impl Responder {
             return Err(value(&format!("degree {} exceeds the ring's, {}.", params.degree, ring.n())));
         }
         let (large, small) = (ring_of(ring.n())?, ring_of(params.degree)?);
-        let gadget = RingGadget::new(&large, Family::Balanced, params.base, 0).map_err(|e| value(&e))?;
+        let gadget = RingGadget::new(&large, Family::Symmetric, params.base, 0).map_err(|e| value(&e))?;
         Ok(Self { params, ring: Arc::clone(ring), large, small, gadget })
     }
 

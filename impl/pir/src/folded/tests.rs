@@ -46,7 +46,7 @@ impl Toy {
         let mut rng = ChaCha20Rng::seed_from_u64(5);
         let ring = Ring::new(degree, &PRIMES, Kernel::best()).unwrap();
         let key = RlweKey::sample(&ring, &Secret::Ternary, &mut rng).unwrap();
-        let gadget = RingGadget::new(&ring, Family::Balanced, 1 << 7, 0).unwrap();
+        let gadget = RingGadget::new(&ring, Family::Symmetric, 1 << 7, 0).unwrap();
         let error = DiscreteGaussian::new(StdDev(3.2)).unwrap();
         Self { ring, key, gadget, error, masks: Masks::new(Seed([3; 16])), rng }
     }

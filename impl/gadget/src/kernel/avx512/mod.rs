@@ -39,6 +39,18 @@ pub(super) fn decompose<W: Residue, D: Digit>(
     scalar::decompose(plan, input, draws, rows);
 }
 
+/// As [`super::fold`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(super) fn fold<W: Residue>(q: W, input: &[W], folded: &mut [W], signs: &mut [i8]) {
+    super::fold(q, input, folded, signs);
+}
+
+/// As [`super::negate`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+pub(super) fn negate<D: Digit>(signs: &[i8], digits: &mut [D]) {
+    super::negate(signs, digits);
+}
+
 /// Stores one value all over.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(super) fn store<D: Digit>(digits: &mut [D]) {

@@ -61,7 +61,7 @@ pub struct SmallLiteral {
     pub secret: SecretKind,
 }
 
-/// A gadget of balanced digits as written: weights base^dropped, base^(dropped + 1), ...
+/// A gadget of symmetric digits as written: weights base^dropped, base^(dropped + 1), ...
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GadgetLiteral {
@@ -134,7 +134,7 @@ pub struct ResponseLiteral {
     pub base_log2: u32,
 }
 
-/// A checked gadget of balanced digits.
+/// A checked gadget of symmetric digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BalancedGadget {
     /// log2 of the base.
@@ -162,13 +162,13 @@ impl BalancedGadget {
 
     /// The decomposition over that ring.
     pub(super) fn of(&self, ring: &Arc<Ring<u32>>) -> std::result::Result<RingGadget<u32>, lattice::LatticeError> {
-        RingGadget::new(ring, Family::Balanced, 1 << self.base_log2, self.dropped as usize)
+        RingGadget::new(ring, Family::Symmetric, 1 << self.base_log2, self.dropped as usize)
     }
 
     /// For descriptions.
     pub(super) fn describe(&self) -> serde_json::Value {
         let Self { base_log2, dropped, length } = self;
-        serde_json::json!({ "base_log2": base_log2, "dropped": dropped, "digits": length, "family": "balanced" })
+        serde_json::json!({ "base_log2": base_log2, "dropped": dropped, "digits": length, "family": "symmetric" })
     }
 }
 

@@ -69,13 +69,13 @@ impl KeySwitching {
 
     /// The decomposition.
     pub(super) fn gadget(&self, kernel: Kernel) -> Result<Arc<dyn Gadget<u64>>> {
-        let gadget = new_gadget(Family::Balanced, self.modulus(), 1 << self.base_log2, self.dropped as usize, kernel);
+        let gadget = new_gadget(Family::Symmetric, self.modulus(), 1 << self.base_log2, self.dropped as usize, kernel);
         Ok(gadget.map_err(|e| Error::value("query.key_switching", e.to_string()))?.into())
     }
 
     /// For descriptions.
     pub(super) fn describe(&self) -> serde_json::Value {
         let Self { modulus_log2: _, error: _, base_log2, dropped, length } = self;
-        serde_json::json!({ "base_log2": base_log2, "dropped": dropped, "digits": length, "family": "balanced" })
+        serde_json::json!({ "base_log2": base_log2, "dropped": dropped, "digits": length, "family": "symmetric" })
     }
 }

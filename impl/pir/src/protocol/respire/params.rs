@@ -36,7 +36,7 @@ pub struct Literal {
     pub batch: Option<Batch>,
     /// Ring, secret and error of queries and keys.
     pub rlwe: RlweLiteral,
-    /// Bases of the balanced digits of each step.
+    /// Bases of the symmetric digits of each step.
     pub bases: Bases,
     /// Ciphertexts that share a mask in a response.
     pub vector: VectorLiteral,
@@ -229,9 +229,9 @@ impl ParameterSet for Params {
     }
 }
 
-/// Balanced digits in that base.
+/// Symmetric digits in that base.
 pub(super) fn gadget(ring: &Arc<Ring<u32>>, base: u64) -> Result<RingGadget<u32>> {
-    RingGadget::new(ring, Family::Balanced, base, 0).map_err(|e| Error::value("bases", e.to_string()))
+    RingGadget::new(ring, Family::Symmetric, base, 0).map_err(|e| Error::value("bases", e.to_string()))
 }
 
 impl Params {

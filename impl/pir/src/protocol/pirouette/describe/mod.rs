@@ -141,7 +141,7 @@ impl<F: Selecting> Described<'_, F> {
             "body_modulus": body_modulus.to_string(),
             "response_secret": response_secret,
             "response_error_stddev": response_error.0,
-            "response_gadget": { "base_log2": from_base, "dropped": 0, "digits": length, "family": "balanced" },
+            "response_gadget": { "base_log2": from_base, "dropped": 0, "digits": length, "family": "symmetric" },
         })));
         if let Some(switching) = query.switching() {
             all.extend(operations(json!({

@@ -143,8 +143,11 @@ impl Own {
             return Err(Refusal::new(key, "this decision does not take it. Remove it."));
         }
         // A digit's error is known from a second switch of the same input, which takes other coins.
-        if own.decision != Decision::Rgsw && !["balanced", "unsigned"].contains(&own.family.as_str()) {
-            return Err(Refusal::new("family", "digits need one without coins: `balanced` or `unsigned`."));
+        if own.decision != Decision::Rgsw && !["symmetric", "balanced", "unsigned"].contains(&own.family.as_str()) {
+            return Err(Refusal::new(
+                "family",
+                "digits need one without coins: `symmetric`, `balanced` or `unsigned`.",
+            ));
         }
         Ok(own)
     }
