@@ -20,7 +20,13 @@ TOLERANCE = {"usvp": 0.01, "bdd": 0.1, "dual_hybrid": 0.01, "dual": 0.3}
 #: (n, log2 q, secret, stddev) of the grid, all of uSVP.
 MISSED_IN_GRID = {("600", "12", "binary", "3.19"), ("742", "20", "gauss", "6.4/sqrt(2pi)")}
 #: The same in recorded.json: name of the set, attack.
-MISSED_RECORDED = {("pirouette-600-q12", "usvp"), ("gbfv-64-q60", "usvp"), ("gbfv-64-q105", "usvp")}
+MISSED_RECORDED = {
+    ("pirouette-600-q12", "usvp"): 0.2,
+    ("gbfv-64-q60", "usvp"): 0.2,
+    ("gbfv-64-q105", "usvp"): 0.2,
+    # The tool stops at p = 3; its own cost function has 72.3465 at p = 2, zeta = 10, t = 30, beta = 147.
+    ("pirouette_h/smoke query", "dual_hybrid"): 0.02,
+}
 #: The same in security-random.csv: (n, q, attack). Its dual hybrid stops at other guesses than for the dimensions next
 #: to these.
 MISSED_RANDOM = {
@@ -56,7 +62,7 @@ def compare(name, own, real, missed):
     """Own figure within the tolerance of the real one; never above it where the real one missed its minimum."""
     assert own is not None, name
     if missed:
-        assert own < real - 0.2, f"{name}: no longer an exception"
+        assert own < real - missed, f"{name}: no longer an exception"
     else:
         assert abs(own - real) <= TOLERANCE[name[-1]], f"{name}: {own} against {real}"
 
@@ -73,7 +79,7 @@ def test_all_rows_of_the_grid(root):
     for row, figures, core_figures in zip(grid, own, core):
         key = tuple(row[k] for k in ("n", "log2_q", "secret", "sigma"))
         for attack, figure in zip(("usvp", "bdd", "dual_hybrid"), figures[:, 0]):
-            missed = attack == "usvp" and key in MISSED_IN_GRID
+            missed = 0.2 * (attack == "usvp" and key in MISSED_IN_GRID)
             compare((*key, attack), figure, float(row[f"{attack}_log2_rop"]), missed)
         compare((*key, CORE_SVP_MODEL, "usvp"), core_figures[0, 0], float(row["usvp_adps16_log2_rop"]), False)
         assert figures[:, 0].min() <= float(row["min_log2_rop"]) + FAST_TOLERANCE, key
@@ -84,11 +90,14 @@ def test_recorded_sets(instance):
     names = {use["name"] for use in recorded.entries()[instance]["uses"]}
     real = recorded.find(instance)["results"]
     own = estimate([instance])[instance]["results"]
+    if outside(instance):
+        assert all(r.log2_rop is None and r.failed for r in own), "refused with its reason"
+        return
     figures = {(r.model, r.attack): r.log2_rop for r in own}
     compared = 0
     for result in real:
         if result.log2_rop is not None and result.attack in ATTACKS[result.model]:
-            missed = result.model == MODEL and any((n, result.attack) in MISSED_RECORDED for n in names)
+            missed = result.model == MODEL and max(MISSED_RECORDED.get((n, result.attack), 0.0) for n in names)
             compare(
                 (*names, result.model, result.attack), figures[result.model, result.attack], result.log2_rop, missed
             )
@@ -120,7 +129,7 @@ def test_random_instances(root):
             figure = row[f"{result.model}_{result.attack}"]
             if figure:
                 name = (row["n"], row["q"], row["secret"], row["stddev"], result.model, result.attack)
-                missed = (row["n"], row["q"], result.attack) in MISSED_RANDOM and result.model == MODEL
+                missed = 0.2 * ((row["n"], row["q"], result.attack) in MISSED_RANDOM and result.model == MODEL)
                 compare(name, result.log2_rop, float(figure), missed)
         least = min(float(row[f"{MODEL}_{attack}"] or inf) for attack in ATTACKS[MODEL])
         assert assess.best(answers[instance]["results"], MODEL).log2_rop <= least + FAST_TOLERANCE
