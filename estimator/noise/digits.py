@@ -2,8 +2,8 @@
 
 Deterministic: `unsigned` digits of u in [0, q); `balanced` digits of the representative of u in [-q/2, q/2), in
 -floor(b/2) .. ceil(b/2)-1, but the highest takes the rest; `symmetric` ones are the balanced digits of min(u, q - u),
-negated where that is q - u, so that none has a mean (but for u = q/2). They may drop their `dropped` lowest digits (approximate
-gadgets): u is then rounded to the nearest multiple of b^dropped, and the highest unsigned digit may be b.
+negated where that is q - u, so that none has a mean (but for u = q/2). They may drop their `dropped` lowest digits
+(approximate gadgets): u is then rounded to the nearest multiple of b^dropped, and the highest unsigned digit may be b.
 
 Randomised, with coins of their own for every coefficient, k digits with b^(k-1) < q <= b^k: pick v in {u, u - q}, write
 v = a b^(k-1) + (digits v_i), pick carries r_i in {0, 1}; then x_0 = v_0 - b r_0, x_i = v_i - b r_i + r_(i-1),
