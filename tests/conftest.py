@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "experiments" / "rules"), str(ROOT / "experiments")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("experiments/rules", "experiments", "tests/fixtures")]
+
+import stand_in_estimator  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +34,16 @@ def schemas(binary, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("schemas")
     subprocess.run([binary, "schema", "--all", "--out", folder], check=True, capture_output=True)
     return folder
+
+
+@pytest.fixture
+def no_estimator(monkeypatch, request):
+    """No lattice estimator is at hand, whatever the environment says, but for tests marked `real`."""
+    if "real" not in request.keywords:
+        stand_in_estimator.without_estimator(monkeypatch)
+
+
+@pytest.fixture
+def stand_in(no_estimator, tmp_path, monkeypatch) -> Path:
+    """A checkout of a lattice estimator that misbehaves, with just enough of Sage."""
+    return stand_in_estimator.build(tmp_path, monkeypatch)

@@ -21,6 +21,9 @@ from pirlab_figures.audit import Audit, claim_text, load_audit, load_references,
 from pirlab_figures.cli import main
 from pirlab_figures.errors import InputError
 from pirlab_figures.security import bits_text
+from stand_in_estimator import without_estimator
+
+pytestmark = pytest.mark.usefixtures("no_estimator")
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments/expected"
@@ -42,19 +45,15 @@ def described(name: str, dimension: int, kind: str = "repaired", **changes: Any)
     return {"parameters": {"name": name, "source": {"kind": kind}}, "instances": [instance | changes]}
 
 
-@pytest.fixture(autouse=True)
-def no_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LATTICE_ESTIMATOR", raising=False)
-    monkeypatch.delenv("LATTICE_ESTIMATOR_PYTHON", raising=False)
-
-
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     """The committed experiment with two sets of ours: one recorded, one that only the fast model knows."""
     experiment = tomllib.loads(EXPERIMENT.read_text())
     ours = [described("simplepir/usenix23", 1024), described("simplepir/found", 999)]
     ours.append({"id": "sets/piano-x", "error": "key `records`: too many"})
-    return audit.audit(experiment, SETS, ours, "auto", 1.0)
+    with pytest.MonkeyPatch.context() as environment:
+        without_estimator(environment)
+        return audit.audit(experiment, SETS, ours, "auto", 1.0)
 
 
 @pytest.fixture(scope="module")

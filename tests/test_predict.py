@@ -20,10 +20,7 @@ SETS += ["doublepir/usenix23", "doublepir/usenix23-one-hint", "doublepir/secure-
 SHAPES = [(1 << 16, 64), (1000, 1), (1001, 7), (1 << 12, 2048), (7, 100 * 8 * 1024), (1, 1)]
 
 
-@pytest.fixture(autouse=True)
-def no_estimator(monkeypatch):
-    monkeypatch.delenv("LATTICE_ESTIMATOR", raising=False)
-    monkeypatch.delenv("LATTICE_ESTIMATOR_PYTHON", raising=False)
+pytestmark = pytest.mark.usefixtures("no_estimator")
 
 
 @pytest.fixture(scope="module")

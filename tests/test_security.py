@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
 
@@ -15,90 +14,9 @@ from pirlab_estimator.modulus import format_modulus, parse_modulus
 from pirlab_estimator.security import assess, cli, live, recorded
 from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, MODEL
 from pirlab_estimator.security.instance import Instance, sage_call, sage_parameters
+from stand_in_estimator import COMMIT, SPARSE, UNIFORM, attacks_of, description, lwe
 
-COMMIT = "27a581bb8e9d49f5e9e2db315bd48ac769d5f5f5"
-UNIFORM = {"kind": "uniform"}
-SPARSE = {"kind": "fixed_weight", "plus": 20, "minus": 20}
-
-
-def lwe(dimension=1024, modulus="2^32", secret=None, error_stddev=6.4, name="query"):
-    """An instance as descriptions have it."""
-    return {
-        "name": name,
-        "kind": "lwe",
-        "dimension": dimension,
-        "modulus": modulus,
-        "log2_modulus": 32.0,
-        "secret": secret or UNIFORM,
-        "error_stddev": error_stddev,
-        "samples": 1 << 14,
-        "protects": "the column of the record asked for",
-    }
-
-
-def description(*instances):
-    return {"protocol": "simplepir", "parameters": {"name": "simplepir/x"}, "instances": list(instances)}
-
-
-@pytest.fixture(autouse=True)
-def no_estimator(monkeypatch, request):
-    if "real" not in request.keywords:
-        monkeypatch.delenv("LATTICE_ESTIMATOR", raising=False)
-        monkeypatch.delenv("LATTICE_ESTIMATOR_PYTHON", raising=False)
-
-
-SAGE = """
-    import math
-    class RR(float):
-        def log(self): return RR(math.log(self))
-        def is_infinity(self): return math.isinf(self)
-    oo = RR("inf")
-    """
-
-ESTIMATOR = """
-    import sys, time, types
-    from sage.all import RR, oo
-    print("noise on standard output")
-    class Parameters:
-        def __init__(self, n, q, Xs, Xe): self.n, self.q, self.Xs, self.Xe = n, q, Xs, Xe
-    def well(p, red_cost_model, red_shape_model="GSA"):
-        assert type(p.q) is int and red_shape_model == "GSA"
-        return {"rop": RR(2) ** (100 + p.n / 1024 + (20 if red_cost_model == "MATZOV" else 0)), "beta": 300}
-    def raises(p, red_cost_model, red_shape_model="GSA"): raise TypeError("object not hashable")
-    def hangs(p, red_cost_model): time.sleep(60)
-    def infinite(p, red_cost_model): return {"rop": oo}
-    def dies(p, red_cost_model): sys.exit(3)
-    def misbehave(p, red_cost_model):
-        return {1024: hangs, 1025: infinite, 1026: dies}.get(p.n, well)(p, red_cost_model)
-    LWE = types.SimpleNamespace(
-        Parameters=Parameters, primal_usvp=well, primal_bdd=raises, dual=infinite, dual_hybrid=misbehave
-    )
-    ND = types.SimpleNamespace(
-        DiscreteGaussian=lambda s: ("gaussian", s),
-        Uniform=lambda a, b: ("uniform", a, b),
-        SparseTernary=lambda a, b: ("sparse", a, b),
-    )
-    RC = types.SimpleNamespace(MATZOV="MATZOV", ADPS16="ADPS16")
-    """
-
-
-@pytest.fixture
-def stand_in(tmp_path, monkeypatch):
-    """A checkout of a lattice estimator that misbehaves, with just enough of Sage."""
-    checkout, sage = tmp_path / "checkout", tmp_path / "sage-path"
-    (checkout / "estimator").mkdir(parents=True)
-    (sage / "sage").mkdir(parents=True)
-    (sage / "sage" / "all.py").write_text(textwrap.dedent(SAGE))
-    (checkout / "estimator" / "__init__.py").write_text(textwrap.dedent(ESTIMATOR))
-    (checkout / "estimator" / "lwe.py").write_text("")
-    monkeypatch.setenv("LATTICE_ESTIMATOR", str(checkout))
-    monkeypatch.setenv("LATTICE_ESTIMATOR_PYTHON", sys.executable)
-    monkeypatch.setenv("PYTHONPATH", str(sage))
-    return checkout
-
-
-def attacks_of(answer, model=MODEL):
-    return {r.attack: r for r in answer["results"] if r.model == model}
+pytestmark = pytest.mark.usefixtures("no_estimator")
 
 
 def test_each_failure_is_listed_and_the_others_go_on(stand_in):
@@ -411,92 +329,3 @@ def test_failures_of_a_source_stay_listed_when_the_next_one_answers(stand_in):
     reasons = [f["reason"] for f in entry["failed_attacks"] if f["model"] == MODEL]
     assert reasons[0] == "live: TypeError: object not hashable" and len(reasons) == 4
     assert all(reason.startswith("live: ") for reason in reasons)
-
-
-@pytest.fixture
-def clean_checkout(stand_in, tmp_path, monkeypatch):
-    """The stand-in as a clean checkout, well behaved for dimension 2000, with a recorded.json that may be changed."""
-    git = ["git", "-C", str(stand_in), "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
-        subprocess.run([*git, *command], check=True)
-    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-    path = tmp_path / "recorded.json"
-    document = json.loads(recorded.RECORDED.read_text())
-    document["estimator"]["commit"] = commit
-    path.write_text(json.dumps(document))
-    for function in (recorded.entries, recorded.commit, recorded.find, recorded.add):
-        monkeypatch.setattr(function, "__defaults__", (*function.__defaults__[:-1], path))
-    return path
-
-
-def test_confirm_records_what_only_the_fast_model_knew(clean_checkout, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(live.estimate, "__defaults__", (live.ATTACK_LIMIT_SECONDS, ATTACKS, None, None))
-    descriptions = tmp_path / "descriptions.jsonl"
-    descriptions.write_text(json.dumps(description(lwe(), lwe(2000))))
-    assert recorded.find(Instance.of(lwe(2000))) is None
-    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 1, "attacks of the stand-in fail"
-    text = capsys.readouterr().out
-    assert "simplepir/x query: 4 figures recorded, 3 failed" in text and "bdd under MATZOV: TypeError" in text
-    assert "usvp under MATZOV: 121.95, fast model +" in text and "minimum is too high" in text
-    found = {r.attack: r for r in recorded.find(Instance.of(lwe(2000)))["results"] if r.model == MODEL}
-    assert found["usvp"].log2_rop == pytest.approx(121.9531)
-    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 0
-    assert "nothing to confirm" in capsys.readouterr().out
-
-
-def test_confirm_shows_attacks_that_raise_hang_or_return_infinity(clean_checkout, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(live.estimate, "__defaults__", (live.ATTACK_LIMIT_SECONDS, ATTACKS, None, 1))
-    descriptions = tmp_path / "descriptions.jsonl"
-    hanging = lwe(1024, "2^31")  # of the stand-in, the dual hybrid hangs in dimension 1024
-    descriptions.write_text(json.dumps(description(hanging)))
-    assert cli.main(["confirm", "--timeout", "2", "--descriptions", str(descriptions)]) == 1
-    text = capsys.readouterr().out
-    shown = (
-        "bdd under MATZOV: TypeError: object not hashable",
-        "dual under MATZOV: infinity: the attack does not succeed",
-        "dual_hybrid under MATZOV: timeout after 2 s",
-    )
-    assert all(reason in text for reason in shown) and "2 figures recorded, 5 failed" in text
-    assert cli.main(["check", "--security", "recorded", "--descriptions", str(descriptions)]) == 1
-    text = capsys.readouterr().out
-    assert all("    failed    " + reason in text for reason in shown), "the recorded failures stay listed"
-    assert "    source    recorded, lattice estimator" in text and "minimum   121.0 (usvp)" in text
-
-
-def test_confirm_without_the_estimator_says_what_waits(clean_checkout, tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("PYTHONPATH")
-    descriptions = tmp_path / "descriptions.jsonl"
-    descriptions.write_text(json.dumps(description(lwe(), lwe(2000, name="key"))))
-    before = clean_checkout.read_bytes()
-    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 2
-    error = capsys.readouterr().err
-    assert "LATTICE_ESTIMATOR_PYTHON" in error and error.rstrip().endswith(
-        "Known by the fast model only: simplepir/x key"
-    )
-    assert clean_checkout.read_bytes() == before
-
-
-@pytest.mark.parametrize("command", ["confirm", "record"])
-def test_only_the_recorded_commit_is_recorded(stand_in, tmp_path, capsys, command):
-    descriptions = tmp_path / "descriptions.jsonl"
-    descriptions.write_text(json.dumps(description(lwe(2000))))
-    assert cli.main([command, "--descriptions", str(descriptions)]) == 2
-    assert "of commit unknown; recorded.json holds results of " + COMMIT in capsys.readouterr().err
-
-
-@pytest.mark.real
-@pytest.mark.slow
-def test_live_equals_recorded():
-    """With the real lattice estimator at hand: same commit, same figures, on a dozen sets of small dimension."""
-    if not live.plausible():
-        pytest.skip("the lattice estimator is not here: LATTICE_ESTIMATOR names no checkout")
-    instances = [i for i in recorded.entries() if i.dimension <= 1100][:12]
-    assert len(instances) == 12
-    for instance, answer in live.estimate(instances, cache=None).items():
-        if answer["commit"] != COMMIT:
-            pytest.fail(f"the lattice estimator here is of commit {answer['commit']}, not {COMMIT}: check that out")
-        kept = {(r.model, r.attack): r.log2_rop for r in recorded.find(instance)["results"]}
-        assert {(r.model, r.attack) for r in answer["results"]} <= set(kept)
-        for result in answer["results"]:
-            assert result.failed is None, result
-            assert result.log2_rop == pytest.approx(kept[result.model, result.attack], abs=0.001), (instance, result)

@@ -6,22 +6,9 @@ import pytest
 from pirlab_estimator.security import cli
 from pirlab_estimator.security.fast.domain import outside
 from pirlab_estimator.security.instance import Instance
+from stand_in_estimator import description, lwe
 
-
-@pytest.fixture(autouse=True)
-def no_estimator(monkeypatch):
-    monkeypatch.delenv("LATTICE_ESTIMATOR", raising=False)
-    monkeypatch.delenv("LATTICE_ESTIMATOR_PYTHON", raising=False)
-
-
-def lwe(dimension=1088, error_stddev=6.4):
-    secret = {"kind": "uniform"}
-    told = {"name": "query", "samples": 1 << 14, "protects": "the column of the record asked for"}
-    return told | {"dimension": dimension, "modulus": "2^32", "secret": secret, "error_stddev": error_stddev}
-
-
-def description(*instances):
-    return {"parameters": {"name": "simplepir/x"}, "instances": list(instances)}
+pytestmark = pytest.mark.usefixtures("no_estimator")
 
 
 @pytest.mark.parametrize(
@@ -32,13 +19,13 @@ def description(*instances):
         ("7", "description 1: no object"),
         ("{", "line 1 is not JSON"),
         (json.dumps(description({"name": "query"})), "description 1: key `secret` is missing"),
-        (json.dumps(description(lwe(error_stddev=float("nan")))), "error_stddev: nan is no standard deviation"),
+        (json.dumps(description(lwe(1088, error_stddev=float("nan")))), "error_stddev: nan is no standard deviation"),
     ],
 )
 def test_what_is_no_description_is_named_and_the_others_go_on(tmp_path, capsys, text, words):
     bad, good = tmp_path / "bad.json", tmp_path / "good.json"
     bad.write_text(text)
-    good.write_text(json.dumps(description(lwe())))
+    good.write_text(json.dumps(description(lwe(1088))))
     assert cli.main(["check", "--descriptions", str(bad), str(good)]) == 2
     shown = capsys.readouterr()
     assert str(bad) in shown.err and words in shown.err

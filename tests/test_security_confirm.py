@@ -1,0 +1,101 @@
+"""Figures that the lattice estimator adds to the recorded ones: `pirlab-security confirm` and `record`."""
+
+import json
+import subprocess
+
+import pytest
+from pirlab_estimator.security import cli, live, recorded
+from pirlab_estimator.security.attacks import ATTACKS, MODEL
+from pirlab_estimator.security.instance import Instance
+from stand_in_estimator import COMMIT, description, lwe
+
+pytestmark = pytest.mark.usefixtures("no_estimator")
+
+
+@pytest.fixture
+def clean_checkout(stand_in, tmp_path, monkeypatch):
+    """The stand-in as a clean checkout, well behaved for dimension 2000, with a recorded.json that may be changed."""
+    git = ["git", "-C", str(stand_in), "-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *command], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    path = tmp_path / "recorded.json"
+    document = json.loads(recorded.RECORDED.read_text())
+    document["estimator"]["commit"] = commit
+    path.write_text(json.dumps(document))
+    for function in (recorded.entries, recorded.commit, recorded.find, recorded.add):
+        monkeypatch.setattr(function, "__defaults__", (*function.__defaults__[:-1], path))
+    return path
+
+
+def test_confirm_records_what_only_the_fast_model_knew(clean_checkout, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(live.estimate, "__defaults__", (live.ATTACK_LIMIT_SECONDS, ATTACKS, None, None))
+    descriptions = tmp_path / "descriptions.jsonl"
+    descriptions.write_text(json.dumps(description(lwe(), lwe(2000))))
+    assert recorded.find(Instance.of(lwe(2000))) is None
+    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 1, "attacks of the stand-in fail"
+    text = capsys.readouterr().out
+    assert "simplepir/x query: 4 figures recorded, 3 failed" in text and "bdd under MATZOV: TypeError" in text
+    assert "usvp under MATZOV: 121.95, fast model +" in text and "minimum is too high" in text
+    found = {r.attack: r for r in recorded.find(Instance.of(lwe(2000)))["results"] if r.model == MODEL}
+    assert found["usvp"].log2_rop == pytest.approx(121.9531)
+    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 0
+    assert "nothing to confirm" in capsys.readouterr().out
+
+
+def test_confirm_shows_attacks_that_raise_hang_or_return_infinity(clean_checkout, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(live.estimate, "__defaults__", (live.ATTACK_LIMIT_SECONDS, ATTACKS, None, 1))
+    descriptions = tmp_path / "descriptions.jsonl"
+    hanging = lwe(1024, "2^31")  # of the stand-in, the dual hybrid hangs in dimension 1024
+    descriptions.write_text(json.dumps(description(hanging)))
+    assert cli.main(["confirm", "--timeout", "2", "--descriptions", str(descriptions)]) == 1
+    text = capsys.readouterr().out
+    shown = (
+        "bdd under MATZOV: TypeError: object not hashable",
+        "dual under MATZOV: infinity: the attack does not succeed",
+        "dual_hybrid under MATZOV: timeout after 2 s",
+    )
+    assert all(reason in text for reason in shown) and "2 figures recorded, 5 failed" in text
+    assert cli.main(["check", "--security", "recorded", "--descriptions", str(descriptions)]) == 1
+    text = capsys.readouterr().out
+    assert all("    failed    " + reason in text for reason in shown), "the recorded failures stay listed"
+    assert "    source    recorded, lattice estimator" in text and "minimum   121.0 (usvp)" in text
+
+
+def test_confirm_without_the_estimator_says_what_waits(clean_checkout, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH")
+    descriptions = tmp_path / "descriptions.jsonl"
+    descriptions.write_text(json.dumps(description(lwe(), lwe(2000, name="key"))))
+    before = clean_checkout.read_bytes()
+    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 2
+    error = capsys.readouterr().err
+    assert "LATTICE_ESTIMATOR_PYTHON" in error and error.rstrip().endswith(
+        "Known by the fast model only: simplepir/x key"
+    )
+    assert clean_checkout.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["confirm", "record"])
+def test_only_the_recorded_commit_is_recorded(stand_in, tmp_path, capsys, command):
+    descriptions = tmp_path / "descriptions.jsonl"
+    descriptions.write_text(json.dumps(description(lwe(2000))))
+    assert cli.main([command, "--descriptions", str(descriptions)]) == 2
+    assert "of commit unknown; recorded.json holds results of " + COMMIT in capsys.readouterr().err
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_live_equals_recorded():
+    """With the real lattice estimator at hand: same commit, same figures, on a dozen sets of small dimension."""
+    if not live.plausible():
+        pytest.skip("the lattice estimator is not here: LATTICE_ESTIMATOR names no checkout")
+    instances = [i for i in recorded.entries() if i.dimension <= 1100][:12]
+    assert len(instances) == 12
+    for instance, answer in live.estimate(instances, cache=None).items():
+        if answer["commit"] != COMMIT:
+            pytest.fail(f"the lattice estimator here is of commit {answer['commit']}, not {COMMIT}: check that out")
+        kept = {(r.model, r.attack): r.log2_rop for r in recorded.find(instance)["results"]}
+        assert {(r.model, r.attack) for r in answer["results"]} <= set(kept)
+        for result in answer["results"]:
+            assert result.failed is None, result
+            assert result.log2_rop == pytest.approx(kept[result.model, result.attack], abs=0.001), (instance, result)
