@@ -42,7 +42,7 @@ OPERATIONS: dict[str, Operation] = {
     "digits": Operation("serial", "a gadget digit of a residue, in a base that is a power of two"),
     "coefficients_switched": Operation("serial", "a coefficient of a ciphertext switched to a smaller modulus"),
     "automorphism_slots": Operation("serial", "a residue moved by an automorphism"),
-    "words_read": Operation("serial", "a word of a message checked, copied and made ready for a product"),
+    "words_read": Operation("serial", "a word of a message checked and made ready for a product"),
     "words_written": Operation("serial", "a word written into a message and sealed"),
     "allocated_bytes": Operation("serial", "a byte of memory new to the process"),
     "phases": Operation("serial", "what any phase takes, with nothing of it in cache; counted here, once a phase"),

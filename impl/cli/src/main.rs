@@ -46,7 +46,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    machine::memory::return_large_blocks();
+    machine::memory::settle_allocator();
     match parse().and_then(dispatch) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),

@@ -157,11 +157,11 @@ impl LinearDatabase {
     ///
     /// # Errors
     /// A query whose length is not the number of columns.
-    pub fn product(&self, queries: &[Vec<u32>], kernel: Kernel, threads: usize) -> Result<Vec<Vec<u32>>> {
-        let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
+    pub fn product<Q: AsRef<[u32]>>(&self, queries: &[Q], kernel: Kernel, threads: usize) -> Result<Vec<Vec<u32>>> {
+        let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query.as_ref())).collect();
         let mut products = matvec::matvec_new(kernel, &self.matrix, &prepared, threads).map_err(internal)?;
         for (product, query) in products.iter_mut().zip(queries) {
-            let sum = query.iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
+            let sum = query.as_ref().iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
             subtract(product, sum.wrapping_mul(u32::from(self.layout.code.offset())));
         }
         Ok(products)

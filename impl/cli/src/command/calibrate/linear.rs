@@ -149,7 +149,7 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
     let query = builder.finish("calibrate", "query");
     let read = timer.recent(|| {
         let message = query.clone().check("calibrate", "query", 4 * count as u64)?;
-        let words = message.words(0, count);
+        let words = message.native_words(0, count);
         let sum = words.iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
         black_box((Vector32::prepare(&words), sum));
         Ok::<_, Failed>(())
@@ -182,7 +182,7 @@ pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Res
     let query = builder.finish("calibrate", "query");
     let call = timer.cold(|| {
         let message = query.clone().check("calibrate", "query", 4 * values.len() as u64)?;
-        let prepared = [Vector32::prepare(&message.words(0, values.len()))];
+        let prepared = [Vector32::prepare(&message.native_words(0, values.len()))];
         let product = ring::matvec::matvec_new(kernel, &matrix, &prepared, 1)?;
         let mut builder = FrameBuilder::new(4 * product[0].len());
         builder.put_words(0, &product[0]);

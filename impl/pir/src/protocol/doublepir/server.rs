@@ -1,5 +1,6 @@
 //! DoublePIR's server.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lattice::lwe::PublicMatrix;
@@ -32,11 +33,11 @@ pub struct Server {
 
 /// The queries of all requests, in order.
 #[derive(Default)]
-struct Queries {
+struct Queries<'a> {
     /// One for each index.
-    first: Vec<Vec<u32>>,
+    first: Vec<Cow<'a, [u32]>>,
     /// J for each index.
-    second: Vec<Vec<u32>>,
+    second: Vec<Cow<'a, [u32]>>,
 }
 
 fn internal(error: impl std::fmt::Display) -> Error {
@@ -78,7 +79,7 @@ impl Server {
         self.hint.clone()
     }
 
-    fn parse(&self, requests: &[Request]) -> Result<Queries> {
+    fn parse<'a>(&self, requests: &'a [Request]) -> Result<Queries<'a>> {
         let layers = &self.layers;
         let (columns, groups) = (layers.first.columns, layers.groups);
         let mut queries = Queries::default();
@@ -88,11 +89,11 @@ impl Server {
             };
             check_queries(request)?;
             let length = layers.query_words();
-            let message = message.clone().check(DoublePir::NAME, "query", 4 * request.queries * length as u64)?;
+            message.clone().check(DoublePir::NAME, "query", 4 * request.queries * length as u64)?;
             for k in 0..request.queries as usize {
-                queries.first.push(message.words(4 * k * length, columns));
+                queries.first.push(message.native_words(4 * k * length, columns));
                 let at = |j: usize| 4 * (k * length + columns + j * groups);
-                queries.second.extend((0..layers.second_queries).map(|j| message.words(at(j), groups)));
+                queries.second.extend((0..layers.second_queries).map(|j| message.native_words(at(j), groups)));
             }
         }
         Ok(queries)
@@ -157,7 +158,7 @@ impl Server {
     }
 
     /// H1 q2, centred, for each second query.
-    fn digit_products(&self, queries: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u32>>> {
+    fn digit_products(&self, queries: &[Cow<[u32]>], context: &Context) -> Result<Vec<Vec<u32>>> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
         let mut products =
             matvec::matvec_new(context.kernel, &self.digits, &prepared, context.threads).map_err(internal)?;

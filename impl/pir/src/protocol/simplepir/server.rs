@@ -68,8 +68,8 @@ impl Server {
                 return Err(Error::message("query", "a SimplePIR request is one message `query`."));
             };
             check_queries(request)?;
-            let message = message.clone().check(SimplePir::NAME, "query", 4 * request.queries * columns as u64)?;
-            queries.extend((0..request.queries as usize).map(|k| message.words(4 * k * columns, columns)));
+            message.clone().check(SimplePir::NAME, "query", 4 * request.queries * columns as u64)?;
+            queries.extend((0..request.queries as usize).map(|k| message.native_words(4 * k * columns, columns)));
         }
         let products = self.database.product(&queries, context.kernel, context.threads)?;
         let mut products = products.into_iter();
