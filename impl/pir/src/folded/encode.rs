@@ -48,11 +48,27 @@ impl Encoder {
     /// # Errors
     /// No column, a column outside the matrix, no memory, a database that cannot be read.
     pub fn block(&self, database: &Database, columns: Range<usize>, context: &Context) -> Result<PolyMatrix> {
+        let mut matrix = PolyMatrix::zero(&self.ring, self.layout.rows, columns.len()).map_err(internal)?;
+        self.refill(&mut matrix, database, columns, context)?;
+        Ok(matrix)
+    }
+
+    /// Makes a block of as many columns hold those columns: without memory new to the process, whose pages cost the system longer to
+    /// clear than polynomials to make.
+    ///
+    /// # Errors
+    /// A column outside the matrix, a block of another shape, a database that cannot be read.
+    pub fn refill(
+        &self,
+        matrix: &mut PolyMatrix,
+        database: &Database,
+        columns: Range<usize>,
+        context: &Context,
+    ) -> Result<()> {
         let (layout, all) = (&self.layout, self.layout.matrix_columns());
-        if columns.end > all {
+        if columns.end > all || (matrix.rows(), matrix.columns()) != (layout.rows, columns.len()) {
             return Err(Error::Workload(format!("columns {columns:?} of a matrix of {all} columns.")));
         }
-        let mut matrix = PolyMatrix::zero(&self.ring, layout.rows, columns.len()).map_err(internal)?;
         context.progress.begin("encode", layout.rows as u64 * columns.len() as u64);
         for first_row in (0..layout.rows).step_by(TILE.1) {
             let rows = first_row..layout.rows.min(first_row + TILE.1);
@@ -73,7 +89,7 @@ impl Encoder {
             }
         }
         context.progress.end();
-        Ok(matrix)
+        Ok(())
     }
 
     /// The polynomial in that row and column of the matrix.

@@ -103,12 +103,18 @@ impl Matrix {
             Source::Streamed(database) => database,
         };
         let all = self.layout().matrix_columns();
+        let mut kept: Option<PolyMatrix> = None;
         for first in (0..all).step_by(self.block_columns) {
             let columns = first..all.min(first + self.block_columns);
-            let block = context.clock.outside(|| self.encoder.block(database, columns, context))?;
+            let block =
+                context.clock.outside(|| match kept.take().filter(|block| block.columns() == columns.len()) {
+                    None => self.encoder.block(database, columns, context),
+                    Some(mut block) => self.encoder.refill(&mut block, database, columns, context).map(|()| block),
+                })?;
             parts(&block, first)?;
-            context.clock.outside(|| drop(block));
+            kept = Some(block);
         }
+        context.clock.outside(|| drop(kept));
         Ok(())
     }
 

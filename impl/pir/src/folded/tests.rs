@@ -111,8 +111,15 @@ fn retrieves(layout: Layout, primes: usize, balanced: bool, threads: usize) {
         let selected = selection.rows(&whole, 0..whole.columns(), &[&vector]).unwrap().remove(0);
         if turn == 0 {
             let mut streamed = Vec::new();
+            let mut block = encoder.block(&database, columns - columns.min(3)..columns, &context).unwrap();
+            assert!(encoder.refill(&mut block, &database, 0..columns.min(3) + 1, &context).is_err());
             for first in (0..columns).step_by(3) {
-                let block = encoder.block(&database, first..columns.min(first + 3), &context).unwrap();
+                let range = first..columns.min(first + 3);
+                if range.len() == block.columns() {
+                    encoder.refill(&mut block, &database, range, &context).unwrap();
+                } else {
+                    block = encoder.block(&database, range, &context).unwrap();
+                }
                 streamed.extend(selection.rows(&block, 0..block.columns(), &[&vector]).unwrap().remove(0));
             }
             assert!(selected.iter().zip(&streamed).all(|(x, y)| x.a == y.a && x.b == y.b));
