@@ -104,9 +104,8 @@ impl<W: Residue> Decomposer<W> {
         let mut drawn = std::mem::take(W::spare(coins));
         let tile = tile(input.len());
         for (i, part) in input.chunks(tile).enumerate() {
-            drawn.draw(self.kernel, &self.plan, 0, part.len(), coins);
             let rows = Rows { digits, stride: input.len(), start: i * tile };
-            kernel::decompose(self.kernel, &self.plan, part, drawn.from(&self.plan, 0), rows);
+            kernel::decompose(self.kernel, &self.plan, part, drawn.fresh(self.kernel, &self.plan, part.len(), coins), rows);
         }
         *W::spare(coins) = drawn;
     }

@@ -26,7 +26,8 @@ pub(crate) fn tile(coefficients: usize) -> usize {
 /// from which the digits of S y are two masked additions.
 #[derive(Clone, Debug, Default)]
 pub struct Precomputed<W> {
-    /// Per block of 64 coefficients k words: bit j of word i is carry r_i of coefficient j; the last word selects u - q.
+    /// Per tile k rows of a word for every block of 64 coefficients: the first selects u - q where its bits are set, bit j of row
+    /// i + 1 is carry r_i of the block's coefficient j.
     pub(crate) carries: Vec<u64>,
     /// Per coefficient a value below q: u - q is taken where it is below u.
     pub(crate) thresholds: Vec<W>,
@@ -34,13 +35,60 @@ pub struct Precomputed<W> {
     pub(crate) dither: Vec<W>,
 }
 
-/// The coins of one tile.
+/// The values of one tile that are drawn below bounds.
 #[derive(Clone, Copy)]
 pub(crate) struct Draws<'a, W> {
-    pub(crate) carries: &'a [u64],
     pub(crate) thresholds: &'a [W],
     pub(crate) dither: &'a [W],
 }
+
+/// The words of fair coins of one tile.
+pub(crate) enum Words<'a> {
+    Drawn(&'a [u64]),
+    /// Drawn by and by, in order: between rows of digits, whose stores are still on their way while the cipher computes.
+    Fresh {
+        words: &'a mut [u64],
+        drawn: usize,
+        coins: &'a mut Coins,
+    },
+}
+
+/// Words drawn at a time: what the widest cipher makes in one step.
+const STEP: usize = 64;
+
+impl Words<'_> {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Drawn(words) => words.len(),
+            Self::Fresh { words, .. } => words.len(),
+        }
+    }
+
+    /// All words, of which the first `count` at least, or all there are, have been drawn.
+    #[inline]
+    pub(crate) fn drawn(&mut self, count: usize) -> &[u64] {
+        match self {
+            Self::Drawn(words) => words,
+            Self::Fresh { words, drawn, coins } => {
+                // A step ahead, so that nobody waits for what has just been drawn.
+                let until = (count + STEP).next_multiple_of(STEP).min(words.len());
+                if *drawn < until {
+                    coins.fill(&mut words[*drawn..until]);
+                    *drawn = until;
+                }
+                words
+            }
+        }
+    }
+}
+
+/// The row of words that holds the carries out of a digit below the top one.
+pub(crate) fn carry_row(digit: usize) -> usize {
+    digit + 1
+}
+
+/// The row of words that selects u - q.
+pub(crate) const SELECT_ROW: usize = 0;
 
 impl<W: Residue> Precomputed<W> {
     /// Bytes that the coins take.
@@ -93,18 +141,32 @@ impl<W: Residue> Precomputed<W> {
         }
     }
 
-    /// The coins of the coefficients from `start` on, a multiple of [`BLOCK`].
-    pub(crate) fn from(&self, plan: &Plan<W>, start: usize) -> Draws<'_, W> {
-        fn rest<T>(all: &[T], start: usize) -> &[T] {
-            &all[start.min(all.len())..]
-        }
+    /// The coins of the coefficients from `start` on, a multiple of a tile.
+    pub(crate) fn from(&self, plan: &Plan<W>, start: usize) -> (Words<'_>, Draws<'_, W>) {
         let rows = if plan.family == Family::Gmp19 { plan.length - 1 } else { 1 };
-        Draws {
-            carries: rest(&self.carries, start / BLOCK * plan.length),
-            thresholds: rest(&self.thresholds, start),
-            dither: rest(&self.dither, start * rows),
-        }
+        let draws = Draws { thresholds: rest(&self.thresholds, start), dither: rest(&self.dither, start * rows) };
+        (Words::Drawn(rest(&self.carries, start / BLOCK * plan.length)), draws)
     }
+
+    /// Fresh coins for a tile of that many `coefficients`, of which the words are yet to be drawn.
+    pub(crate) fn fresh<'a>(
+        &'a mut self,
+        kernel: Checked,
+        plan: &Plan<W>,
+        coefficients: usize,
+        coins: &'a mut Coins,
+    ) -> (Words<'a>, Draws<'a, W>) {
+        if !matches!(plan.family, Family::Jlp21 | Family::Jlp24) {
+            self.draw(kernel, plan, 0, coefficients, coins);
+            return self.from(plan, 0);
+        }
+        let words = part_mut(&mut self.carries, 0, coefficients.div_ceil(BLOCK) * plan.length);
+        (Words::Fresh { words, drawn: 0, coins }, Draws { thresholds: &[], dither: &[] })
+    }
+}
+
+fn rest<T>(all: &[T], start: usize) -> &[T] {
+    &all[start.min(all.len())..]
 }
 
 /// `count` elements from `start` on, which the vector is extended to hold.

@@ -3,7 +3,7 @@
 use super::loops::{self, Lane, Source};
 use super::planar::{Carries, RowsJob};
 use crate::digit::Digit;
-use crate::draws::BLOCK;
+use crate::draws::{BLOCK, SELECT_ROW, carry_row};
 use crate::plan::Place;
 use crate::residue::Residue;
 use std::arch::x86_64::*;
@@ -253,27 +253,26 @@ macro_rules! row_kernels {
 
         /// Rows of digits with moved carries.
         #[target_feature(enable = "avx2")]
-        pub(super) fn $carry_rows<D: Digit>(job: &RowsJob<'_, $lane>, carries: &Carries<'_>, rows: &mut [D]) {
+        pub(super) fn $carry_rows<D: Digit>(job: &RowsJob<'_, $lane>, mut carries: Carries<'_, '_>, rows: &mut [D]) {
             job.check(rows.len());
             carries.check(job);
-            let top = job.places.len() - 1;
+            let (top, minus) = (job.places.len() - 1, carries.subtracted);
             let crosses = |row: usize| job.places[row..row + 4].iter().any(|place| place.crosses);
             let mut row = 0;
             // SAFETY: `check` saw that planes, words and rows reach as far.
             unsafe {
                 while row + 4 <= top {
-                    match (carries.subtracted.is_empty(), crosses(row)) {
-                        (true, false) => $group::<D, 4, false, false, false>(job, carries, row, rows),
-                        (true, true) => $group::<D, 4, false, true, false>(job, carries, row, rows),
-                        _ => $group::<D, 4, true, true, false>(job, carries, row, rows),
+                    let words = carries.before(job, row + 4);
+                    match (minus.is_empty(), crosses(row)) {
+                        (true, false) => $group::<D, 4, false, false, false>(job, words, minus, row, rows),
+                        (true, true) => $group::<D, 4, false, true, false>(job, words, minus, row, rows),
+                        _ => $group::<D, 4, true, true, false>(job, words, minus, row, rows),
                     }
                     row += 4;
                 }
-                while row < top {
-                    $group::<D, 1, true, true, false>(job, carries, row, rows);
-                    row += 1;
-                }
-                $group::<D, 1, true, true, true>(job, carries, row, rows);
+                let words = carries.before(job, top);
+                (row..top).for_each(|row| $group::<D, 1, true, true, false>(job, words, minus, row, rows));
+                $group::<D, 1, true, true, true>(job, words, minus, top, rows);
             }
         }
 
@@ -281,12 +280,13 @@ macro_rules! row_kernels {
         /// there is one; `CROSSES`: a digit may reach into the next plane; `TOP`: the row of the top digits.
         ///
         /// # Safety
-        /// `job` and `carries` have been checked against `rows`.
+        /// `job` and the carries have been checked against `rows`.
         #[inline]
         #[target_feature(enable = "avx2")]
         unsafe fn $group<D: Digit, const ROWS: usize, const SUBTRACT: bool, const CROSSES: bool, const TOP: bool>(
             job: &RowsJob<'_, $lane>,
-            carries: &Carries<'_>,
+            words: &[u64],
+            minus: &[i64],
             row: usize,
             rows: &mut [D],
         ) {
@@ -295,17 +295,17 @@ macro_rules! row_kernels {
                 crosses: CROSSES && job.places[row + r].crosses,
                 ..job.places[row + r]
             });
-            let minus: [i64; ROWS] = std::array::from_fn(|r| carries.subtracted.get(row + r).copied().unwrap_or(0));
-            let (n, last) = (job.coefficients, carries.per_block - 1);
+            let minus: [i64; ROWS] = std::array::from_fn(|r| minus.get(row + r).copied().unwrap_or(0));
+            let (n, blocks) = (job.coefficients, job.coefficients.div_ceil(BLOCK));
             let (out, zero) = (rows[row * job.row_stride..].as_mut_ptr(), _mm256_setzero_si256());
             for start in (0..n).step_by(BLOCK) {
-                // SAFETY: `Carries::check` saw a word for every digit of every block.
-                let word = |i: usize| unsafe { *carries.words.get_unchecked(start / BLOCK * carries.per_block + i) };
+                // SAFETY: `Carries::check` saw a word for every digit and block.
+                let word = |i: usize| unsafe { *words.get_unchecked(i * blocks + start / BLOCK) };
                 for part in (0..BLOCK).step_by(LANES).take_while(|part| start + part < n) {
                     let at = start + part;
                     let expand = |word: u64| $expand((word >> part) as $mask);
-                    let mut incoming = if row > 0 { expand(word(row - 1)) } else { zero };
-                    let selected = if SUBTRACT { expand(word(last)) } else { zero };
+                    let mut incoming = if row > 0 { expand(word(carry_row(row - 1))) } else { zero };
+                    let selected = if SUBTRACT { expand(word(SELECT_ROW)) } else { zero };
                     for r in 0..ROWS {
                         // SAFETY: the caller's promise.
                         let mut digit = unsafe { $digit(job.planes, job.stride, places[r], at) };
@@ -313,7 +313,7 @@ macro_rules! row_kernels {
                             digit = _mm256_and_si256(digit, $set(places[r].exact_mask(<$lane>::BITS) as _));
                             digit = $minus($minus(digit, incoming), $set(job.offsets[row] as _));
                         } else {
-                            let outgoing = expand(word(row + r));
+                            let outgoing = expand(word(carry_row(row + r)));
                             // The digit's bits from the digit, those above from the carry: d - b where it is set.
                             digit = select($set(places[r].mask as _), digit, outgoing);
                             digit = $minus(digit, incoming);

@@ -113,9 +113,8 @@ pub(crate) struct Source<'a> {
     pub(crate) q: u64,
     /// CENTRED: residues from here on stand for u - q.
     pub(crate) threshold: u64,
-    /// SELECTED: the last of a block's words selects u - q.
+    /// SELECTED: a block's word selects u - q.
     pub(crate) words: &'a [u64],
-    pub(crate) words_per_block: usize,
     /// BELOW and DITHERED: u - q where the coefficient's threshold is below u.
     pub(crate) thresholds: &'a [u64],
     /// DITHERED and MODULAR: added, modulo q for the latter.
@@ -134,7 +133,7 @@ impl Source<'_> {
     #[inline(always)]
     pub(crate) fn check<const MODE: u8>(&self) {
         let n = self.input.len();
-        assert!(MODE != SELECTED || self.words.len() >= n.div_ceil(BLOCK) * self.words_per_block);
+        assert!(MODE != SELECTED || self.words.len() >= n.div_ceil(BLOCK));
         assert!(!matches!(MODE, BELOW | DITHERED) || self.thresholds.len() >= n);
         assert!(!matches!(MODE, DITHERED | MODULAR) || self.dither.len() >= n);
     }
@@ -147,7 +146,7 @@ impl Source<'_> {
             CENTRED => u64::from(u >= self.threshold).wrapping_neg(),
             // Moved to the sign and spread, so that it never becomes a branch: coins cannot be predicted.
             SELECTED => {
-                let word = self.words[(j / BLOCK + 1) * self.words_per_block - 1];
+                let word = self.words[j / BLOCK];
                 ((word << (BLOCK - 1 - j % BLOCK)) as i64 >> (BLOCK - 1)) as u64
             }
             BELOW | DITHERED => u64::from(self.thresholds[j] < u).wrapping_neg(),

@@ -11,7 +11,7 @@ mod planar;
 mod scalar;
 
 use crate::digit::Digit;
-use crate::draws::{BLOCK, Draws, TILE};
+use crate::draws::{BLOCK, Draws, TILE, Words};
 use crate::family::Family;
 use crate::plan::Plan;
 use crate::residue::Residue;
@@ -57,7 +57,7 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
     kernel: Checked,
     plan: &Plan<W>,
     input: &[W],
-    draws: Draws<'_, W>,
+    (mut words, draws): (Words<'_>, Draws<'_, W>),
     mut rows: Rows<'_, D>,
 ) {
     let n = input.len();
@@ -70,11 +70,11 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
         Family::Gmp19 => (0, n, blocks * BLOCK * (plan.length - 1)),
     };
     assert!(n <= TILE && rows.start + n <= rows.stride && rows.digits.len() == plan.length * rows.stride);
-    assert!(draws.carries.len() >= carries && draws.thresholds.len() >= thresholds && draws.dither.len() >= dither);
+    assert!(words.len() >= carries && draws.thresholds.len() >= thresholds && draws.dither.len() >= dither);
     if plan.family == Family::Symmetric {
-        return symmetric(kernel, plan, input, draws, rows);
+        return symmetric(kernel, plan, input, rows);
     }
-    by_path(kernel, plan, input, draws, &mut rows);
+    by_path(kernel, plan, input, &mut words, draws, &mut rows);
 }
 
 /// The digits of the lesser of u and q - u, negated where that is q - u.
@@ -82,7 +82,6 @@ fn symmetric<W: Residue, D: Digit>(
     kernel: Checked,
     plan: &Plan<W>,
     input: &[W],
-    draws: Draws<'_, W>,
     mut rows: Rows<'_, D>,
 ) {
     let n = input.len();
@@ -97,7 +96,8 @@ fn symmetric<W: Residue, D: Digit>(
         Kernel::Avx2 => unsafe { avx2::fold(plan.modulus, input, folded, signs) },
         _ => fold(plan.modulus, input, folded, signs),
     }
-    by_path(kernel, plan, folded, draws, &mut rows);
+    let none = Draws { thresholds: &[], dither: &[] };
+    by_path(kernel, plan, folded, &mut Words::Drawn(&[]), none, &mut rows);
     for t in 0..plan.length {
         let digits = rows.row(t, n);
         match kernel.0 {
@@ -137,6 +137,7 @@ fn by_path<W: Residue, D: Digit>(
     kernel: Checked,
     plan: &Plan<W>,
     input: &[W],
+    words: &mut Words<'_>,
     draws: Draws<'_, W>,
     rows: &mut Rows<'_, D>,
 ) {
@@ -146,15 +147,14 @@ fn by_path<W: Residue, D: Digit>(
         && let (Some(input), Some(thresholds), Some(dither)) =
             (W::as_u64(input), W::as_u64(draws.thresholds), W::as_u64(draws.dither))
     {
-        let draws = Draws { carries: draws.carries, thresholds, dither };
-        return planar::decompose(k, plan, bits, input, draws, rows);
+        return planar::decompose(k, plan, bits, input, words, Draws { thresholds, dither }, rows);
     }
     #[cfg(target_arch = "x86_64")]
     if kernel.0 == Kernel::Avx512 {
         // SAFETY: a `Checked` kernel exists only if the processor has its features.
-        return unsafe { avx512::decompose(plan, input, draws, rows) };
+        return unsafe { avx512::decompose(plan, input, words.drawn(words.len()), draws, rows) };
     }
-    scalar::decompose(plan, input, draws, rows);
+    scalar::decompose(plan, input, words.drawn(words.len()), draws, rows);
 }
 
 /// Moves the masked words that are below `bound` together, from the front of `words` on; returns their number.

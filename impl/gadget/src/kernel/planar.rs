@@ -7,7 +7,7 @@
 use super::loops::{BELOW, CENTRED, DITHERED, Lane, MODULAR, PLAIN, SELECTED, Source};
 use super::{Checked, Rows, avx2, avx512};
 use crate::digit::Digit;
-use crate::draws::{BLOCK, Draws, TILE};
+use crate::draws::{BLOCK, Draws, TILE, Words, carry_row};
 use crate::family::Family;
 use crate::plan::{Place, Plan};
 use crate::residue::Residue;
@@ -96,21 +96,22 @@ impl<L: Lane> RowsJob<'_, L> {
 }
 
 /// Carries of the rows of a job.
-#[derive(Clone, Copy)]
-pub(super) struct Carries<'a> {
-    /// Per block of 64 coefficients a word for each digit: bit j of word i is the carry of digit i of coefficient j.
-    pub(super) words: &'a [u64],
-    pub(super) per_block: usize,
-    /// Per row what is subtracted where the bit of the block's last word is set, if anything.
+pub(super) struct Carries<'a, 'b> {
+    pub(super) words: &'a mut Words<'b>,
+    /// Per row what is subtracted where a selecting bit is set, if anything.
     pub(super) subtracted: &'a [i64],
 }
 
-impl Carries<'_> {
+impl Carries<'_, '_> {
     /// Whether there are carries for every row and coefficient.
     pub(super) fn check<L>(&self, job: &RowsJob<'_, L>) {
-        assert!(job.places.len() == self.per_block);
-        assert!(self.words.len() >= job.coefficients.div_ceil(BLOCK) * self.per_block);
+        assert!(self.words.len() >= job.coefficients.div_ceil(BLOCK) * job.places.len());
         assert!(self.subtracted.is_empty() || self.subtracted.len() == job.places.len());
+    }
+
+    /// All words, of which those for the rows before `row` have been drawn.
+    pub(super) fn before<L>(&mut self, job: &RowsJob<'_, L>, row: usize) -> &[u64] {
+        self.words.drawn(carry_row(row) * job.coefficients.div_ceil(BLOCK))
     }
 }
 
@@ -119,7 +120,7 @@ pub(super) trait Planar: Lane {
     fn split<const MODE: u8>(k: Vectorised, source: &Source<'_>, planes: &mut [Self]);
     fn digit_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, rows: &mut [D]);
     fn dither_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, dithers: &[Self], rows: &mut [D]);
-    fn carry_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, carries: &Carries<'_>, rows: &mut [D]);
+    fn carry_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, carries: Carries<'_, '_>, rows: &mut [D]);
 }
 
 macro_rules! planar {
@@ -137,7 +138,7 @@ macro_rules! planar {
                 dispatch!(k, $dither_rows(job, dithers, rows));
             }
 
-            fn carry_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, carries: &Carries<'_>, rows: &mut [D]) {
+            fn carry_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, carries: Carries<'_, '_>, rows: &mut [D]) {
                 dispatch!(k, $carry_rows(job, carries, rows));
             }
         }
@@ -153,6 +154,7 @@ pub(super) fn decompose<W: Residue, D: Digit>(
     plan: &Plan<W>,
     base_bits: u32,
     input: &[u64],
+    words: &mut Words<'_>,
     draws: Draws<'_, u64>,
     rows: &mut Rows<'_, D>,
 ) {
@@ -160,9 +162,9 @@ pub(super) fn decompose<W: Residue, D: Digit>(
         let tile = Tile { k, plan, base_bits, input, draws };
         if plan.family.randomised() {
             match plan.lane_bits.min(D::BITS) {
-                8 => tile.randomised::<u8, D>(scratch, rows),
-                16 => tile.randomised::<u16, D>(scratch, rows),
-                _ => tile.randomised::<u32, D>(scratch, rows),
+                8 => tile.randomised::<u8, D>(words, scratch, rows),
+                16 => tile.randomised::<u16, D>(words, scratch, rows),
+                _ => tile.randomised::<u32, D>(words, scratch, rows),
             }
         } else {
             match D::BITS {
@@ -196,22 +198,21 @@ impl<W: Residue> Tile<'_, W> {
         }
     }
 
-    fn source(&self) -> Source<'_> {
+    fn source<'a>(&'a self, words: &'a [u64]) -> Source<'a> {
         Source {
             input: self.input,
             add: self.plan.add.low(),
             q: self.plan.modulus.low(),
             threshold: self.plan.threshold.low(),
-            words: self.draws.carries,
-            words_per_block: self.plan.length,
+            words,
             thresholds: self.draws.thresholds,
             dither: self.draws.dither,
         }
     }
 
     /// Splits the integers whose digits are taken into planes.
-    fn split<L: Planar>(&self, planes: &mut [L]) {
-        let (k, source) = (self.k, self.source());
+    fn split<L: Planar>(&self, words: &[u64], planes: &mut [L]) {
+        let (k, source) = (self.k, self.source(words));
         match self.plan.family {
             Family::Unsigned | Family::Jlp21 => L::split::<PLAIN>(k, &source, planes),
             Family::Balanced | Family::Symmetric => L::split::<CENTRED>(k, &source, planes),
@@ -226,10 +227,10 @@ impl<W: Residue> Tile<'_, W> {
         let n = self.input.len();
         let mut values = self.input;
         if matches!(self.plan.family, Family::Balanced | Family::Symmetric) {
-            dispatch!(self.k, values::<CENTRED>(&self.source(), &mut scratch.values));
+            dispatch!(self.k, values::<CENTRED>(&self.source(&[]), &mut scratch.values));
             values = &scratch.values[..n];
-        } else if self.source().add > 0 {
-            dispatch!(self.k, values::<PLAIN>(&self.source(), &mut scratch.values));
+        } else if self.source(&[]).add > 0 {
+            dispatch!(self.k, values::<PLAIN>(&self.source(&[]), &mut scratch.values));
             values = &scratch.values[..n];
         }
         let job = RowsJob { stride: n, ..self.job(values, rows.stride) };
@@ -238,28 +239,28 @@ impl<W: Residue> Tile<'_, W> {
 
     fn deterministic<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
         let planes: &mut [L] = bytemuck::cast_slice_mut(&mut scratch.planes);
-        self.split(planes);
+        self.split(&[], planes);
         L::digit_rows(self.k, &self.job(planes, rows.stride), rows.tile_rows());
     }
 
-    fn randomised<L: Planar, D: Digit>(&self, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
+    fn randomised<L: Planar, D: Digit>(&self, words: &mut Words<'_>, scratch: &mut Scratch, rows: &mut Rows<'_, D>) {
         let Scratch { values, planes, dithers, carries, .. } = scratch;
         let planes: &mut [L] = bytemuck::cast_slice_mut(planes);
-        self.split(planes);
+        self.split(words.drawn(self.input.len().div_ceil(BLOCK)), planes);
         match self.plan.family {
             Family::Zy22 | Family::DitherQ => {
                 let dithers: &mut [L] = bytemuck::cast_slice_mut(dithers);
                 let input = &self.draws.dither[..self.input.len()];
-                L::split::<PLAIN>(self.k, &Source { input, add: 0, ..self.source() }, dithers);
+                L::split::<PLAIN>(self.k, &Source { input, add: 0, ..self.source(&[]) }, dithers);
                 L::dither_rows(self.k, &self.job(planes, rows.stride), dithers, rows.tile_rows());
             }
             Family::Gmp19 => {
-                dispatch!(self.k, values::<BELOW>(&self.source(), values));
+                dispatch!(self.k, values::<BELOW>(&self.source(&[]), values));
                 self.random_carries(&values[..self.input.len()], carries);
-                self.carried(planes, carries, &[], rows);
+                self.carried(planes, &mut Words::Drawn(carries), &[], rows);
             }
-            Family::Jlp21 => self.carried(planes, self.draws.carries, &self.plan.modulus_digits, rows),
-            _ => self.carried(planes, self.draws.carries, &[], rows),
+            Family::Jlp21 => self.carried(planes, words, &self.plan.modulus_digits, rows),
+            _ => self.carried(planes, words, &[], rows),
         }
     }
 
@@ -270,9 +271,10 @@ impl<W: Residue> Tile<'_, W> {
         let mut padded = [0; BLOCK];
         carries.clear();
         carries.resize(blocks * k, 0);
-        for (block, (values, words)) in values.chunks(BLOCK).zip(carries.chunks_exact_mut(k)).enumerate() {
+        for (block, values) in values.chunks(BLOCK).enumerate() {
             padded[..values.len()].copy_from_slice(values);
-            for (t, word) in words[..k - 1].iter_mut().enumerate() {
+            for t in 0..k - 1 {
+                let word = &mut carries[carry_row(t) * blocks + block];
                 let uniform = &self.draws.dither[(block * (k - 1) + t) * BLOCK..][..BLOCK];
                 let mask = (1 << ((t + 1) as u32 * self.base_bits)) - 1;
                 dispatch!(self.k, below_bits(uniform, BLOCK, &padded, mask, std::slice::from_mut(word)));
@@ -280,8 +282,13 @@ impl<W: Residue> Tile<'_, W> {
         }
     }
 
-    fn carried<L: Planar, D: Digit>(&self, planes: &[L], words: &[u64], subtracted: &[i64], rows: &mut Rows<'_, D>) {
-        let carries = Carries { words, per_block: self.plan.length, subtracted };
-        L::carry_rows(self.k, &self.job(planes, rows.stride), &carries, rows.tile_rows());
+    fn carried<L: Planar, D: Digit>(
+        &self,
+        planes: &[L],
+        words: &mut Words<'_>,
+        subtracted: &[i64],
+        rows: &mut Rows<'_, D>,
+    ) {
+        L::carry_rows(self.k, &self.job(planes, rows.stride), Carries { words, subtracted }, rows.tile_rows());
     }
 }

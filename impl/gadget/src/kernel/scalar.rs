@@ -2,7 +2,7 @@
 
 use super::Rows;
 use crate::digit::Digit;
-use crate::draws::{BLOCK, Draws, TILE};
+use crate::draws::{BLOCK, Draws, SELECT_ROW, TILE, carry_row};
 use crate::family::Family;
 use crate::plan::Plan;
 use crate::residue::Residue;
@@ -11,12 +11,13 @@ use crate::residue::Residue;
 pub(super) fn decompose<W: Residue, D: Digit>(
     plan: &Plan<W>,
     input: &[W],
+    words: &[u64],
     draws: Draws<'_, W>,
     rows: &mut Rows<'_, D>,
 ) {
     let mut values = [W::default(); TILE];
     let values = &mut values[..input.len()];
-    shift(plan, input, draws, values);
+    shift(plan, input, words, draws, values);
     // Both digit extractions leave the quotient in place for the next row.
     if let Some(bits) = plan.base_bits {
         let mask = plan.base - 1;
@@ -25,7 +26,7 @@ pub(super) fn decompose<W: Residue, D: Digit>(
             *value = *value >> bits;
             digit as i64
         };
-        extract(plan, values, draws, rows, split);
+        extract(plan, values, words, draws, rows, split);
     } else {
         let (base, inverse) = (W::from_u128(u128::from(plan.base)), 1.0 / plan.base as f64);
         let split = |value: &mut W| {
@@ -35,22 +36,20 @@ pub(super) fn decompose<W: Residue, D: Digit>(
             *value = quotient;
             digit.low() as i64
         };
-        extract(plan, values, draws, rows, split);
+        extract(plan, values, words, draws, rows, split);
     }
 }
 
 /// Sets `values` to the integers whose digits are taken, without the low digits that are dropped.
 #[inline(always)]
-fn shift<W: Residue>(plan: &Plan<W>, input: &[W], draws: Draws<'_, W>, values: &mut [W]) {
+fn shift<W: Residue>(plan: &Plan<W>, input: &[W], words: &[u64], draws: Draws<'_, W>, values: &mut [W]) {
+    let select = row(words, SELECT_ROW, input.len());
     let (q, zero) = (plan.modulus, W::default());
     for (j, (value, &u)) in values.iter_mut().zip(input).enumerate() {
         let (minus_q, dither) = match plan.family {
             Family::Unsigned | Family::Jlp21 => (false, zero),
             Family::Balanced | Family::Symmetric => (u >= plan.threshold, zero),
-            Family::Jlp24 => {
-                let select = draws.carries[(j / BLOCK + 1) * plan.length - 1];
-                (select >> (j % BLOCK) & 1 == 1, zero)
-            }
+            Family::Jlp24 => (select[j / BLOCK] >> (j % BLOCK) & 1 == 1, zero),
             Family::Gmp19 => (draws.thresholds[j] < u, zero),
             Family::Zy22 => (draws.thresholds[j] < u, draws.dither[j]),
             Family::DitherQ => (u + draws.dither[j] >= q, draws.dither[j]),
@@ -69,6 +68,7 @@ fn shift<W: Residue>(plan: &Plan<W>, input: &[W], draws: Draws<'_, W>, values: &
 fn extract<W: Residue, D: Digit>(
     plan: &Plan<W>,
     values: &mut [W],
+    words: &[u64],
     draws: Draws<'_, W>,
     rows: &mut Rows<'_, D>,
     split: impl Fn(&mut W) -> i64,
@@ -87,7 +87,7 @@ fn extract<W: Residue, D: Digit>(
     if matches!(plan.family, Family::Zy22 | Family::DitherQ) {
         rests.copy_from_slice(&draws.dither[..n]);
     }
-    let mut incoming = [0u64; TILE / BLOCK];
+    let (mut incoming, selected) = ([0u64; TILE / BLOCK], row(words, SELECT_ROW, n));
     for t in 0..plan.length {
         digits_of(t, values, digits);
         let offset = if t < top { plan.offset } else { plan.top_offset };
@@ -101,11 +101,11 @@ fn extract<W: Residue, D: Digit>(
                 let outgoing = match plan.family {
                     _ if t == top => [0; TILE / BLOCK],
                     Family::Gmp19 => random_carries(plan, t, digits, rests, draws.dither),
-                    _ => words(plan, n, t, draws),
+                    _ => row(words, carry_row(t), n),
                 };
                 move_carries(digits, &incoming, &outgoing, plan.base as i64);
                 if plan.family == Family::Jlp21 {
-                    move_carries(digits, &[0; TILE / BLOCK], &words(plan, n, top, draws), plan.modulus_digits[t]);
+                    move_carries(digits, &[0; TILE / BLOCK], &selected, plan.modulus_digits[t]);
                 }
                 incoming = outgoing;
             }
@@ -116,15 +116,13 @@ fn extract<W: Residue, D: Digit>(
     }
 }
 
-/// Word `i` of every block.
-fn words<W>(plan: &Plan<W>, coefficients: usize, i: usize, draws: Draws<'_, W>) -> [u64; TILE / BLOCK] {
-    let mut words = [0; TILE / BLOCK];
-    for (word, block) in
-        words.iter_mut().zip(draws.carries.chunks_exact(plan.length)).take(coefficients.div_ceil(BLOCK))
-    {
-        *word = block[i];
+/// A row of words, zeros where there is none.
+fn row(words: &[u64], row: usize, coefficients: usize) -> [u64; TILE / BLOCK] {
+    let (mut out, blocks) = ([0; TILE / BLOCK], coefficients.div_ceil(BLOCK));
+    if let Some(words) = words.get(row * blocks..(row + 1) * blocks) {
+        out[..blocks].copy_from_slice(words);
     }
-    words
+    out
 }
 
 /// Adds the incoming carries and takes b from the digits that carry.

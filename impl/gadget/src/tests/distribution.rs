@@ -1,7 +1,7 @@
 //! The randomised families have the laws they claim.
 
 use super::laws::{Law, law, length, mean_norm};
-use crate::draws::{BLOCK, Precomputed};
+use crate::draws::{BLOCK, Precomputed, tile};
 use crate::{Coins, Decomposer, Family, Gadget, Residue};
 use ring::{Kernel, Seed};
 
@@ -11,6 +11,13 @@ pub(super) const SMALL: [(i64, i64); 9] =
 
 fn gadget(family: Family, b: i64, q: i64) -> Decomposer<u64> {
     Decomposer::new(family, q as u64, b as u64, 0, Kernel::best()).unwrap()
+}
+
+/// The word of row `row` for coefficient `j` of `n`.
+fn word(n: usize, k: usize, j: usize, row: usize) -> usize {
+    let start = j / tile(n) * tile(n);
+    let blocks = tile(n).min(n - start).div_ceil(BLOCK);
+    start / BLOCK * k + row * blocks + (j - start) / BLOCK
 }
 
 /// The law of the code itself: its digits under every outcome of the coins, weighted.
@@ -43,7 +50,7 @@ fn enumerated(family: Family, b: i64, q: i64, u: i64) -> Law {
                     }
                 }
                 Family::Zy22 | Family::DitherQ => drawn.dither[j] = coin,
-                _ => (0..k).for_each(|i| drawn.carries[j / BLOCK * k + i] |= (coin >> i & 1) << (j % BLOCK)),
+                _ => (0..k).for_each(|i| drawn.carries[word(n, k, j, i)] |= (coin >> i & 1) << (j % BLOCK)),
             }
             j += 1;
         }

@@ -8,7 +8,7 @@ use super::loops::{self, Lane};
 use super::planar::{Carries, RowsJob};
 use super::{Rows, scalar};
 use crate::digit::Digit;
-use crate::draws::{BLOCK, Draws};
+use crate::draws::{BLOCK, Draws, SELECT_ROW, carry_row};
 use crate::plan::{Place, Plan};
 use crate::residue::Residue;
 use std::arch::x86_64::*;
@@ -33,10 +33,11 @@ compiled! {
 pub(super) fn decompose<W: Residue, D: Digit>(
     plan: &Plan<W>,
     input: &[W],
+    words: &[u64],
     draws: Draws<'_, W>,
     rows: &mut Rows<'_, D>,
 ) {
-    scalar::decompose(plan, input, draws, rows);
+    scalar::decompose(plan, input, words, draws, rows);
 }
 
 /// As [`super::fold`].
@@ -198,39 +199,42 @@ macro_rules! row_kernels {
 
         /// Rows of digits with moved carries.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        pub(super) fn $carry_rows<D: Digit>(job: &RowsJob<'_, $lane>, carries: &Carries<'_>, rows: &mut [D]) {
+        pub(super) fn $carry_rows<D: Digit>(job: &RowsJob<'_, $lane>, mut carries: Carries<'_, '_>, rows: &mut [D]) {
             job.check(rows.len());
             carries.check(job);
             let top = job.places.len() - 1;
             let plain = |row: usize, rows: usize| {
                 row + rows <= top && !job.places[row..row + rows].iter().any(|place| place.crosses)
             };
-            // Wide digits take whole rows of stores one after the other: memory is what they wait for.
-            let wide = D::BITS == 64;
-            let mut row = 0;
+            // Where digits are wider than bytes, rows of stores that follow one another are worth more than carries that are
+            // loaded once.
+            let narrow = D::BITS == 8;
+            let (minus, mut row) = (carries.subtracted, 0);
             // SAFETY: `check` saw that planes, words and rows reach as far.
             unsafe {
-                if carries.subtracted.is_empty() {
+                if minus.is_empty() {
                     while row < top {
-                        row += if !wide && plain(row, 2) {
-                            $group::<D, 2, false, false, false>(job, carries, row, rows);
+                        let words = carries.before(job, row + 2);
+                        row += if narrow && plain(row, 2) {
+                            $group::<D, 2, false, false, false>(job, words, minus, row, rows);
                             2
                         } else {
                             match plain(row, 1) {
-                                true => $group::<D, 1, false, false, false>(job, carries, row, rows),
-                                false => $group::<D, 1, false, true, false>(job, carries, row, rows),
+                                true => $group::<D, 1, false, false, false>(job, words, minus, row, rows),
+                                false => $group::<D, 1, false, true, false>(job, words, minus, row, rows),
                             }
                             1
                         };
                     }
-                    $group::<D, 1, false, true, true>(job, carries, top, rows);
+                    $group::<D, 1, false, true, true>(job, carries.before(job, top), minus, top, rows);
                 } else {
                     while row + 4 <= top {
-                        $group::<D, 4, true, true, false>(job, carries, row, rows);
+                        $group::<D, 4, true, true, false>(job, carries.before(job, row + 4), minus, row, rows);
                         row += 4;
                     }
-                    (row..top).for_each(|row| $group::<D, 1, true, true, false>(job, carries, row, rows));
-                    $group::<D, 1, true, true, true>(job, carries, top, rows);
+                    let words = carries.before(job, top);
+                    (row..top).for_each(|row| $group::<D, 1, true, true, false>(job, words, minus, row, rows));
+                    $group::<D, 1, true, true, true>(job, words, minus, top, rows);
                 }
             }
         }
@@ -240,19 +244,20 @@ macro_rules! row_kernels {
         /// top digits.
         ///
         /// # Safety
-        /// `job` and `carries` have been checked against `rows`.
+        /// `job` and the carries have been checked against `rows`.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
         unsafe fn $group<D: Digit, const ROWS: usize, const SUBTRACT: bool, const CROSSES: bool, const TOP: bool>(
             job: &RowsJob<'_, $lane>,
-            carries: &Carries<'_>,
+            words: &[u64],
+            minus: &[i64],
             row: usize,
             rows: &mut [D],
         ) {
             const LANES: usize = 64 / size_of::<$lane>();
-            let (n, last, stride) = (job.coefficients, carries.per_block - 1, job.stride);
+            let (n, stride, blocks) = (job.coefficients, job.stride, job.coefficients.div_ceil(BLOCK));
             let places: [Place; ROWS] = std::array::from_fn(|r| job.places[row + r]);
-            let minus: [i64; ROWS] = std::array::from_fn(|r| carries.subtracted.get(row + r).copied().unwrap_or(0));
+            let minus: [i64; ROWS] = std::array::from_fn(|r| minus.get(row + r).copied().unwrap_or(0));
             let (rows, mut end) = (&mut rows[row * job.row_stride..], MaybeUninit::<[[D; BLOCK]; ROWS]>::uninit());
             // Where no digit of the row crosses, nothing is kept from the other plane.
             let high = places.map(|place| place.plane + usize::from(place.crosses));
@@ -267,17 +272,17 @@ macro_rules! row_kernels {
                     false => (end.as_mut_ptr().cast::<D>(), BLOCK),
                 };
                 for start in (from..to).step_by(BLOCK) {
-                    // SAFETY: `Carries::check` saw a word for every digit of every block, `RowsJob::check` that planes reach to
+                    // SAFETY: `Carries::check` saw a word for every digit and block, `RowsJob::check` that planes reach to
                     // whole blocks and rows to the coefficients.
                     unsafe {
-                        let words = carries.words.as_ptr().add(start / BLOCK * carries.per_block);
+                        let words = words.as_ptr().add(start / BLOCK);
                         for part in (0..BLOCK).step_by(LANES) {
                             let load = |plane: usize| {
                                 _mm512_loadu_si512(job.planes.as_ptr().add(plane * stride + start + part).cast())
                             };
-                            let expand = |i: usize| $expand(*words.add(i).cast::<$mask>().add(part / LANES));
-                            let mut incoming = if row > 0 { expand(row - 1) } else { _mm512_setzero_si512() };
-                            let selected = if SUBTRACT { expand(last) } else { incoming };
+                            let expand = |i: usize| $expand(*words.add(i * blocks).cast::<$mask>().add(part / LANES));
+                            let mut incoming = if row > 0 { expand(carry_row(row - 1)) } else { _mm512_setzero_si512() };
+                            let selected = if SUBTRACT { expand(SELECT_ROW) } else { incoming };
                             for r in 0..ROWS {
                                 let mut digit = $right(load(places[r].plane), right[r]);
                                 if CROSSES {
@@ -290,7 +295,7 @@ macro_rules! row_kernels {
                                     digit = _mm512_and_si512(digit, $set(places[r].exact_mask(<$lane>::BITS) as _));
                                     digit = $minus($minus(digit, incoming), offset);
                                 } else {
-                                    let outgoing = expand(row + r);
+                                    let outgoing = expand(carry_row(row + r));
                                     // The digit's bits from the digit, those above from the carry: d - b where it is set.
                                     let mask = $set(places[r].mask as _);
                                     digit = _mm512_ternarylogic_epi32::<0xca>(mask, digit, outgoing);

@@ -39,9 +39,8 @@ unsafe fn value<const MODE: u8, const WHOLE: bool>(source: &Source<'_>, at: usiz
             _mm512_mask_sub_epi64(sum, minus_q, sum, q)
         }
         SELECTED => {
-            let word = (at / BLOCK + 1) * source.words_per_block - 1;
-            // SAFETY: `Source::check` saw a word for the block; byte i of it is for the coefficients from 8 i on.
-            let minus_q = unsafe { *source.words.as_ptr().add(word).cast::<u8>().add(at % BLOCK / 8) };
+            // SAFETY: `Source::check` saw a word for the block; byte i of all is for the coefficients from 8 i on.
+            let minus_q = unsafe { *source.words.as_ptr().cast::<u8>().add(at / 8) };
             _mm512_mask_sub_epi64(sum, minus_q, sum, q)
         }
         _ => {
