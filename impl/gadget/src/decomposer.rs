@@ -105,7 +105,13 @@ impl<W: Residue> Decomposer<W> {
         let tile = tile(input.len());
         for (i, part) in input.chunks(tile).enumerate() {
             let rows = Rows { digits, stride: input.len(), start: i * tile };
-            kernel::decompose(self.kernel, &self.plan, part, drawn.fresh(self.kernel, &self.plan, part.len(), coins), rows);
+            kernel::decompose(
+                self.kernel,
+                &self.plan,
+                part,
+                drawn.fresh(self.kernel, &self.plan, part.len(), coins),
+                rows,
+            );
         }
         *W::spare(coins) = drawn;
     }

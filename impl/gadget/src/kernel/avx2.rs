@@ -149,7 +149,7 @@ unsafe fn widen<L: Lane, D: Digit>(narrow: &[L], out: *mut D) {
 }
 
 macro_rules! row_kernels {
-    ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $digit:ident, $group:ident, $put:ident, $lane:ty, $mask:ty,
+    ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $digit:ident, $row:ident, $group:ident, $put:ident, $lane:ty, $mask:ty,
      $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
         /// Digits `at` and following at `place`. The bits above them are anything.
         ///
@@ -200,25 +200,12 @@ macro_rules! row_kernels {
         /// As the portable one.
         #[target_feature(enable = "avx2")]
         pub(super) fn $digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
-            const LANES: usize = 32 / size_of::<$lane>();
             job.check(rows.len());
-            let n = job.coefficients;
-            for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
-                let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(*offset as _));
-                let out = rows[r * job.row_stride..].as_mut_ptr();
-                // SAFETY: `check` saw that planes reach as far as whole blocks of the row, and the row as far as `n`.
-                let each = |at: usize, left: usize| unsafe {
-                    let digit = _mm256_and_si256($digit(job.planes, job.stride, *place, at), mask);
-                    $put($minus(digit, offset), out.add(at), left);
-                };
-                let fours = n / (4 * LANES) * (4 * LANES);
-                for at in (0..fours).step_by(4 * LANES) {
-                    for r in 0..4 {
-                        each(at + r * LANES, usize::MAX);
-                    }
-                }
-                for at in (fours..n).step_by(LANES) {
-                    each(at, n - at);
+            for r in 0..job.places.len() {
+                // SAFETY: the job was checked.
+                match job.places[r].crosses {
+                    true => unsafe { $row::<D, true, false>(job, &[], r, rows) },
+                    false => unsafe { $row::<D, false, false>(job, &[], r, rows) },
                 }
             }
         }
@@ -226,28 +213,64 @@ macro_rules! row_kernels {
         /// As the portable one.
         #[target_feature(enable = "avx2")]
         pub(super) fn $dither_rows<D: Digit>(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [D]) {
-            const LANES: usize = 32 / size_of::<$lane>();
             job.check(rows.len());
             assert!(dithers.len() >= job.planes.len());
-            let n = job.coefficients;
-            for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
-                let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(*offset as _));
-                let out = rows[r * job.row_stride..].as_mut_ptr();
-                // SAFETY: as in the rows of plain digits, and the dithers' planes are as many.
-                let each = |at: usize, left: usize| unsafe {
-                    let value = _mm256_and_si256($digit(job.planes, job.stride, *place, at), mask);
-                    let dither = _mm256_and_si256($digit(dithers, job.stride, *place, at), mask);
-                    $put($minus($minus(value, dither), offset), out.add(at), left);
-                };
-                let fours = n / (4 * LANES) * (4 * LANES);
-                for at in (0..fours).step_by(4 * LANES) {
-                    for r in 0..4 {
-                        each(at + r * LANES, usize::MAX);
-                    }
+            for r in 0..job.places.len() {
+                // SAFETY: the job was checked, and the dithers' planes are as many.
+                match job.places[r].crosses {
+                    true => unsafe { $row::<D, true, true>(job, dithers, r, rows) },
+                    false => unsafe { $row::<D, false, true>(job, dithers, r, rows) },
                 }
-                for at in (fours..n).step_by(LANES) {
-                    each(at, n - at);
+            }
+        }
+
+        /// Row `r` of digits, less those of the dithers if `DITHERED`; `CROSSES` as its place says.
+        ///
+        /// # Safety
+        /// `job` has been checked against `rows`, and if `DITHERED` the planes of the dithers are as many.
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        unsafe fn $row<D: Digit, const CROSSES: bool, const DITHERED: bool>(
+            job: &RowsJob<'_, $lane>,
+            dithers: &[$lane],
+            r: usize,
+            rows: &mut [D],
+        ) {
+            const LANES: usize = 32 / size_of::<$lane>();
+            let (n, place) = (job.coefficients, job.places[r]);
+            let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(job.offsets[r] as _));
+            let right = _mm_cvtsi64_si128(place.shift.into());
+            let left = _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into());
+            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            let keep = $set((<$lane>::MAX >> place.shift) as _);
+            let start = place.plane * job.stride;
+            // SAFETY: `check` saw that planes reach as far as whole blocks of the row.
+            let digit = |planes: *const $lane, at: usize| unsafe {
+                let low = $right(_mm256_loadu_si256(planes.add(start + at).cast()), right);
+                if CROSSES {
+                    let high = $left(_mm256_loadu_si256(planes.add(start + job.stride + at).cast()), left);
+                    _mm256_and_si256(select(keep, low, high), mask)
+                } else {
+                    _mm256_and_si256(low, mask)
                 }
+            };
+            let out = rows[r * job.row_stride..].as_mut_ptr();
+            // SAFETY: `check` saw that the row reaches as far as `n`.
+            let each = |at: usize, left: usize| unsafe {
+                let mut digits = digit(job.planes.as_ptr(), at);
+                if DITHERED {
+                    digits = $minus(digits, digit(dithers.as_ptr(), at));
+                }
+                $put($minus(digits, offset), out.add(at), left);
+            };
+            let fours = n / (4 * LANES) * (4 * LANES);
+            for at in (0..fours).step_by(4 * LANES) {
+                for r in 0..4 {
+                    each(at + r * LANES, usize::MAX);
+                }
+            }
+            for at in (fours..n).step_by(LANES) {
+                each(at, n - at);
             }
         }
 
@@ -336,6 +359,7 @@ row_kernels!(
     dither_rows8,
     carry_rows8,
     digit8,
+    row8,
     group8,
     put8,
     u8,
@@ -351,6 +375,7 @@ row_kernels!(
     dither_rows16,
     carry_rows16,
     digit16,
+    row16,
     group16,
     put16,
     u16,
@@ -366,6 +391,7 @@ row_kernels!(
     dither_rows32,
     carry_rows32,
     digit32,
+    row32,
     group32,
     put32,
     u32,

@@ -78,12 +78,7 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
 }
 
 /// The digits of the lesser of u and q - u, negated where that is q - u.
-fn symmetric<W: Residue, D: Digit>(
-    kernel: Checked,
-    plan: &Plan<W>,
-    input: &[W],
-    mut rows: Rows<'_, D>,
-) {
+fn symmetric<W: Residue, D: Digit>(kernel: Checked, plan: &Plan<W>, input: &[W], mut rows: Rows<'_, D>) {
     let n = input.len();
     let (mut folded, mut signs) = ([W::default(); TILE], [0i8; TILE]);
     let (folded, signs) = (&mut folded[..n], &mut signs[..n]);

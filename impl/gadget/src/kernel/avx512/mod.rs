@@ -97,30 +97,8 @@ unsafe fn widen<L: Lane, D: Digit>(lanes: __m512i, out: *mut D) {
 }
 
 macro_rules! row_kernels {
-    ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $digit:ident, $group:ident, $put:ident, $lane:ty, $mask:ty,
+    ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $row:ident, $group:ident, $put:ident, $lane:ty, $mask:ty,
      $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
-        /// Digits `at` and following at `place`. The bits above them are anything.
-        ///
-        /// # Safety
-        /// The planes that the place names reach a register beyond `at`.
-        #[inline]
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        unsafe fn $digit(planes: &[$lane], stride: usize, place: Place, at: usize) -> __m512i {
-            let load = |plane: usize| {
-                // SAFETY: the caller's promise.
-                unsafe { _mm512_loadu_si512(planes.as_ptr().add(plane * stride + at).cast()) }
-            };
-            let low = $right(load(place.plane), _mm_cvtsi64_si128(place.shift.into()));
-            // Bits that shifts bring from a neighbouring byte are no part of either half.
-            let keep = $set((<$lane>::MAX >> place.shift) as _);
-            if place.crosses {
-                let high = $left(load(place.plane + 1), _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into()));
-                _mm512_ternarylogic_epi32::<0xca>(keep, low, high)
-            } else {
-                low
-            }
-        }
-
         /// Writes the first `left` lanes, or all, as digits.
         ///
         /// # Safety
@@ -146,25 +124,12 @@ macro_rules! row_kernels {
         /// As the portable one.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
         pub(super) fn $digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
-            const LANES: usize = 64 / size_of::<$lane>();
             job.check(rows.len());
-            let n = job.coefficients;
-            for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
-                let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(*offset as _));
-                let out = rows[r * job.row_stride..].as_mut_ptr();
-                // SAFETY: `check` saw that planes reach as far as whole blocks of the row, and the row as far as `n`.
-                let each = |at: usize, left: usize| unsafe {
-                    let digit = _mm512_and_si512($digit(job.planes, job.stride, *place, at), mask);
-                    $put($minus(digit, offset), out.add(at), left);
-                };
-                let fours = n / (4 * LANES) * (4 * LANES);
-                for at in (0..fours).step_by(4 * LANES) {
-                    for r in 0..4 {
-                        each(at + r * LANES, usize::MAX);
-                    }
-                }
-                for at in (fours..n).step_by(LANES) {
-                    each(at, n - at);
+            for r in 0..job.places.len() {
+                // SAFETY: the job was checked.
+                match job.places[r].crosses {
+                    true => unsafe { $row::<D, true, false>(job, &[], r, rows) },
+                    false => unsafe { $row::<D, false, false>(job, &[], r, rows) },
                 }
             }
         }
@@ -172,28 +137,64 @@ macro_rules! row_kernels {
         /// As the portable one.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
         pub(super) fn $dither_rows<D: Digit>(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [D]) {
-            const LANES: usize = 64 / size_of::<$lane>();
             job.check(rows.len());
             assert!(dithers.len() >= job.planes.len());
-            let n = job.coefficients;
-            for (r, (place, offset)) in job.places.iter().zip(job.offsets).enumerate() {
-                let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(*offset as _));
-                let out = rows[r * job.row_stride..].as_mut_ptr();
-                // SAFETY: as in the rows of plain digits, and the dithers' planes are as many.
-                let each = |at: usize, left: usize| unsafe {
-                    let value = _mm512_and_si512($digit(job.planes, job.stride, *place, at), mask);
-                    let dither = _mm512_and_si512($digit(dithers, job.stride, *place, at), mask);
-                    $put($minus($minus(value, dither), offset), out.add(at), left);
-                };
-                let fours = n / (4 * LANES) * (4 * LANES);
-                for at in (0..fours).step_by(4 * LANES) {
-                    for r in 0..4 {
-                        each(at + r * LANES, usize::MAX);
-                    }
+            for r in 0..job.places.len() {
+                // SAFETY: the job was checked, and the dithers' planes are as many.
+                match job.places[r].crosses {
+                    true => unsafe { $row::<D, true, true>(job, dithers, r, rows) },
+                    false => unsafe { $row::<D, false, true>(job, dithers, r, rows) },
                 }
-                for at in (fours..n).step_by(LANES) {
-                    each(at, n - at);
+            }
+        }
+
+        /// Row `r` of digits, less those of the dithers if `DITHERED`; `CROSSES` as its place says.
+        ///
+        /// # Safety
+        /// `job` has been checked against `rows`, and if `DITHERED` the planes of the dithers are as many.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
+        unsafe fn $row<D: Digit, const CROSSES: bool, const DITHERED: bool>(
+            job: &RowsJob<'_, $lane>,
+            dithers: &[$lane],
+            r: usize,
+            rows: &mut [D],
+        ) {
+            const LANES: usize = 64 / size_of::<$lane>();
+            let (n, place) = (job.coefficients, job.places[r]);
+            let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(job.offsets[r] as _));
+            let right = _mm_cvtsi64_si128(place.shift.into());
+            let left = _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into());
+            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            let keep = $set((<$lane>::MAX >> place.shift) as _);
+            let start = place.plane * job.stride;
+            // SAFETY: `check` saw that planes reach as far as whole blocks of the row.
+            let digit = |planes: *const $lane, at: usize| unsafe {
+                let low = $right(_mm512_loadu_si512(planes.add(start + at).cast()), right);
+                if CROSSES {
+                    let high = $left(_mm512_loadu_si512(planes.add(start + job.stride + at).cast()), left);
+                    _mm512_and_si512(_mm512_ternarylogic_epi32::<0xca>(keep, low, high), mask)
+                } else {
+                    _mm512_and_si512(low, mask)
                 }
+            };
+            let out = rows[r * job.row_stride..].as_mut_ptr();
+            // SAFETY: `check` saw that the row reaches as far as `n`.
+            let each = |at: usize, left: usize| unsafe {
+                let mut digits = digit(job.planes.as_ptr(), at);
+                if DITHERED {
+                    digits = $minus(digits, digit(dithers.as_ptr(), at));
+                }
+                $put($minus(digits, offset), out.add(at), left);
+            };
+            let fours = n / (4 * LANES) * (4 * LANES);
+            for at in (0..fours).step_by(4 * LANES) {
+                for r in 0..4 {
+                    each(at + r * LANES, usize::MAX);
+                }
+            }
+            for at in (fours..n).step_by(LANES) {
+                each(at, n - at);
             }
         }
 
@@ -206,9 +207,9 @@ macro_rules! row_kernels {
             let plain = |row: usize, rows: usize| {
                 row + rows <= top && !job.places[row..row + rows].iter().any(|place| place.crosses)
             };
-            // Where digits are wider than bytes, rows of stores that follow one another are worth more than carries that are
-            // loaded once.
-            let narrow = D::BITS == 8;
+            // Where digits are wider than lanes, whole rows of stores one after the other are worth more than carries that are loaded
+            // once.
+            let narrow = D::BITS == <$lane>::BITS;
             let (minus, mut row) = (carries.subtracted, 0);
             // SAFETY: `check` saw that planes, words and rows reach as far.
             unsafe {
@@ -281,7 +282,8 @@ macro_rules! row_kernels {
                                 _mm512_loadu_si512(job.planes.as_ptr().add(plane * stride + start + part).cast())
                             };
                             let expand = |i: usize| $expand(*words.add(i * blocks).cast::<$mask>().add(part / LANES));
-                            let mut incoming = if row > 0 { expand(carry_row(row - 1)) } else { _mm512_setzero_si512() };
+                            let mut incoming =
+                                if row > 0 { expand(carry_row(row - 1)) } else { _mm512_setzero_si512() };
                             let selected = if SUBTRACT { expand(SELECT_ROW) } else { incoming };
                             for r in 0..ROWS {
                                 let mut digit = $right(load(places[r].plane), right[r]);
@@ -325,7 +327,7 @@ row_kernels!(
     digit_rows8,
     dither_rows8,
     carry_rows8,
-    digit8,
+    row8,
     group8,
     put8,
     u8,
@@ -340,7 +342,7 @@ row_kernels!(
     digit_rows16,
     dither_rows16,
     carry_rows16,
-    digit16,
+    row16,
     group16,
     put16,
     u16,
@@ -355,7 +357,7 @@ row_kernels!(
     digit_rows32,
     dither_rows32,
     carry_rows32,
-    digit32,
+    row32,
     group32,
     put32,
     u32,
