@@ -7,6 +7,7 @@ use crate::draws::{BLOCK, SELECT_ROW, carry_row};
 use crate::plan::Place;
 use crate::residue::Residue;
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
 
 macro_rules! compiled {
     ($($(#[$doc:meta])* $name:ident $(<$($generic:ident: $bound:path),*>)? ($($argument:ident: $type:ty),*);)*) => {$(
@@ -36,6 +37,8 @@ compiled_by_mode! {
 
 compiled! {
     digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]);
+    fold<W: Residue>(q: W, input: &[W], folded: &mut [MaybeUninit<W>], signs: &mut [i8]);
+    negate<D: Digit>(signs: &[i8], digits: &mut [D]);
     below_bits(uniform: &[u64], stride: usize, values: &[u64], mask: u64, bits: &mut [u64]);
 }
 
@@ -70,18 +73,6 @@ fn expand16(bits: u16) -> __m256i {
 fn expand32(bits: u8) -> __m256i {
     let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits.into()), bit), bit)
-}
-
-/// As [`super::fold`].
-#[target_feature(enable = "avx2")]
-pub(super) fn fold<W: Residue>(q: W, input: &[W], folded: &mut [W], signs: &mut [i8]) {
-    super::fold(q, input, folded, signs);
-}
-
-/// As [`super::negate`].
-#[target_feature(enable = "avx2")]
-pub(super) fn negate<D: Digit>(signs: &[i8], digits: &mut [D]) {
-    super::negate(signs, digits);
 }
 
 /// Stores one value all over.

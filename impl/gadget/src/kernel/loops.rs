@@ -1,6 +1,7 @@
 //! Loops the compiler vectorises by itself: the same source for every path, compiled with the path's instructions.
 
 use super::planar::RowsJob;
+pub(super) use super::scalar::{decompose, fold, negate};
 use crate::digit::Digit;
 use crate::draws::BLOCK;
 use crate::plan::Place;

@@ -16,6 +16,7 @@ use crate::family::Family;
 use crate::plan::Plan;
 use crate::residue::Residue;
 use ring::{Kernel, KernelError};
+use std::mem::MaybeUninit;
 
 /// A kernel the processor was seen to support.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +81,7 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
 /// The digits of the lesser of u and q - u, negated where that is q - u.
 fn symmetric<W: Residue, D: Digit>(kernel: Checked, plan: &Plan<W>, input: &[W], mut rows: Rows<'_, D>) {
     let n = input.len();
-    let (mut folded, mut signs) = ([W::default(); TILE], [0i8; TILE]);
+    let (mut folded, mut signs) = ([const { MaybeUninit::uninit() }; TILE], [0i8; TILE]);
     let (folded, signs) = (&mut folded[..n], &mut signs[..n]);
     match kernel.0 {
         // SAFETY: a `Checked` kernel exists only if the processor has its features.
@@ -89,8 +90,10 @@ fn symmetric<W: Residue, D: Digit>(kernel: Checked, plan: &Plan<W>, input: &[W],
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx2 => unsafe { avx2::fold(plan.modulus, input, folded, signs) },
-        _ => fold(plan.modulus, input, folded, signs),
+        _ => scalar::fold(plan.modulus, input, folded, signs),
     }
+    // SAFETY: `fold` wrote as many values as the input and `folded` have.
+    let folded = unsafe { std::slice::from_raw_parts(folded.as_ptr().cast::<W>(), n) };
     let none = Draws { thresholds: &[], dither: &[] };
     by_path(kernel, plan, folded, &mut Words::Drawn(&[]), none, &mut rows);
     for t in 0..plan.length {
@@ -102,28 +105,8 @@ fn symmetric<W: Residue, D: Digit>(kernel: Checked, plan: &Plan<W>, input: &[W],
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2 => unsafe { avx2::negate(signs, digits) },
-            _ => negate(signs, digits),
+            _ => scalar::negate(signs, digits),
         }
-    }
-}
-
-/// Replaces u above q / 2 by q - u, and says where: -1 there, else 0.
-#[inline(always)]
-fn fold<W: Residue>(q: W, input: &[W], folded: &mut [W], signs: &mut [i8]) {
-    let half = q >> 1;
-    for ((&u, folded), sign) in input.iter().zip(folded).zip(signs) {
-        let above = u > half;
-        *folded = if above { q - u } else { u };
-        *sign = -i8::from(above);
-    }
-}
-
-/// Negates the digits whose sign is -1.
-#[inline(always)]
-fn negate<D: Digit>(signs: &[i8], digits: &mut [D]) {
-    for (digit, &sign) in digits.iter_mut().zip(signs) {
-        let sign = i64::from(sign);
-        *digit = D::from_i64((digit.to_i64() ^ sign) - sign);
     }
 }
 

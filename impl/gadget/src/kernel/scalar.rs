@@ -6,6 +6,7 @@ use crate::draws::{BLOCK, Draws, SELECT_ROW, TILE, carry_row};
 use crate::family::Family;
 use crate::plan::Plan;
 use crate::residue::Residue;
+use std::mem::MaybeUninit;
 
 #[inline(always)]
 pub(super) fn decompose<W: Residue, D: Digit>(
@@ -37,6 +38,26 @@ pub(super) fn decompose<W: Residue, D: Digit>(
             digit.low() as i64
         };
         extract(plan, values, words, draws, rows, split);
+    }
+}
+
+/// Replaces u above q / 2 by q - u, and says where: -1 there, else 0. Writes as many values as there are in the shortest.
+#[inline(always)]
+pub(super) fn fold<W: Residue>(q: W, input: &[W], folded: &mut [MaybeUninit<W>], signs: &mut [i8]) {
+    let half = q >> 1;
+    for ((&u, folded), sign) in input.iter().zip(folded).zip(signs) {
+        let above = u > half;
+        folded.write(if above { q - u } else { u });
+        *sign = -i8::from(above);
+    }
+}
+
+/// Negates the digits whose sign is -1.
+#[inline(always)]
+pub(super) fn negate<D: Digit>(signs: &[i8], digits: &mut [D]) {
+    for (digit, &sign) in digits.iter_mut().zip(signs) {
+        let sign = i64::from(sign);
+        *digit = D::from_i64((digit.to_i64() ^ sign) - sign);
     }
 }
 

@@ -17,8 +17,8 @@ use std::arch::x86_64::*;
 const COLUMNS: usize = 4;
 
 /// Lines ahead that are asked for; 0 for none. Medians of products of 0.5 and 1 GiB against the bandwidth probe: Granite Rapids reads at 82 %
-/// with 48 and 70 % without, Zen 5 (probed at 43 GB/s) at 74 % with 28, 62 % with 48 and 51 % without, Ice Lake at 70 % with 48 and 80 %
-/// without. FP16 is on Intel's processors from Sapphire Rapids on, BF16 on AMD's from Zen 4 on.
+/// with 48 and 70 % without, Zen 5 (probed at 43 GB/s) at 74 % with 28, 62 % with 48 and 51 % without, Ice Lake at 82 % without and 69 to
+/// 75 % with lines some KiB ahead. FP16 is on Intel's processors from Sapphire Rapids on, BF16 on AMD's from Zen 4 on.
 fn lines_ahead() -> usize {
     // Looked up in a cached word: a part of a tile takes a thousand times as long.
     match (is_x86_feature_detected!("avx512fp16"), is_x86_feature_detected!("avx512bf16")) {

@@ -4,9 +4,9 @@ mod planes;
 
 pub(super) use planes::{below_bits, keep_below, planes8, planes16, planes32, values};
 
+use super::Rows;
 use super::loops::{self, Lane};
 use super::planar::{Carries, RowsJob};
-use super::{Rows, scalar};
 use crate::digit::Digit;
 use crate::draws::{BLOCK, Draws, SELECT_ROW, carry_row};
 use crate::plan::{Place, Plan};
@@ -26,30 +26,9 @@ macro_rules! compiled {
 
 compiled! {
     digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]);
-}
-
-/// As [`scalar::decompose`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) fn decompose<W: Residue, D: Digit>(
-    plan: &Plan<W>,
-    input: &[W],
-    words: &[u64],
-    draws: Draws<'_, W>,
-    rows: &mut Rows<'_, D>,
-) {
-    scalar::decompose(plan, input, words, draws, rows);
-}
-
-/// As [`super::fold`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) fn fold<W: Residue>(q: W, input: &[W], folded: &mut [W], signs: &mut [i8]) {
-    super::fold(q, input, folded, signs);
-}
-
-/// As [`super::negate`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-pub(super) fn negate<D: Digit>(signs: &[i8], digits: &mut [D]) {
-    super::negate(signs, digits);
+    fold<W: Residue>(q: W, input: &[W], folded: &mut [MaybeUninit<W>], signs: &mut [i8]);
+    negate<D: Digit>(signs: &[i8], digits: &mut [D]);
+    decompose<W: Residue, D: Digit>(plan: &Plan<W>, input: &[W], words: &[u64], draws: Draws<'_, W>, rows: &mut Rows<'_, D>);
 }
 
 /// Stores one value all over.

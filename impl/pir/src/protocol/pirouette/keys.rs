@@ -87,7 +87,7 @@ impl Secrets {
         let rng = &mut context.rng;
         let error = gaussian(params.rlwe.error)?;
         let mut masks = Masks::new(fresh_seed(rng));
-        let gadget = |gadget: &super::params::BalancedGadget| gadget.of(ring).map_err(internal);
+        let gadget = |gadget: &super::params::SymmetricGadget| gadget.of(ring).map_err(internal);
         let (shape, rotating) = (params.shape(), gadget(&params.rotation)?);
         let rotation = SeededBlindRotationKey::new(shape, &self.small, &self.ring, &rotating, &error, &mut masks, rng);
         let rotation = rotation.map_err(internal)?.to_bytes(ring);
@@ -205,7 +205,7 @@ impl ServerKeys {
             return Err(Error::message(FINGERPRINT, "the keys are of other parameters than the server's."));
         }
         let refuse = |name: &'static str| move |e: LatticeError| Error::message(name, e.to_string());
-        let gadget = |gadget: &super::params::BalancedGadget| gadget.of(ring).map_err(internal);
+        let gadget = |gadget: &super::params::SymmetricGadget| gadget.of(ring).map_err(internal);
         let rotating = gadget(&params.rotation)?;
         let rotation = {
             let message = payload(ROTATION)?;

@@ -136,7 +136,7 @@ pub struct ResponseLiteral {
 
 /// A checked gadget of symmetric digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BalancedGadget {
+pub struct SymmetricGadget {
     /// log2 of the base.
     pub base_log2: u32,
     /// Low digits that are left out.
@@ -145,7 +145,7 @@ pub struct BalancedGadget {
     pub length: usize,
 }
 
-impl BalancedGadget {
+impl SymmetricGadget {
     /// The gadget for that ring; `key` is the table it stands in.
     pub(super) fn try_new(key: &str, literal: GadgetLiteral, ring: &Arc<Ring<u32>>) -> Result<Self> {
         let GadgetLiteral { base_log2, dropped } = literal;
@@ -205,13 +205,13 @@ pub struct Params<F> {
     /// Form of blind rotations.
     pub form: Form,
     /// Gadget of the blind-rotation key.
-    pub rotation: BalancedGadget,
+    pub rotation: SymmetricGadget,
     /// Gadget of the automorphism keys.
-    pub automorphism: BalancedGadget,
+    pub automorphism: SymmetricGadget,
     /// Gadget of the squaring key.
-    pub squaring: BalancedGadget,
+    pub squaring: SymmetricGadget,
     /// Gadget of the index's RGSW encryptions.
-    pub rgsw: BalancedGadget,
+    pub rgsw: SymmetricGadget,
     /// Coefficients between the rows of the accumulator of LWE to RGSW.
     pub spacing: usize,
     /// Layout.
@@ -414,18 +414,18 @@ impl<F: QueryForm> ParameterSet for Params<F> {
                 return Err(Error::value("blind_rotation.bits_per_step", format!("{bits_per_step}: write 1 or 2.")));
             }
         };
-        let rotation = BalancedGadget::try_new("blind_rotation", GadgetLiteral { base_log2, dropped }, &ring)?;
+        let rotation = SymmetricGadget::try_new("blind_rotation", GadgetLiteral { base_log2, dropped }, &ring)?;
         let database = database(layout)?;
         let RgswLiteral { base_log2, dropped, spacing } = rgsw;
-        let rgsw = BalancedGadget::try_new("rgsw", GadgetLiteral { base_log2, dropped }, &ring)?;
+        let rgsw = SymmetricGadget::try_new("rgsw", GadgetLiteral { base_log2, dropped }, &ring)?;
         Ok(Self {
             source,
             dimension: lwe.dimension as usize,
             small_secret: lwe.secret,
             form,
             rotation,
-            automorphism: BalancedGadget::try_new("automorphism", automorphism, &ring)?,
-            squaring: BalancedGadget::try_new("squaring", squaring, &ring)?,
+            automorphism: SymmetricGadget::try_new("automorphism", automorphism, &ring)?,
+            squaring: SymmetricGadget::try_new("squaring", squaring, &ring)?,
             spacing: checked_spacing(spacing, rgsw.length, rlwe.degree)?,
             rgsw,
             response: response_params(&response, &ring, database.plain_modulus())?,

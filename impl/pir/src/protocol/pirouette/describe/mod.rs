@@ -13,7 +13,7 @@ use serde_json::json;
 use super::encrypted;
 use super::form::Selecting;
 use super::keys::{self, lwe_modulus};
-use super::params::{BalancedGadget, Params};
+use super::params::{Params, SymmetricGadget};
 use super::query::{Encryption, QuerySeed, SeedUse};
 use super::server::{CELLS, TREE_BITS};
 use super::trace::index_bits;
@@ -102,7 +102,7 @@ impl<F: Selecting> Described<'_, F> {
         let [p, q] = rlwe.primes;
         let first_modulus = if database.moduli == 1 { p.to_string() } else { format!("{p} * {q}") };
         let mut all = self.layout.describe(database.moduli);
-        let gadget = |gadget: &BalancedGadget| gadget.describe();
+        let gadget = |gadget: &SymmetricGadget| gadget.describe();
         let (from_base, length) = (base.ilog2(), self.responder.length());
         all.extend(operations(json!({
             "degree": rlwe.degree,
