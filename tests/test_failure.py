@@ -16,7 +16,7 @@ from pirlab_figures import failure, failure_plot, primitives
 
 COMMON = {"n": 1024, "modulus": "268369921*249561089", "dimension": 256, "form": "joint", "family": "balanced"}
 COMMON |= {"secret": "ternary", "stddev": 3.2, "rotation_base": 1 << 19, "trials": 1024, "batch": 16}
-RGSW = {"decision": "rgsw", "limit": 32, "input_modulus": "1048576", "input_stddev": 8715.0}
+RGSW = {"decision": "rgsw", "limit": 32, "input_modulus": "1048576", "input_stddev": 8715.0, "trace_base": 256}
 DIGITS = {"limit": 64, "low": 14, "digit_bits": 4, "switch_modulus": "1048576", "switch_base": 16}
 BITS = DIGITS | {"decision": "bits", "digits": 1, "switch_stddev": 3.2, "input_stddev": 2811.0}
 FLOOR = DIGITS | {"decision": "floor", "digits": 2, "switch_stddev": 3.2, "input_stddev": 2801.0}
@@ -62,6 +62,17 @@ def test_the_input_of_a_conversion_by_simulation():
     errors = body - np.sum(rounded * z, axis=1)
     _, stages = predicted(RGSW | {"dimension": dimension, "input_stddev": 3000.0})
     assert np.mean(errors**2) == pytest.approx(stages["input"]["variance"], rel=1 / 16)
+
+
+def test_rows_of_small_weight_are_no_decision():
+    """At full size the noise of a row comes near a quarter of the least weight, 4^14: no part of the failure rate."""
+    full = {"n": 2048, "modulus": "268369921*67104769", "dimension": 760, "stddev": 5.66, "rotation_base": 2048}
+    full |= {"family": "symmetric", "rotation_dropped": 1, "limit": 64, "input_stddev": 8736.0, "trace_base": 16}
+    _, stages = predicted(RGSW | full)
+    assert stages["row"]["stddev"] == pytest.approx(1.92e7, rel=0.02), "as 2^14 conversions have measured it"
+    assert 4**14 / 4 / stages["row"]["stddev"] < 4
+    assert stages["decision"]["log2_failure"] == pytest.approx(-4, abs=0.02)
+    assert "row" not in predicted(BITS)[1]
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.5, 0.99])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,26 @@ class FloorInputs(NamedTuple):
     shared: Noise
 
 
+def _rotated(s: Settings) -> Noise:
+    """A rotation's accumulator."""
+    gadget = GadgetNoise.of(s["family"], s.modulus, int(s["rotation_base"]), int(s.values.get("rotation_dropped", 0)))
+    joint = s.one_of("form", ("cmux", "joint")) == "joint"
+    return circuit.blind_rotation(int(s["dimension"]), s.n, gadget, s.fresh, s.secret(s.n), joint)
+
+
+def _rgsw_row(s: Settings) -> Stage:
+    """The constant coefficient of a row of a right conversion: noise, no decision, however small the row's weight."""
+    gadget = GadgetNoise.of(s["family"], s.modulus, int(s["trace_base"]))
+    switch = lattice.rlwe_key_switch(s.n, gadget, s.fresh, s.secret(s.n))
+    return Stage(
+        name="row",
+        formula="V_rotation + (n^2 - 1)/3 V_ks",
+        source="Pirouette Thms A.5 and A.12, mended",
+        noise=lattice.trace(log2(s.n), switch, _rotated(s)).kept,
+        common_share=float(np.divide(gadget.mean, gadget.square)),
+    )
+
+
 def _floor_inputs(s: Settings) -> list[FloorInputs]:
     """Of digit 0, 1, ...: digit k begins at bit `low` + k `digit_bits`.
 
@@ -36,10 +57,7 @@ def _floor_inputs(s: Settings) -> list[FloorInputs]:
     message's.
     """
     q, low, bits, digits = s.modulus, int(s["low"]), int(s["digit_bits"]), int(s["digits"])
-    gadget = GadgetNoise.of(s["family"], q, int(s["rotation_base"]), int(s.values.get("rotation_dropped", 0)))
-    joint = s.one_of("form", ("cmux", "joint")) == "joint"
-    rotated = circuit.blind_rotation(int(s["dimension"]), s.n, gadget, s.fresh, s.secret(s.n), joint)
-    kept = lattice.modulus_switch(s.n, q, 2 ** (low + bits * digits), s.secret(s.n), rotated)
+    kept = lattice.modulus_switch(s.n, q, 2 ** (low + bits * digits), s.secret(s.n), _rotated(s))
     noise, inputs = lattice.fresh(s["input_stddev"]), []
     for k in range(digits):
         end = 2 ** (low + bits * (k + 1))
@@ -109,4 +127,5 @@ def failure_stages(s: Settings) -> list[Stage]:
             decision=Decision(limit, {"decisions of a trial": counts.sum()}, counts),
         ),
         Stage(name="input", formula=formula, source=source, noise=seen, common_share=common),
+        *([_rgsw_row(s)] if decision == "rgsw" else []),
     ]

@@ -219,6 +219,20 @@ fn decisions_fail_where_their_errors_are_large_and_nowhere_else() {
 }
 
 #[test]
+fn noise_of_rows_is_no_failure() {
+    // Four digits more than above are kept: the rotation's noise, 7e6, then exceeds a quarter of the least weight, 2^24.
+    for stddev in [40.0, 600.0] {
+        let out = failures(&failing("rgsw", json!({"dropped": 6, "input_stddev": stddev})));
+        assert_eq!((out.correct.compared, out.correct.right), (192, 192), "{stddev}");
+        let counted = out.failures["decision"].failures;
+        assert_eq!(counted > 0, stddev > 40.0, "{counted}");
+        let rows = out.noise["row"];
+        assert_eq!(rows.samples, 8 * (192 - counted));
+        assert!(rows.max >= f64::from(1 << 22) && rows.variance.sqrt() < f64::from(1 << 24), "{rows:?}");
+    }
+}
+
+#[test]
 fn failure_experiments_refuse_useless_settings() {
     let refused = |decision: &str, more: Value| Failure.describe(&failing(decision, more)).unwrap_err().key;
     assert_eq!(refused("rgsw", json!({"low": 3})), "low");

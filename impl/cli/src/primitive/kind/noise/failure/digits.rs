@@ -120,7 +120,11 @@ impl<W: Word> Trials for Decompositions<W> {
             Decision::Digit => inputs.iter().map(|input| self.digits(input)).collect::<Result<_, _>>()?,
             Decision::Bits | Decision::Rgsw => self.bits(&inputs)?,
         };
-        Ok(inputs.iter().zip(right).map(|(input, right)| Trial { error: input.error, wrong: !right }).collect())
+        Ok(inputs
+            .iter()
+            .zip(right)
+            .map(|(input, right)| Trial { error: input.error, wrong: !right, rows: Vec::new() })
+            .collect())
     }
 
     /// Of floors, the second rotation decides most, whose error is not seen here.

@@ -1,7 +1,8 @@
 //! `failure`: how often decisions on LWE phases go wrong, where errors are made so large that they do.
 //!
 //! A ciphertext of Gaussian error is switched to modulus 2N and the small key, and rotates a table. The error that the rotation sees is
-//! known from the key: where it alone decides, every outcome is also held against the one that it asks for.
+//! known from the key: where it alone decides, every outcome is also held against the one that it asks for. Of right conversions to RGSW
+//! the rows' errors are measured too.
 
 mod digits;
 mod rgsw;
@@ -67,6 +68,8 @@ struct Trial {
     /// The rotation's input less what it should be, modulo 2N.
     error: i64,
     wrong: bool,
+    /// Errors of the rows made, where the outcome is right.
+    rows: Vec<f64>,
 }
 
 fn start<W: Word>(own: Own, context: &Context) -> Result<Box<dyn Session>, Failed> {
@@ -91,6 +94,7 @@ fn start<W: Word>(own: Own, context: &Context) -> Result<Box<dyn Session>, Faile
         judged: 0,
         as_due: 0,
         errors: Moments::default(),
+        rows: Moments::default(),
     }))
 }
 
@@ -105,6 +109,7 @@ struct Trialling<F> {
     judged: u64,
     as_due: u64,
     errors: Moments,
+    rows: Moments,
 }
 
 impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for Trialling<F> {
@@ -123,6 +128,7 @@ impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for Trialling<F>
                     self.as_due += u64::from(trial.wrong != right.contains(&trial.error));
                 }
                 self.errors.add(&[trial.error as f64]);
+                self.rows.add(&trial.rows);
             }
             left -= count;
         }
@@ -132,14 +138,18 @@ impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for Trialling<F>
 
     fn finish(self: Box<Self>, out: &mut Measured) -> Result<(), Failed> {
         out.compared(self.judged, self.as_due);
-        let noise = Noise {
-            samples: self.errors.samples,
-            keys: self.keys,
-            mean: self.errors.mean(),
-            variance: self.errors.mean_square(),
-            max: self.errors.max,
-        };
-        out.noise.insert("input".into(), noise);
+        for (stage, moments) in [("input", &self.errors), ("row", &self.rows)] {
+            if moments.samples > 0 {
+                let noise = Noise {
+                    samples: moments.samples,
+                    keys: self.keys,
+                    mean: moments.mean(),
+                    variance: moments.mean_square(),
+                    max: moments.max,
+                };
+                out.noise.insert(stage.into(), noise);
+            }
+        }
         out.failures.insert("decision".into(), self.failures);
         Ok(())
     }

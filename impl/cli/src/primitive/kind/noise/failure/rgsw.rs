@@ -1,4 +1,7 @@
-//! LWE to RGSW: wrong where a row is nearer to another multiple of its weight than to the bit's.
+//! LWE to RGSW: wrong where the row of the largest weight is nearer to what another place of the table gives it.
+//!
+//! All rows are read from one rotated table, so that they are right or wrong together. The largest weight tells which; the rotation's noise
+//! may exceed a quarter of the least weight and is noise there, no decision.
 
 use lattice::RingGadget;
 use lattice::convert::{ConverterKeys, RgswConverter};
@@ -11,11 +14,33 @@ use super::settings::Own;
 use super::{Rotations, Trial, Trials};
 use crate::primitive::Failed;
 
+/// The row that tells whether a conversion is right, and how far off it is wrong.
+struct Deciding {
+    row: usize,
+    limit: f64,
+}
+
+impl Deciding {
+    /// The row of the largest weight. Where the phase is outside the limits, it holds half the weight of another row, or half its
+    /// own with the other sign or none: it is off by half the difference to the next weight at least. The limit is half of that.
+    fn of(weights: &[u128]) -> Self {
+        let row = (0..weights.len()).max_by_key(|&row| weights[row]).unwrap_or(0);
+        let largest = weights.get(row).copied().unwrap_or(0);
+        let next = weights.iter().filter(|&&weight| weight < largest).max().copied().unwrap_or(0);
+        Self { row, limit: (largest - next) as f64 / 4.0 }
+    }
+
+    fn wrong(&self, errors: &[f64]) -> bool {
+        errors[self.row].abs() >= self.limit
+    }
+}
+
 /// Conversions under one key.
 pub struct Conversions<W: Word> {
     fixture: Fixture<W>,
     rotations: Rotations<W>,
     converter: RgswConverter<W>,
+    deciding: Deciding,
     output: RingGadget<W>,
     /// Of the inputs before they are switched to 2N.
     modulus: Modulus<u64>,
@@ -33,7 +58,8 @@ impl<W: Word> Conversions<W> {
         let converter =
             RgswConverter::new(&output, spacing, extraction, (&trace, &squaring), &keys).map_err(Failed::from)?;
         let (modulus, error) = (own.input_modulus()?, own.input_error()?);
-        Ok(Self { fixture: f, rotations, converter, output, modulus, error })
+        let deciding = Deciding::of(output.weights());
+        Ok(Self { fixture: f, rotations, converter, deciding, output, modulus, error })
     }
 
     /// A ciphertext modulo 2N of a bit, and its error.
@@ -56,13 +82,13 @@ impl<W: Word> Trials for Conversions<W> {
         let all = self.converter.convert_all(&inputs, &self.rotations.key, &mut f.workspace).map_err(Failed::from)?;
         let mut trials = Vec::with_capacity(count);
         for ((rgsw, bit), error) in all.iter().zip(bits).zip(errors) {
-            let mut wrong = false;
+            let mut rows = Vec::with_capacity(self.output.length());
             for (row, &weight) in rgsw.body.rows().iter().zip(self.output.weights()) {
                 let known = constant(f, if bit { weight } else { 0 });
-                let off = f.errors(&f.key.phase(row), &known)?;
-                wrong |= off[0].abs() >= weight as f64 / 4.0;
+                rows.push(f.errors(&f.key.phase(row), &known)?[0]);
             }
-            trials.push(Trial { error, wrong });
+            let wrong = self.deciding.wrong(&rows);
+            trials.push(Trial { error, wrong, rows: if wrong { Vec::new() } else { rows } });
         }
         Ok(trials)
     }
