@@ -49,6 +49,8 @@ OPERATIONS += [
     ("external-product", DIGITS | {"family": "unsigned", "base": 16, "message": "one", "dropped": d}) for d in (0, 3)
 ]
 RINGLESS = ("lwe-key-switch", DIGITS | LWE), ("lwe-key-switch", DIGITS | LWE | {"family": "zy22", "base": 32})
+COMPENSATED = {"dimension": 200, "modulus": "1048576", "to_modulus": "4096", "secret": "binary", "stddev": 300.0}
+RINGLESS += (("compensated-modulus-switch", COMPENSATED),)
 CHAINS_RUN = [
     DIGITS | CHAIN,
     DIGITS | CHAIN | {"family": "zy22", "selectors": "one"},
@@ -69,6 +71,12 @@ SELECTORS = [
     DIGITS | SELECTOR | {"base": 16, "dropped": 5, "bits": 4},
     DIGITS | SELECTOR | {"plain_digits": "unsigned", "bits": 3},
     DIGITS | SELECTOR | {"family": "zy22", "base": 16, "bits": 2, "secret": "binary"},
+]
+SWITCH = {"n": 256, "prime_bits": [28], "n_to": 64, "to_modulus_b": "4096", "switch_stddev": 3.2, "ciphertexts": 1024}
+RING_SWITCHES = [
+    SWITCH | {"to_modulus_a": "12289", "switch_base": 2},
+    SWITCH | {"to_modulus_a": "16760833", "switch_base": 4, "stddev": 16000.0, "secret": "binary"},
+    SWITCH | {"to_modulus_a": "16760833", "switch_base": 2048, "small_secret": "gaussian", "small_secret_stddev": 110},
 ]
 ROTATE = {"stddev": 3.2, "base": 256, "dimension": 60, "form": "cmux", "ciphertexts": 1600, "together": 4}
 SMALL = {"switch_modulus": str(1 << 20), "switch_base": 4, "switch_stddev": 3.2, "log_modulus": 56, "low": 46}
@@ -122,6 +130,7 @@ def rows_of_the_binary():
     rows += [("cmux-chain", chain | s | {"n": 64}) for s in CHAINS_RUN]
     rows += [("rgsw-conversion", chain | s) for s in CONVERSIONS]
     rows += [("selector-tree", chain | s) for s in SELECTORS]
+    rows += [("ring-switch", chain | s) for s in RING_SWITCHES]
     rows += [("rotation", chain | s) for s in ROTATIONS_RUN]
     return [(name, settings | {"keys": keys_for(settings)}) for name, settings in rows]
 

@@ -29,6 +29,13 @@ SETTINGS = {
     "trace": GADGET | {"subring": 4},
     "expansion": GADGET | {"depth": 3},
     "modulus-switch": {"to_modulus": "65536"},
+    "compensated-modulus-switch": {
+        "dimension": 240,
+        "modulus": "2^20",
+        "to_modulus": "4096",
+        "secret": "binary",
+        "stddev": 256.0,
+    },
     "split-modulus-switch": {"to_modulus_a": "1048576", "to_modulus_b": "256"},
 }
 
@@ -82,6 +89,7 @@ def test_every_operation_is_predicted_and_valid():
     assert stages["external-product"]["output"] - stages["external-product"]["added"] == pytest.approx(10.24, rel=1e-3)
     assert stages["modulus-switch"]["added"] == pytest.approx((1 + 64 * 2 / 3) / 12)
     assert stages["split-modulus-switch"]["added"] == pytest.approx(1 / 12, rel=1e-4)
+    assert stages["compensated-modulus-switch"] == {"added": pytest.approx(61 / 12), "output": pytest.approx(73 / 12)}
     added = stages["rlwe-key-switch"]["added"]
     assert stages["automorphism"]["added"] == stages["ring-switch"]["added"] == added
     assert stages["trace"] == {
@@ -92,6 +100,26 @@ def test_every_operation_is_predicted_and_valid():
     }
     assert stages["expansion"]["added-kept"] == pytest.approx(21 * added)
     assert list(stages["chain"]) == ["after-1", "after-10", "after-100"]
+
+
+def test_ring_switches_with_split_moduli():
+    """With a small modulus all parts show: two roundings and the key switch at q_a, one rounding at q_b, the input."""
+    settings = {"n_to": 16, "to_modulus_a": "12289", "to_modulus_b": "4096", "small_secret": "gaussian"}
+    settings |= {"small_secret_stddev": 110.0, "switch_base": 2, "switch_stddev": 0.5, "modulus": "2^28"}
+
+    def stages(**more):
+        return variances(predict.predict([description("x", "ring-switch", **(settings | more))])[0])
+
+    quiet, ratio = stages(), (4096 / 12289) ** 2
+    loud = stages(stddev=16000.0)
+    assert loud["added"] == quiet["added"]
+    assert loud["output"] - loud["added"] == pytest.approx((16000 / 2**16) ** 2)
+    twice = stages(switch_stddev=1.0)
+    keys = (twice["added"] - quiet["added"]) / 3
+    assert quiet["added"] - keys == pytest.approx(1 / 12 + ratio * (1 + 64 * 2 / 3) / 12, rel=1e-3)
+    # Symmetric bits of 14-bit residues: about half of them are one.
+    assert 5 < keys / (ratio * 64 * 0.25) < 8
+    assert stages(small_secret_stddev=1.0) == quiet, "masks are not rounded again"
 
 
 def test_chains_grow_as_their_digits_repeat():

@@ -113,6 +113,12 @@ def _split_modulus_switch(s: Settings) -> Stages:
     return _both(lambda noise: lattice.split_modulus_switch(*arguments, noise), s.fresh)
 
 
+def _compensated_modulus_switch(s: Settings) -> Stages:
+    ratio_square = (parse_modulus(s["to_modulus"]) / s.modulus) ** 2
+    dimension, secret = int(s["dimension"]), s.secret(int(s["dimension"]))
+    return _both(lambda noise: circuit.compensated_modulus_switch(dimension, secret, ratio_square, noise), s.fresh)
+
+
 def _chain(s: Settings) -> Stages:
     same_input = s.one_of("input", ("rotate", "constant")) == "constant"
     same_selector = s.one_of("selectors", ("fresh", "one")) == "one"
@@ -200,6 +206,20 @@ def _to_small(s: Settings) -> Stages:
     return [("added", reduction.added)]
 
 
+def _split_ring_switch(s: Settings) -> Stages:
+    """Both parts to the mask's modulus, key switch, every (n / n')-th coefficient, body to its own modulus."""
+    to_a, to_b, to = parse_modulus(s["to_modulus_a"]), parse_modulus(s["to_modulus_b"]), int(s["n_to"])
+    gadget = GadgetNoise.of("symmetric", to_a, int(s["switch_base"]))
+    small = s.secret(to, "small_secret")
+
+    def switched(noise: Noise) -> Noise:
+        rounded = lattice.modulus_switch(s.n, s.modulus, to_a, s.secret(s.n), noise)
+        projected = lattice.ring_switch(s.n, gadget, lattice.fresh(s["switch_stddev"]), s.secret(s.n), rounded)
+        return lattice.split_modulus_switch(to, to_a, to_a, to_b, small, projected)
+
+    return _both(switched, s.fresh)
+
+
 def _floor(s: Settings) -> Stages:
     ratio = 2 ** int(s["log_modulus"]) / s.modulus
     bits = int(s["digit_bits"])
@@ -241,6 +261,9 @@ OPERATIONS: dict[str, Operation] = {
     "trace": Operation(_trace, LEVELS, "Pirouette Thm A.12, mended"),
     "expansion": Operation(_expansion, LEVELS, "as the trace; Spiral and Respire have bounds"),
     "modulus-switch": Operation(_modulus_switch, MODULUS_SWITCH, "Pirouette Thm A.14"),
+    "compensated-modulus-switch": Operation(
+        _compensated_modulus_switch, "(q'/q)^2 V_in + (1 + d/4) / 12", "de Ruijter, D'Anvers, Verbauwhede (2025)"
+    ),
     "split-modulus-switch": Operation(_split_modulus_switch, MODULUS_SWITCH, "Spiral, Respire"),
 }
 CHAIN = Operation(_chain, f"length times {EXTERNAL}; what equal digits repeat, length^2", "Pirouette Thm A.5")
@@ -254,7 +277,12 @@ SELECTOR = Operation(
     "v - 1 products on the selected leaf, every error in two leaves; first dimension: n 2 Var(d) an error",
     "Pirouette Thm A.20, mended",
 )
-SELECTIONS = {"rgsw-conversion": CONVERSION, "selector-tree": SELECTOR}
+RING_SWITCH = Operation(
+    _split_ring_switch,
+    "(q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 ((1 + n E[s^2])/12 + n V_row sum E[x^2])",
+    "Respire, section 4; Pirouette Thms A.9 and A.14",
+)
+ALONE = {"rgsw-conversion": CONVERSION, "selector-tree": SELECTOR, "ring-switch": RING_SWITCH}
 INSPIRING = Operation(_inspiring, f"(gamma - 1) ({KEY_SWITCH})", "InsPIRe Thms 2 and 4, with digits' moments")
 CDKS = Operation(_cdks, f"(n^2 - 1)/3 ({KEY_SWITCH})", "V to 4 V + V_ks at each of log2 n levels")
 ROTATION = "d (c 2 n V_row sum E[x^2] + r E[eps^2] (1 + n E[s^2])), c and r of the form: circuit.py"
@@ -288,8 +316,8 @@ def primitive_stages(description: dict) -> list[dict]:
             operation = CHAIN
         elif name == "noise":
             operation = OPERATIONS[settings.one_of("operation", tuple(OPERATIONS))]
-        elif name in SELECTIONS:
-            operation = SELECTIONS[name]
+        elif name in ALONE:
+            operation = ALONE[name]
         elif name == "rotation":
             operation = ROTATIONS[settings.one_of("operation", tuple(ROTATIONS))]
         elif name == "packing":

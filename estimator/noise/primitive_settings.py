@@ -53,16 +53,16 @@ class Settings:
         dropped = self.values.get("dropped", 0)
         return f"{self['family']} digits in base {self['base']}" + (f", {dropped} dropped" if dropped else "")
 
-    def secret(self, dimension: int) -> Secret:
-        """The moments of the secret key."""
-        match self.one_of("secret", ("ternary", "binary", "gaussian", "fixed-weight")):
+    def secret(self, dimension: int, key: str = "secret") -> Secret:
+        """The moments of the secret key, or of another whose distribution the setting `key` names."""
+        match self.one_of(key, ("ternary", "binary", "gaussian", "fixed-weight")):
             case "ternary":
                 return Secret.ternary()
             case "binary":
                 return Secret.binary()
             case "gaussian":
-                return Secret.gaussian(self["secret_stddev"])
-        return Secret.fixed_weight(self["secret_weight"], dimension)
+                return Secret.gaussian(self[f"{key}_stddev"])
+        return Secret.fixed_weight(self[f"{key}_weight"], dimension)
 
     @property
     def message_norm_square(self) -> float:

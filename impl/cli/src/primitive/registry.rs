@@ -22,6 +22,7 @@ static PRIMITIVES: &[Entry] = &[
     Entry { primitive: &kind::noise::Rotation, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Conversion, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Selector, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
+    Entry { primitive: &kind::noise::RingSwitch, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::noise::Failure, source_hash: env!("PIRLAB_PRIMITIVE_NOISE") },
     Entry { primitive: &kind::packing::Packings, source_hash: env!("PIRLAB_PRIMITIVE_PACKING") },
     Entry { primitive: &kind::decompose::Vectors, source_hash: env!("PIRLAB_PRIMITIVE_DECOMPOSE") },

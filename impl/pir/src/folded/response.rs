@@ -44,6 +44,16 @@ pub struct ResponseKey {
     opener: SplitKey,
 }
 
+impl ResponseKey {
+    /// The phases of a response, in units of q3.
+    ///
+    /// # Errors
+    /// A response of another dimension.
+    pub fn phase(&self, response: &SplitRlwe) -> Result<Vec<f64>> {
+        self.opener.phase(response).map_err(internal)
+    }
+}
+
 impl Responder {
     /// For ciphertexts over `ring`.
     ///

@@ -1,4 +1,4 @@
-//! The LWE key switch.
+//! The LWE key switch, and the mean-compensated modulus switch.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
 
 use super::fixture::Tally;
-use super::objects::gaussian;
+use super::objects::{SecretName, gaussian};
 use super::settings::{NoiseSettings, bounded, modulus, required};
 use crate::primitive::Failed;
 use crate::primitive::settings::Refusal;
@@ -78,6 +78,69 @@ impl LwePlan {
             let before = old.phase(&input).map_err(Failed::from)?;
             for (stage, known) in [("output", message), ("added", before)] {
                 tally.add(stage, &[self.modulus.centred(self.modulus.sub(found, known)) as f64]);
+            }
+        }
+        Ok(tally)
+    }
+}
+
+/// The mean-compensated modulus switch: its settings, read and checked.
+pub struct SwitchPlan {
+    dimension: usize,
+    error: DiscreteGaussian,
+    from: Modulus<u64>,
+    to: Modulus<u64>,
+}
+
+impl SwitchPlan {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// A setting missing or out of range.
+    pub fn new(settings: &NoiseSettings) -> Result<Self, Refusal> {
+        if settings.secret != SecretName::Binary {
+            return Err(Refusal::new("secret", "the switch is for `binary`: rounding errors meet s_i - 1/2."));
+        }
+        let read = |value: &Option<String>, key: &str| {
+            let q = modulus(value, key, 2..=1 << 50)?;
+            Modulus::new(q).map_err(|error| Refusal::new(key, error.to_string()))
+        };
+        let (from, to) = (read(&settings.modulus, "modulus")?, read(&settings.to_modulus, "to_modulus")?);
+        if to.value() >= from.value() {
+            return Err(Refusal::new("to_modulus", format!("{} is not below the modulus.", to.value())));
+        }
+        let dimension = bounded(required(&settings.dimension, "dimension")?, "dimension", 1..=1 << 16)?;
+        Ok(Self { dimension, error: gaussian(settings.stddev, "stddev")?, from, to })
+    }
+
+    /// Words of a ciphertext.
+    pub fn words(&self) -> u64 {
+        self.dimension as u64 + 1
+    }
+
+    /// Measures under one key until there are `wanted` errors, in units of the modulus switched to.
+    ///
+    /// # Errors
+    /// A secret that cannot be sampled.
+    pub fn run(&self, seed: Seed, wanted: u64) -> Result<Tally, Failed> {
+        let mut rng = seed.derive("noise: secrets and errors").prg().rng();
+        let key = LweKey::sample(&Secret::Binary, self.dimension, &mut rng).map_err(Failed::from)?;
+        let (from, to) = (self.from.value() as f64, self.to.value() as f64);
+        let mut tally = Tally::default();
+        while !tally.reached(wanted) {
+            let message = uniform_below(&mut rng, self.from.value());
+            let input = key.encrypt(self.from, message, &self.error, &mut rng);
+            let mut made = None;
+            tally.operate(|| {
+                made = Some(input.switch_modulus_compensated(self.to));
+                Ok(())
+            })?;
+            let Some(output) = made else { continue };
+            let found = key.phase(&output).map_err(Failed::from)? as f64;
+            let before = key.phase(&input).map_err(Failed::from)?;
+            for (stage, known) in [("output", message), ("added", before)] {
+                let error = found - known as f64 / from * to;
+                tally.add(stage, &[error - (error / to).round() * to]);
             }
         }
         Ok(tally)

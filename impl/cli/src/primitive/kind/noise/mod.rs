@@ -1,5 +1,6 @@
 //! `noise`: the errors of one lattice operation against known phases, under many fresh keys.
 //! `cmux-chain`: those of long chains of CMUXes.
+//! `ring-switch`: those of switches to a small ring with moduli of its own.
 //! `rotation`: those of blind rotations and of what is made of them.
 //!
 //! A repetition is a key; what the repetitions do not reach is made up at the end. Noise is collected over all of them.
@@ -14,6 +15,7 @@ mod galois;
 mod lwe;
 mod objects;
 mod operations;
+mod ringswitch;
 mod rotation;
 mod selector;
 mod settings;
@@ -23,6 +25,7 @@ mod tests;
 pub use chain::Chain;
 pub use conversion::Conversion;
 pub use failure::Failure;
+pub use ringswitch::RingSwitch;
 pub use rotation::Rotation;
 pub use selector::Selector;
 
@@ -35,7 +38,7 @@ use serde_json::json;
 use crate::primitive::settings::{Refusal, Settings, complete};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
 use fixture::{Fixture, Tally};
-use lwe::LwePlan;
+use lwe::{LwePlan, SwitchPlan};
 use objects::{GadgetSettings, RingSettings, gaussian};
 use operations::Plan;
 use settings::{NoiseSettings, Operation};
@@ -65,6 +68,13 @@ impl Primitive for Noise {
             described.predicted_seconds = (samples / own.keys as f64 + 10.0) * plan.key_bytes() as f64 / 4e9;
             return Ok(described);
         }
+        if own.operation == Operation::CompensatedModulusSwitch {
+            // Ten nanoseconds a word: the mask is made, met with the key twice, switched and met again.
+            let words = SwitchPlan::new(&own)?.words();
+            described.predicted_seconds = (samples / own.keys as f64) * words as f64 * 1e-8;
+            described.peak_bytes = 64 * words;
+            return Ok(described);
+        }
         let ring = own.ring()?;
         gaussian(own.stddev, "stddev")?;
         own.secret()?;
@@ -82,6 +92,11 @@ impl Primitive for Noise {
         let own = NoiseSettings::read(settings)?;
         if own.operation == Operation::LweKeySwitch {
             let plan = LwePlan::new(&own, context.kernel)?;
+            let wanted = own.samples.div_ceil(own.keys);
+            return keys(own.keys, context, move |seed| plan.run(seed, wanted));
+        }
+        if own.operation == Operation::CompensatedModulusSwitch {
+            let plan = SwitchPlan::new(&own)?;
             let wanted = own.samples.div_ceil(own.keys);
             return keys(own.keys, context, move |seed| plan.run(seed, wanted));
         }

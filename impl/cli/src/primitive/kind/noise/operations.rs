@@ -70,8 +70,8 @@ impl Plan {
             Operation::GadgetProduct => Self::GadgetProduct(message()?),
             Operation::ExternalProduct => Self::ExternalProduct(message()?),
             Operation::Cmux => Self::Cmux(settings.bit.map(|bit| bounded(bit, "bit", 0..=1)).transpose()?),
-            Operation::LweKeySwitch => {
-                return Err(Refusal::new("operation", "an LWE key switch has no ring."));
+            Operation::LweKeySwitch | Operation::CompensatedModulusSwitch => {
+                return Err(Refusal::new("operation", "an LWE ciphertext has no ring."));
             }
             Operation::RlweKeySwitch => Self::RlweKeySwitch,
             Operation::Automorphism => Self::Automorphism(exponent(true)? as u64),

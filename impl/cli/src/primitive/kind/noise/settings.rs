@@ -18,6 +18,8 @@ pub enum Operation {
     ExternalProduct,
     Cmux,
     LweKeySwitch,
+    /// Of LWE ciphertexts under a binary key, the mean of the mask's rounding errors taken off.
+    CompensatedModulusSwitch,
     RlweKeySwitch,
     Automorphism,
     Trace,
@@ -39,6 +41,7 @@ impl Operation {
             Self::GadgetProduct | Self::ExternalProduct => &["message"],
             Self::Cmux => &["bit"],
             Self::LweKeySwitch => &["dimension_from", "dimension_to", "modulus", "input_stddev"],
+            Self::CompensatedModulusSwitch => &["dimension", "modulus", "to_modulus"],
             Self::RlweKeySwitch => &[],
             Self::Automorphism => &["exponent"],
             Self::Trace => &["subring"],
@@ -51,7 +54,7 @@ impl Operation {
 
     /// Whether it works on a ring.
     pub fn on_ring(self) -> bool {
-        self != Self::LweKeySwitch
+        !matches!(self, Self::LweKeySwitch | Self::CompensatedModulusSwitch)
     }
 
     /// Whether it decomposes.
@@ -147,6 +150,9 @@ pub struct NoiseSettings {
     /// Selected branch; alternating if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bit: Option<u8>,
+    /// Dimension of the LWE key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimension: Option<usize>,
     /// Dimension of the old LWE key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimension_from: Option<usize>,

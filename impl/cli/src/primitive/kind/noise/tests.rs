@@ -115,6 +115,69 @@ fn lwe_key_switch_has_its_noise() {
 }
 
 #[test]
+fn compensated_switches_meet_keys_less_a_half() {
+    let own = |more: Value| {
+        let mut map = json!({"operation": "compensated-modulus-switch", "keys": 8, "samples": 8192, "stddev": 300.0,
+            "secret": "binary", "dimension": 240, "modulus": "1048576", "to_modulus": "4096"});
+        map.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        Settings(map.as_object().cloned().unwrap())
+    };
+    let described = Noise.describe(&own(json!({}))).unwrap();
+    assert!(described.predicted_seconds > 0.0 && described.peak_bytes > 0);
+    let out = measure(&own(json!({})));
+    let added = (1.0 + 240.0 / 4.0) / 12.0;
+    assert_noise(&out, "added", added);
+    assert_noise(&out, "output", added + (300.0f64 / 256.0).powi(2));
+    let refused = |more: Value| Noise.describe(&own(more)).unwrap_err().key;
+    assert_eq!(refused(json!({"secret": "ternary"})), "secret");
+    assert_eq!(refused(json!({"to_modulus": "2097152"})), "to_modulus");
+    assert_eq!(refused(json!({"dimension": 0})), "dimension");
+    assert_eq!(refused(json!({"n": 256})), "n");
+}
+
+#[test]
+fn ring_switches_have_their_noise() {
+    let own = |more: Value| {
+        let mut map = json!({"n": 256, "prime_bits": [28], "stddev": 3.2, "n_to": 64, "to_modulus_a": "12289",
+            "to_modulus_b": "4096", "switch_stddev": 0.5, "switch_base": 2, "keys": 8, "ciphertexts": 160});
+        map.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        Settings(map.as_object().cloned().unwrap())
+    };
+    let run = |settings: &Settings| {
+        let context = Context { kernel: Kernel::best(), seed: Some([11; 32]) };
+        let session = RingSwitch.start(settings, &context).unwrap();
+        let mut out = Measured::default();
+        session.finish(&mut out).unwrap();
+        out
+    };
+    for (more, input) in [(json!({}), 3.2), (json!({"stddev": 16000.0, "small_secret": "binary"}), 16000.0)] {
+        let settings = own(more);
+        let described = RingSwitch.describe(&settings).unwrap();
+        assert_eq!(described.counts["output_bytes"], f64::from((64 * 14 + 64 * 12) / 8));
+        assert!(described.predicted_seconds > 0.0 && described.peak_bytes > 0);
+        let squares: f64 =
+            described.settings["digit_mean_squares"].as_array().unwrap().iter().filter_map(Value::as_f64).sum();
+        let ratio = 4096.0f64 / 12289.0;
+        // E[e^2] of a discrete Gaussian of 1/2 is 1/4 but for a hundredth.
+        let before = (1.0 + N * 2.0 / 3.0) / 12.0 + N * 0.25 * squares;
+        let added = 1.0 / 12.0 + ratio * ratio * before;
+        let out = run(&settings);
+        assert_noise(&out, "added", added);
+        assert_noise(&out, "output", added + (input * 4096.0 / f64::from(1 << 28)).powi(2));
+        assert!(out.times["operation"].samples.iter().all(|seconds| *seconds > 0.0));
+    }
+    let refused = |more: Value| RingSwitch.describe(&own(more)).unwrap_err().key;
+    assert_eq!(refused(json!({"n_to": 256})), "n_to");
+    assert_eq!(refused(json!({"prime_bits": [50]})), "prime_bits");
+    assert_eq!(refused(json!({"to_modulus_a": "4096"})), "to_modulus_a");
+    assert_eq!(refused(json!({"to_modulus_b": "3"})), "to_modulus_b");
+    assert_eq!(refused(json!({"switch_base": 1})), "switch_base");
+    assert_eq!(refused(json!({"small_secret": "fixed-weight"})), "small_secret");
+    assert_eq!(refused(json!({"small_secret": "gaussian"})), "small_secret_stddev");
+    assert_eq!(refused(json!({"secret_stddev": 3.0})), "secret_stddev");
+}
+
+#[test]
 fn wide_moduli_take_wide_words() {
     let settings = settings(
         "external-product",
