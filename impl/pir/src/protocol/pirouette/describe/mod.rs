@@ -229,16 +229,21 @@ impl<F: Selecting> Described<'_, F> {
             0
         };
         let database = if self.workload.streamed { 0 } else { stored };
+        // Keys come all at once. While those of blind rotation are expanded, the first, their bodies stand beside the messages; at the end
+        // the messages stand beside all keys. A matrix is there from the start, a database of ciphertexts is expanded last.
+        let rotation = key_tables.first().map_or(0, |table| table.bytes);
+        let bodies = count(&[self.key_rows()[0], self.params.rlwe.poly_bytes()]);
+        let before = if self.params.database.encrypted { 0 } else { database };
+        let first = before.saturating_add(rotation).saturating_add(bodies);
+        let kept = database.saturating_add(keys);
+        let offline = first.max(kept).saturating_add(wire);
         let mut server = vec![TableBytes::new("database", database)];
         server.extend(key_tables);
-        let online = self.answering().saturating_add(block);
-        // Beside the expanded keys: the message, and the bodies read from it, whose residues of 28 bits are in words of 32.
-        let exchange = wire.saturating_add(count(&[wire, 8]) / 7);
-        let kept = database.saturating_add(keys);
+        let answering = kept.saturating_add(self.answering()).saturating_add(block);
         Ok(MemoryMap {
             server,
             client: vec![TableBytes::new("secrets", 2 * (4 * n as u64 + self.params.rlwe.poly_bytes()))],
-            peak_bytes: kept.saturating_add(online.max(exchange)).saturating_add(PROCESS_BYTES),
+            peak_bytes: offline.max(answering).saturating_add(PROCESS_BYTES),
         })
     }
 
