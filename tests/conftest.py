@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / folder) for folder in ("experiments/rules", "experiments", "tests/fixtures")]
 
+import small_experiment  # noqa: E402
 import stand_in_estimator  # noqa: E402
+import sweep  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -41,6 +43,18 @@ def no_estimator(monkeypatch, request):
     """No lattice estimator is at hand, whatever the environment says, but for tests marked `real`."""
     if "real" not in request.keywords:
         stand_in_estimator.without_estimator(monkeypatch)
+
+
+@pytest.fixture
+def expanded(monkeypatch):
+    """The groups, in profile `tiny`, of a small experiment of these series, whose rows all have these keys."""
+
+    def groups(series: str, **row) -> list[sweep.Group]:
+        small_experiment.check(small_experiment.document(series, **row))
+        monkeypatch.setattr(sweep, "load_experiment", lambda name: small_experiment.document(series, **row))
+        return sweep.expand("x/y", sweep.read_profile("tiny"))
+
+    return groups
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 
 import pytest
+import small_experiment
 import sweep
 import yaml
 
@@ -96,12 +97,8 @@ def test_figure4_has_the_papers_shapes():
         assert ("doublepir-usenix23" in ids) == (not wide)
 
 
-def test_a_series_with_shapes_of_its_own_runs_at_these_only(tmp_path, monkeypatch):
-    text = """
-    title = "t"
-    shapes = [{ records = 8, record_bits = 16 }]
-    [row]
-    seed = "00"
+def test_a_series_with_shapes_of_its_own_runs_at_these_only(expanded):
+    series = """
     [[series]]
     id = "everywhere"
     parameters = "simplepir/usenix23"
@@ -110,26 +107,17 @@ def test_a_series_with_shapes_of_its_own_runs_at_these_only(tmp_path, monkeypatc
     parameters = "simplepir/usenix23"
     shapes = [{ records = 4, record_bits = 32 }, { records = "2^10", record_bits = 1 }]
     """
-    monkeypatch.setattr(sweep, "load_experiment", lambda name: tomllib.loads(text))
-    groups = sweep.expand("x/y", sweep.read_profile("tiny"))
-    rows = {group.id: [row.id for row in group.rows] for group in groups}
+    rows = {group.id: [row.id for row in group.rows] for group in expanded(series)}
     assert rows == {"8x16": ["everywhere"], "4x32": ["own"], "2^10x1": ["own"]}
-    sweep.check(tomllib.loads(text), sweep.ROOT / "experiments/experiment.schema.json", "x")
-    alone = tomllib.loads(text) | {"series": tomllib.loads(text)["series"][1:]}
-    del alone["shapes"]
-    sweep.check(alone, sweep.ROOT / "experiments/experiment.schema.json", "x")
+    neither = small_experiment.document(series)
+    del neither["shapes"]
     with pytest.raises(sweep.PlanError):
-        neither = tomllib.loads(text)
-        del neither["shapes"]
-        sweep.check(neither, sweep.ROOT / "experiments/experiment.schema.json", "x")
+        small_experiment.check(neither)
+    small_experiment.check(neither | {"series": neither["series"][1:]})
 
 
-def test_what_is_predicted_only_says_why(monkeypatch):
-    text = """
-    title = "t"
-    shapes = [{ records = 8, record_bits = 16 }]
-    [row]
-    seed = "00"
+def test_what_is_predicted_only_says_why(expanded):
+    measured, predicted = expanded("""
     [[series]]
     id = "run"
     parameters = "simplepir/usenix23"
@@ -138,32 +126,20 @@ def test_what_is_predicted_only_says_why(monkeypatch):
     id = "wrong"
     parameters = "simplepir/usenix23"
     predicted_only = "all of it is noise"
-    """
-    monkeypatch.setattr(sweep, "load_experiment", lambda name: tomllib.loads(text))
-    measured, predicted = sweep.expand("x/y", sweep.read_profile("tiny"))
+    """)
     assert measured.measured and measured.rows[0].own == {"noise_seconds": 1.5}
     assert not predicted.measured and [row.id for row in predicted.rows] == ["wrong"]
     assert predicted.notes == ["predicted only: all of it is noise"] and predicted.id == "8x16-predicted"
-    sweep.check(tomllib.loads(text), sweep.ROOT / "experiments/experiment.schema.json", "x")
 
 
-def test_contents_are_rows_of_their_own(monkeypatch):
-    text = """
-    title = "t"
-    shapes = [{ records = 8, record_bits = 16 }]
-    [row]
-    seed = "0b"
-    repetitions = 1
-    contents = ["random", "zeros", "ones"]
+def test_contents_are_rows_of_their_own(expanded):
+    series = """
     [[series]]
     id = "a"
     parameters = "simplepir/usenix23"
     """
-    sweep.check(tomllib.loads(text), sweep.ROOT / "experiments/experiment.schema.json", "x")
-    plan = sweep.Sweep(sweep.read_profile("tiny"))
-    monkeypatch.setattr(sweep, "load_experiment", lambda name: tomllib.loads(text))
-    [group] = sweep.expand("x/y", plan.profile)
-    rows = plan.group_file(group)["rows"]
+    [group] = expanded(series, seed="0b", repetitions=1, contents=["random", "zeros", "ones"])
+    rows = sweep.Sweep(sweep.read_profile("tiny")).group_file(group)["rows"]
     databases = {"a": "seeded:0b", "a-zeros": "constant:00", "a-ones": "constant:ff"}
     assert {row["id"]: row["database"] for row in rows} == databases
     assert all(row["repetitions"] == 1 and "contents" not in row for row in rows)

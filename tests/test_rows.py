@@ -1,19 +1,13 @@
 """Rows that are run in another way than the rest of their group."""
 
 import os
-import tomllib
 
 import steps
 import sweep
 
 
-def test_a_series_may_be_run_in_a_way_of_its_own(monkeypatch):
-    text = """
-    title = "t"
-    shapes = [{ records = 64, record_bits = 16 }]
-    [row]
-    seed = "00"
-    updates = 4
+def test_a_series_may_be_run_in_a_way_of_its_own(expanded):
+    series = """
     [[series]]
     id = "plain"
     parameters = "simplepir/usenix23"
@@ -24,12 +18,8 @@ def test_a_series_may_be_run_in_a_way_of_its_own(monkeypatch):
     repetitions = 100
     streamed = true
     """
-    experiment = tomllib.loads(text)
-    sweep.check(experiment, sweep.ROOT / "experiments/experiment.schema.json", "x")
-    plan = sweep.Sweep(sweep.read_profile("tiny"))
-    monkeypatch.setattr(sweep, "load_experiment", lambda name: experiment)
-    [group] = sweep.expand("x/y", sweep.read_profile("tiny"))
-    plain, own = plan.group_file(group)["rows"]
+    [group] = expanded(series, updates=4)
+    plain, own = sweep.Sweep(sweep.read_profile("tiny")).group_file(group)["rows"]
     assert (plain["threads"], plain["repetitions"], plain["updates"]) == (1, 5, 4) and "streamed" not in plain
     assert (own["threads"], own["repetitions"]) == (len(os.sched_getaffinity(0)), 100)
     assert own["streamed"] is True and own["updates"] == 0, "a streamed database cannot be updated"
