@@ -23,6 +23,7 @@ overstates JLP24 by about 19 and ZY22 by about 38.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -135,19 +136,21 @@ def _symmetric(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
     period, offset = (None, 0) if i == k - 1 else (b, half)
     shift += offset * unit
 
-    def sums(start: int, end: int) -> tuple[Fraction, Fraction]:
-        """Of x and x^2 over those v, v >= -q/2."""
-        mean, square = _moments(digit_power_sums(start + shift, end + shift, unit, period), offset)
-        return mean * (end - start), square * (end - start)
-
-    _, square = sums(0, (q + 1) // 2)
-    # q/2 has the digits of -q/2.
-    alone = sums(-(q // 2), -(q // 2) + 1) if q % 2 == 0 else (Fraction(0), Fraction(0))
+    mean, square = _odd_moments(
+        q, lambda start, end: _moments(digit_power_sums(start + shift, end + shift, unit, period), offset)
+    )
     worst = half**2
     if i == k - 1:
         worst = max((((q + 1) // 2 - 1 + shift) // unit) ** 2, ((shift - q // 2) // unit) ** 2 * (1 - q % 2))
-    square = (2 * square + alone[1]) / q
-    return Digit(alone[0] / q, square, square, Fraction(worst))
+    return Digit(mean, square, square, Fraction(worst))
+
+
+def _odd_moments(q: int, moments: Callable[[int, int], tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+    """Moments over all u of what q - u has negated, from those over start <= v < end; q/2, alone, has that of -q/2."""
+    below = (q + 1) // 2
+    _, square = moments(0, below)
+    alone = moments(-(q // 2), 1 - q // 2) if q % 2 == 0 else (Fraction(0), Fraction(0))
+    return alone[0] / q, (2 * below * square + alone[1]) / q
 
 
 def _triangular_mean(polynomial: dict, q: int, unit: int, base: int) -> Fraction:
@@ -255,13 +258,15 @@ def _error(family: str, q: int, b: int, dropped: int) -> Digit:
     if not dropped:
         return Digit(Fraction(0), Fraction(0), Fraction(0), Fraction(0))
     unit, half = b**dropped, b**dropped // 2
-    start = half - (q // 2 if family in SIGNED else 0)
-    mean, square = _moments(digit_power_sums(start, start + q, 1, unit), half)
+
+    def rounding(start: int, end: int) -> tuple[Fraction, Fraction]:
+        return _moments(digit_power_sums(start + half, end + half, 1, unit), half)
+
     if family == "symmetric":
-        # Those of q - u are those of u, negated; q/2, alone, has that of -q/2.
-        alone = (half - q // 2) % unit - half if q % 2 == 0 else 0
-        _, square = _moments(digit_power_sums(half, half + (q + 1) // 2, 1, unit), half)
-        mean, square = Fraction(alone, q), (2 * square * ((q + 1) // 2) + alone**2) / q
+        mean, square = _odd_moments(q, rounding)
+    else:
+        first = -(q // 2) if family == "balanced" else 0
+        mean, square = rounding(first, first + q)
     return Digit(mean, square, square, Fraction(half**2))
 
 
