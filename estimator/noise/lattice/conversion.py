@@ -94,9 +94,10 @@ def common_means(
     A mean over keys: one key has this times |s(zeta)|^2 and |e(zeta)|^2 of a key's errors at one root of unity, a
     product of two exponential variables.
     """
-    met = np.frompyfunc(lambda *sizes: _resonance(*(int(x) for x in sizes)), 3, 1)
-    resonance = np.asarray(met(n, spacing, rows), dtype=float)
     means = np.multiply(gadget.mean, switching.mean) / np.maximum(rows, 1)
+    # Most digits have none, and then what they meet is not asked for.
+    met = np.frompyfunc(lambda mean, *sizes: _resonance(*(int(x) for x in sizes)) if mean else 0.0, 4, 1)
+    resonance = np.asarray(met(means, n, spacing, rows), dtype=float)
     energy = np.square(np.asarray(n, dtype=float)) * (1 + np.multiply(n, secret.square))
     return keys.scaled(energy * resonance * means)
 
