@@ -7,6 +7,7 @@ from pirlab_estimator.noise.tails import (
     Mixture,
     log2_gaussian_tail,
     log2_mixture_tail,
+    log2_mixture_union,
     log2_subgaussian_tail,
 )
 
@@ -78,3 +79,33 @@ def test_large_margins_have_small_bounds():
     at_20, at_40 = log2_mixture_tail(np.array([20.0, 40.0]), 1.0, mixture)
     assert at_40 < -500 < at_20 < -200
     assert at_40 >= log2_subgaussian_tail(40.0, 1.0)
+
+
+def test_a_key_that_is_too_long_is_one_event_whatever_the_number_of_decisions():
+    """Without errors nothing else is left; with errors the union is below that of decisions with a key each."""
+    mixture, decisions = Mixture.even(1000.0, 2048.0), np.array([512.0])
+    assert log2_mixture_union(8.6, np.array([0.0]), mixture, 2.0**20) == LONG_KEYS[-1]
+    for margin in (8.6, 9.5, 10.2, 11.0, 12.0):
+        apart = log2_mixture_tail(margin, 1.0, mixture) + np.log2(decisions[0])
+        together = log2_mixture_union(np.array([margin]), 1.0, mixture, decisions)
+        assert log2_subgaussian_tail(margin, 1.0) + 9 <= together <= apart
+    one = log2_mixture_union(MARGINS[:, None], 1.0, mixture, 1.0)
+    np.testing.assert_array_equal(one, log2_mixture_tail(MARGINS, 1.0, mixture))
+
+
+def test_the_event_of_a_long_key_is_not_multiplied_by_the_decisions():
+    """Where the bound for usual keys is far below the rarest key's probability, the union is that probability."""
+    mixture = Mixture.even(1e9, 1e7)
+    apart = log2_mixture_tail(100.0, 1.0, mixture) + 16
+    together = log2_mixture_union(np.array([100.0]), 1.0, mixture, 2.0**16)
+    assert together == pytest.approx(LONG_KEYS[-1], abs=1e-6) and apart == pytest.approx(together + 16)
+
+
+def test_the_union_of_classes_is_over_their_decisions():
+    """Classes side by side, and descriptions with mixtures of their own."""
+    mixture = Mixture(np.array([[0.01], [0.02]]), np.array([[100.0], [50.0]]), np.array([8192.0, 4096.0]))
+    counts = np.array([[3.0, 4.0], [5.0, 0.0]])
+    found = log2_mixture_union(np.array([[6.0, 6.5], [6.0, 1.0]]), 1.0, mixture, counts)
+    each = log2_mixture_tail(np.array([[6.0, 6.5], [6.0, 1.0]]).T, 1.0, mixture).T
+    terms = counts * np.exp2(each)
+    np.testing.assert_allclose(np.exp2(found), terms.sum(axis=1), rtol=1e-6)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .error import Noise
-from .tails import Array, Mixture, log2_gaussian_tail, log2_mixture_tail, log2_subgaussian_tail, log2_union
+from .tails import Array, Mixture, log2_gaussian_tail, log2_mixture_union, log2_subgaussian_tail, log2_union
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,11 @@ def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: in
     bounds = _bounds(stage, classes)
     decisions = np.cumsum(classes.counts, axis=1)[:, -1]
     each = log2_gaussian_tail(threshold[:, None], np.sqrt(classes.variances))
-    each_bound = (
-        log2_subgaussian_tail(threshold[:, None], np.sqrt(bounds))
-        if stage.decision.mixture is None
-        else log2_mixture_tail(threshold[:, None], np.sqrt(bounds), stage.decision.mixture.of_classes())
+    mixture, stddevs = stage.decision.mixture, np.sqrt(bounds)
+    any_bound = (
+        log2_union(log2_subgaussian_tail(threshold[:, None], stddevs), classes.counts)
+        if mixture is None
+        else log2_mixture_union(threshold[:, None], stddevs, mixture, classes.counts)
     )
     return {
         "threshold": threshold,
@@ -172,7 +173,7 @@ def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: in
         "margin": _margin(threshold, np.sqrt(_largest(classes.variances, classes))),
         "margin_bound": _margin(threshold, np.sqrt(_largest(bounds, classes))),
         "log2_failure": _finite(log2_union(each, classes.counts)),
-        "log2_failure_bound": _finite(log2_union(each_bound, classes.counts)),
+        "log2_failure_bound": _finite(any_bound),
     }
 
 

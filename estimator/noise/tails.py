@@ -5,7 +5,9 @@ A decision fails if a centred error reaches the threshold in absolute value: |er
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -77,9 +79,24 @@ def log2_mixture_tail(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture)
     exceeds g has one of the probabilities LONG_KEYS at most, also by Chernoff's bound.
     """
     deviations = _deviations(threshold, stddev)
+    return _for_any_key(partial(_log2_tail_of_usual_keys, deviations, mixture))
+
+
+def log2_mixture_union(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture, count: ArrayLike) -> Array:
+    """log2 Pr that one of the decisions fails, `count` of each class along the last axis, all under one key.
+
+    That the key is too long is one event, however many decisions are taken under it: it is added once, to the union of
+    those that fail under a usual key.
+    """
+    deviations, of_classes = _deviations(threshold, stddev), mixture.of_classes()
+    return _for_any_key(lambda long_key: log2_union(_log2_tail_of_usual_keys(deviations, of_classes, long_key), count))
+
+
+def _for_any_key(of_usual_keys: Callable[[float], Array]) -> Array:
+    """The best bound over LONG_KEYS: a failure under a usual key, or a key that is too long."""
     found: Array | None = None
     for long_key in LONG_KEYS:
-        bound = np.logaddexp2(_log2_tail_of_usual_keys(deviations, mixture, long_key), long_key)
+        bound = np.logaddexp2(of_usual_keys(long_key), long_key)
         found = bound if found is None else np.minimum(found, bound)
         if np.all(found > long_key + NEGLIGIBLE):
             break

@@ -20,11 +20,11 @@ from ...noise import FAILURE_TARGET, circuit, functional, lattice
 from ...noise.circuit_selection import Reduction, Response, Setting, rows_alike
 from ...noise.error import Noise
 from ...noise.lattice import GadgetNoise, Secret
-from ...noise.tails import log2_mixture_tail, log2_subgaussian_tail, log2_union
+from ...noise.tails import log2_subgaussian_tail
 from .candidate import Candidate, digit_count, rotation_bits
 from .frontier import frontier
 from .gadgets import Gadgets, column, entries
-from .judged import Judged, key_squares, mixed_inputs, tail_of
+from .judged import Judged, key_squares, mixed_inputs, union_of
 from .seconds import TOGETHER as ROTATIONS_TOGETHER
 from .seconds import Array, Seconds, tree_automorphisms
 from .space import Ring, SmallKey, Space
@@ -188,7 +188,7 @@ class Search:
             variances[i] = np.array(decided, dtype=float)
             threshold[i] = float(key.reduction.n) / 2.0**bits
         stddevs = np.sqrt(variances)
-        failure = log2_union(tail_of(threshold[:, None] / stddevs, mixed_inputs(ring)))
+        failure = union_of(threshold[:, None] / stddevs, mixed_inputs(ring))
         return failure, threshold / stddevs.max(axis=1)
 
 
@@ -329,7 +329,7 @@ class _Block:
         mixture = None if self.search.half else mixed_inputs(self.ring)
         spacings, of_spacing = np.unique(self.spacing, return_inverse=True)
         margins = spacings[:, None] / 2 / np.array(stddevs)
-        union = log2_union(tail_of(margins, mixture), np.array(counts))
+        union = union_of(margins, mixture, np.array(counts))
         before = np.logaddexp2(union, small.log2_failure[i])[of_spacing]
         least = np.minimum(margins.min(axis=1), small.margin[i])[of_spacing]
         threshold = space.body_modulus / (2 * space.plain_modulus)
@@ -342,8 +342,8 @@ class _Block:
         parts = {name: entries(part, t, v, m) for name, part in self.setting_parts.items()}
         setting = self._with(parts, Noise(float(small.rotated[i])))
         _, mixture = self.response.bound(setting, key_squares(self.ring))
-        tail = log2_mixture_tail(judged.response[places], 1.0, mixture)
-        return np.logaddexp2(judged.before[places], tail + np.log2(self._coefficients))
+        answer = union_of(judged.response[places][:, None], mixture, self._coefficients)
+        return np.logaddexp2(judged.before[places], answer)
 
     def _inputs(self, small: _Small, i: int) -> tuple[list[float], list[float]]:
         """Standard deviations at 2N of the inputs of the rotations that make RGSW ciphertexts, and how many of each."""

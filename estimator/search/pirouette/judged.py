@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from ...noise.pirouette import KEY_SQUARES
-from ...noise.tails import Array, Mixture, log2_mixture_tail, log2_subgaussian_tail
+from ...noise.tails import Array, Mixture, log2_mixture_union, log2_subgaussian_tail, log2_union
 from .space import Ring
 
 
@@ -28,5 +30,8 @@ def mixed_inputs(ring: Ring) -> Mixture:
     return Mixture.even(float(ring.degree), key_squares(ring))
 
 
-def tail_of(margins: Array, mixture: Mixture | None) -> Array:
-    return log2_subgaussian_tail(margins, 1.0) if mixture is None else log2_mixture_tail(margins, 1.0, mixture)
+def union_of(margins: Array, mixture: Mixture | None, counts: ArrayLike = 1.0) -> Array:
+    """log2 of the union over the last axis, so many decisions of each margin."""
+    if mixture is None:
+        return log2_union(log2_subgaussian_tail(margins, 1.0), counts)
+    return log2_mixture_union(margins, 1.0, mixture, counts)
