@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 
 from ..cost import DEFAULTS, UnitCosts
@@ -151,7 +151,7 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
     print(f"\n{evaluator.evaluated} sets described and predicted, the others remembered from {CACHE}")
     if not found:
         return 1
-    texts = [_text(each, given) for each in found]
+    texts = [_text(each, given, sha256((options.costs or DEFAULTS).read_bytes()).hexdigest()) for each in found]
     if options.confirm:
         print("\nThe lattice estimator:")
         print("\n".join(confirm(found, bounds.security, evaluator, options.timeout)))
@@ -230,15 +230,16 @@ def _say_choices(choices: Sequence[Choice], objective: Objective) -> None:
         print("\n".join(f"   - {reason}" for reason in reasons(choice, choices[0], objective)))
 
 
-def _text(found: Found, given: Sequence[str]) -> str:
+def _text(found: Found, given: Sequence[str], costs: str) -> str:
+    """The parameter file of a set: the command that finds it, and the SHA-256 of the unit costs it was found with."""
     protocol = found.literal["protocol"]
     source = {
         "kind": "searched",
         "paper": load(protocol).paper,
         "command": "pirlab-search " + shlex.join(_repeatable(given)),
-        "commit": commit(),
         "seed": "none: nothing is drawn",
-        "note": f"{found.figures.bits:.1f} bits by the fast model, failure 2^{found.figures.log2_failure:.1f}.",
+        "note": f"{found.figures.bits:.1f} bits by the fast model, failure 2^{found.figures.log2_failure:.1f}. "
+        f"Unit costs: SHA-256 {costs}.",
     }
     return toml({"source": source} | found.literal, f"../../{protocol}.schema.json")
 
@@ -259,17 +260,6 @@ def _repeatable(given: Sequence[str]) -> list[str]:
         else:
             kept.append(word)
     return kept
-
-
-def commit() -> str:
-    """The commit of the sources, `-dirty` where those of the search or of what it asks are not committed."""
-
-    def git(*words: str) -> str:
-        process = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
-        return process.stdout.strip()
-
-    changed = git("status", "--porcelain", "--", "estimator", "impl")
-    return (git("rev-parse", "HEAD") or "unknown") + ("-dirty" if changed else "")
 
 
 def _write_sets(folder: Path, texts: Sequence[str]) -> None:
