@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -282,6 +283,15 @@ def test_lint_is_clean(tmp_path):
     command = [TOOLS / "snakemake", "--lint", "--configfile", "config/tiny.yaml", "--config", f"results={tmp_path}"]
     done = subprocess.run(command, cwd=sweep.ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_workflow_of_sweeps_has_one_rule_for_each_file(tmp_path):
+    command = [TOOLS / "snakemake", "--snakefile", "experiments/rules/search.smk", "--dry-run", "--cores", "1"]
+    command += ["--config", f"results={tmp_path}/results", f"figures={tmp_path}/figures"]
+    done = subprocess.run(command, cwd=sweep.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    jobs = dict(re.findall(r"^(part|table|sets|figure) +(\d+)$", done.stdout, re.M))
+    assert jobs.keys() == {"part", "table", "sets", "figure"} and jobs["sets"] == "1"
 
 
 def test_wrong_configuration_is_one_paragraph(tmp_path):

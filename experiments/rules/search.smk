@@ -8,6 +8,7 @@
 # snakemake --snakefile experiments/rules/search.smk --workflow-profile config/profiles/slurm runs it on a cluster.
 from pathlib import Path
 
+from pirlab_estimator.paths import pirlab_binary
 from pirlab_estimator.search import sweep_file
 
 RESULTS = config.get("results", "results")
@@ -19,6 +20,9 @@ PARTS = {name: list(dict.fromkeys(part.name for part in sweep_file.parts(path)))
 TABLES = [name for name, parts in PARTS.items() if parts]
 SETS = [name for name, path in FILES.items() if sweep_file.read(path).get("search")]
 SOURCES = sorted(str(path) for path in Path("estimator").rglob("*") if path.suffix in (".py", ".toml"))
+SOURCES += ["estimator/cost/unit_costs.json", str(pirlab_binary())]
+#: Sweeps with a set that a search finds: these come after the searches.
+FOUND = {name for name, path in FILES.items() if any("searched/" in g["set"] for g in sweep_file.read(path).get("grid", []))}
 FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: What is drawn of which sweep.
@@ -40,7 +44,7 @@ localrules:
 rule all:
     input:
         expand(f"{RESULTS}/search/{{sweep}}.csv", sweep=TABLES),
-        expand(f"{RESULTS}/search/{{sweep}}/sets.done", sweep=SETS),
+        expand(f"{RESULTS}/search/{{sweep}}.sets", sweep=SETS),
         [f"{FIGURES}/search/{which}.csv" for which, sweep in DRAWN.items() if sweep in TABLES],
 
 
@@ -48,6 +52,7 @@ rule part:
     input:
         file=lambda wildcards: str(FILES[wildcards.sweep]),
         sources=SOURCES,
+        sets=lambda wildcards: [f"{RESULTS}/search/{each}.sets" for each in SETS if wildcards.sweep in FOUND],
     output:
         touch(f"{RESULTS}/search/{{sweep}}/{{part}}.done"),
     log:
@@ -81,7 +86,7 @@ rule sets:
         file=lambda wildcards: str(FILES[wildcards.sweep]),
         sources=SOURCES,
     output:
-        touch(f"{RESULTS}/search/{{sweep}}/sets.done"),
+        touch(f"{RESULTS}/search/{{sweep}}.sets"),
     log:
         f"{RESULTS}/logs/search/{{sweep}}/sets.log",
     conda:
