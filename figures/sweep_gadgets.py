@@ -9,15 +9,17 @@ import pandas as pd
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from . import style
-from .names import protocol_name
+from .names import mathtext, protocol_name
 from .output import write_text
 from .sweep_data import load
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222", "#8C8C8C", "#5B4A8A")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">")
-NAMES = {"dropped": "digits dropped", "log2_modulus": "log2 q"}
+#: By the key that tells lines apart: what a line is called, and what a panel is about beside the base.
+WORDS = {"dropped": ("{} dropped", "digits dropped"), "log2_modulus": ("q of {} bits", "modulus")}
 TARGET = -40.0
 
 
@@ -28,8 +30,13 @@ def frame(path: Path) -> pd.DataFrame:
     data["base"] = [next(v for k, v in each.items() if k.endswith("base_log2")) for each in varied]
     others = [next(((k.split(".")[-1], v) for k, v in each.items() if not k.endswith("base_log2"))) for each in varied]
     data["line"] = [value for _, value in others]
-    data["line_words"] = [f"{NAMES.get(key, key)} {value}" for key, value in others]
+    data["line_words"] = [_words(key)[0].format(value) for key, value in others]
+    data["about"] = [_words(key)[1] for key, _ in others]
     return data
+
+
+def _words(key: str) -> tuple[str, str]:
+    return WORDS.get(key, (f"{key} {{}}", key))
 
 
 def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
@@ -55,13 +62,13 @@ def _panel(axes: Axes, data: pd.DataFrame) -> None:
     axes.set_ylim(data["log2_failure"].min() * 1.6, 0)
     axes.set_xlabel("log2 of the base")
     first = data.iloc[0]
-    axes.set_title(f"{protocol_name(first['protocol'])}, {_gadget(first)}")
+    axes.set_title(f"{mathtext(protocol_name(first['protocol']))}, {_gadget(first)}: {first['about']}")
     axes.legend(fontsize=6.5, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, columnspacing=1.0)
 
 
 def _gadget(row: pd.Series) -> str:
     key = next(k for k in json.loads(row["varied"]) if k.endswith("base_log2"))
-    return f"gadget of {key.split('.')[0]}"
+    return str(key).split(".")[0]
 
 
 def _length(axes: Axes, rows: pd.DataFrame, colour: str, place: int) -> None:
@@ -77,6 +84,8 @@ def _length(axes: Axes, rows: pd.DataFrame, colour: str, place: int) -> None:
         textcoords="offset points",
         fontsize=7,
         color=colour,
+        path_effects=[withStroke(linewidth=1.5, foreground="white")],
+        zorder=5,
     )
 
 
@@ -85,7 +94,8 @@ def write(path: Path, prefix: Path) -> list[Path]:
     text = (
         "**Failure against gadget base and length.** log2 of the probability that a record comes back wrong, for any "
         "data, of one set whose gadget takes other bases. A larger base has fewer digits: fewer bytes, less work. The "
-        "number at a line is the digits of the largest base that reaches the target, 2^-40 (dashed).\n"
+        "number at a line is the digits of the largest base that reaches the target, 2^-40 (dashed); lines without one "
+        "reach it with every base, or with none.\n"
     )
     return [
         *style.save(draw(data), prefix),

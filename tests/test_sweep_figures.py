@@ -1,0 +1,58 @@
+"""Figures and the table of sweeps, drawn from small CSV files of the search."""
+
+import json
+
+import pandas as pd
+import pytest
+from pirlab_figures import sweep_best, sweep_data, sweep_gadgets, sweep_sizes
+
+FIGURES = {"upload": 1024, "download": 2048, "hint_bytes": 0, "seconds": 0.5, "server_bytes": 4096, "refused": None}
+ABOUT = {"sweep": "s", "objective": "bytes", "protocol": "inspire", "records": 2**14, "record_bits": 262144}
+ROW = FIGURES | ABOUT | {"log2_failure": -41.0, "bits": 129.0, "gadget_length": 3, "varied": "{}", "set": "{}"}
+
+
+def written(tmp_path, rows):
+    path = tmp_path / "sweep.csv"
+    pd.DataFrame([ROW | row for row in rows]).to_csv(path, index=False)
+    assert set(sweep_data.NEEDED) <= set(pd.read_csv(path).columns)
+    return path
+
+
+def legend(figure):
+    return [text.get_text() for each in figure.legends for text in each.get_texts()]
+
+
+def test_sizes_have_ticks_at_their_databases_and_points_only_where_runs_are(tmp_path):
+    rows = [{"objective": o, "records": 2**k} for o in ("bytes", "seconds") for k in (14, 18, 22)]
+    data = sweep_sizes.found(written(tmp_path, [row | {"kind": "best", "part": "p", "name": "found"} for row in rows]))
+    figure = sweep_sizes.draw(data, pd.DataFrame())
+    assert list(figure.axes[0].get_xticks()) == [2**14, 2**18, 2**22]
+    assert figure.axes[0].get_title() == "records of 32 KiB" and legend(figure) == ["InsPIRe"]
+    runs = pd.DataFrame([ABOUT | {"traffic": 3.0, "answer": 0.4}])
+    assert legend(sweep_sizes.draw(data, runs))[-1] == "measured, any set"
+    assert legend(sweep_sizes.draw(data, runs.assign(record_bits=1))) == ["InsPIRe"], "of another record size"
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "title", "line"),
+    [
+        ("packing.dropped", (0, 1), "InsPIRe, packing: digits dropped", "1 dropped"),
+        ("rlwe.log2_modulus", (48, 50), "InsPIRe, packing: modulus", "q of 50 bits"),
+    ],
+)
+def test_a_panel_says_what_its_lines_are(tmp_path, key, values, title, line):
+    rows = [
+        {"kind": "grid", "part": "g", "name": "g", "log2_failure": -10.0 * (12 - base) * (value > values[0])}
+        | {"varied": json.dumps({key: value, "packing.base_log2": base})}
+        for value in values
+        for base in (6, 9)
+    ]
+    (axes,) = sweep_gadgets.draw(sweep_gadgets.frame(written(tmp_path, rows))).axes
+    assert axes.get_title() == title and axes.get_legend().get_texts()[1].get_text() == line
+    assert [text.get_text() for text in axes.texts] == ["3"], "of the line that reaches the target with one base only"
+
+
+def test_published_sets_have_their_names_once(tmp_path):
+    rows = [{"kind": "best", "part": "p", "name": name} for name in ("found", "published", "1gb-64b")]
+    table = sweep_best.build(written(tmp_path, rows))
+    assert {row.cells["set"].text for row in table.rows} == {"found", "published", "published 1gb-64b"}
