@@ -1,6 +1,8 @@
 """`pirlab-search` on the command line: files, repeats, resuming, bad input, an estimator that misbehaves."""
 
 import csv
+import hashlib
+import json
 import os
 import re
 import signal
@@ -54,7 +56,8 @@ def test_the_same_command_gives_the_same_files(tmp_path, capsys, own_cache, bina
     assert "\n0 sets described and predicted" in again
     assert first.splitlines()[1:5] == again.splitlines()[1:5]
     source = tomllib.loads((tmp_path / "a/simplepir/1.toml").read_text())["source"]
-    assert source["kind"] == "searched" and "--out" not in source["command"]
+    assert source["kind"] == "searched" and "--out" not in source["command"] and "commit" not in source
+    assert source["note"].endswith(f"Unit costs: SHA-256 {hashlib.sha256(DEFAULTS.read_bytes()).hexdigest()}.")
     assert source["command"] == "pirlab-search " + " ".join(command).replace("2^16", "'2^16'")
     described = subprocess.run(
         [binary, "describe", tmp_path / "a/simplepir/1.toml", *SMALL], capture_output=True, text=True, check=True
@@ -182,7 +185,13 @@ def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, 
         (["--protocol", "simplepir", *SMALL, "--max-download", "0"], "--max-download 0 contradicts every protocol"),
         (["--protocol", "simplepir", *SMALL, "--failure", "2"], "--failure 2 is log2 of a probability"),
         (["--protocol", "simplepir", *SMALL, "--security", "-1"], "--security -1 is not between"),
+        (["--protocol", "simplepir", *SMALL, "--max-memory", "-3GB"], "--max-memory -3.22123e+09 is negative"),
+        (["--protocol", "simplepir", *SMALL, "--max-seconds", "nan"], "--max-seconds nan is no number"),
         (["--protocol", "simplepir", *SMALL, "--bandwidth", "0"], "--bandwidth above 0"),
+        (["--protocol", "simplepir", *SMALL, "--round-trip", "nan"], "--round-trip is at least 0"),
+        (["--protocol", "simplepir", *SMALL, "--timeout", "0"], "--timeout 0 leaves an attack no time"),
+        (["--protocol", "simplepir", *SMALL, "--experiment", "../x"], "--experiment '../x' is no name of a folder"),
+        (["--protocol", "simplepir", *SMALL, "--no-worse-than", __file__], f"{__file__} is no parameter file"),
         (["--protocol", "simplepir", *SMALL, "--hints", "no", "--max-offline", "1GB"], "contradict"),
         (["--protocol", "simplepir", *SMALL, "--costs", "/nowhere"], "/nowhere: No such file"),
         (["--protocol", "simplepir", *SMALL, "--no-worse-than", "/nowhere"], "/nowhere: No such file"),
@@ -193,6 +202,13 @@ def test_bad_input_is_named(words, message, capsys):
     search(*words, "--dry-run", code=2)
     said = capsys.readouterr().err
     assert said.startswith("pirlab-search: ") and message in said and "Traceback" not in said
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_before_the_search(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    search("--protocol", "simplepir", *SMALL, "--out", str(tmp_path / "file/found"), code=2)
+    said = capsys.readouterr()
+    assert f"{tmp_path / 'file'} is no folder to write to" in said.err and not said.out
 
 
 @pytest.mark.parametrize(
@@ -301,6 +317,8 @@ def test_protocols_are_ranked(capsys, monkeypatch, tmp_path):
     said = capsys.readouterr().out
     assert "\n1. simple" in said and "the least time of all protocols here" in said and "keeps a hint of" in said
     assert files(tmp_path).keys() == {"all/1.toml", "all/2.toml"}
-    search("--protocol", "all", *SMALL, "--dry-run", "--hints", "no")
+    search("--protocol", "all", *SMALL, "--dry-run", "--hints", "no", "--json", str(tmp_path / "ranked.json"))
+    first, second = json.loads((tmp_path / "ranked.json").read_text())["protocols"]
+    assert first["best"]["bits"] >= 128 and first["reasons"] and second["best"] is None
     said = capsys.readouterr().out
     assert "\n2. simplepir\n   - no set keeps the bounds" in said

@@ -37,8 +37,9 @@ class Bounds:
 
     def __post_init__(self) -> None:
         for name, bound in self.budgets().items():
-            if bound < 0:
-                raise BoundsError(f"--max-{name} {bound:g} is negative; give a number of 0 or more, or leave it out")
+            if not bound >= 0:
+                what = "negative" if bound < 0 else "no number"
+                raise BoundsError(f"--max-{name} {bound:g} is {what}; give a number of 0 or more, or leave it out")
         if not 0 < self.security <= 400:
             raise BoundsError(f"--security {self.security:g} is not between 0 and 400 bits")
         if not -2000 <= self.failure < 0:

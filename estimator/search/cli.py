@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import re
 import shlex
 import sys
 import tomllib
@@ -16,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from ..cost import DEFAULTS, UnitCosts
 from ..describe import DescribeError
@@ -41,9 +44,13 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given[:1] == ["--sweep"]:
             return _sweep(given[1:])
-        return _run(_parser().parse_args(given), given)
+        return _run(_parsed(given), given)
     except (BoundsError, DescribeError, EstimatorMissing, SpaceError, ValueError) as error:
         return _refuse(str(error))
+    except BrokenPipeError:
+        # Whoever read this has seen enough; Python would complain at its end once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except OSError as error:
         return _refuse(f"{error.filename or 'a file'}: {error.strerror or error}. Check the path and its permissions.")
     except KeyboardInterrupt:
@@ -63,13 +70,33 @@ def _sweep(given: Sequence[str]) -> int:
     for number, search in enumerate(searches, 1):
         arguments = [w for key, value in search.items() for w in (f"--{key}", str(value))[: 1 if value is True else 2]]
         print(f"\n--- {number} of {len(searches)}: pirlab-search {shlex.join(arguments)}", flush=True)
-        codes.append(_run(_parser().parse_args([*arguments, *more]), arguments))
+        codes.append(_run(_parsed([*arguments, *more]), arguments))
     if document.keys() - {"title", "search"}:
         unit_costs = UnitCosts.load(options.costs or DEFAULTS)
         with Bars() as bars:
             written = sweep_file.run(options.file, unit_costs, bars, options.part, options.results)
         print(f"Written: {written[-1]} of {len(written) - 1} records")
     return max(codes, default=0)
+
+
+def _parsed(words: Sequence[str]) -> argparse.Namespace:
+    """The options, checked as far as words alone can be."""
+    joined: list[str] = []
+    for word in words:
+        # argparse takes -3GB for an option of its own.
+        if joined and re.match(r"-[\d.]", word) and joined[-1].startswith("--") and "=" not in joined[-1]:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    options = _parser().parse_args(joined)
+    if not options.timeout > 0:
+        raise BoundsError(f"--timeout {options.timeout:g} leaves an attack no time; give seconds above 0")
+    if options.experiment is not None and not re.fullmatch(r"\w[\w.^-]*", options.experiment):
+        raise BoundsError(f"--experiment {options.experiment!r} is no name of a folder; --out DIR is where it lies")
+    there = next(path for path in (options.out.absolute(), *options.out.absolute().parents) if path.exists())
+    if not options.dry_run and not (there.is_dir() and os.access(there, os.W_OK)):
+        raise BoundsError(f"--out {options.out}: {there} is no folder to write to. Name another one, or give --dry-run")
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -131,6 +158,7 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
         _say_choices(choices, objective)
         found = [choice.best for choice in choices if choice.best is not None]
         name = options.experiment or "all"
+        document: dict[str, Any] = {"protocols": [_choice_mapping(c, choices[0], objective) for c in choices]}
     else:
         space = load(options.protocol)
         with Bars() as bars:
@@ -146,8 +174,10 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
             changes = sensitivity(space, found[0].literal, evaluator, lambda other: Evaluator(other, unit_costs))
             print("\nWhat small changes of the first set do:\n" + aligned(table(changes)), end="")
         name = options.experiment or options.protocol
-        if options.json:
-            _write_json(options.json, outcome, ranked)
+        front = [_mapping(each) for each in ranked]
+        document = {"protocol": space.protocol, "front": front, "account": outcome.account.mapping()}
+    if options.json:
+        write(options.json, json.dumps(document, indent=1, sort_keys=True) + "\n")
     print(f"\n{evaluator.evaluated} sets described and predicted, the others remembered from {CACHE}")
     if not found:
         return 1
@@ -178,7 +208,7 @@ _SEEDS = 1024.0
 
 
 def _objective(options: argparse.Namespace, shape: Shape, than: Figures | None) -> Objective:
-    if options.round_trip < 0 or options.bandwidth <= 0:
+    if not (0 <= options.round_trip < float("inf") and options.bandwidth > 0):
         raise BoundsError("--round-trip is at least 0 and --bandwidth above 0; give milliseconds and megabits a second")
     network = Network(options.round_trip / 1000, options.bandwidth * 1e6 / 8, options.hint_queries)
     prices = Prices.load(options.prices) if options.prices else Prices.load()
@@ -187,7 +217,8 @@ def _objective(options: argparse.Namespace, shape: Shape, than: Figures | None) 
 
 def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -> None:
     space = outcome.space
-    print(f"{space.protocol}, {objective.shape.words()}: {len(outcome.found)} sets that no other one found undercuts")
+    sets = "1 set" if len(outcome.found) == 1 else f"{len(outcome.found)} sets"
+    print(f"{space.protocol}, {objective.shape.words()}: {sets} that no other one found undercuts")
     rows = [[str(i), *described(f.figures), objective.words(f.figures)] for i, f in enumerate(found, 1)]
     if rows:
         print(aligned([HEADER, *rows]), end="")
@@ -199,7 +230,9 @@ def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -
 def _say_compared(found: Sequence[Found], than: Figures) -> None:
     for rank, each in enumerate(found, 1):
         pairs = zip(("upload", "download", "answer time", "server memory"), each.figures.costs(), than.costs())
-        saved = ", ".join(f"{name} {100 * (own / other - 1):+.0f} %" for name, own, other in pairs)
+        # A change that rounds to nothing has no sign of its own.
+        changes = [(name, round(100 * (own / other - 1)) if other else 0) for name, own, other in pairs]
+        saved = ", ".join(f"{name} {change:+d} %" for name, change in changes)
         print(f"  {rank} beside the given set: {saved}")
 
 
@@ -213,7 +246,10 @@ def _say_relaxed(least: dict[str, float], bounds: Bounds) -> None:
 
 def _given(path: Path, evaluator: Evaluator) -> Figures:
     """The figures of a parameter file at the shape that is searched."""
-    figures = evaluator([tomllib.loads(path.read_text(encoding="utf-8"))])[0]
+    try:
+        figures = evaluator([tomllib.loads(path.read_text(encoding="utf-8"))])[0]
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BoundsError(f"--no-worse-than {path} is no parameter file: {error}") from None
     if figures.refused is not None:
         raise BoundsError(f"--no-worse-than {path}: {figures.refused}")
     print(aligned([["given", *HEADER[1:-1]], [path.stem, *described(figures)]]), end="")
@@ -271,10 +307,13 @@ def _write_sets(folder: Path, texts: Sequence[str]) -> None:
             path.unlink()
 
 
-def _write_json(path: Path, outcome: Outcome, ranked: Sequence[Found]) -> None:
-    front = [{"set": each.literal} | asdict(each.figures) for each in ranked]
-    document = {"protocol": outcome.space.protocol, "front": front, "account": outcome.account.mapping()}
-    write(path, json.dumps(document, indent=1, sort_keys=True) + "\n")
+def _mapping(found: Found) -> dict[str, Any]:
+    return {"set": found.literal} | asdict(found.figures)
+
+
+def _choice_mapping(choice: Choice, winner: Choice, objective: Objective) -> dict[str, Any]:
+    said = {"protocol": choice.protocol, "reasons": reasons(choice, winner, objective)}
+    return said | {"best": choice.best and _mapping(choice.best), "account": choice.account.mapping()}
 
 
 def _refuse(message: str, code: int = 2) -> int:
