@@ -1,0 +1,51 @@
+"""The committed sets of params/searched/: what the searches of experiments/search/ give with the present sources."""
+
+import shlex
+import tomllib
+from hashlib import sha256
+
+import pytest
+import sweep
+from pirlab_estimator.cost import DEFAULTS, UnitCosts
+from pirlab_estimator.search.evaluate import Evaluator, Shape
+from pirlab_estimator.search.text import count
+
+SEARCHES = tomllib.loads((sweep.ROOT / "experiments/search/dominate.toml").read_text())["search"]
+COSTS = UnitCosts.load(DEFAULTS)
+
+
+def committed(name):
+    return tomllib.loads((sweep.ROOT / f"params/searched/{name}/1.toml").read_text())
+
+
+def words_of(search):
+    return [w for key, value in search.items() for w in (f"--{key}", str(value))[: 1 if value is True else 2]]
+
+
+def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
+    names = [search["experiment"] for search in SEARCHES]
+    assert {
+        str(p.relative_to(sweep.ROOT / "params/searched")) for p in sweep.ROOT.glob("params/searched/**/*.toml")
+    } == {f"{name}/1.toml" for name in names}
+    groups = sweep.expand("inspire/found", sweep.read_profile("paper"))
+    rows = {tuple(row.parameters for row in group.rows): group.rows for group in groups}
+    for search in SEARCHES:
+        column, found = search["no-worse-than"], f"params/searched/{search['experiment']}/1.toml"
+        for row in rows.pop((column, found)):
+            assert (row.records, row.record_bits) == (count(str(search["records"])), search["record-bits"])
+    assert not rows, "pairs that no search is about"
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda each: each["experiment"])
+def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
+    document = committed(search["experiment"])
+    column = tomllib.loads((sweep.ROOT / search["no-worse-than"]).read_text())
+    evaluator = Evaluator(Shape(count(str(search["records"])), search["record-bits"]), COSTS, None)
+    found, published = evaluator([document, column])
+    note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
+    costs = sha256(DEFAULTS.read_bytes()).hexdigest()
+    assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "run `make search` anew"
+    assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
+    assert found.bits >= 128 and found.log2_failure <= -40
+    shares = [getattr(found, each) / getattr(published, each) for each in ("upload", "download", "seconds")]
+    assert max(shares) <= 1 and min(shares) <= 0.9
