@@ -89,6 +89,20 @@ def test_no_set_is_never_all_that_is_said(capsys):
     assert re.search(r"With all other bounds as they are, --max-upload \d+ \(\d.* KiB\) has a set", said)
 
 
+def test_where_no_single_budget_is_to_blame_those_that_have_a_set_together_are_named(capsys):
+    tight = ["--max-upload", "1KB", "--max-download", "1KB", "--max-storage", "0", "--max-seconds", "1e-6"]
+    search("--protocol", "simplepir", *SMALL, *tight, "--dry-run", code=1)
+    said = capsys.readouterr().out
+    assert re.search(r"None of these misses this alone, and none needs less than --max-\w+ \d", said)
+    together = re.search(r"Together these have a set, .*?: (--max-.*)", said)[1]
+    relaxed = re.sub(r" \([^)]*\)", "", together).replace(",", "").split()
+    assert len(relaxed) == 8, "each of the four"
+    search("--protocol", "simplepir", *SMALL, *relaxed, "--dry-run")
+    capsys.readouterr()
+    search("--protocol", "simplepir", *SMALL, "--max-upload", "1KB", "--security", "300", "--dry-run", code=1)
+    assert "Whatever a set may cost, none reaches --security and --failure" in capsys.readouterr().out
+
+
 def test_no_worse_than_a_given_set(capsys, root, tmp_path):
     given = root / "params/simplepir/secure-n1088.toml"
     command = ["--protocol", "simplepir", *SMALL, "--no-worse-than", str(given), "--best-only"]
@@ -256,7 +270,9 @@ def test_a_killed_search_goes_on(own_cache, tmp_path):
     command = [sys.executable, "-c", program, str(own_cache)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
-    while not (written := list(own_cache.glob("*.jsonl"))) and process.poll() is None and time.monotonic() < deadline:
+    # The file is there before its first line is.
+    while not (written := any(path.stat().st_size for path in own_cache.glob("*.jsonl"))):
+        assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.005)
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL and written, "it was killed while it ran"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import prod
+from math import ceil, floor, log10, prod
 
 from .bounds import Bounds, kilobytes, spent
 from .evaluate import Figures
@@ -44,6 +44,7 @@ class Account:
     nearest_bits: float | None = None
     nearest_failure: float | None = None
     least_spent: dict[str, float] = field(default_factory=dict)
+    least_of_any: dict[str, float] = field(default_factory=dict)
     refusal: str | None = None
 
     def insecure(self, missed: Sequence[Secured], kept: Sequence[Sequence[Secured]]) -> None:
@@ -64,7 +65,9 @@ class Account:
     def beyond(self, figures: Figures, points: int) -> None:
         """Sets of which the cheapest exceeds a budget; the most exceeded one is the reason."""
         exceeded = self.bounds.exceeded(figures)
-        self.counts[max(exceeded, key=lambda name: exceeded[name])] += points
+        reason = max(exceeded, key=lambda name: exceeded[name])
+        self.counts[reason] += points
+        self.least_of_any[reason] = min(spent(reason, figures), self.least_of_any.get(reason, float("inf")))
         if len(exceeded) == 1 and self.bounds.reached(figures):
             (name,) = exceeded
             needed = spent(name, figures)
@@ -114,9 +117,10 @@ class Account:
         if reason == LAYOUT and self.refusal is not None:
             return f". The first of them: {self.refusal}"
         if reason in self.least_spent:
-            needed = self.least_spent[reason]
-            amount = f"{needed:.4g}" if reason == "seconds" else f"{needed:.0f} ({kilobytes(needed)})"
-            return f". The nearest seen that misses nothing else: --max-{reason} {amount}"
+            return f". The nearest seen that misses nothing else: {budget(reason, self.least_spent[reason])}"
+        if reason in self.least_of_any:
+            least = budget(reason, self.least_of_any[reason])
+            return f". None of these misses this alone, and none needs less than {least}"
         return ""
 
     def mapping(self) -> dict:
@@ -126,5 +130,18 @@ class Account:
             "nearest_security_bits": self.nearest_security.bits if self.nearest_security else None,
             "nearest_log2_failure": self.nearest_failure,
             "least_spent": dict(sorted(self.least_spent.items())),
+            "least_of_any": dict(sorted(self.least_of_any.items())),
             "refusal": self.refusal,
         }
+
+
+def budget(name: str, needed: float) -> str:
+    """The option that allows so much."""
+    amount = f"{_up(needed):g}" if name == "seconds" else f"{needed:.0f} ({kilobytes(needed)})"
+    return f"--max-{name} {amount}"
+
+
+def _up(seconds: float) -> float:
+    """Four digits, rounded up, so that what is printed is enough."""
+    unit = 10.0 ** (floor(log10(seconds)) - 3) if seconds > 0 else 1.0
+    return ceil(seconds / unit) * unit

@@ -98,4 +98,6 @@ def _compared(mine: Figures, first: Figures) -> list[str]:
 
 
 def _factor(large: float, small: float) -> str:
-    return f"{large / small:.3g} times" if small else "any"
+    if not small:
+        return "any"
+    return f"{large / small:.3g} times" if large < 999.5 * small else f"{large / small:.0f} times"

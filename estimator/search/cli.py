@@ -25,14 +25,15 @@ from ..describe import DescribeError
 from ..paths import ROOT
 from ..security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
 from . import sweep_file
-from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices, kilobytes
+from .account import budget
+from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
 from .choose import Choice, choose, reasons
 from .confirm import confirm
 from .evaluate import CACHE, Evaluator, Figures, Shape
 from .files import toml, write
 from .sensitivity import described, sensitivity, table
-from .space_file import SpaceError, load, protocols
-from .sweep import Found, Least, Outcome, WholeFront, relaxed, sweep
+from .space_file import Space, SpaceError, load, protocols
+from .sweep import Found, Least, Outcome, WholeFront, relaxed, relaxed_together, sweep
 from .text import Bars, aligned, count, size
 
 FOUND = ROOT / "params" / "searched"
@@ -169,7 +170,7 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
         if than is not None:
             _say_compared(found, than)
         if not found:
-            _say_relaxed(relaxed(space, evaluator, bounds), bounds)
+            _say_relaxed(space, evaluator, bounds)
         if found:
             changes = sensitivity(space, found[0].literal, evaluator, lambda other: Evaluator(other, unit_costs))
             print("\nWhat small changes of the first set do:\n" + aligned(table(changes)), end="")
@@ -236,12 +237,20 @@ def _say_compared(found: Sequence[Found], than: Figures) -> None:
         print(f"  {rank} beside the given set: {saved}")
 
 
-def _say_relaxed(least: dict[str, float], bounds: Bounds) -> None:
+def _say_relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> None:
+    if not bounds.budgets():
+        return
+    least = relaxed(space, evaluator, bounds)
     for name, needed in least.items():
-        amount = f"{needed:.4g}" if name == "seconds" else f"{needed:.0f} ({kilobytes(needed)})"
-        print(f"With all other bounds as they are, --max-{name} {amount} has a set")
-    if bounds.budgets() and not least:
-        print("No single budget is to blame: relax two of them, or the reasons above")
+        print(f"With all other bounds as they are, {budget(name, needed)} has a set")
+    if least:
+        return
+    together = relaxed_together(space, evaluator, bounds)
+    if together is None:
+        print("Whatever a set may cost, none reaches --security and --failure: relax these")
+    else:
+        options = ", ".join(budget(name, needed) for name, needed in together.items())
+        print(f"No single budget is to blame. Together these have a set, the nearest by its largest excess: {options}")
 
 
 def _given(path: Path, evaluator: Evaluator) -> Figures:

@@ -165,6 +165,24 @@ def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> dict[str, flo
     return least
 
 
+def relaxed_together(space: Space, evaluator: Evaluator, bounds: Bounds) -> dict[str, float] | None:
+    """What the set needs that exceeds its budgets by the least factor, for those that it exceeds; None without one."""
+    allowed = {name: max(bound, _LEAST_BUDGET[name == "seconds"]) for name, bound in bounds.budgets().items()}
+
+    def factor(figures: Figures) -> float:
+        return max(spent(name, figures) / bound for name, bound in allowed.items())
+
+    found = sweep(space, evaluator, Bounds(bounds.security, bounds.failure), Least(factor)).found
+    if not found:
+        return None
+    best = min((each.figures for each in found), key=lambda figures: (factor(figures), figures.seconds))
+    return {name: spent(name, best) for name in bounds.exceeded(best)}
+
+
+#: A budget of nothing counts as one byte, or as a nanosecond.
+_LEAST_BUDGET = (1.0, 1e-9)
+
+
 def exhaustive(space: Space, evaluator: Evaluator, bounds: Bounds) -> list[Found]:
     """The same front by evaluating every set of the space, secure or not: slow, and the reference for `sweep`."""
     space = space.at(evaluator, bounds)
