@@ -184,11 +184,16 @@ class Search:
         for i, key in enumerate(keys):
             assert key.reduction is not None
             inputs = key.reduction.digit_inputs(query, Noise(rotated[i] / float(ring.modulus) ** 2), count, bits)
-            decided = [x.digit for x in inputs] + [y for x in inputs[:-1] for y in (x.digit, x.rest)]
+            floors = inputs[:-1]
+            decided = [x.digit for x in floors] + [x.rest for x in floors] + [x.digit for x in inputs]
             variances[i] = np.array(decided, dtype=float)
             threshold[i] = float(key.reduction.n) / 2.0**bits
         stddevs = np.sqrt(variances)
-        failure = union_of(threshold[:, None] / stddevs, mixed_inputs(ring))
+        # A stage of the chain each, so that a key that is too long counts as often as there.
+        stages = [
+            part for part in np.split(threshold[:, None] / stddevs, [count - 1, 2 * count - 2], axis=1) if part.size
+        ]
+        failure = np.logaddexp2.reduce([union_of(margins, mixed_inputs(ring)) for margins in stages])
         return failure, threshold / stddevs.max(axis=1)
 
 
