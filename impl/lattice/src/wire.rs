@@ -98,8 +98,8 @@ impl Writer {
 /// Unpacks and checks residues.
 pub struct Reader<'a> {
     bytes: &'a [u8],
-    pending: u128,
-    filled: u32,
+    /// The next bit.
+    at: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -111,22 +111,30 @@ impl<'a> Reader<'a> {
         if bytes.len() != expected {
             return Err(WireError::Length { expected, found: bytes.len() });
         }
-        Ok(Self { bytes, pending: 0, filled: 0 })
+        Ok(Self { bytes, at: 0 })
     }
 
+    /// The next `bits` bits, 1 to 64: zeros beyond the message.
+    #[inline]
     fn next(&mut self, bits: u32) -> u64 {
-        while self.filled < bits {
-            let (head, tail) = self.bytes.split_at(self.bytes.len().min(4));
-            let mut word = [0; 4];
-            word[..head.len()].copy_from_slice(head);
-            self.bytes = tail;
-            self.pending |= u128::from(u32::from_le_bytes(word)) << self.filled;
-            self.filled += 32;
-        }
-        let value = (self.pending & ((1 << bits) - 1)) as u64;
-        self.pending >>= bits;
-        self.filled -= bits;
-        value
+        let (first, shift) = (self.at / 8, self.at % 8);
+        self.at += bits as usize;
+        // Keys have millions of residues: one unaligned load each, but for the last ones.
+        let word = match self.bytes.get(first..).and_then(<[u8]>::first_chunk) {
+            Some(&bytes) if shift + bits as usize <= 64 => u64::from_le_bytes(bytes) >> shift,
+            _ => (self.two_words(first) >> shift) as u64,
+        };
+        word & (u64::MAX >> (u64::BITS - bits))
+    }
+
+    /// The 16 bytes from `first` on, zeros beyond the message.
+    #[cold]
+    fn two_words(&self, first: usize) -> u128 {
+        let left = self.bytes.get(first..).unwrap_or_default();
+        let mut words = [0; 16];
+        let count = left.len().min(words.len());
+        words[..count].copy_from_slice(&left[..count]);
+        u128::from_le_bytes(words)
     }
 
     /// The next `count` residues modulo `modulus`.
@@ -178,7 +186,9 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Padding that is not zero.
     pub fn finish(self) -> Result<(), WireError> {
-        if self.pending != 0 || self.bytes.iter().any(|&byte| byte != 0) {
+        let mut left = self.bytes.iter().skip(self.at / 8);
+        let partial = left.next().is_some_and(|&byte| byte >> (self.at % 8) != 0);
+        if partial || left.any(|&byte| byte != 0) {
             return Err(WireError::Padding);
         }
         Ok(())
@@ -202,6 +212,21 @@ mod tests {
             prop_assert_eq!(bytes.len(), packed_bytes(values.len(), bits));
             let mut reader = Reader::new(&bytes, bytes.len()).unwrap();
             prop_assert_eq!(reader.residues::<u64>(values.len(), modulus).unwrap(), values);
+            reader.finish().unwrap();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_widths_follow_one_another(fields in prop::collection::vec((1u32..=64, 0u64..), 0..60)) {
+            let mut writer = Writer::with_capacity(0);
+            let fields: Vec<_> = fields.into_iter().map(|(bits, value)| (bits, value >> (64 - bits))).collect();
+            fields.iter().for_each(|&(bits, value)| writer.write_all(&[value], bits));
+            let bytes = writer.finish();
+            let mut reader = Reader::new(&bytes, bytes.len()).unwrap();
+            for &(bits, value) in &fields {
+                prop_assert_eq!(reader.next(bits), value);
+            }
             reader.finish().unwrap();
         }
     }
