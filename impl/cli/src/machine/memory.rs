@@ -14,7 +14,7 @@ fn kib(text: &str, key: &str) -> Option<u64> {
 /// Makes the allocator return every block of a megabyte or more to the system as soon as it is freed, and keep up to four
 /// megabytes of smaller ones. By default glibc raises the first bound as a program runs and then keeps freed blocks, so that a
 /// peak depends on the order of allocations; and where that bound is set, it keeps 128 KiB, so that answers of a tenth of a
-/// millisecond spend half their time on pages that the one before gave back.
+/// millisecond spend a fifth to a third of their time on pages that the one before gave back.
 pub fn settle_allocator() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: mallopt only sets numbers; nothing else runs yet.

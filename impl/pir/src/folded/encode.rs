@@ -93,8 +93,15 @@ impl Encoder {
     }
 
     /// The polynomial in that row and column of the matrix.
-    fn polynomial(&self, database: &Database, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
+    ///
+    /// # Errors
+    /// A place outside the matrix, a database that cannot be read.
+    pub fn polynomial(&self, database: &Database, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
         let layout = &self.layout;
+        let (rows, columns) = (layout.rows, layout.matrix_columns());
+        if row >= rows || column >= columns {
+            return Err(Error::Workload(format!("row {row}, column {column} of a matrix of {rows} x {columns}.")));
+        }
         let (part, column) = (column / layout.columns, column % layout.columns);
         let cell = ((row as u64) << layout.column_bits) + column as u64;
         let mut coefficients = vec![0i32; layout.dimensions.degree];

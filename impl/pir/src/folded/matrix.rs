@@ -122,12 +122,11 @@ impl Matrix {
     ///
     /// # Errors
     /// A place outside the matrix, a database that cannot be read.
-    pub fn polynomial(&self, row: usize, column: usize, context: &Context) -> Result<Poly<u32, Ntt>> {
-        let poly = match &self.source {
-            Source::Whole(matrix) => matrix.get(row, column),
-            Source::Streamed(database) => self.encoder.block(database, column..column + 1, context)?.get(row, 0),
-        };
-        poly.map_err(internal)
+    pub fn polynomial(&self, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
+        match &self.source {
+            Source::Whole(matrix) => matrix.get(row, column).map_err(internal),
+            Source::Streamed(database) => self.encoder.polynomial(database, row, column),
+        }
     }
 
     /// Changes records.

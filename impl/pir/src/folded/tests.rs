@@ -113,6 +113,10 @@ fn retrieves(layout: Layout, primes: usize, balanced: bool, threads: usize) {
             let mut streamed = Vec::new();
             let mut block = encoder.block(&database, columns - columns.min(3)..columns, &context).unwrap();
             assert!(encoder.refill(&mut block, &database, 0..columns.min(3) + 1, &context).is_err());
+            assert_eq!(encoder.polynomial(&database, place.row, 0).unwrap(), whole.get(place.row, 0).unwrap());
+            for (row, column) in [(layout.rows, 0), (0, columns)] {
+                assert!(encoder.polynomial(&database, row, column).is_err() && whole.get(row, column).is_err());
+            }
             for first in (0..columns).step_by(3) {
                 let range = first..columns.min(first + 3);
                 if range.len() == block.columns() {

@@ -121,7 +121,7 @@ impl<F: Selecting> Scheme for Folding<F> {
     fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {
         let (mut trace, place) = (Trace::default(), client.asked()?);
         server.answer(std::slice::from_ref(request), Some((&mut trace, place)), context)?;
-        let cell = server.cell(&place, context)?;
+        let cell = server.cell(&place)?;
         client.log(&trace, cell, &mut context.noise)
     }
 

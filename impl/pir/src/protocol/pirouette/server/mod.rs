@@ -192,12 +192,12 @@ impl<F: Selecting> Server<F> {
     }
 
     /// The plaintext polynomials of the cell at a place, by part.
-    pub(super) fn cell(&self, place: &Place, context: &Context) -> Result<Vec<Vec<i64>>> {
+    pub(super) fn cell(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
         let layout = self.layout();
         let ring = self.selection.matrix_ring();
         let part = |part: usize| -> Result<Vec<i64>> {
             let column = part * layout.columns + place.column;
-            let poly = self.matrix.polynomial(place.row, column, context)?;
+            let poly = self.matrix.polynomial(place.row, column)?;
             let mut digits = vec![0; layout.dimensions.degree];
             ring.compose_u64(&ring.inverse(poly), &mut digits);
             let modulus = ring.primes().iter().product::<u64>();
