@@ -3,7 +3,7 @@
 //! `unsafe` blocks rely on.
 
 use super::{ACCUMULATED_ROWS, LANES_PER_PAIR, Lanes, scalar};
-use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order};
+use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
 use std::arch::x86_64::*;
 use std::hint::black_box;
 
@@ -64,7 +64,7 @@ unsafe fn entries<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m51
 type GroupSums = [__m512i; GROUP_ROWS];
 
 /// One group, `chunks` chunks of a strip, `K` queries; `R` of the eight rows at a time, so that `2 * R * K` accumulators stay
-/// in registers. With `prefetch`, asks for the group that follows in memory.
+/// in registers. Asks for what lies `ahead` bytes after it in memory, unless that is 0.
 ///
 /// # Safety
 /// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
@@ -76,7 +76,7 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
     chunks: usize,
     queries: [*const Lanes; K],
     sums: [&mut GroupSums; K],
-    prefetch: bool,
+    ahead: usize,
 ) {
     let zero = _mm512_setzero_si512();
     for first_row in (0..GROUP_ROWS).step_by(R) {
@@ -85,9 +85,9 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
             // SAFETY: inside the lengths that the caller promises; prefetches cannot fault.
             unsafe {
                 let group = data.add(chunk * 32 * W);
-                if prefetch && first_row == 0 {
+                if ahead > 0 && first_row == 0 {
                     for line in 0..(32 * W).div_ceil(64) {
-                        _mm_prefetch::<_MM_HINT_T0>(group.wrapping_add(chunks * 32 * W + 64 * line).cast());
+                        _mm_prefetch::<_MM_HINT_T0>(group.wrapping_add(ahead + 64 * line).cast());
                     }
                 }
                 let mut lanes = [zero; R];
@@ -114,39 +114,65 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
     }
 }
 
+/// Bytes of a matrix that are asked for before they are used, in all its streams together: what comes from memory in the time of
+/// a miss, twice. A third of it halves the bandwidth on Zen 5; twice as much gains nothing.
+const AHEAD_BYTES: usize = 8192;
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
     let unpacker = unpacker::<W>();
     let mut lanes = vec![[[_mm512_setzero_si512(); GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
+    let ahead = AHEAD_BYTES / order.streams();
     for (first, group) in order.strips() {
         let chunks = order.run(first);
+        if group == 0 {
+            for query in queries {
+                let next = query.as_ptr().wrapping_add((first + STRIP_CHUNKS) * 2);
+                // Prefetches cannot fault.
+                (0..2 * STRIP_CHUNKS).for_each(|line| _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(line).cast()));
+            }
+        }
         // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
         unsafe {
             let data = data.as_ptr().add(order.at(first, group * GROUP_ROWS));
             let at = |query: &[Lanes]| query.as_ptr().add(first * 2);
-            let mut done = 0;
+            let (mut done, mut ahead) = (0, ahead);
             while done < queries.len() {
                 let (queries, lanes) = (&queries[done..], &mut lanes[done..]);
                 if let (Some(four), Some(lanes)) = (queries.first_chunk::<4>(), lanes.first_chunk_mut()) {
                     let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
-                    strip::<W, 4, 2>(&unpacker, data, chunks, four.map(at), sums, done == 0);
+                    strip::<W, 4, 2>(&unpacker, data, chunks, four.map(at), sums, ahead);
                     done += 4;
                 } else if let (Some(two), Some(lanes)) = (queries.first_chunk::<2>(), lanes.first_chunk_mut()) {
                     let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
-                    strip::<W, 2, 4>(&unpacker, data, chunks, two.map(at), sums, done == 0);
+                    strip::<W, 2, 4>(&unpacker, data, chunks, two.map(at), sums, ahead);
                     done += 2;
                 } else {
-                    strip::<W, 1, 8>(&unpacker, data, chunks, [at(queries[0])], [&mut lanes[0][group]], done == 0);
+                    strip::<W, 1, 8>(&unpacker, data, chunks, [at(queries[0])], [&mut lanes[0][group]], ahead);
                     done += 1;
                 }
+                ahead = 0;
             }
         }
     }
     for (sums, lanes) in sums.iter_mut().zip(&lanes) {
-        for (sum, lanes) in sums.iter_mut().zip(lanes.iter().flatten()) {
-            *sum = _mm512_reduce_add_epi32(*lanes) as u32;
+        for (sums, lanes) in sums.as_chunks_mut().0.iter_mut().zip(lanes) {
+            *sums = add_up(lanes);
         }
     }
+}
+
+/// The eight rows' sums, their lanes added up side by side.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+#[inline]
+fn add_up(lanes: &GroupSums) -> [u32; GROUP_ROWS] {
+    let [a, b, c, d, e, f, g, h] =
+        lanes.map(|lanes| _mm256_add_epi32(_mm512_castsi512_si256(lanes), _mm512_extracti64x4_epi64::<1>(lanes)));
+    let four = |a, b, c, d| _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
+    // Each has two partial sums of four rows, one in each half.
+    let (first, last) = (four(a, b, c, d), four(e, f, g, h));
+    let (low, high) = (_mm256_permute2x128_si256::<0x20>(first, last), _mm256_permute2x128_si256::<0x31>(first, last));
+    bytemuck::cast(_mm256_add_epi32(low, high))
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]

@@ -23,14 +23,25 @@ impl Order {
         self.chunks * self.groups * GROUP_ROWS * self.share
     }
 
+    /// Chunks of a stream, the last of which may have fewer.
+    fn stream(self) -> usize {
+        self.chunks.div_ceil(STRIP_CHUNKS).div_ceil(STREAMS) * STRIP_CHUNKS
+    }
+
+    /// Places that [`Self::strips`] reads side by side: four, or fewer where there are fewer strips.
+    #[inline(always)]
+    pub(crate) fn streams(self) -> usize {
+        self.chunks.div_ceil(self.stream())
+    }
+
     /// Every group of every strip, in an order that reads a block in several places side by side, from each of them on to its end:
     /// the first chunk of the strip, and the group.
     #[inline(always)]
     pub(crate) fn strips(self) -> impl Iterator<Item = (usize, usize)> {
-        let stream = self.chunks.div_ceil(STRIP_CHUNKS).div_ceil(STREAMS) * STRIP_CHUNKS;
+        let (stream, streams) = (self.stream(), self.streams());
         let steps = (0..stream).step_by(STRIP_CHUNKS);
         let places = steps.flat_map(move |step| (0..self.groups).map(move |group| (step, group)));
-        let side_by_side = move |(step, group)| (0..STREAMS).map(move |number| (number * stream + step, group));
+        let side_by_side = move |(step, group)| (0..streams).map(move |number| (number * stream + step, group));
         places.flat_map(side_by_side).filter(move |(first, _)| *first < self.chunks)
     }
 
