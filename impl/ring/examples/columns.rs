@@ -11,7 +11,7 @@ use ring::{ColumnMatrix, Kernel, Modulus, ResidueVector, column_matrix};
 const N: usize = 2048;
 const ROUNDS: usize = 15;
 /// Streams and prefetch distances of reading, of which the fastest counts.
-const READING: [(usize, usize); 5] = [(1, 0), (2, 0), (4, 0), (2, 4096), (4, 4096)];
+const READING: [(usize, usize); 6] = [(1, 0), (2, 0), (4, 0), (2, 4096), (4, 4096), (1, 16384)];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mebibytes: usize = std::env::args().nth(1).map_or(Ok(512), |argument| argument.parse())?;

@@ -11,7 +11,7 @@ pub const PROBE_BYTES: usize = 512 << 20;
 
 /// Streams read side by side and bytes prefetched ahead: different machines favour different ones, and a probe that misses
 /// the best would flatter the kernels compared with it.
-const VARIANTS: [(usize, usize); 12] = [
+const VARIANTS: [(usize, usize); 14] = [
     (1, 0),
     (2, 0),
     (4, 0),
@@ -24,6 +24,8 @@ const VARIANTS: [(usize, usize); 12] = [
     (2, 4096),
     (4, 4096),
     (8, 2048),
+    (1, 16384),
+    (2, 8192),
 ];
 
 /// Why the bandwidth could not be probed.

@@ -1,51 +1,55 @@
 //! The AVX-512 path. Every function enables the features of that kernel and is called only where they were found; that, and
 //! the lengths asserted in the module `product`, is what the `unsafe` blocks rely on.
 //!
-//! A line of the database, 64 bytes, takes three multiply-adds a prime (`vpdpwssd`); a line of digits is loaded once for four
-//! columns. Two primes: six multiply-adds and 2.5 loads for 64 bytes of database, three cycles where two of either start
-//! a cycle, against the nine that 64 bytes take from memory at 26 GB/s and 3.7 GHz.
+//! A line of the database, 64 bytes, takes three multiply-adds a prime (`vpdpwssd`). Two primes: six multiply-adds and, where a line of
+//! digits is loaded once for four columns, 2.5 loads for 64 bytes of database, or 7 for one column: three cycles and a half at most
+//! where two of either start a cycle, against the five and a half that 64 bytes take from memory at 43 GB/s and 3.7 GHz.
 //!
-//! A column of 2048 rows is a page, where the processor's own prefetching ends. Which processors gain from lines asked for by hand,
-//! and how far ahead, is a matter of measurement: see [`lines_ahead`].
+//! A column of 2048 rows is a page, where the processor's own prefetching ends. How many columns are best read side by side, and how
+//! far ahead lines are best asked for by hand, is a matter of measurement: see [`reading`].
 
 use super::LINE;
 use super::product::Part;
 use super::residues::{DIGITS, RADIX};
+use crate::kernel::Processor;
 use std::arch::x86_64::*;
 
-/// Columns multiplied side by side.
-const COLUMNS: usize = 4;
-
-/// Lines ahead that are asked for; 0 for none. Medians of products of 0.5 and 1 GiB against the bandwidth probe: Granite Rapids reads at 82 %
-/// with 48 and 70 % without, Zen 5 (probed at 43 GB/s) at 74 % with 28, 62 % with 48 and 51 % without, Ice Lake at 82 % without and 69 to
-/// 75 % with lines some KiB ahead. FP16 is on Intel's processors from Sapphire Rapids on, BF16 on AMD's from Zen 4 on.
-fn lines_ahead() -> usize {
-    // Looked up in a cached word: a part of a tile takes a thousand times as long.
-    match (is_x86_feature_detected!("avx512fp16"), is_x86_feature_detected!("avx512bf16")) {
-        (true, _) => 48,
-        (false, true) => 28,
-        (false, false) => 0,
+/// Columns multiplied side by side, and lines ahead that are asked for (0 for none). Medians of products of 0.25 to 1 GiB against the
+/// bandwidth probe: Granite Rapids reads at 82 % in four columns with 48 lines and 70 % without, Zen 5 (probed at 43 GB/s) at 83 % in one
+/// column with 160, 80 % with 96, and in four columns at 72 % with 28 and 51 % without, Ice Lake at 82 % without and 69 to 75 % with
+/// lines some KiB ahead.
+fn reading() -> (usize, usize) {
+    match Processor::here() {
+        Processor::Intel => (4, 48),
+        Processor::Zen => (1, 160),
+        Processor::Older => (4, 0),
     }
 }
 
 /// See [`super::scalar::part`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 pub(super) fn part(part: Part, primes: usize, sums: &mut [i64]) {
+    match (reading(), primes) {
+        ((1, ahead), 1) => columns::<DIGITS, 1>(part, ahead, sums),
+        ((1, ahead), _) => columns::<{ 2 * DIGITS }, 1>(part, ahead, sums),
+        ((_, ahead), 1) => columns::<DIGITS, 4>(part, ahead, sums),
+        ((_, ahead), _) => columns::<{ 2 * DIGITS }, 4>(part, ahead, sums),
+    }
+}
+
+/// All columns times `V` digit vectors, `C` columns side by side.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+#[inline]
+pub(super) fn columns<const V: usize, const C: usize>(part: Part, ahead: usize, sums: &mut [i64]) {
+    let primes = V / DIGITS;
     let columns = part.data.len() / part.height;
-    let tiled = columns - columns % COLUMNS;
+    let tiled = columns - columns % C;
     let (tiles, rest) = sums.split_at_mut(tiled * primes);
-    let ahead = lines_ahead();
-    for (tile, sums) in tiles.chunks_exact_mut(COLUMNS * primes).enumerate() {
-        match primes {
-            1 => multiply::<DIGITS, COLUMNS>(part, tile * COLUMNS, ahead, sums),
-            _ => multiply::<{ 2 * DIGITS }, COLUMNS>(part, tile * COLUMNS, ahead, sums),
-        }
+    for (tile, sums) in tiles.chunks_exact_mut(C * primes).enumerate() {
+        multiply::<V, C>(part, tile * C, ahead, sums);
     }
     for (col, sums) in rest.chunks_exact_mut(primes).enumerate() {
-        match primes {
-            1 => multiply::<DIGITS, 1>(part, tiled + col, 0, sums),
-            _ => multiply::<{ 2 * DIGITS }, 1>(part, tiled + col, 0, sums),
-        }
+        multiply::<V, 1>(part, tiled + col, 0, sums);
     }
 }
 
@@ -56,10 +60,12 @@ fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, ahead:
     let mut acc = [[_mm512_setzero_si512(); V]; C];
     let start = part.data[first_col * part.height + part.first_row..].as_ptr();
     let lines = part.digits.len() / V;
+    let columns = C * (ahead / lines);
     for (line, digits) in part.digits.chunks_exact(V).enumerate() {
         // Where these columns end, the next ones follow.
-        let next = line + ahead;
-        let next = if next < lines { next * LINE } else { C * part.height + (next - lines) * LINE };
+        let next = line + ahead % lines;
+        let (columns, next) = if next < lines { (columns, next) } else { (columns + C, next - lines) };
+        let next = columns * part.height + next * LINE;
         let mut entries = [_mm512_setzero_si512(); C];
         for (c, entries) in entries.iter_mut().enumerate() {
             if ahead > 0 {

@@ -175,3 +175,37 @@ fn ring_products_are_those_of_the_coefficients() {
         assert!(ring_products(&matrix, &ring, &[], 0, &mut [ring.zero()]).is_err());
     }
 }
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn columns_side_by_side_and_lines_ahead_change_no_sum() {
+    use super::{avx512, product::Part, scalar};
+    use crate::kernel::Lanes;
+    if Kernel::Avx512.check().is_err() {
+        return;
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let (height, columns, lines) = (8 * LINE, 7, 5);
+    let data: Vec<i16> = (0..height * columns).map(|_| rng.next_u32() as i16).collect();
+    let lanes = |count: usize, rng: &mut ChaCha8Rng| -> Vec<Lanes> {
+        (0..count).map(|_| Lanes(std::array::from_fn(|_| (rng.next_u32() % 645) as i16 - 322))).collect()
+    };
+    for primes in [1, 2] {
+        let digits = lanes(lines * 3 * primes, &mut rng);
+        let part = || Part { data: &data, height, first_row: 2 * LINE, digits: &digits };
+        let mut expected = vec![7; columns * primes];
+        scalar::part(part(), primes, &mut expected);
+        for ahead in [0, 3, lines, 3 * lines + 1] {
+            let mut sums = [vec![7; columns * primes], vec![7; columns * primes]];
+            let [one, four] = &mut sums;
+            // SAFETY: the processor has the features.
+            unsafe {
+                match primes {
+                    1 => (avx512::columns::<3, 1>(part(), ahead, one), avx512::columns::<3, 4>(part(), ahead, four)),
+                    _ => (avx512::columns::<6, 1>(part(), ahead, one), avx512::columns::<6, 4>(part(), ahead, four)),
+                };
+            }
+            assert!(sums.iter().all(|sums| *sums == expected), "{primes} primes, {ahead} lines ahead");
+        }
+    }
+}

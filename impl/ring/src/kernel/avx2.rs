@@ -104,11 +104,14 @@ unsafe fn strip<const W: usize, const R: usize>(
     }
 }
 
+/// Places in a block that are read side by side: the processor fetches ahead along each, and no further than to the end of a page.
+const STREAMS: usize = 4;
+
 #[target_feature(enable = "avx2")]
 pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
     let unpacker = unpacker::<W>();
     let mut lanes = vec![[[_mm256_setzero_si256(); GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
-    for (first, group) in order.strips() {
+    for (first, group) in order.strips(STREAMS) {
         for (query, lanes) in queries.iter().zip(&mut lanes) {
             // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
             unsafe {

@@ -108,6 +108,30 @@ impl FromStr for Kernel {
     }
 }
 
+/// Kinds of processors with [`Kernel::Avx512`], which differ in how memory is best read.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Processor {
+    /// Intel's from Sapphire Rapids on, which alone have FP16.
+    Intel,
+    /// AMD's from Zen 4 on, which have BF16 but not FP16.
+    Zen,
+    /// Intel's before, from Ice Lake on.
+    Older,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Processor {
+    /// That of this machine. Looked up in a cached word.
+    pub(crate) fn here() -> Self {
+        match (is_x86_feature_detected!("avx512fp16"), is_x86_feature_detected!("avx512bf16")) {
+            (true, _) => Self::Intel,
+            (false, true) => Self::Zen,
+            (false, false) => Self::Older,
+        }
+    }
+}
+
 /// A kernel the processor was seen to support.
 #[derive(Clone, Copy)]
 pub(crate) struct Checked(Kernel);

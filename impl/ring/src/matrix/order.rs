@@ -2,9 +2,6 @@
 
 use super::{GROUP_ROWS, STRIP_CHUNKS};
 
-/// Places in a block that are read side by side: a processor fetches ahead along each, and no further than to the end of a page.
-const STREAMS: usize = 4;
-
 /// Where a block keeps each row's share of each chunk: strip by strip, within a strip group by group of eight rows, within
 /// those chunk by chunk, and last row by row.
 #[derive(Clone, Copy)]
@@ -23,22 +20,22 @@ impl Order {
         self.chunks * self.groups * GROUP_ROWS * self.share
     }
 
-    /// Chunks of a stream, the last of which may have fewer.
-    fn stream(self) -> usize {
-        self.chunks.div_ceil(STRIP_CHUNKS).div_ceil(STREAMS) * STRIP_CHUNKS
+    /// Chunks of each of `most` streams, of which the last may have fewer or none.
+    fn stream(self, most: usize) -> usize {
+        self.chunks.div_ceil(STRIP_CHUNKS).div_ceil(most) * STRIP_CHUNKS
     }
 
-    /// Places that [`Self::strips`] reads side by side: four, or fewer where there are fewer strips.
+    /// Places that [`Self::strips`] reads side by side: `most`, or fewer where there are fewer strips.
     #[inline(always)]
-    pub(crate) fn streams(self) -> usize {
-        self.chunks.div_ceil(self.stream())
+    pub(crate) fn streams(self, most: usize) -> usize {
+        self.chunks.div_ceil(self.stream(most))
     }
 
-    /// Every group of every strip, in an order that reads a block in several places side by side, from each of them on to its end:
-    /// the first chunk of the strip, and the group.
+    /// Every group of every strip: the first chunk of the strip, and the group. The order reads a block in up to `most` places side by
+    /// side, from each of them on to its end.
     #[inline(always)]
-    pub(crate) fn strips(self) -> impl Iterator<Item = (usize, usize)> {
-        let (stream, streams) = (self.stream(), self.streams());
+    pub(crate) fn strips(self, most: usize) -> impl Iterator<Item = (usize, usize)> {
+        let (stream, streams) = (self.stream(most), self.streams(most));
         let steps = (0..stream).step_by(STRIP_CHUNKS);
         let places = steps.flat_map(move |step| (0..self.groups).map(move |group| (step, group)));
         let side_by_side = move |(step, group)| (0..streams).map(move |number| (number * stream + step, group));

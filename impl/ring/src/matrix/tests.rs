@@ -164,3 +164,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn strips_are_visited_once_in_any_number_of_places() {
+    for chunks in [1, 3, 4, 5, 16, 17, 43, 64] {
+        for groups in [1, 8] {
+            let order = Order { chunks, groups, share: 40 };
+            let every =
+                (0..chunks).step_by(STRIP_CHUNKS).flat_map(|strip| (0..groups).map(move |group| (strip, group)));
+            for most in 1..=8 {
+                assert!((1..=most).contains(&order.streams(most)));
+                let mut visited: Vec<_> = order.strips(most).collect();
+                visited.sort_unstable();
+                assert!(every.clone().eq(visited), "{chunks} chunks, {groups} groups, {most} places");
+            }
+            let in_one: Vec<_> = order.strips(1).map(|(strip, group)| order.at(strip, group * GROUP_ROWS)).collect();
+            assert!(in_one.is_sorted());
+        }
+    }
+}
