@@ -126,3 +126,30 @@ def test_table6_evaluates_the_papers_formulas(expected, predictions, described):
     assert data.loc[("pirouette/2^20", "squaring_key"), "measured"] == 999
     assert data.loc[("pirouette/2^20", "squaring_key"), "described"] == 1000
     assert ("pirouette_h/2^20", "key_switching_key") not in data.index
+
+
+def test_table6_sums_the_keys_beside_the_papers_totals(expected, predictions, described):
+    keys = [*pirouette_tables.KEYS]
+    transcript = [{"name": name, "payload_bytes": 10**i} for i, name in enumerate(keys)]
+    described["pirouette", 1 << 20, 2048]["messages"].append(
+        {"name": "key_switching_key", "phase": "offline", "payload_bytes": 7}
+    )
+    joined = pd.DataFrame([row("pirouette", transcript=transcript)])
+    table = pirouette_tables.table("pirouette-table6", joined, predictions, described, expected, EXPECTED)
+    data = table.data.set_index(["set", "key"])
+    whole, half = (data.loc[(f"{name}/2^20", pirouette_tables.ALL)] for name in ("pirouette", "pirouette_h"))
+    singles = data.drop(index=pirouette_tables.ALL, level="key")
+    assert whole["both"] == singles.loc["pirouette/2^20", "both"].sum()
+    assert (whole["described"], whole["measured"], whole["paper"]) == (4007, 11111, 1.2 * 2**30)
+    assert (half["described"], half["paper"]) == (4000, 650 * 2**20)
+    assert pd.isna(half["measured"]), "not measured"
+    assert singles["paper"].isna().all(), "the paper has formulas for them alone"
+    totals = [line.cells for line in table.rows if line.cells["key"].text == "all keys"]
+    assert [line["paper"].text for line in totals] == ["1288", "682"]
+
+
+def test_the_papers_totals_are_the_same_for_every_database(expected):
+    rows = expected[(expected["paper"] == "pirouette") & (expected["metric"] == "offline_comm")]
+    for name, protocol in pirouette_tables.PRINTED.items():
+        printed = rows[(rows["protocol"] == name) & (rows["table"].astype(str) == "7")]
+        assert set(printed["bytes"]) == {pirouette_tables._paper_totals(expected)[protocol]}
