@@ -16,7 +16,7 @@ from pirlab_estimator.noise import predict_noise
 from pirlab_estimator.search.pirouette import circuit as search_module
 from pirlab_estimator.search.pirouette.candidate import Candidate, digit_count
 from pirlab_estimator.search.pirouette.circuit import Limits, Search
-from pirlab_estimator.search.pirouette.command import OFFLINE_BYTES, OFFLINE_BYTES_HALF, main, safest
+from pirlab_estimator.search.pirouette.command import OFFLINE_BYTES, OFFLINE_BYTES_HALF, main, safest, space_of
 from pirlab_estimator.search.pirouette.frontier import frontier
 from pirlab_estimator.search.pirouette.gadgets import Gadgets
 from pirlab_estimator.search.pirouette.seconds import Seconds, tree_automorphisms
@@ -288,7 +288,12 @@ def test_sets_name_the_costs_that_they_were_found_with(path):
     assert costs == hashlib.sha256(DEFAULTS.read_bytes()).hexdigest(), "unit costs changed: search the set again"
 
 
-@pytest.mark.parametrize("name", ["pirouette/2^20", "pirouette_h/2^20"])
+def test_the_first_dimension_may_be_bounded():
+    assert list(space_of(True).first_bits) == list(Space.first_bits)
+    assert max(space_of(True, most_first_bits=12).first_bits) == 12
+
+
+@pytest.mark.parametrize("name", ["pirouette/2^20", "pirouette_h/2^20", "pirouette_h/2^30"])
 def test_recorded_commands_find_the_sets_again(name, tmp_path):
     committed = (ROOT / "params" / f"{name}.toml").read_text()
     words = shlex.split(tomllib.loads(committed)["source"]["command"])

@@ -29,13 +29,21 @@ DEGREE = 2048
 PRIME_PAIRS = ((268369921, 249561089), (268369921, 134176769), (268369921, 67104769), (268369921, 33550337))
 SECRETS = ("ternary",)
 SWITCHING_MODULUS_LOG2 = 20
+#: Bits of the largest first dimension that is tried. While it answers, the server holds a ciphertext for each row.
+MOST_FIRST_BITS = max(Space.first_bits)
 #: Of so many of the fastest sets, the one with the largest margin is taken that is not slower by more than SLACK.
 CONSIDERED, SLACK = 60, 1.01
 #: The paper's offline sizes.
 OFFLINE_BYTES, OFFLINE_BYTES_HALF = 1.2e9, 650e6
 
 
-def space_of(half: bool, body_bits: int = 9, modulus_bits: Sequence[int] = (), chosen_bits: int = 0) -> Space:
+def space_of(
+    half: bool,
+    body_bits: int = 9,
+    modulus_bits: Sequence[int] = (),
+    chosen_bits: int = 0,
+    most_first_bits: int = MOST_FIRST_BITS,
+) -> Space:
     """All secure small keys, and rings; of moduli of so many bits (rounded) only, where any are given."""
     pairs = [pair for pair in PRIME_PAIRS if not modulus_bits or round(log2(pair[0] * pair[1])) in modulus_bits]
     rings: list[Ring] = secure_rings(DEGREE, pairs, SECRETS)
@@ -44,7 +52,8 @@ def space_of(half: bool, body_bits: int = 9, modulus_bits: Sequence[int] = (), c
         if half
         else secure_small_keys(range(700, 820, 4), SWITCHING_MODULUS_LOG2)
     )
-    return Space(rings, keys, body_bits=body_bits, query_chosen_bits=chosen_bits)
+    first_bits = [bits for bits in Space.first_bits if bits <= most_first_bits]
+    return Space(rings, keys, first_bits=first_bits, body_bits=body_bits, query_chosen_bits=chosen_bits)
 
 
 def safest(found: Sequence[Candidate]) -> Candidate:
@@ -78,6 +87,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--chosen-bits", type=int, default=0, help="seeds are chosen for smaller roundings by so many (0)"
     )
+    parser.add_argument(
+        "--first-bits",
+        type=int,
+        default=MOST_FIRST_BITS,
+        help=f"at most so many bits of the first dimension, for less memory while answering ({MOST_FIRST_BITS})",
+    )
     parser.add_argument("--show", type=int, default=3, help="how many sets to print of each size (3)")
     parser.add_argument("--costs", type=Path, default=DEFAULTS, help="unit costs (the committed ones)")
     parser.add_argument("--out", type=Path, help="folder params/ to write the fastest set of each size to")
@@ -87,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     limits = Limits(bytes_limit, options.failure, options.margin)
     space, units = (
-        space_of(options.half, options.body_bits, options.modulus_bits, options.chosen_bits),
+        space_of(options.half, options.body_bits, options.modulus_bits, options.chosen_bits, options.first_bits),
         UnitCosts.load(options.costs),
     )
     missing = 0
