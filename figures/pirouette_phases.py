@@ -1,4 +1,5 @@
-"""Steps of a Pirouette answer beside the time that their transforms alone take, and how many blind rotations there are.
+"""Keys and steps of a Pirouette answer beside their predicted seconds and those of their transforms alone, and how many
+blind rotations there are.
 
 Counts are those of `pirlab describe`. The bound of a step is its number of transforms times the calibrated seconds of
 one, over the threads: what no implementation with these transforms can beat.
@@ -24,19 +25,29 @@ from .units import human_seconds, shape_text, significant
 
 PROTOCOLS = ("pirouette", "pirouette_h")
 STEPS = words("digits bits rgsw conversion selector first_dimension folding rotation compression")
+OFFLINE = words("keys key_expansion")
+"""What client and server do once, on one thread."""
 OVERLAPPED = {"conversion": words("digits bits rgsw")}
 """Steps of several threads that are one phase, since they run beside each other."""
-NAMES = {"rgsw": "LWE to RGSW", "conversion": "digits, bits, LWE to RGSW", "first_dimension": "first dimension"}
+NAMES = {
+    "key_expansion": "key expansion",
+    "rgsw": "LWE to RGSW",
+    "conversion": "digits, bits, LWE to RGSW",
+    "first_dimension": "first dimension",
+}
 PHASE0 = STEPS[:5]
-COLUMNS = words("set records record_bits threads step ntts bound_s measured_s measured_over_bound record_id")
+COLUMNS = words(
+    "set records record_bits threads step ntts bound_s predicted_s measured_s measured_over_bound record_id"
+)
 Document = Mapping[str, Any]
 
 
 def transforms(description: Document, step: str) -> dict[str, int]:
-    """Transforms of a step of the answer by size and prime."""
+    """Transforms of a step by size and prime."""
     found: dict[str, int] = {}
+    operations = description["operations"] if step in OFFLINE else description["operations"]["answer"]
     for part in OVERLAPPED.get(step, [step]):
-        for name, count in description["operations"]["answer"].get(part, {}).items():
+        for name, count in operations.get(part, {}).items():
             if transform(name):
                 found[name] = found.get(name, 0) + count
     return found
@@ -49,23 +60,31 @@ def shown(joined: pd.DataFrame) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: [row[name] for name in key])
 
 
-def steps(row: Mapping[str, Any]) -> dict[str, float]:
-    """Median seconds of the steps that the answer has."""
-    measured = {phase["name"]: phase["seconds"] for phase in row["phases"]}
-    return {step: quartiles(measured[f"answer_{step}"])[1] for step in STEPS if measured.get(f"answer_{step}")}
+def phase(step: str) -> str:
+    """Its name in records and predictions."""
+    return step if step in OFFLINE else f"answer_{step}"
+
+
+def steps(row: Mapping[str, Any], wanted: Sequence[str] = STEPS) -> dict[str, float]:
+    """Median seconds of the steps that there are."""
+    measured = {each["name"]: each["seconds"] for each in row["phases"]}
+    return {step: quartiles(measured[phase(step)])[1] for step in wanted if measured.get(phase(step))}
 
 
 def _lines(row: Mapping[str, Any], costs: UnitCosts) -> Iterator[dict[str, Any]]:
-    for step, seconds in steps(row).items():
-        counts = transforms(row["description"], step)
-        bound = sum((float(costs.total(name, count)) for name, count in counts.items()), 0.0) / row["threads"]
+    """Predictions are for one thread."""
+    predicted = row["prediction"]["seconds"] if row.get("prediction") and row["threads"] == 1 else {}
+    for step, seconds in steps(row, [*OFFLINE, *STEPS]).items():
+        counts, threads = transforms(row["description"], step), 1 if step in OFFLINE else row["threads"]
+        bound = sum((float(costs.total(name, count)) for name, count in counts.items()), 0.0) / threads
         told = {key: row[key] for key in ("set", "records", "record_bits", "threads")} | {"record_id": row["id"]}
         told |= {"step": step, "ntts": sum(counts.values()), "bound_s": bound, "measured_s": seconds}
+        told |= {"predicted_s": predicted.get(phase(step))}
         yield told | {"measured_over_bound": seconds / bound if bound else None}
 
 
 def table(joined: pd.DataFrame, costs: UnitCosts) -> Table:
-    """A line a step of each measured answer."""
+    """A line a step of each measured answer, below those of its keys."""
     columns = [
         Column("database", "Database", text=True),
         Column("series", "Set", text=True),
@@ -73,6 +92,7 @@ def table(joined: pd.DataFrame, costs: UnitCosts) -> Table:
         Column("step", "Step", text=True),
         Column("ntts", "Transforms"),
         Column("bound", "Transforms alone"),
+        Column("predicted", "Predicted"),
         Column("measured", "Measured"),
         Column("ratio", "Measured / bound"),
         Column("share", "Of the answer", "%"),
@@ -87,36 +107,50 @@ def table(joined: pd.DataFrame, costs: UnitCosts) -> Table:
         }
         found = list(_lines(row, costs))
         data += found
-        phase0 = {key: sum(f[key] for f in found if f["step"] in PHASE0) for key in ("ntts", "bound_s", "measured_s")}
-        every = {key: sum(f[key] for f in found) for key in ("ntts", "bound_s")} | {"measured_s": row["answer_s"]}
-        for name, told in [
-            *((NAMES.get(f["step"], f["step"]), f) for f in found),
-            ("phase 0", phase0),
-            ("answer", every),
-        ]:
-            share = told["measured_s"] / row["answer_s"]
-            cells = {
-                "step": Cell(name),
-                "ntts": Cell(str(told["ntts"]), sort=float(told["ntts"])),
-                "bound": Cell(human_seconds(told["bound_s"]), sort=told["bound_s"]),
-                "measured": Cell(human_seconds(told["measured_s"]), sort=told["measured_s"]),
-                "ratio": Cell(significant(told["measured_s"] / told["bound_s"], 3)),
-                "share": Cell(significant(100 * share, 2), sort=share),
-            }
-            lines.append(Row(head | cells, row["id"]))
+        answer = [told for told in found if told["step"] not in OFFLINE]
+        phase0 = _together([told for told in answer if told["step"] in PHASE0])
+        every = _together(answer) | {"measured_s": row["answer_s"]}
+        named = [(NAMES.get(told["step"], told["step"]), told) for told in found]
+        for name, told in [*named, ("phase 0", phase0), ("answer", every)]:
+            lines.append(Row(head | _cells(name, told, row["answer_s"]), row["id"]))
     notes = [
         provenance(rows),
         f"Transforms: as the descriptions count them, of 2048 points modulo one prime of 28 bits; one alone takes "
         f"{human_seconds(float(costs.total('ntt_2048_28', 1.0)))} (unit costs of {costs.machine}), on several threads "
         "that over their number. Products with keys, digits, and reading the database come on top: the first dimension "
         "is bound by memory, not by its few transforms. Phase 0 is digits, bits, LWE to RGSW and selector.",
+        "Predicted: all operations of the step by the unit costs, on one thread. Keys are made and expanded once a "
+        "client and timed once, in memory that is new to the process: where the host of a virtual machine has taken "
+        "free memory back, that alone takes longer than all the rest. The prediction of keys is a lower bound.",
     ]
     others = sorted({str(row["cpu"]) for row in rows} - {costs.machine})
     if others:
         notes.append(f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter.")
-    title = "Pirouette: each step of an answer beside the time of its transforms alone"
+    title = "Pirouette: keys and each step of an answer, beside the time of the transforms alone"
     footnotes = mark_footnotes(lines) + cell_footnotes(lines)
     return Table(title, columns, lines, pd.DataFrame(data, columns=COLUMNS), footnotes, notes, "pirouette-phases")
+
+
+def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The sum of some steps; their prediction is None where one has none."""
+    sums: dict[str, Any] = {key: sum(told[key] for told in found) for key in ("ntts", "bound_s", "measured_s")}
+    predicted = [told["predicted_s"] for told in found]
+    return sums | {"predicted_s": None if None in predicted else sum(predicted)}
+
+
+def _cells(name: str, told: Mapping[str, Any], answer: float) -> dict[str, Cell]:
+    """A line but for its head; answer: seconds of all of it, of which the keys are no part."""
+    bound, predicted, measured = told["bound_s"], told["predicted_s"], told["measured_s"]
+    cells = {
+        "step": Cell(name),
+        "ntts": Cell(str(told["ntts"]), sort=float(told["ntts"])),
+        "bound": Cell(human_seconds(bound) if bound else "–", sort=bound),
+        "predicted": Cell("–" if predicted is None else human_seconds(predicted), sort=predicted),
+        "measured": Cell(human_seconds(measured), sort=measured),
+        "ratio": Cell(significant(measured / bound, 3) if bound else "–"),
+    }
+    share = None if told.get("step") in OFFLINE else measured / answer
+    return cells | {"share": Cell("–" if share is None else significant(100 * share, 2), sort=share)}
 
 
 def rotation_transforms(layout: Document) -> int:

@@ -116,6 +116,25 @@ def test_steps_stand_beside_their_transforms():
     assert (phase0.cells["measured"].text, phase0.cells["share"].text) == ("1.60 s", "80")
 
 
+def test_keys_stand_above_the_answer_with_their_predictions():
+    costs = UnitCosts({"ntt_2048_28": 1e-6}, "this")
+    offline = {"keys": 0.5, "key_expansion": 0.25}
+    described, measured = description(), row()["phases"] + [{"name": n, "seconds": [s]} for n, s in offline.items()]
+    described["operations"] |= {"keys": {"ntt_2048_28": 100_000}, "key_expansion": {"prg_bytes": 7}}
+    seconds = {"keys": 0.4, "key_expansion": 0.2} | {f"answer_{step}": value / 2 for step, value in SECONDS.items()}
+    more = {"description": described, "phases": measured, "prediction": {"seconds": seconds}}
+    table = pirouette_phases.table(pd.DataFrame([row(**more), row(threads=2, id="two", **more)]), costs)
+    shown = {(r.cells["threads"].text, r.cells["step"].text): r.cells for r in table.rows}
+    texts = {
+        where: [each[key].text for key in ("predicted", "measured", "ratio", "share")] for where, each in shown.items()
+    }
+    assert texts["1", "keys"] == ["400 ms", "500 ms", "5.00", "–"]
+    assert texts["1", "key expansion"] == ["200 ms", "250 ms", "–", "–"], "no transforms"
+    assert texts["1", "phase 0"][:2] == ["800 ms", "1.60 s"], "keys are no part of it"
+    assert texts["1", "answer"] == ["975 ms", "2.00 s", texts["1", "answer"][2], "100"]
+    assert texts["2", "keys"][:3] == ["–", "500 ms", "5.00"], "one thread makes keys; predictions are of one"
+
+
 def test_rotations_are_counted_from_transforms():
     described = row() | {"description": description(k=25, digits=5)}
     table = pirouette_phases.rotation_table([described])

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::super::convert::BITS_TOGETHER;
 use super::super::form::Selecting;
 use super::super::params::Params;
-use super::{Described, digits_of};
+use super::{Described, digits_of, encrypted, keys};
 use crate::error::Result;
 use crate::scheme::{count, ntt, operations};
 
@@ -112,20 +112,33 @@ impl<F: Selecting> Described<'_, F> {
         );
         let tries = 1 << self.params.query.encryption().chosen_bits;
         let key_rows: u64 = self.key_rows().iter().sum();
+        let (row_words, row_bytes) = (count(&[key_rows, n, primes]), count(&[key_rows, rlwe.poly_bytes()]));
+        // Of the switch to the small key: LWE samples, whose masks are drawn in words of eight bytes.
+        let samples = query.switching().map_or(0, |switching| n * switching.length as u64);
+        let sample_words = count(&[samples, self.params.dimension as u64]);
+        let masks = row_bytes.saturating_add(count(&[sample_words, 8]));
+        let messages = keys::wire_bytes(self.params, layout, &self.ring, &self.responder)?;
+        let wire: u64 = messages.iter().filter(|(name, _)| *name != encrypted::DATABASE).map(|(_, bytes)| bytes).sum();
         let tables: u64 = self.key_tables()?.iter().map(|table| table.bytes).sum();
         let encoded = if self.workload.streamed { 0 } else { count(&[layout.rows as u64, columns, matrix_primes]) };
         let mut all = operations(json!({
+            // Each row is a mask times the secret, a message times a weight, and an error. Rows, their bytes, and the frames around these
+            // are new memory. Packing residues and masks of LWE samples take more than the units that come nearest: seconds are a lower
+            // bound.
             "keys": {
                 (&transform): count(&[primes, key_rows]),
-                "gaussian_samples": count(&[key_rows, n]),
-                "prg_bytes": count(&[key_rows, rlwe.poly_bytes()]),
+                "residue_multiply_adds": count(&[2, row_words]),
+                "multiply_adds_u32": sample_words,
+                "gaussian_samples": count(&[key_rows, n]).saturating_add(samples),
+                "prg_bytes": masks,
+                "words_written": row_words.saturating_add(samples),
+                "allocated_bytes": row_bytes.saturating_add(count(&[2, wire])),
             },
-            // Masks from seeds, bodies from messages; both are new memory beside the tables made of them. What sorting out residues
-            // and laying them in tables takes has no unit: seconds are a lower bound.
+            // Masks from seeds, bodies from messages; both are new memory beside the tables made of them.
             "key_expansion": {
-                "prg_bytes": count(&[key_rows, rlwe.poly_bytes()]),
-                "words_read": count(&[key_rows, n, primes]),
-                "allocated_bytes": tables.saturating_add(count(&[key_rows, rlwe.poly_bytes()])),
+                "prg_bytes": masks,
+                "words_read": row_words.saturating_add(samples),
+                "allocated_bytes": tables.saturating_add(row_bytes),
             },
             "query": {
                 "prg_bytes": count(&[tries, queries, bodies, dimension, mask_bytes]),
