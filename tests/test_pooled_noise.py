@@ -16,7 +16,6 @@ KEYS = 24
 SMALLER = [
     ("degree = 1024", "degree = 256"),
     ("dimension = 256", "dimension = 64"),
-    ("body_bits = 8", "body_bits = 6"),
     ("spacing = 128", "spacing = 32"),
     ("first_bits = 4", "first_bits = 3"),
     ("[response]\ndegree = 256", "[response]\ndegree = 128"),
@@ -32,24 +31,48 @@ def pooled(records, stage):
     return each[0] | {"samples": samples, "keys": len(each), "stddev": sqrt(square)}
 
 
-def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, binary, tmp_path):
-    text = (root / "params/pirouette_h/smoke.toml").read_text()
-    for old, new in SMALLER:
+def over_many_keys(protocol, smaller, options, folder, root, binary):
+    """Records of the protocol's smoke set made smaller, each of another key."""
+    text = (root / f"params/{protocol}/smoke.toml").read_text()
+    for old, new in smaller:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
-    parameters, records = tmp_path / "toy.toml", []
+    parameters, records = folder / "toy.toml", []
     parameters.write_text(text)
-    command = [binary, "run", parameters, "--records", "128", "--record-bits", "512", "--repetitions", "1"]
+    command = [binary, "run", parameters, "--record-bits", "512", "--repetitions", "1", "--no-probe", *options]
     for seed in range(1, KEYS + 1):
-        out = tmp_path / f"{seed}.json"
-        subprocess.run([*command, "--seed", f"{seed:x}", "--no-probe", "--out", out], check=True, capture_output=True)
+        out = folder / f"{seed}.json"
+        subprocess.run([*command, "--seed", f"{seed:x}", "--out", out], check=True, capture_output=True)
         records.append(json.loads(out.read_text()))
-    described = records[0]["description"]
-    assert all(described["layout"][f"{name}_bits"] for name in ("first", "fold", "rotation"))
+    return records
+
+
+def agree(records):
+    """The pooled stages, each of which agrees with its formula."""
     noise = [pooled(records, m["stage"]) for m in records[0]["noise"]]
-    assert {m["stage"] for m in noise} == SELECTION | {"rotation", "rgsw_input"}
-    assert KEYS >= ENOUGH_KEYS and all(m["samples"] >= ENOUGH_SAMPLES for m in noise)
-    (prediction,) = predict([described], security="recorded")
+    (prediction,) = predict([records[0]["description"]], security="recorded")
     rows = [r for r in compare(prediction, records[0] | {"noise": noise}) if r.quantity.startswith("noise")]
     assert len(rows) == len(noise)
-    assert all(r.within for r in rows), [(r.quantity, r.ratio, r.tolerance) for r in rows]
+    assert all(r.within for r in rows), [(r.quantity, r.ratio, r.verdict, r.tolerance) for r in rows]
+    return {m["stage"]: m for m in noise}
+
+
+def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, binary, tmp_path):
+    smaller = [*SMALLER, ("body_bits = 8", "body_bits = 6")]
+    records = over_many_keys("pirouette_h", smaller, ["--records", "128"], tmp_path, root, binary)
+    assert all(records[0]["description"]["layout"][f"{name}_bits"] for name in ("first", "fold", "rotation"))
+    noise = agree(records)
+    assert set(noise) == SELECTION | {"rotation", "rgsw_input"}
+    assert KEYS >= ENOUGH_KEYS and all(m["samples"] >= ENOUGH_SAMPLES for m in noise.values())
+
+
+def test_floors_digits_and_bits_have_their_formulas_noise_over_many_keys(root, binary, tmp_path):
+    """Of an answer there are few: three digits, two of them with a floor, and twelve bits."""
+    options = ["--records", "4096", "--noise-seconds", "1"]
+    records = over_many_keys("pirouette", SMALLER, options, tmp_path, root, binary)
+    noise = agree(records)
+    assert set(noise) == SELECTION | {"query", "floor_msb", "floor_rest", "digit", "bit", "rgsw_input", "rotation"}
+    layout, queries = records[0]["description"]["layout"], noise["query"]["samples"]
+    assert (layout["digits"], layout["index_bits"]) == (3, 12)
+    counts = {"floor_msb": 2, "floor_rest": 2, "digit": 3, "bit": 12, "rgsw_input": 12}
+    assert {stage: noise[stage]["samples"] for stage in counts} == {s: c * queries for s, c in counts.items()}
