@@ -10,6 +10,9 @@ use crate::workload::Workload;
 /// The format of [`Description`]; part of every one.
 pub const DESCRIPTION_SCHEMA: &str = "pirlab/description/1";
 
+/// Blocks of so many bytes or more are taken from the system anew each time, and given back when they are freed; smaller ones are kept.
+pub const MAPPED_BYTES: u64 = 1 << 20;
+
 /// A parameter set at a workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

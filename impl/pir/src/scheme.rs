@@ -10,7 +10,7 @@ use ring::Kernel;
 
 use crate::clock::Clock;
 use crate::database::{Database, Record};
-use crate::description::{Description, Direction};
+use crate::description::{Description, Direction, MAPPED_BYTES};
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
 use crate::params::ParameterSet;
@@ -255,6 +255,11 @@ pub(crate) fn check_queries(request: &Request) -> Result<()> {
 /// The product of an operation count's factors; counts beyond 2^64 are shown as the largest number.
 pub(crate) fn count(factors: &[u64]) -> u64 {
     factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor))
+}
+
+/// `allocated_bytes` of a message of so many bytes, made anew in each exchange: its pages are new where they are not kept.
+pub(crate) fn new_memory(message_bytes: u64) -> u64 {
+    if message_bytes >= MAPPED_BYTES { message_bytes } else { 0 }
 }
 
 /// The operation of a transform of so many points modulo a prime of 28 bits, as all rings here have.

@@ -38,6 +38,7 @@ pub(crate) fn check_length(what: &'static str, given: usize, needed: usize) -> R
 pub struct PreparedVector {
     halves: Vec<Lanes>,
     len: usize,
+    sum: u32,
 }
 
 impl PreparedVector {
@@ -50,6 +51,11 @@ impl PreparedVector {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
+
+    /// The sum of its elements modulo 2^32: what an offset that all entries of a matrix have in common adds to a product, once.
+    pub fn sum(&self) -> u32 {
+        self.sum
+    }
 }
 
 /// Vectors modulo 2^32.
@@ -59,13 +65,18 @@ impl Vector32 {
     /// Splits a vector into the form that [`matvec`] takes. Costs one pass; do it once a query.
     pub fn prepare(elements: &[u32]) -> PreparedVector {
         let mut halves = vec![Lanes::ZERO; elements.len().div_ceil(CHUNK) * 2];
-        for (elements, halves) in elements.chunks(CHUNK).zip(halves.chunks_exact_mut(2)) {
-            let (low, high) = halves.split_at_mut(1);
-            for ((&element, low), high) in elements.iter().zip(&mut low[0].0).zip(&mut high[0].0) {
-                (*low, *high) = split(element);
+        let (chunks, rest) = elements.as_chunks();
+        let mut last = [0; CHUNK];
+        last[..rest.len()].copy_from_slice(rest);
+        let mut sums = [0u32; CHUNK];
+        for (elements, [low, high]) in chunks.iter().chain([&last]).zip(halves.as_chunks_mut().0) {
+            for (i, (&element, sum)) in elements.iter().zip(&mut sums).enumerate() {
+                (low.0[i], high.0[i]) = split(element);
+                *sum = sum.wrapping_add(element);
             }
         }
-        PreparedVector { halves, len: elements.len() }
+        let sum = sums.into_iter().fold(0, u32::wrapping_add);
+        PreparedVector { halves, len: elements.len(), sum }
     }
 }
 

@@ -3,12 +3,14 @@
 use lattice::lwe::PublicMatrix;
 use rayon::prelude::*;
 use ring::matmul::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
+use ring::matrix::BLOCK_ROWS;
+use ring::matvec::QUERIES_TOGETHER;
 use ring::{Kernel, PackedMatrix, Vector32, matmul, matvec};
 
 use super::layout::Layout;
 use crate::database::{Database, check_change, copy_bits};
 use crate::error::{Error, Result};
-use crate::scheme::{Change, Context};
+use crate::scheme::{Change, Context, count};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
 /// offset, so that results are those of the centred entries D' = D - offset.
@@ -160,9 +162,9 @@ impl LinearDatabase {
     pub fn product<Q: AsRef<[u32]>>(&self, queries: &[Q], kernel: Kernel, threads: usize) -> Result<Vec<Vec<u32>>> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query.as_ref())).collect();
         let mut products = matvec::matvec_new(kernel, &self.matrix, &prepared, threads).map_err(internal)?;
-        for (product, query) in products.iter_mut().zip(queries) {
-            let sum = query.as_ref().iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
-            subtract(product, sum.wrapping_mul(u32::from(self.layout.code.offset())));
+        for (product, query) in products.iter_mut().zip(&prepared) {
+            let offset = query.sum().wrapping_mul(u32::from(self.layout.code.offset()));
+            product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
         }
         Ok(products)
     }
@@ -237,11 +239,14 @@ pub fn multiply_centred(
     Ok(())
 }
 
+/// Bytes that products of a packed matrix of `stored` bytes with so many queries read: the matrix for every [`QUERIES_TOGETHER`] of
+/// them, and each query for every block of rows.
+pub fn product_bytes(stored: u64, rows: u64, columns: u64, queries: u64) -> u64 {
+    let matrix = count(&[stored, queries.div_ceil(QUERIES_TOGETHER as u64)]);
+    matrix.saturating_add(count(&[4, columns, rows.div_ceil(BLOCK_ROWS as u64), queries]))
+}
+
 /// Bytes that [`multiply_centred`] takes beside its operands: a chunk of A, and the same prepared for the kernels.
 pub fn hint_buffers_bytes(columns: usize, dimension: usize) -> u64 {
     2 * 4 * (CHUNK_ROWS.min(columns) * dimension) as u64
-}
-
-fn subtract(vector: &mut [u32], value: u32) {
-    vector.iter_mut().for_each(|word| *word = word.wrapping_sub(value));
 }

@@ -7,7 +7,7 @@ use pir::linear::RecordCode;
 use pir::wire::FrameBuilder;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use ring::{DiscreteGaussian, Kernel, PackedMatrix, Seed, StdDev, Vector32};
+use ring::{DiscreteGaussian, Kernel, PackedMatrix, PreparedVector, Seed, StdDev, Vector32};
 
 use super::timing::{Failed, Timer};
 use super::{Scale, UnitCosts};
@@ -57,14 +57,17 @@ pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
     let matrix = matrix(rows, columns)?;
     let queries: Vec<_> = (0..BATCH).map(|_| Vector32::prepare(&words(columns))).collect();
     let together = timer.warm(|| ring::matvec::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
-    let (rows, narrow) = (4096, self::matrix(4096, 32)?);
+    let narrow = self::matrix(rows, 32)?;
     let queries: Vec<_> = (0..BATCH).map(|_| Vector32::prepare(&words(32))).collect();
-    let sums = timer.warm(|| ring::matvec::matvec_new(kernel, &narrow, &queries, 1).map(drop))?;
+    let sums =
+        |queries: &[PreparedVector]| timer.warm(|| ring::matvec::matvec_new(kernel, &narrow, queries, 1).map(drop));
     let narrow_adds = (rows * 32 * BATCH) as f64;
     let wide_adds = (rows * columns * BATCH) as f64;
-    let add = slope((narrow_adds, sums), (wide_adds, together));
+    let add = slope((narrow_adds, sums(&queries)?), (wide_adds, together));
     costs.one("multiply_adds_packed", add);
-    costs.one("row_sums", (sums - add * narrow_adds).max(0.0) / (rows * BATCH) as f64);
+    // Of one query, as most answers have it: in a batch, queries share what a row costs beside its sum.
+    let one = sums(&queries[..1])?;
+    costs.one("row_sums", (one - add * (rows * 32) as f64).max(0.0) / rows as f64);
     Ok(())
 }
 
@@ -149,9 +152,7 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
     let query = builder.finish("calibrate", "query");
     let read = timer.recent(|| {
         let message = query.clone().check("calibrate", "query", 4 * count as u64)?;
-        let words = message.native_words(0, count);
-        let sum = words.iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
-        black_box((Vector32::prepare(&words), sum));
+        black_box(Vector32::prepare(&message.native_words(0, count)));
         Ok::<_, Failed>(())
     })?;
     costs.one("words_read", read / count as f64);
@@ -163,7 +164,8 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
     })?;
     costs.one("words_written", write / count as f64);
 
-    let bytes = 1 << 20;
+    // More than the allocator keeps, so that each call's memory is new.
+    let bytes = 16 << 20;
     let fresh = timer.warm(|| -> Result<(), Failed> {
         let mut memory = vec![0u8; bytes];
         memory.chunks_mut(4096).for_each(|page| page[0] = 1);

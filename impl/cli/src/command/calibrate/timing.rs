@@ -17,9 +17,11 @@ pub(super) struct Timer {
 /// Least bytes read between cold calls.
 const LEAST_EVICTED_BYTES: usize = 64 << 20;
 
-/// Bytes read between cold calls: as many as the last-level cache holds, up to a gigabyte.
+/// Bytes read between cold calls: several times what the last-level cache holds, which may prefer what was used before to what only
+/// streams past, up to a gigabyte.
 fn evicted_bytes() -> usize {
-    bandwidth::largest_cache().unwrap_or(0).clamp(LEAST_EVICTED_BYTES as u64, 1 << 30) as usize
+    let several = bandwidth::largest_cache().unwrap_or(0).saturating_mul(8);
+    several.clamp(LEAST_EVICTED_BYTES as u64, 1 << 30) as usize
 }
 
 fn read(words: &[u64]) {

@@ -2,16 +2,15 @@
 
 use lattice::lwe::QUERY_CHUNK_ROWS;
 use ring::matrix::CHUNK;
-use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
 
 use super::Params;
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
-use crate::linear::hint_buffers_bytes;
+use crate::linear::{hint_buffers_bytes, product_bytes};
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count};
+use crate::scheme::{Sizes, count, new_memory};
 use crate::workload::Workload;
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
@@ -82,7 +81,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             "words_read": up / 4,
             "first_product": {
                 "multiply_adds_packed": count(&[entries, queries]),
-                "bytes_read": stored * passes(queries),
+                "bytes_read": product_bytes(stored, rows, columns, queries),
                 "row_sums": count(&[rows, queries]),
             },
             "digits": { "balanced_digits": count(&[digit_rows, groups, queries]) },
@@ -92,10 +91,11 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             },
             "second_product": {
                 "multiply_adds_packed": count(&[seconds, second_rows, groups.next_multiple_of(CHUNK as u64), queries]),
-                "bytes_read": count(&[second_stored, passes(count(&[seconds, queries]))]),
+                "bytes_read": product_bytes(second_stored, second_rows, groups, count(&[seconds, queries])),
                 "row_sums": count(&[seconds, second_rows, queries]),
             },
             "words_written": down / 4,
+            "allocated_bytes": new_memory(down),
         },
         "extract": {
             "multiply_adds_u32": count(&[wide, n + 1, length, n, queries]),
@@ -121,11 +121,6 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         instance("second_query", groups, "the row of the record asked for"),
     ];
     Ok(sizes)
-}
-
-/// How often a packed matrix is read for so many queries.
-fn passes(queries: u64) -> u64 {
-    queries.div_ceil(QUERIES_TOGETHER as u64)
 }
 
 /// Largest sum of everything else alive at one time.

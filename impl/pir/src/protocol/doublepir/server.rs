@@ -162,9 +162,8 @@ impl Server {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
         let mut products =
             matvec::matvec_new(context.kernel, &self.digits, &prepared, context.threads).map_err(internal)?;
-        for (product, query) in products.iter_mut().zip(queries) {
-            let sum = query.iter().fold(0u32, |sum, &word| sum.wrapping_add(word));
-            let offset = sum.wrapping_mul(self.layers.gadget.bound());
+        for (product, query) in products.iter_mut().zip(&prepared) {
+            let offset = query.sum().wrapping_mul(self.layers.gadget.bound());
             product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
         }
         Ok(products)

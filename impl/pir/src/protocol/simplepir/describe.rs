@@ -1,17 +1,16 @@
 //! SimplePIR's layout, bytes, memory, operations and LWE instance.
 
 use lattice::lwe::QUERY_CHUNK_ROWS;
-use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
 
 use super::server::delta_bytes;
 use super::{Params, SEED_BYTES};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
-use crate::linear::hint_buffers_bytes;
+use crate::linear::{hint_buffers_bytes, product_bytes};
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count};
+use crate::scheme::{Sizes, count, new_memory};
 use crate::workload::Workload;
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
@@ -67,10 +66,11 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         },
         "answer": {
             "multiply_adds_packed": count(&[entries, queries]),
-            "bytes_read": stored * queries.div_ceil(QUERIES_TOGETHER as u64),
+            "bytes_read": product_bytes(stored, rows, columns, queries),
             "row_sums": rows * queries,
             "words_read": columns * queries,
             "words_written": rows * queries,
+            "allocated_bytes": new_memory(count(&[4, rows, queries])),
         },
         "extract": { "multiply_adds_u32": count(&[wide, n, queries]), "words_read": rows * queries },
         "update_server": { "multiply_adds_u32": count(&[workload.updates, wide, n]) },
