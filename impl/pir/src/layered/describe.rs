@@ -120,14 +120,15 @@ fn memory_whole(params: &Params, layers: &Layers, workload: &Workload) -> Memory
     ];
     let kept: u64 = server.iter().map(|table| table.bytes).sum();
     let buffers = NegacyclicHint::bytes(0, dimension, 1);
-    // Answers in parts, joined, as sent and as received, and decrypted; queries in both forms; the first layer's answers.
-    let each = 5 * params.answer_bytes(layers) as u64
-        + 8 * (layers.copies * layers.degree) as u64
+    // Answers twice: in parts and joined, joined and as sent, as sent and as received. Queries in both forms; the first layer's answers.
+    let each = 2 * params.answer_bytes(layers) as u64
         + 3 * layers.query_bytes() as u64
         + 3 * 4 * layers.first.rows as u64
         + Selector::bytes(&params.rlwe, layers.groups)
         + 2 * 64 * poly;
-    let working = buffers.saturating_add(count(&[each, workload.queries]));
+    // Answers are decrypted one by one.
+    let decrypted = 8 * (layers.copies * layers.degree) as u64;
+    let working = buffers.saturating_add(count(&[each, workload.queries])).saturating_add(decrypted);
     let client = key_masks + PROCESS_BYTES;
     MemoryMap {
         server,
