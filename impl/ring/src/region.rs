@@ -1,6 +1,18 @@
 //! Zeroed, page- or cache-line-aligned memory for big tables, on huge pages where the system grants them.
 
-use memmap2::MmapMut;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memmap2::{MmapMut, MmapRaw};
+
+/// What blocks of tables are mapped in, of which only what is touched takes memory.
+const SHARED_BYTES: usize = 256 << 20;
+/// Blocks that share mappings are shorter: ends that are no whole huge page matter little for the others.
+const SHARED_BELOW: usize = 32 << 20;
+/// Shared blocks begin on a page, which they give back alone.
+const PAGE_BYTES: usize = 4096;
+
+/// The mapping that the next shared block is of, and where it begins.
+static SHARED: Mutex<Option<(Arc<MmapRaw>, usize)>> = Mutex::new(None);
 
 /// One cache line; the unit of the fallback allocation, so that it is as well aligned as the kernels like.
 #[derive(Clone, Copy)]
@@ -9,6 +21,8 @@ struct Line(#[expect(dead_code, reason = "only its bytes are used")] [u8; 64]);
 
 enum Backing {
     Map(MmapMut),
+    /// From that byte on, which no other block has.
+    Shared(Arc<MmapRaw>, usize),
     Heap(Vec<Line>),
 }
 
@@ -21,14 +35,9 @@ pub(crate) struct Region {
 impl Region {
     /// Allocates `len` zeroed bytes; `None` when the system refuses.
     pub(crate) fn zeroed(len: usize) -> Option<Self> {
-        let backing = match MmapMut::map_anon(len.max(1)) {
-            Ok(map) => {
-                // Huge pages are a matter of speed only: a refusal changes nothing else.
-                #[cfg(target_os = "linux")]
-                let _ = map.advise(memmap2::Advice::HugePage);
-                Backing::Map(map)
-            }
-            Err(_) => {
+        let backing = match map(len.max(1)) {
+            Some(map) => Backing::Map(map),
+            None => {
                 let lines = len.div_ceil(64);
                 let mut heap = Vec::new();
                 heap.try_reserve_exact(lines).ok()?;
@@ -39,9 +48,29 @@ impl Region {
         Some(Self { backing, len })
     }
 
+    /// As [`Self::zeroed`], for one of many tables that live long: blocks of less than some megabytes share mappings, since one
+    /// alone seldom covers a whole huge page, and memory read by small pages is slower.
+    pub(crate) fn zeroed_among_others(len: usize) -> Option<Self> {
+        let take = || {
+            let bytes = len.max(1).next_multiple_of(PAGE_BYTES);
+            let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+            let (mapping, start) = match shared.take() {
+                Some((mapping, start)) if start + bytes <= SHARED_BYTES => (mapping, start),
+                _ => (Arc::new(MmapRaw::from(map(SHARED_BYTES)?)), 0),
+            };
+            *shared = Some((Arc::clone(&mapping), start + bytes));
+            Some(Self { backing: Backing::Shared(mapping, start), len })
+        };
+        (len < SHARED_BELOW).then(take).flatten().or_else(|| Self::zeroed(len))
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.backing {
             Backing::Map(map) => &map[..self.len],
+            // SAFETY: `len` bytes from `start` on are mapped, zeroed at first, and of this region alone.
+            Backing::Shared(map, start) => unsafe {
+                std::slice::from_raw_parts(map.as_ptr().add(*start), self.len)
+            },
             Backing::Heap(lines) => {
                 // SAFETY: `Line` is 64 plain bytes without padding, and the vector holds at least `len` of them.
                 unsafe { std::slice::from_raw_parts(lines.as_ptr().cast::<u8>(), self.len) }
@@ -52,10 +81,34 @@ impl Region {
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.backing {
             Backing::Map(map) => &mut map[..self.len],
+            // SAFETY: as in `bytes`; the mutable borrow of `self` makes the view unique.
+            Backing::Shared(map, start) => unsafe {
+                std::slice::from_raw_parts_mut(map.as_mut_ptr().add(*start), self.len)
+            },
             Backing::Heap(lines) => {
                 // SAFETY: as in `bytes`; the mutable borrow of `self` makes the view unique.
                 unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<u8>(), self.len) }
             }
         }
     }
+}
+
+impl Drop for Region {
+    /// A block of a mapping that others still use gives its memory back.
+    fn drop(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Backing::Shared(map, start) = &self.backing {
+            // SAFETY: the pages hold this block alone, and nothing reads it any more. A refusal only keeps the memory.
+            let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, *start, self.len) };
+        }
+    }
+}
+
+/// A private mapping of so many zeroed bytes, at least one.
+fn map(len: usize) -> Option<MmapMut> {
+    let map = MmapMut::map_anon(len).ok()?;
+    // Huge pages are a matter of speed only: a refusal changes nothing else.
+    #[cfg(target_os = "linux")]
+    let _ = map.advise(memmap2::Advice::HugePage);
+    Some(map)
 }

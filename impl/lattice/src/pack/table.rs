@@ -70,6 +70,18 @@ impl PackingTable {
         &self,
         batch: &[(&PackingKeys, &Poly<u32, Coefficient>)],
     ) -> Result<Vec<Rlwe<u32, Coefficient>>, LatticeError> {
+        let bodies = self.pack_bodies(batch)?;
+        Ok(bodies.into_iter().map(|b| Rlwe { a: self.mask.clone(), b }).collect())
+    }
+
+    /// The bodies alone of what [`Self::pack_batch`] packs: their mask, [`Self::mask`], is known without the clients.
+    ///
+    /// # Errors
+    /// As [`Self::pack_batch`].
+    pub fn pack_bodies(
+        &self,
+        batch: &[(&PackingKeys, &Poly<u32, Coefficient>)],
+    ) -> Result<Vec<Poly<u32, Coefficient>>, LatticeError> {
         let ring = self.packing.ring();
         for (keys, bodies) in batch {
             self.packing.check_keys(keys)?;
@@ -90,7 +102,7 @@ impl PackingTable {
             }
             let mut b = ring.inverse(sum);
             self.packing.add_bodies(&mut b, bodies);
-            packed.push(Rlwe { a: self.mask.clone(), b });
+            packed.push(b);
         }
         Ok(packed)
     }

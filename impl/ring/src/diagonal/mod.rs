@@ -79,7 +79,7 @@ impl BlockDiagonal {
             lines += side;
         }
         let bytes = n.saturating_mul(lines).saturating_mul(size_of::<u32>());
-        let region = Region::zeroed(bytes).ok_or(DiagonalError::Memory(bytes))?;
+        let region = Region::zeroed_among_others(bytes).ok_or(DiagonalError::Memory(bytes))?;
         Ok(Self { modulus: *modulus, n, bands, lines, region })
     }
 
@@ -168,9 +168,7 @@ impl BlockDiagonal {
                 add_products(vectors.kernel(), plan, &lines[..side], inputs, &mut sums);
             }
             for (out, sums) in out.iter_mut().zip(&sums) {
-                for (lane, out) in out[strip * LINE..][..LINE].iter_mut().enumerate() {
-                    *out = self.modulus.reduce_u128(sums.value(lane));
-                }
+                sums.reduce(vectors, &self.modulus, &mut out[strip * LINE..][..LINE]);
             }
         }
     }
@@ -200,9 +198,20 @@ impl Sums {
         lane / 2 + lane % 2 * (LINE / 2)
     }
 
-    fn value(&self, lane: usize) -> u128 {
-        let place = Self::place(lane);
-        u128::from(self.low[place]) + (u128::from(self.high[place]) << 32)
+    /// The residues of all sums, in the order of the lanes. Where blocks are small there is a sum for every few dozen products, so
+    /// that the vectors' reduction is worth its two calls.
+    fn reduce(&self, vectors: Vectors, modulus: &Modulus<u32>, out: &mut [u32]) {
+        let radix = u64::from(modulus.reduce_u64(1 << 32));
+        let (mut high, mut sums, mut residues) = ([0u32; LINE], [0u64; LINE], [0u32; LINE]);
+        vectors.reduce(modulus, &self.high, &mut high);
+        for ((sum, low), high) in sums.iter_mut().zip(&self.low).zip(high) {
+            // Below 2^32 + 2^62.
+            *sum = low + radix * u64::from(high);
+        }
+        vectors.reduce(modulus, &sums, &mut residues);
+        for (lane, out) in out.iter_mut().enumerate() {
+            *out = residues[Self::place(lane)];
+        }
     }
 }
 

@@ -114,8 +114,8 @@ impl First {
         for (group, table) in self.tables.all()?.into_iter().enumerate() {
             let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
             let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
-            for (packed, out) in table.pack_batch(&batch).map_err(internal)?.iter().zip(&mut all) {
-                for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.b.limbs()) {
+            for (packed, out) in table.pack_bodies(&batch).map_err(internal)?.iter().zip(&mut all) {
+                for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.limbs()) {
                     residues.copy_from_slice(&limb[..gamma]);
                 }
                 ring.rns().switch_modulus(&residues, params.switched_modulus.into(), &mut switched);
