@@ -68,9 +68,7 @@ impl Region {
         match &self.backing {
             Backing::Map(map) => &map[..self.len],
             // SAFETY: `len` bytes from `start` on are mapped, zeroed at first, and of this region alone.
-            Backing::Shared(map, start) => unsafe {
-                std::slice::from_raw_parts(map.as_ptr().add(*start), self.len)
-            },
+            Backing::Shared(map, start) => unsafe { std::slice::from_raw_parts(map.as_ptr().add(*start), self.len) },
             Backing::Heap(lines) => {
                 // SAFETY: `Line` is 64 plain bytes without padding, and the vector holds at least `len` of them.
                 unsafe { std::slice::from_raw_parts(lines.as_ptr().cast::<u8>(), self.len) }

@@ -140,13 +140,24 @@ fn operation_counts(
     let changed = count(&[updates, entries]).min(count(&[20, touched, gamma0, first_blocks]));
     let masks_changed = touched.min(count(&[20, copies_touched, second_blocks]));
     let transform = ntt(degree);
+    let primes = params.rlwe.primes.len() as u64;
+    let parse = json!({
+        "words_read": count(&[
+            queries,
+            primes,
+            (layout.rows + layout.second_entries()) as u64 + layout.key_gammas(params).len() as u64 * length * degree,
+        ]),
+    });
     let first_product = json!({
         "multiply_adds_u16": count(&[2, queries, layout.rows as u64, columns]),
         "bytes_read": layout.first_stored_bytes(),
     });
-    let first_packing = json!({
-        "table_bytes": count(&[first_tables, queries.div_ceil(MAX_BATCH as u64)]),
-        (&transform): count(&[queries, 2 * groups]),
+    let first_packing = json!({ "table_bytes": count(&[first_tables, queries.div_ceil(MAX_BATCH as u64)]) });
+    // Of each table the body goes back to coefficients after its table was read, and the gamma_0 that it holds to q1; with small
+    // gammas these are many, so that they are no part of what overlaps. Timed with the packing.
+    let first_bodies = json!({
+        (&transform): count(&[queries, primes, groups]),
+        "coefficients_switched": count(&[queries, groups, gamma0]),
     });
     let pieces = layout.ciphertexts(params).len() as u64;
     let (second_layer, answer, update) = if layout.selects_whole {
@@ -157,7 +168,13 @@ fn operation_counts(
             "digits": count(&[queries, groups, body_digits]),
             "coefficients_switched": count(&[queries, 2 * pieces, copies, degree]),
         });
-        let answer = json!({ "first_product": first_product, "first_packing": first_packing, "selection": selection });
+        let answer = json!({
+            "parse": parse,
+            "first_product": first_product,
+            "first_packing": first_packing,
+            "first_bodies": first_bodies,
+            "selection": selection,
+        });
         (digits, answer, json!({ "digits": count(&[touched, mask_digits]) }))
     } else {
         let second = json!({
@@ -168,8 +185,10 @@ fn operation_counts(
         let online = count(&[copies * body_outputs, gamma2 - 1]);
         let online = params.packed.switches(&params.rlwe, Method::Inspiring, online);
         let answer = json!({
+            "parse": parse,
             "first_product": first_product,
             "first_packing": first_packing,
+            "first_bodies": first_bodies,
             "second_product": {
                 "multiply_adds_u16": count(&[2, queries, layout.degree as u64, copies, mask_digits + body_digits]),
                 "bytes_read": layout.second_stored_bytes(),

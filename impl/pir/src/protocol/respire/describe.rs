@@ -228,6 +228,20 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
     let elements = count(&[queries, slots]).div_ceil(params.slots_per_body() as u64);
     let width = elements.min(params.vector_length as u64);
     let vectors = Work::product(1, vector, n, primes).times(width).plus(Work::product(1, response, n, 1));
+    // Rows of keys as they lie in memory, which each step that uses them first waits for: mask and body, modulo every prime.
+    let row = 2 * params.rlwe.poly_bytes();
+    let key_levels = u64::from(degree.ilog2());
+    let width = params.vector_length as u64;
+    let response_key_bytes = width * width * vector * row + width * response * 2 * 4 * n;
+    let leaf_key_bytes = key_levels * leaf_expansion * row;
+    let selector_key_bytes = if row_count == 0 { 0 } else { (key_levels * selector_expansion + 2 * conversion) * row };
+    let with = |work: Work, more: serde_json::Value| {
+        let mut counts = work.describe(n);
+        if let (Some(counts), serde_json::Value::Object(more)) = (counts.as_object_mut(), more) {
+            counts.extend(more);
+        }
+        counts
+    };
     let touched = count(&[workload.updates, u64::from(params.batch.copies), parts]);
     let cells = count(&[rows, columns]);
     operations(json!({
@@ -241,8 +255,14 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
                 (&transform): count(&[queries, 2 * primes]),
                 "words_read": count(&[queries, (leaf_count + row_count) as u64 * primes]),
             },
-            "leaves": leaves.plus(Work::transforms(2 * rows * kept)).times(queries).describe(n),
-            "selectors": selectors.plus(converted).times(queries).describe(n),
+            "leaves": with(
+                leaves.plus(Work::transforms(2 * rows * kept)).times(queries),
+                json!({ "key_bytes": count(&[queries, leaf_key_bytes]) }),
+            ),
+            "selectors": with(
+                selectors.plus(converted).times(queries),
+                json!({ "key_bytes": count(&[queries, selector_key_bytes]) }),
+            ),
             "first_dimension": {
                 "poly_matrix_bytes": count(&[load.rounds().div_ceil(BATCH as u64), load.stored_bytes(params)]),
                 "residue_multiply_adds": count(&[2, queries, kept, cells, n]),
@@ -251,7 +271,13 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
             "folding": cmux.times(cmuxes).times(parts).times(queries).describe(n),
             "rotation": cmux.times(u64::from(layout.position_bits)).times(parts).times(queries).describe(n),
             "projection": projected.times(queries).describe(n),
-            "response": vectors.times(elements).describe(n),
+            "response": with(
+                vectors.times(elements),
+                json!({
+                    "key_bytes": response_key_bytes,
+                    "coefficients_switched": count(&[elements, 2 * (n + params.response.degree as u64)]),
+                }),
+            ),
         },
         "extract": { (&transform): count(&[12, elements]) },
         "update_server": { (&transform): count(&[2, kept, touched]) },
