@@ -110,3 +110,24 @@ fn map(len: usize) -> Option<MmapMut> {
     let _ = map.advise(memmap2::Advice::HugePage);
     Some(map)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_among_others_are_zeroed_aligned_and_apart() {
+        let lens = [1, PAGE_BYTES, 3 * PAGE_BYTES + 1, SHARED_BELOW - 1, SHARED_BELOW];
+        let mut blocks: Vec<Region> = lens.map(|len| Region::zeroed_among_others(len).unwrap()).into();
+        for (i, block) in (1..).zip(&mut blocks) {
+            assert!(block.bytes().iter().all(|byte| *byte == 0) && block.bytes().as_ptr().addr().is_multiple_of(64));
+            block.bytes_mut().fill(i);
+        }
+        drop(blocks.remove(1));
+        blocks.insert(1, Region::zeroed_among_others(PAGE_BYTES).unwrap());
+        assert!(blocks[1].bytes().iter().all(|byte| *byte == 0));
+        for (i, block) in (1..).zip(&blocks).filter(|(i, _)| *i != 2) {
+            assert!(block.bytes().iter().all(|byte| *byte == i), "block {i} holds another's bytes");
+        }
+    }
+}
