@@ -8,7 +8,7 @@ use memmap2::{MmapMut, MmapRaw};
 const SHARED_BYTES: usize = 256 << 20;
 /// Blocks that share mappings are shorter: ends that are no whole huge page matter little for the others.
 const SHARED_BELOW: usize = 32 << 20;
-/// Shared blocks begin on a page, which they give back alone.
+/// Shared blocks begin on a page of x86-64.
 const PAGE_BYTES: usize = 4096;
 
 /// The mapping that the next shared block is of, and where it begins.
@@ -92,9 +92,10 @@ impl Region {
 }
 
 impl Drop for Region {
-    /// A block of a mapping that others still use gives its memory back.
+    /// A block of a mapping that others still use gives its memory back, where pages are known to be as small as blocks are aligned:
+    /// a larger page would hold bytes of its neighbours. Elsewhere the memory goes with the mapping.
     fn drop(&mut self) {
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         if let Backing::Shared(map, start) = &self.backing {
             // SAFETY: the pages hold this block alone, and nothing reads it any more. A refusal only keeps the memory.
             let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, *start, self.len) };
