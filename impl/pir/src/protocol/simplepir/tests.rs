@@ -56,3 +56,11 @@ fn sizes_do_not_wrap_around() {
     let text = crate::protocol::tests_support::set_text("simplepir", "", table);
     grows_up_to_the_bounds::<SimplePir>(&Params::try_new_from(&text.replace("dimension = 64", "dimension = 16384")));
 }
+
+#[test]
+fn products_read_the_matrix_for_every_batch_and_each_query_for_every_block() {
+    use crate::linear::product_bytes;
+    assert_eq!(product_bytes(1000, 64, 10, 1), 1000 + 40);
+    assert_eq!(product_bytes(1000, 65, 10, 1), 1000 + 2 * 40);
+    assert_eq!(product_bytes(1000, 8, 10, 33), 2 * 1000 + 33 * 40);
+}
