@@ -98,6 +98,11 @@ impl Layout {
         PackedMatrix::stored_bytes_for(self.rows, self.columns, self.width())
     }
 
+    /// Memory of the packed matrix.
+    pub fn memory_bytes(&self) -> u64 {
+        PackedMatrix::memory_bytes_for(self.rows, self.columns, self.width())
+    }
+
     /// Entries that hold records.
     pub fn entries(&self) -> u64 {
         self.code.entries(self.shape.records)

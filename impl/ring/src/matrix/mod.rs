@@ -17,7 +17,7 @@ pub(crate) use order::Order;
 
 use crate::bits::{for_width, load128, unpack8};
 use crate::kernel::{self, Checked, Kernel, KernelError};
-use crate::region::Region;
+use crate::region::{Region, whole_pages_bytes};
 
 /// Entries in a chunk: the columns one 512-bit register holds as 16-bit lanes.
 pub const CHUNK: usize = 32;
@@ -118,6 +118,11 @@ impl PackedMatrix {
         groups * chunks * (GROUP_ROWS as u64 * 4 * width as u64) + SLACK as u64
     }
 
+    /// Memory of such a matrix: short ones too get whole huge pages.
+    pub const fn memory_bytes_for(rows: usize, cols: usize, width: u32) -> u64 {
+        whole_pages_bytes(Self::stored_bytes_for(rows, cols, width))
+    }
+
     /// A zero matrix of `rows` x `cols` entries at storage width `width` (1 to 10, 12 or 16).
     pub fn new(rows: usize, cols: usize, width: u32) -> Result<Self, MatrixError> {
         if !matches!(width, 1..=10 | 12 | 16) {
@@ -133,7 +138,7 @@ impl PackedMatrix {
             return Err(shape);
         }
         let bytes = Self::stored_bytes_for(rows, cols, width);
-        let data = Region::zeroed(bytes as usize).ok_or(MatrixError::Memory(bytes))?;
+        let data = Region::zeroed_on_whole_pages(bytes as usize).ok_or(MatrixError::Memory(bytes))?;
         Ok(Self { data, rows, cols, width })
     }
 

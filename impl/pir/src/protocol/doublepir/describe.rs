@@ -57,7 +57,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             TableBytes::new("hint", hint),
         ],
         client: vec![TableBytes::new("hint", hint)],
-        peak_bytes: (PROCESS_BYTES + stored).saturating_add(peak_beside_database(params, workload)?),
+        peak_bytes: (PROCESS_BYTES + first.memory_bytes()).saturating_add(peak_beside_database(params, workload)?),
     };
 
     let (entries, length) = (rows * columns, layers.gadget.length() as u64);
@@ -127,7 +127,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
 fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
     let layers = params.layers(workload.shape)?;
     let (n, groups, queries) = (layers.dimension as u64, layers.groups as u64, workload.queries);
-    let second = layers.second_stored_bytes();
+    let second = layers.second_memory_bytes();
     let hint = layers.hint_bytes() as u64;
     let matrix = 4 * groups * n;
     let first_hint = 4 * layers.first.rows as u64 * n;

@@ -167,6 +167,11 @@ impl Layers {
         ring::PackedMatrix::stored_bytes_for(self.second_rows(), self.groups, self.second_width())
     }
 
+    /// Memory of the second matrix.
+    pub fn second_memory_bytes(&self) -> u64 {
+        ring::PackedMatrix::memory_bytes_for(self.second_rows(), self.groups, self.second_width())
+    }
+
     /// Bits of the change of one balanced digit on the wire.
     pub fn change_bits(&self) -> u32 {
         u32::BITS - (2 * self.gadget.base() - 2).leading_zeros()

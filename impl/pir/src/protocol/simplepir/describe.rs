@@ -43,7 +43,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         client: vec![TableBytes::new("hint", hint)],
         // Server and client share the hint message in one process.
         peak_bytes: PROCESS_BYTES
-            + stored
+            + layout.memory_bytes()
             + hint
             + hint_buffers_bytes(layout.columns, dimension).max(online + if workload.updates > 0 { update } else { 0 }),
     };
