@@ -134,13 +134,15 @@ def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) 
     body = np.array([body_of(o) for o in layouts])
     samples = numbers(layouts, "answer_digits")
     moved = np.where(body == TRACED, switch * (rings.n - 1), 0.0)
+    packed = np.asarray(rings.inspiring(keys, numbers(layouts, "body_gamma"), nothing).variance)
     # Merged, every coefficient of the first ciphertext has the noise of two packings.
     inspiring = np.where(body == MERGED, 2.0, 1.0) * inspiring
     hints = np.where(by_cdks, tree, inspiring) + samples * moved
-    bodies = np.where(body == UNPACKED, 0.0, np.where(by_cdks, 2 * tree + (samples - 1) * moved, inspiring))
+    bodies = np.where(body == PACKED, packed, inspiring)
+    bodies = np.where(body == UNPACKED, 0.0, np.where(by_cdks, 2 * tree + (samples - 1) * moved, bodies))
     selected = body == SELECTED
     hints, bodies = np.where(selected, 0.0, hints), np.where(selected, 0.0, bodies)
-    words = "V + (n^2 - 1)/3 n sigma^2 sum E[x^2] (CDKS), V + n (n - 1) sigma^2 sum E[x^2] (InspiRING)"
+    words = "V + (n^2 - 1)/3 n sigma^2 sum E[x^2] (CDKS), V + n (gamma - 1) sigma^2 sum E[x^2] (InspiRING)"
     return Noise(np.where(answer > 0, bodies[:, None], hints[:, None])), words
 
 

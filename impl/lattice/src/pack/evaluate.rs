@@ -9,14 +9,22 @@
 //!   the definition does with N^2 products.
 //! * order < N: e = u (1 + m 2 N / order), where sum_j (c_j X^j) W^(j m), W = X^(2 N / order), is a cyclic transform of length order whose
 //!   elements are polynomials and whose roots are monomials; r_sigma is the image under sigma of the sum for sigma^-1.
+//!
+//! Of a handful of terms the definition is faster than either.
 
 use super::slots::{self, SlotMaps};
 use crate::error::LatticeError;
 use ring::diagonal::LINE;
 use ring::{BlockDiagonal, Ntt, Poly, Ring};
 
+/// Up to so many terms are added by the definition: a term costs a permutation and a product for each sigma, transforms two or more
+/// transforms, whatever the terms.
+pub const DIRECT_TERMS: usize = 4;
+
 /// The sums for one group.
 pub(super) enum Sums {
+    /// For a handful of terms: X^j and c_j, and what an image is made in.
+    Direct(Vec<(Poly<u32, Ntt>, Poly<u32, Ntt>)>, Poly<u32, Ntt>),
     /// For order = N: the sum for sigma as a matrix *by first slots*; see [`slots`].
     Slots(Vec<BlockDiagonal>),
     /// For smaller groups: sum_j (c_j X^j) W^(j m) at the index whose bits are those of m reversed.
@@ -31,7 +39,14 @@ impl Sums {
         order: usize,
         factors: &[u32],
     ) -> Result<Self, LatticeError> {
-        if order == ring.n() {
+        if terms.len() <= DIRECT_TERMS {
+            let scaled = |(j, term): &(usize, &Poly<u32, Ntt>)| {
+                let mut term = (*term).clone();
+                scale(ring, &mut term, factors);
+                (ring.monomial_ntt(*j), term)
+            };
+            Ok(Self::Direct(terms.iter().map(scaled).collect(), ring.zero()))
+        } else if order == ring.n() {
             let mut matrices = zero_matrices(ring, &[order])?;
             transform_slots(ring, terms, factors, &mut matrices);
             matrices.iter_mut().for_each(|matrix| slots::by_first(matrix, 0));
@@ -42,8 +57,16 @@ impl Sums {
     }
 
     /// r_sigma for sigma: X -> X^`exponent`, whose slot permutation is `slots`.
-    pub(super) fn get(&self, ring: &Ring<u32>, exponent: u64, slots: &[u32], out: &mut Poly<u32, Ntt>) {
+    pub(super) fn get(&mut self, ring: &Ring<u32>, exponent: u64, slots: &[u32], out: &mut Poly<u32, Ntt>) {
         match self {
+            Self::Direct(terms, image) => {
+                out.limbs_mut().for_each(|limb| limb.fill(0));
+                for (monomial, term) in terms {
+                    ring.permute_slots(term, slots, image);
+                    ring.mul_assign(image, monomial);
+                    ring.add_assign(out, image);
+                }
+            }
             Self::Slots(matrices) => {
                 for (i, matrix) in matrices.iter().enumerate() {
                     slots::take(matrix, 0, slots, out.limb_mut(i));

@@ -64,7 +64,7 @@ pub(super) fn collapse(
     let (ring, gadget, gamma) = (packing.ring(), &packing.gadget, packing.gamma);
     let n = ring.n();
     let (terms, maps) = (ring_masks.iter().enumerate().collect::<Vec<_>>(), SlotMaps::new(n));
-    let sums = Sums::new(ring, &terms, gamma, &evaluate::inverses(ring, gamma))?;
+    let mut sums = Sums::new(ring, &terms, gamma, &evaluate::inverses(ring, gamma))?;
     let generator = packing.exponents().first().copied().unwrap_or(1);
     // At gamma = N the powers of the generator are half of the group, their negatives the other.
     let (signs, powers): (&[u64], _) = if gamma == n { (&[1, 2 * n as u64 - 1], gamma / 2) } else { (&[1], gamma) };

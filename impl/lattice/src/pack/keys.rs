@@ -26,6 +26,13 @@ impl Belongs {
         };
         Self { method: packing.method, gamma, scale: packing.gadget.scale() }
     }
+
+    /// Whether keys of this packing serve that one too. InspiRING's first key of a full packing, X -> X^5, is that of half a packing.
+    fn serves(self, packing: &Packing) -> bool {
+        let full = packing.ring().n();
+        let halves = self.method == Method::Inspiring && self.gamma == full && 2 * packing.gamma == full;
+        self == if halves { Self { gamma: full, ..Self::to(packing) } } else { Self::to(packing) }
+    }
 }
 
 /// A polynomial for each role and each digit of the gadget.
@@ -60,7 +67,7 @@ impl PackingMasks {
     }
 
     pub(super) fn check(&self, packing: &Packing) -> Result<(), LatticeError> {
-        if self.belongs != Belongs::to(packing) || !are_of(&self.rows, packing.ring()) {
+        if !self.belongs.serves(packing) || !are_of(&self.rows, packing.ring()) {
             return Err(LatticeError::Mismatch("a packing and masks of another"));
         }
         Ok(())
@@ -96,7 +103,7 @@ impl PackingKeys {
     }
 
     pub(super) fn check(&self, packing: &Packing) -> Result<(), LatticeError> {
-        if self.belongs != Belongs::to(packing) || !are_of(&self.rows, packing.ring()) {
+        if !self.belongs.serves(packing) || !are_of(&self.rows, packing.ring()) {
             return Err(LatticeError::Mismatch("a packing and keys of another"));
         }
         Ok(())

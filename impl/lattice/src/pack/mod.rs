@@ -22,6 +22,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use evaluate::DIRECT_TERMS;
 pub use keys::{PackingKeys, PackingMasks};
 pub use table::PackingTable;
 

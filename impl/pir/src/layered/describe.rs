@@ -25,6 +25,7 @@ pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let mut sizes = Sizes { layout: layers.describe(), ..Sizes::default() };
     sizes.layout.extend(operations(json!({
         "packing": params.method.to_string(),
+        "body_gamma": layers.body_gamma(params.method),
         "packing_gadget": params.packed.describe(),
         "answer_ciphertexts": params.ciphertexts(&layers),
         "digit_bits": params.digit_bits,
@@ -98,7 +99,7 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
         + 8 * layers.outputs() as u64
         + 2 * params.answer_bytes(layers) as u64
         + Packed::roles(&params.rlwe, params.method) * length * poly;
-    let body = 2 * 2 * (layers.groups * layers.copies * layers.answer_digits) as u64;
+    let body = 2 * 2 * (layers.groups * layers.samples()) as u64;
     let online = count(&[each, workload.queries]).saturating_add(body);
     let working = threads_buffers.max(packing).max(online);
     let client = key_masks + PROCESS_BYTES;
@@ -184,15 +185,26 @@ fn operation_counts(
     let (n, degree, length) = (params.lwe.dimension as u64, layers.degree as u64, params.packed.length() as u64);
     let (queries, updates) = (workload.queries, workload.updates);
     let (first_blocks, blocks) = (columns.div_ceil(n), groups.div_ceil(degree));
-    let answer_columns = (layers.copies * layers.answer_digits) as u64;
+    let answer_columns = layers.samples() as u64;
     let nodes = degree - 1;
-    // Method of the packing without a table, its key switches, and the transforms of its sums over automorphisms.
+    let gamma = layers.body_gamma(params.method) as u64;
+    // Method of the packing without a table, its key switches, and products and transforms of its sums over automorphisms.
     let (method, switches, sums) = match layers.body {
-        Body::Traced => (Method::Cdks, count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]), 0),
-        Body::Unpacked | Body::Selected => (params.method, 0, 0),
-        Body::Packed | Body::Merged if params.method == Method::Inspiring => (params.method, nodes, 2 * degree),
-        Body::Packed | Body::Merged => (params.method, nodes, 0),
+        Body::Traced => (Method::Cdks, count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]), (0, 0)),
+        Body::Unpacked | Body::Selected => (params.method, 0, (0, 0)),
+        Body::Packed | Body::Merged if params.method == Method::Cdks => (params.method, nodes, (0, 0)),
+        Body::Packed | Body::Merged => {
+            let direct = layers.samples() <= lattice::pack::DIRECT_TERMS;
+            let slots = count(&[2, degree, gamma]);
+            let sums = match (direct, gamma == degree) {
+                (true, _) => (answer_columns * slots, 0),
+                (false, true) => (0, 2 * degree),
+                (false, false) => (slots * u64::from(gamma.ilog2()) / 2, 0),
+            };
+            (params.method, gamma - 1, sums)
+        }
     };
+    let (sum_products, sum_transforms) = sums;
     let switches = params.packed.switches(&params.rlwe, method, switches);
     let tables = count(&[copies, params.packed.table_bytes(&params.rlwe, params.method)]);
     let (lwe_ntt, ring_ntt) = (ntt(n), ntt(degree));
@@ -227,10 +239,10 @@ fn operation_counts(
             },
             "packing": { "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]) },
             "body": {
-                (&ring_ntt): count(&[queries, 2 * answer_columns * blocks + sums + switches.transforms]),
+                (&ring_ntt): count(&[queries, 2 * answer_columns * blocks + sum_transforms + switches.transforms]),
                 "digits": count(&[queries, switches.digits]),
-                "residue_multiply_adds": count(&[queries, switches.multiply_adds]),
-                "automorphism_slots": count(&[queries, switches.moved_slots]),
+                "residue_multiply_adds": count(&[queries, switches.multiply_adds + sum_products]),
+                "automorphism_slots": count(&[queries, switches.moved_slots + sum_products]),
                 "coefficients_switched": count(&[queries, params.ciphertexts(layers) as u64, 2, degree]),
             },
         },

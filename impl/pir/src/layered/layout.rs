@@ -1,5 +1,6 @@
 //! How the two layers are laid out.
 
+use lattice::pack::Method;
 use serde_json::json;
 
 use super::params::{Body, Params};
@@ -96,6 +97,22 @@ impl Layers {
     /// Whether polynomials are selected whole, and nothing is packed.
     pub fn selects_whole(&self) -> bool {
         self.body == Body::Selected
+    }
+
+    /// Samples of the first answer, which depend on the query: digits of all entries of a record.
+    pub fn samples(&self) -> usize {
+        self.copies * self.answer_digits
+    }
+
+    /// Width of the packing that they go through together. Alone in a ciphertext, InspiRING's half does, with the first key of a full one
+    /// and half of its key switches; what it leaves in the coefficients behind would disturb hint digits.
+    pub fn body_gamma(&self, method: Method) -> usize {
+        let half = self.degree / 2;
+        if method == Method::Inspiring && self.body == Body::Packed && self.samples() <= half {
+            half
+        } else {
+            self.degree
+        }
     }
 
     /// Coefficients of the second query: one a group, or a ring element a group.

@@ -40,6 +40,8 @@ pub(crate) struct Public {
     pub packing: Packing,
     /// The packing of a single sample, with the keys of the whole: CDKS, whose keys serve trees of every width.
     pub trace: Packing,
+    /// The packing of what depends on the query, with the same keys.
+    pub bodies: Packing,
     /// The masks of packing keys.
     pub masks: PackingMasks,
 }
@@ -54,6 +56,8 @@ impl Public {
             second: RingQueries::new(&ring, seed.derive("second layer"), layers.second_entries()),
             masks: packing.masks(seed.derive("packing")),
             trace: Packing::new(Method::Cdks, packing.gadget(), 1).map_err(internal)?,
+            bodies: Packing::new(params.method, packing.gadget(), layers.body_gamma(params.method))
+                .map_err(internal)?,
             packing,
             ring,
         })

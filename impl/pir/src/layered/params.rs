@@ -178,7 +178,7 @@ impl Params {
         layers.copies
             + match layers.body {
                 Body::Traced | Body::Merged | Body::Selected => 0,
-                Body::Unpacked => layers.copies * layers.answer_digits,
+                Body::Unpacked => layers.samples(),
                 Body::Packed => 1,
             }
     }

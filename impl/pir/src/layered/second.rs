@@ -183,7 +183,7 @@ fn fill(
 
 /// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.
 pub(super) fn answer_digits(params: &Params, layers: &Layers, words: &[u32]) -> Result<ColumnMatrix> {
-    let columns = layers.copies * layers.answer_digits;
+    let columns = layers.samples();
     let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree).map_err(internal)?;
     let mut entries = vec![0i16; LINE * columns];
     for (start, words) in (0..).step_by(LINE).zip(words.chunks(LINE * layers.copies)) {

@@ -193,7 +193,7 @@ impl Server {
         bodies: &[u32],
     ) -> Result<Rlwe<u32, Coefficient>> {
         let body = body_poly(&self.public.ring, bodies, 0, masks.len());
-        self.public.packing.pack(&self.public.masks, keys, masks, &body, &mut workspace()).map_err(internal)
+        self.public.bodies.pack(&self.public.masks, keys, masks, &body, &mut workspace()).map_err(internal)
     }
 
     /// Projects each sample to its constant coefficient by the homomorphic trace and moves it behind the hint digits of its copy.

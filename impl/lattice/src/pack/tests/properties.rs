@@ -1,5 +1,6 @@
 //! Packings decrypt, batches are their members, keys travel, masks differ.
 
+use crate::pack::DIRECT_TERMS;
 use crate::tests::{assert_close, integers, schoolbook_phase};
 use crate::{
     LatticeError, Method, Packing, PackingKeys, PackingMasks, RingGadget, RlweKey, Secret, Workspace, ring_mask,
@@ -111,6 +112,33 @@ fn phases_survive_every_method_and_gadget() {
                 }
             }
         }
+    }
+}
+
+/// A handful of ciphertexts is summed by the definition, more of them by transforms: zero ciphertexts make the difference. And the
+/// keys of a full packing serve half a one.
+#[test]
+fn few_ciphertexts_are_packed_as_many_and_by_half() {
+    let mut t = Fixture::new(Method::Inspiring, N, Family::Balanced, 1 << 8, 1, 2);
+    let ring = t.packing.gadget().ring().clone();
+    let q = ring.modulus_u128().unwrap();
+    let half = Packing::new(Method::Inspiring, t.packing.gadget(), N / 2).unwrap();
+    let quarter = Packing::new(Method::Inspiring, t.packing.gadget(), N / 4).unwrap();
+    for count in [1, 2, DIRECT_TERMS] {
+        let messages: Vec<u128> = (0..count).map(|j| q / (j as u128 + 2)).collect();
+        let key = t.key.clone();
+        let (masks, bodies) = t.encrypt(&messages, &key);
+        for packing in [t.packing.clone(), half.clone()] {
+            let few = packing.pack(&t.masks, &t.keys, &masks, &bodies, &mut t.workspace).unwrap();
+            let mut padded = masks.clone();
+            padded.resize_with(N / 2, || ring.zero());
+            let many = packing.pack(&t.masks, &t.keys, &padded, &bodies, &mut t.workspace).unwrap();
+            assert_eq!(integers(&ring, &few.a), integers(&ring, &many.a));
+            assert_eq!(integers(&ring, &few.b), integers(&ring, &many.b));
+            let phase = schoolbook_phase(&ring, &few, t.key.coefficients());
+            assert_close(&phase[..count], &messages, q, t.bound());
+        }
+        assert!(quarter.pack(&t.masks, &t.keys, &masks, &bodies, &mut t.workspace).is_err());
     }
 }
 
