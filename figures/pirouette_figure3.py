@@ -32,7 +32,14 @@ LOOKS = {
     "selector": ("Selector", "#009E73"),
 }
 PAPER = "paper"
-COLUMNS = [*words("source protocol set records record_bits threads"), *PHASE0, "total_s", "marks", "record_id"]
+COLUMNS = [
+    *words("source protocol set records record_bits threads"),
+    *PHASE0,
+    "total_s",
+    "speedup",
+    "marks",
+    "record_id",
+]
 
 
 def bars(joined: pd.DataFrame, expected: pd.DataFrame) -> list[dict[str, Any]]:
@@ -55,7 +62,15 @@ def bars(joined: pd.DataFrame, expected: pd.DataFrame) -> list[dict[str, Any]]:
     lines = [*found.values(), *own.values()]
     for line in lines:
         line["total_s"] = sum(line.get(step) or 0.0 for step in PHASE0)
+    single = {_whose(line): line["total_s"] for line in lines if line["threads"] == 1}
+    for line in lines:
+        alone = single.get(_whose(line))
+        line["speedup"] = alone / line["total_s"] if alone and line["total_s"] and line["threads"] > 1 else None
     return sorted(lines, key=lambda line: (line["records"], line["record_bits"], line["source"] != PAPER))
+
+
+def _whose(line: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(line[key] for key in ("source", "protocol", "set", "records", "record_bits"))
 
 
 def draw(lines: Sequence[dict[str, Any]], width: str = "acm-wide") -> Figure:
@@ -138,6 +153,7 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
         Column("threads", "Threads"),
         *(Column(step, name, "s") for step, (name, _) in LOOKS.items()),
         Column("total", "Phase 0", "s"),
+        Column("speedup", "Over 1 thread"),
     ]
     lines, rows = bars(joined, expected), []
     for line in lines:
@@ -152,6 +168,8 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
             "threads": Cell(str(line["threads"])),
             "total": Cell(significant(line["total_s"], 3), sort=line["total_s"]),
         }
+        if line["speedup"]:
+            cells["speedup"] = Cell(f"{line['speedup']:.2f}x", sort=line["speedup"])
         rows.append(Row(cells, line["row"]["id"] if line["row"] else ""))
     measured = [line["row"] for line in lines if line["row"]]
     return Table(

@@ -1,4 +1,21 @@
-//! Pinning to one core.
+//! As many cores as a row may use.
+
+use crate::failure::{Failure, Outcome};
+
+/// Gives this process a rayon pool of so many threads: work is split into pieces of which there may be more than that, and a pool made
+/// by default would take every core for them.
+///
+/// # Errors
+/// The process has a pool of another size.
+pub fn to_threads(threads: usize) -> Outcome<()> {
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    match (built, rayon::current_num_threads()) {
+        (Err(error), found) if found != threads => {
+            Err(Failure::Result(format!("{threads} threads: this process works with {found} already ({error}).")))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Pins this process (the calling thread and those it starts) to the last core it may use; the first ones serve more
 /// interrupts. Returns the core, or `None` where that is not possible.

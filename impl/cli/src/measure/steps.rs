@@ -51,7 +51,7 @@ pub struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// Pins the process where one thread is asked for, opens the database and starts the protocol.
+    /// Pins the process where one thread is asked for, gives it as many as are asked for, opens the database and starts the protocol.
     ///
     /// # Errors
     /// A database that cannot be opened, a set that does not serve it.
@@ -60,6 +60,7 @@ impl<'a> Steps<'a> {
         if plan.row.threads == 1 {
             pin::to_one_core();
         }
+        pin::to_threads(plan.options.threads)?;
         let mut watch = memory::Watch::start(plan.description.memory.peak_bytes);
         let session = (plan.protocol.session)(&plan.file, database, plan.workload, &plan.options, progress)?;
         watch.sample();
