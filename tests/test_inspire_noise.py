@@ -77,7 +77,7 @@ def test_the_first_layer_is_the_lwe_product_and_two_roundings():
 
 
 def test_ways_to_send_the_answers_digits():
-    """Unpacked digits have no packing noise, two packed ones that of half a packing; all share one union of 1914 digits."""
+    """Unpacked digits have no packing noise, two packed ones that of half a packing; all share one union."""
     ypir, published, packed, merged = stages(
         layered.chain, two_layers(), *(two_layers("inspiring", ciphertexts) for ciphertexts in (3, 2, 1))
     )
