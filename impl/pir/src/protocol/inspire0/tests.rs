@@ -1,7 +1,7 @@
 use super::*;
 use crate::params::ParameterSet;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere};
-use crate::protocol::ypir::tests::{GAUSSIAN, set_text};
+use crate::protocol::ypir::tests::{GAUSSIAN, check_masks, set_text};
 
 fn set(body: &str) -> Params {
     let text = set_text("inspire0", &format!("body = \"{body}\"\n"), GAUSSIAN);
@@ -17,6 +17,11 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
             check_everywhere::<Inspire0>(&set(body), records, bits, 2, 3);
         }
     }
+}
+
+#[test]
+fn masks_never_repeat() {
+    check_masks(set("unpacked").layered());
 }
 
 #[test]

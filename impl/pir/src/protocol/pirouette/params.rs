@@ -279,7 +279,7 @@ impl<F> Params<F> {
     pub(super) fn check_streaming(&self, streamed: bool) -> Result<()> {
         if streamed && self.database.encrypted {
             return Err(Error::Workload(
-                "an encrypted database is held as its owner sent it: leave out --streamed, or take a set without                  database.encrypted."
+                "an encrypted database is held as its owner sent it: leave out --streamed, or take a set without database.encrypted."
                     .into(),
             ));
         }

@@ -1,3 +1,7 @@
+use std::collections::HashSet;
+
+use ring::{Kernel, Seed};
+
 use super::*;
 use crate::params::ParameterSet;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
@@ -24,6 +28,26 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     check_everywhere::<SimpleYpir>(&set(&text("power_of_two", 100)), 700, 300, 3, 4);
     let narrow = text("exact", 1).replace("entry_bits = 14", "entry_bits = 5").replace("unsigned", "balanced");
     check_everywhere::<SimpleYpir>(&set(&narrow), 600, 77, 1, 2);
+}
+
+/// Under one secret no mask may appear twice: the query's, those of every packing key.
+#[test]
+fn masks_never_repeat() {
+    let params = set(&text("exact", 128));
+    let layout = layout::Layout::choose(&params, Shape::new(4_000_000, 14).unwrap()).unwrap();
+    let mut seen = HashSet::new();
+    for seed in [1, 2] {
+        let public = server::Public::new(&params, &layout, Seed([seed; 16]), Kernel::best()).unwrap();
+        assert!(public.queries.blocks() > 8);
+        for block in 0..public.queries.blocks() {
+            assert!(seen.insert(public.queries.mask(block).as_slice().to_vec()), "block {block}");
+        }
+        let roles = public.packing.exponents().len();
+        for (role, row) in (0..roles).flat_map(|role| (0..3).map(move |row| (role, row))) {
+            assert!(seen.insert(public.masks.row(role, row).as_slice().to_vec()), "key {role}, row {row}");
+        }
+    }
+    assert_eq!(seen.len(), 2 * (layout.rows.div_ceil(128) + 7 * 3));
 }
 
 #[test]

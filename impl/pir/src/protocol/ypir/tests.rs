@@ -121,14 +121,17 @@ fn values_out_of_range_are_refused_by_name() {
     }
 }
 
-/// Under one secret no mask may appear twice: the second query's, those of every packing key, the first layer's.
 #[test]
 fn masks_never_repeat() {
-    let params = toy();
-    let layers = Layers::choose(&params, Shape::new(3_000_000, 8).unwrap()).unwrap();
+    check_masks(&toy());
+}
+
+/// Under one secret no mask may appear twice: the second query's, those of every packing key, the first layer's.
+pub(crate) fn check_masks(params: &layered::Params) {
+    let layers = Layers::choose(params, Shape::new(3_000_000, 8).unwrap()).unwrap();
     let mut seen = HashSet::new();
     for seed in [1, 2] {
-        let public = Public::new(&params, &layers, Seed([seed; 16]), Kernel::best()).unwrap();
+        let public = Public::new(params, &layers, Seed([seed; 16]), Kernel::best()).unwrap();
         assert!(public.second.blocks() > 8);
         for block in 0..public.second.blocks() {
             assert!(seen.insert(public.second.mask(block).as_slice().to_vec()), "block {block}");
