@@ -11,7 +11,7 @@ use super::form::Selecting;
 use super::keys::{self, Secrets};
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
-use super::trace::{Expected, Trace, index_bits};
+use super::trace::{Trace, index_bits};
 use crate::database::{Database, Record};
 use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout, Place, Responder};
@@ -196,10 +196,10 @@ impl<F: Selecting> Client<F> {
         first.ok_or_else(|| Error::message("answer", "nothing was extracted yet."))
     }
 
-    /// Logs the errors of the ciphertexts of a trace.
-    pub(super) fn log(&self, trace: &Trace, cell: Vec<Vec<i64>>, noise: &mut NoiseLog) -> Result<()> {
-        let expected = Expected { params: &self.params, layout: &self.layout, place: self.asked()?, cell };
-        trace.log(&self.secrets, &expected, self.key, noise)
+    /// What opens the answer to a query for that place, whose plaintext polynomials are `cell`.
+    pub(super) fn trace<'a>(&'a self, place: Place, cell: Vec<Vec<i64>>, noise: &'a mut NoiseLog) -> Trace<'a, F> {
+        let Self { params, layout, secrets, key, .. } = self;
+        Trace { params, layout, secrets, place, cell, key: *key, noise }
     }
 }
 

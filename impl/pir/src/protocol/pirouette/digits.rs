@@ -12,7 +12,6 @@ use super::query::Index;
 use super::trace::{Decision, Trace};
 use crate::clock::{Clock, Group};
 use crate::error::Result;
-use crate::folded::Place;
 use crate::rlwe::{internal, workspace};
 use crate::scheme::Context;
 
@@ -31,7 +30,7 @@ impl Selecting for Index {
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
         index_bits: u32,
-        trace: Option<(&mut Trace, Place)>,
+        trace: Option<&mut Trace<Self>>,
         context: &Context,
     ) -> Result<Vec<Selectors>> {
         if index_bits == 0 {
@@ -54,11 +53,12 @@ impl Selecting for Index {
             convert_in_turn(&indices, &context.clock)
         };
         let converted: Vec<Converted> = converted?;
-        if let (Some((trace, place)), [index, ..], [converted, ..]) = (trace, &indices[..], &converted[..]) {
-            let keys = index.bootstrapper;
-            trace.decisions = self.decisions(keys, &layout, &index.query, place.item).map_err(internal)?;
-            trace.decisions.extend(bit_decisions(keys, &converted.large, place.item));
-            trace.bits = converted.small.iter().rev().cloned().collect();
+        if let (Some(trace), [index, ..], [converted, ..]) = (trace, &indices[..], &converted[..]) {
+            let (keys, item) = (index.bootstrapper, trace.place.item);
+            trace.decisions(self.decisions(keys, &layout, &index.query, item).map_err(internal)?)?;
+            trace.decisions(bit_decisions(keys, &converted.large, item))?;
+            let bits: Vec<Lwe> = converted.small.iter().rev().cloned().collect();
+            trace.bits(&bits, index.keys)?;
         }
         let highest_first = |mut converted: Converted| {
             converted.selectors.reverse();

@@ -11,7 +11,6 @@ use super::switching::KeySwitching;
 use super::trace::Trace;
 use crate::clock::Group;
 use crate::error::Result;
-use crate::folded::Place;
 use crate::rlwe::Rlwe;
 use crate::scheme::Context;
 
@@ -63,7 +62,7 @@ pub trait Selecting: QueryForm {
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
         index_bits: u32,
-        trace: Option<(&mut Trace, Place)>,
+        trace: Option<&mut Trace<Self>>,
         context: &Context,
     ) -> Result<Vec<Selectors>>;
 }
@@ -108,12 +107,12 @@ impl Selecting for Bits {
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
         _: u32,
-        trace: Option<(&mut Trace, Place)>,
+        trace: Option<&mut Trace<Self>>,
         context: &Context,
     ) -> Result<Vec<Selectors>> {
         // What is sent is what is converted.
-        if let (Some((trace, _)), [(_, bits), ..]) = (trace, &queries[..]) {
-            trace.bits.clone_from(bits);
+        if let (Some(trace), [(keys, bits), ..]) = (trace, &queries[..]) {
+            trace.bits(bits, keys)?;
         }
         context.clock.time("answer_rgsw", Group::Online, || {
             queries.iter().map(|(keys, bits)| convert(keys, bits, context.threads)).collect()

@@ -35,7 +35,6 @@ use crate::transcript::Link;
 use crate::wire::Frame;
 use crate::workload::{Shape, Workload};
 use form::Selecting;
-use trace::Trace;
 
 /// The protocol whose queries have that form.
 #[derive(Debug)]
@@ -119,10 +118,14 @@ impl<F: Selecting> Scheme for Folding<F> {
     }
 
     fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {
-        let (mut trace, place) = (Trace::default(), client.asked()?);
-        server.answer(std::slice::from_ref(request), Some((&mut trace, place)), context)?;
+        let place = client.asked()?;
         let cell = server.cell(&place)?;
-        client.log(&trace, cell, &mut context.noise)
+        // The trace logs while the server has the rest of the context.
+        let mut noise = std::mem::take(&mut context.noise);
+        let mut trace = client.trace(place, cell, &mut noise);
+        server.answer(std::slice::from_ref(request), Some(&mut trace), context)?;
+        context.noise = noise;
+        Ok(())
     }
 
     fn update(

@@ -1,16 +1,18 @@
-//! The ciphertexts on the way from a query to its response, kept where both parties are at hand, and their errors.
+//! The errors of the ciphertexts on the way from a query to its response.
+
+use std::sync::Arc;
 
 use lattice::lwe::Lwe;
 use lattice::{Rgsw, Rlwe};
 use ring::{Coefficient, Ntt, Poly, Ring};
 
-use super::keys::Secrets;
+use super::keys::{Secrets, ServerKeys};
 use super::params::Params;
 use super::query::centred_error;
 use crate::error::Result;
 use crate::folded::{Layout, Place};
 use crate::noise::NoiseLog;
-use crate::rlwe::internal;
+use crate::rlwe::{internal, workspace};
 
 /// An LWE ciphertext of a stage, with what an error may be.
 pub struct Decision {
@@ -26,122 +28,148 @@ pub struct Decision {
     pub threshold: f64,
 }
 
-/// What an answer to one query went through.
-#[derive(Default)]
-pub struct Trace {
-    /// LWE ciphertexts that are rounded somewhere, before the bits.
-    pub decisions: Vec<Decision>,
-    /// The bits' encryptions modulo 2N.
-    pub bits: Vec<Lwe>,
-    /// The accumulators of LWE to RGSW.
-    pub accumulators: Vec<Rlwe<u32, Coefficient>>,
-    /// The bits' RGSW encryptions.
-    pub selectors: Vec<Rgsw<u32>>,
-    /// The leaves of the rows stored.
-    pub leaves: Vec<Rlwe<u32, Ntt>>,
-    /// For each part, the column asked for after the first dimension.
-    pub products: Vec<Rlwe<u32, Coefficient>>,
-    /// For each part, the cell after folding.
-    pub folded: Vec<Rlwe<u32, Coefficient>>,
-    /// For each part, the cell after rotation.
-    pub rotated: Vec<Rlwe<u32, Coefficient>>,
-}
-
-/// What the ciphertexts of a trace should hold.
-pub(super) struct Expected<'a, F> {
+/// Opens the ciphertexts of an answer to one query as they come, where both parties are at hand, and logs their errors. It keeps none,
+/// so that it takes hardly more memory than any answer: the leaves of all rows have up to twice the bytes of the vector made of them.
+pub struct Trace<'a, F> {
     pub params: &'a Params<F>,
     pub layout: &'a Layout,
+    pub secrets: &'a Secrets,
+    /// What is asked for.
     pub place: Place,
     /// The plaintext polynomials of the cell asked for, by part.
     pub cell: Vec<Vec<i64>>,
+    /// Number of the client's key in the log.
+    pub key: u64,
+    pub noise: &'a mut NoiseLog,
 }
 
-impl Trace {
-    /// Logs the errors of every stage, under the key of that number.
-    pub(super) fn log<F>(
-        &self,
-        secrets: &Secrets,
-        expected: &Expected<F>,
-        key: u64,
-        noise: &mut NoiseLog,
-    ) -> Result<()> {
-        for Decision { stage, ciphertext, small, expected, threshold } in &self.decisions {
-            let key_of = if *small { &secrets.small } else { &secrets.large };
-            noise.add_under(Some(key), stage, *threshold, [centred_error(key_of, ciphertext, *expected)?]);
-        }
-        self.log_bits(secrets, expected, key, noise)?;
-        self.log_selection(secrets, expected, key, noise)
+impl<F> Trace<'_, F> {
+    /// LWE ciphertexts that are rounded somewhere, before the bits.
+    pub fn decisions(&mut self, decisions: impl IntoIterator<Item = Decision>) -> Result<()> {
+        decisions.into_iter().try_for_each(|Decision { stage, ciphertext, small, expected, threshold }| {
+            let key_of = if small { &self.secrets.small } else { &self.secrets.large };
+            let error = centred_error(key_of, &ciphertext, expected)?;
+            self.add(stage, threshold, [error]);
+            Ok(())
+        })
     }
 
-    fn log_bits<F>(&self, secrets: &Secrets, expected: &Expected<F>, key: u64, noise: &mut NoiseLog) -> Result<()> {
-        let Expected { params, layout, place, .. } = expected;
-        let ring = &**secrets.ring.ring();
-        let half = ring.n() as u64;
-        let modulus = params.rlwe.modulus() as f64;
-        let bits = index_bits(layout);
-        let bit_of = |i: usize| place.item >> (bits - 1 - i as u32) & 1;
-        let window = (params.spacing / 2) as f64;
-        for (i, ciphertext) in self.bits.iter().enumerate() {
-            let error = centred_error(&secrets.small, ciphertext, bit_of(i) * half)?;
-            noise.add_under(Some(key), "rgsw_input", window, [error]);
+    /// The bits' encryptions modulo 2N, the most significant first, and the tables of LWE to RGSW that they rotate.
+    pub fn bits(&mut self, bits: &[Lwe], keys: &ServerKeys) -> Result<()> {
+        let half = self.ring().n() as u64;
+        let window = (self.params.spacing / 2) as f64;
+        for (i, ciphertext) in bits.iter().enumerate() {
+            let error = centred_error(&self.secrets.small, ciphertext, self.bit(i) * half)?;
+            self.add("rgsw_input", window, [error]);
         }
-        let gadget = params.rgsw.of(secrets.ring.ring()).map_err(internal)?;
-        for (i, accumulator) in self.accumulators.iter().enumerate() {
-            let phase = secrets.ring.phase_coefficient(accumulator);
+        let mut accumulators = vec![Rlwe::trivial(self.ring(), keys.converter.table()); bits.len()];
+        keys.rotation().rotate_all(&mut accumulators, bits, &mut workspace()).map_err(internal)?;
+        self.accumulators(&accumulators)
+    }
+
+    fn accumulators(&mut self, accumulators: &[Rlwe<u32, Coefficient>]) -> Result<()> {
+        let ring = self.ring();
+        let gadget = self.params.rgsw.of(ring).map_err(internal)?;
+        for (i, accumulator) in accumulators.iter().enumerate() {
+            let phase = self.secrets.ring.phase_coefficient(accumulator);
             let mut known: Poly<u32, Coefficient> = ring.zero();
             for (row, &weight) in gadget.weights().iter().enumerate() {
                 // -(-1)^bit g / 2.
                 for ((modulus, _), limb) in ring.limbs().iter().zip(known.limbs_mut()) {
                     let inverse = modulus.inverse(2).unwrap_or(1);
                     let half = modulus.mul(modulus.reduce_u128(weight), inverse);
-                    limb[row * params.spacing] = if bit_of(i) == 1 { half } else { modulus.neg(half) };
+                    limb[row * self.params.spacing] = if self.bit(i) == 1 { half } else { modulus.neg(half) };
                 }
             }
             let errors = lattice::noise::errors(ring, &phase, &known).map_err(internal)?;
-            let rows = (0..gadget.length()).map(|row| errors[row * params.spacing]);
-            noise.add_under(Some(key), "rotation", modulus / 2.0, rows);
+            let rows = (0..gadget.length()).map(|row| errors[row * self.params.spacing]);
+            self.add("rotation", self.half_modulus(), rows);
         }
-        for (i, selector) in self.selectors.iter().enumerate() {
+        Ok(())
+    }
+
+    /// The bits' RGSW encryptions.
+    pub fn selectors(&mut self, selectors: &[Rgsw<u32>]) -> Result<()> {
+        let ring = self.ring();
+        let gadget = self.params.rgsw.of(ring).map_err(internal)?;
+        for (i, selector) in selectors.iter().enumerate() {
             for (row, &weight) in gadget.weights().iter().enumerate() {
-                let mut message: Poly<u32, Ntt> = ring.forward(constant(ring, u128::from(bit_of(i)) * weight));
-                let body = errors(secrets, &selector.body.rows()[row], message.clone())?;
-                noise.add_under(Some(key), "row", modulus / 2.0, body);
-                ring.mul_assign(&mut message, secrets.ring.ntt());
+                let mut message: Poly<u32, Ntt> = ring.forward(constant(ring, u128::from(self.bit(i)) * weight));
+                let body = errors(self.secrets, &selector.body.rows()[row], message.clone())?;
+                self.add("row", self.half_modulus(), body);
+                ring.mul_assign(&mut message, self.secrets.ring.ntt());
                 ring.neg_assign(&mut message);
-                let mask = errors(secrets, &selector.mask.rows()[row], message)?;
-                noise.add_under(Some(key), "row_secret", modulus / 2.0, mask);
+                let mask = errors(self.secrets, &selector.mask.rows()[row], message)?;
+                self.add("row_secret", self.half_modulus(), mask);
             }
         }
         Ok(())
     }
 
-    fn log_selection<F>(
-        &self,
-        secrets: &Secrets,
-        expected: &Expected<F>,
-        key: u64,
-        noise: &mut NoiseLog,
-    ) -> Result<()> {
-        let Expected { params, layout, place, cell } = expected;
-        let ring = &**secrets.ring.ring();
-        let scale = params.scale();
-        let half_step = scale as f64 / 2.0;
-        for (row, leaf) in self.leaves.iter().enumerate() {
-            let message = if row == place.row { u128::from(scale) } else { 0 };
-            let errors = errors(secrets, leaf, ring.forward(constant(ring, message)))?;
-            noise.add_under(Some(key), "selector", half_step, errors);
-        }
-        let stages = [("first_product", &self.products, 0), ("folded", &self.folded, 0)];
-        for (stage, ciphertexts, turned) in stages.into_iter().chain([("rotated", &self.rotated, place.position)]) {
-            for (ciphertext, digits) in ciphertexts.iter().zip(cell) {
-                let scaled: Vec<i64> = digits.iter().map(|digit| digit * scale as i64).collect();
-                let known = ring.mul_monomial(&ring.from_signed(&scaled), 2 * layout.dimensions.degree - turned);
-                let phase = secrets.ring.phase_coefficient(ciphertext);
-                let errors = lattice::noise::errors(ring, &phase, &known).map_err(internal)?;
-                noise.add_under(Some(key), stage, half_step, errors);
-            }
+    /// The leaves of rows from number `first` on. Those beyond the last row stored select nothing.
+    pub fn leaves(&mut self, first: usize, leaves: &[Rlwe<u32, Ntt>]) -> Result<()> {
+        let (ring, scale) = (self.ring(), self.params.scale());
+        for (row, leaf) in (first..self.layout.rows).zip(leaves) {
+            let message = if row == self.place.row { u128::from(scale) } else { 0 };
+            let errors = errors(self.secrets, leaf, ring.forward(constant(ring, message)))?;
+            self.add("selector", scale as f64 / 2.0, errors);
         }
         Ok(())
+    }
+
+    /// The columns from number `first` on after the first dimension, of which those of the cell asked for, one a part, are opened.
+    pub fn products(&mut self, first: usize, products: &[Rlwe<u32, Coefficient>]) -> Result<()> {
+        (first..).zip(products).try_for_each(|(column, product)| {
+            let (part, column) = (column / self.layout.columns, column % self.layout.columns);
+            if column == self.place.column { self.cell_part("first_product", part, product, 0) } else { Ok(()) }
+        })
+    }
+
+    /// For each part, the cell after folding.
+    pub fn folded(&mut self, folded: &[Rlwe<u32, Coefficient>]) -> Result<()> {
+        folded.iter().enumerate().try_for_each(|(part, cell)| self.cell_part("folded", part, cell, 0))
+    }
+
+    /// For each part, the cell after rotation.
+    pub fn rotated(&mut self, rotated: &[Rlwe<u32, Coefficient>]) -> Result<()> {
+        let turned = self.place.position;
+        rotated.iter().enumerate().try_for_each(|(part, cell)| self.cell_part("rotated", part, cell, turned))
+    }
+
+    /// An encryption of a part of the cell asked for, turned back by so many coefficients.
+    fn cell_part(
+        &mut self,
+        stage: &str,
+        part: usize,
+        ciphertext: &Rlwe<u32, Coefficient>,
+        turned: usize,
+    ) -> Result<()> {
+        let (ring, scale) = (self.ring(), self.params.scale());
+        let scaled: Vec<i64> = self.cell[part].iter().map(|digit| digit * scale as i64).collect();
+        let known = ring.mul_monomial(&ring.from_signed(&scaled), 2 * self.layout.dimensions.degree - turned);
+        let phase = self.secrets.ring.phase_coefficient(ciphertext);
+        let errors = lattice::noise::errors(ring, &phase, &known).map_err(internal)?;
+        self.add(stage, scale as f64 / 2.0, errors);
+        Ok(())
+    }
+
+    fn add(&mut self, stage: &str, threshold: f64, errors: impl IntoIterator<Item = f64>) {
+        self.noise.add_under(Some(self.key), stage, threshold, errors);
+    }
+
+    /// Bit number `i` of the item asked for, from the most significant one on.
+    fn bit(&self, i: usize) -> u64 {
+        self.place.item >> (index_bits(self.layout) - 1 - i as u32) & 1
+    }
+
+    fn half_modulus(&self) -> f64 {
+        self.params.rlwe.modulus() as f64 / 2.0
+    }
+}
+
+impl<'a, F> Trace<'a, F> {
+    fn ring(&self) -> &'a Arc<Ring<u32>> {
+        self.secrets.ring.ring()
     }
 }
 

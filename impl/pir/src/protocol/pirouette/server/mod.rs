@@ -4,8 +4,8 @@ mod select;
 
 use std::sync::Arc;
 
+use lattice::Rlwe;
 use lattice::lwe::Lwe;
-use lattice::{LatticeError, Rlwe};
 use ring::{Coefficient, Ring};
 
 use super::SEED;
@@ -19,7 +19,7 @@ use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout, Matrix, Place, Responder, Selection};
-use crate::rlwe::{internal, workspace};
+use crate::rlwe::workspace;
 use crate::scheme::{Change, Context, Request, Response, check_queries};
 use crate::wire::{BitReader, Frame, FrameBuilder};
 
@@ -125,11 +125,11 @@ impl<F: Selecting> Server<F> {
         Ok((0..request.queries).map(query).collect())
     }
 
-    /// Answers every query of every request; `trace` keeps the ciphertexts of the first one, at that place.
+    /// Answers every query of every request; `trace` opens the ciphertexts of the first one.
     pub(super) fn answer(
         &self,
         requests: &[Request],
-        mut trace: Option<(&mut Trace, Place)>,
+        mut trace: Option<&mut Trace<F>>,
         context: &mut Context,
     ) -> Result<Vec<Response>> {
         let clock = Arc::clone(&context.clock);
@@ -138,11 +138,10 @@ impl<F: Selecting> Server<F> {
             Ok::<_, Error>(parsed?.into_iter().flatten().collect())
         })?;
         let keys: Vec<&ServerKeys> = queries.iter().map(|(keys, _)| *keys).collect();
-        let seen = trace.as_mut().map(|(trace, place)| (&mut **trace, *place));
-        let selectors = self.params.query.selectors(queries, index_bits(self.layout()), seen, context)?;
-        if let Some((trace, _)) = &mut trace {
-            trace.accumulators = rotated_tables(keys[0], &trace.bits).map_err(internal)?;
-            trace.selectors = selectors[0].clone();
+        let selectors =
+            self.params.query.selectors(queries, index_bits(self.layout()), trace.as_deref_mut(), context)?;
+        if let Some(trace) = &mut trace {
+            trace.selectors(&selectors[0])?;
         }
         let folded = if self.params.database.encrypted {
             let fold = |(keys, selectors): (&&ServerKeys, &Selectors)| self.fold_encrypted(keys, selectors);
@@ -150,18 +149,18 @@ impl<F: Selecting> Server<F> {
                 keys.iter().zip(&selectors).map(fold).collect::<Result<_>>()
             })?
         } else {
-            self.select_cells(&keys, &selectors, trace.as_mut(), context)?
+            self.select_cells(&keys, &selectors, trace.as_deref_mut(), context)?
         };
-        if let Some((trace, _)) = &mut trace {
-            trace.folded = folded[0].clone();
+        if let Some(trace) = &mut trace {
+            trace.folded(&folded[0])?;
         }
         let rotated = clock.time("answer_rotation", Group::Online, || {
             let queries = keys.iter().zip(&selectors).zip(folded);
             let all = queries.map(|((keys, selectors), folded)| self.rotate(keys, selectors, folded));
             all.collect::<Result<Vec<_>>>()
         })?;
-        if let Some((trace, _)) = &mut trace {
-            trace.rotated = rotated[0].clone();
+        if let Some(trace) = &mut trace {
+            trace.rotated(&rotated[0])?;
         }
         clock.time("answer_compression", Group::Online, || self.compress(requests, &keys, &rotated))
     }
@@ -216,12 +215,4 @@ impl<F: Selecting> Server<F> {
         self.epoch = self.epoch.wrapping_add(1);
         Ok(())
     }
-}
-
-/// The tables of LWE to RGSW rotated by those bits.
-fn rotated_tables(keys: &ServerKeys, bits: &[Lwe]) -> std::result::Result<Vec<Rlwe<u32, Coefficient>>, LatticeError> {
-    let ring = keys.rotation().ring();
-    let mut accumulators = vec![Rlwe::trivial(ring, keys.converter.table()); bits.len()];
-    keys.rotation().rotate_all(&mut accumulators, bits, &mut workspace())?;
-    Ok(accumulators)
 }

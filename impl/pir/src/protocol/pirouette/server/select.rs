@@ -2,7 +2,7 @@
 
 use lattice::convert::selector_subtrees;
 use lattice::{Rgsw, Rlwe};
-use ring::{Coefficient, Ntt, PolyPairs};
+use ring::{Coefficient, PolyPairs};
 
 use super::super::convert::Selectors;
 use super::super::form::Selecting;
@@ -11,7 +11,7 @@ use super::super::trace::Trace;
 use super::Server;
 use crate::clock::{Group, Turns};
 use crate::error::Result;
-use crate::folded::{Folding, Place};
+use crate::folded::Folding;
 use crate::rlwe::{internal, workspace};
 use crate::scheme::Context;
 
@@ -30,12 +30,12 @@ impl<F: Selecting> Server<F> {
         &'a self,
         keys: &[&'a ServerKeys],
         selectors: &'a [Selectors],
-        mut trace: Option<&mut (&mut Trace, Place)>,
+        mut trace: Option<&mut Trace<F>>,
         context: &Context,
     ) -> Result<Vec<Vec<Cell>>> {
         let clock = &context.clock;
         let vectors = clock.time("answer_selector", Group::Online, || {
-            let mut seen = trace.as_mut().map(|(trace, _)| &mut trace.leaves);
+            let mut seen = trace.as_deref_mut();
             let vector = |(keys, selectors): (&&ServerKeys, &Selectors)| {
                 self.leaves(keys, selectors, seen.take(), context.threads)
             };
@@ -46,9 +46,8 @@ impl<F: Selecting> Server<F> {
         let mut turns = Turns::new(clock);
         self.matrix.multiply(&self.selection, &vectors, context, |first, multiply| {
             let products = turns.time("answer_first_dimension", multiply)?;
-            if let Some((trace, place)) = &mut trace {
-                let of_place = (first..).zip(&products[0]).filter(|(j, _)| j % self.layout().columns == place.column);
-                trace.products.extend(of_place.map(|(_, product)| product.clone()));
+            if let Some(trace) = &mut trace {
+                trace.products(first, &products[0])?;
             }
             let mut queries = foldings.iter_mut().zip(products);
             turns.time("answer_folding", || queries.try_for_each(|(folding, products)| folding.extend(products)))
@@ -83,25 +82,22 @@ impl<F: Selecting> Server<F> {
         &self,
         keys: &ServerKeys,
         selectors: &Selectors,
-        mut seen: Option<&mut Vec<Rlwe<u32, Ntt>>>,
+        mut trace: Option<&mut Trace<F>>,
         threads: usize,
     ) -> Result<PolyPairs> {
         let [rows, _, _] = self.split(selectors);
         let mut workspaces: Vec<_> = (0..threads.max(1)).map(|_| workspace()).collect();
         let scale = u128::from(self.params.scale());
         let trees = selector_subtrees(keys.converter.output(), &[scale], rows, TREE_BITS, &mut workspaces);
-        let leaves = trees.map_err(internal)?.map(|tree| {
+        let leaves = trees.map_err(internal)?.enumerate().map(|(number, tree)| {
             let leaves = tree.map_err(internal)?.into_ciphertexts();
-            if let Some(seen) = seen.as_deref_mut() {
-                seen.extend_from_slice(&leaves);
+            if let Some(trace) = &mut trace {
+                // All trees are of one size.
+                trace.leaves(number * leaves.len(), &leaves)?;
             }
             Ok(leaves)
         });
-        let vector = self.selection.leaves_ntt(leaves)?;
-        if let Some(seen) = seen {
-            seen.truncate(self.layout().rows);
-        }
-        Ok(vector)
+        self.selection.leaves_ntt(leaves)
     }
 
     /// The item asked for brought to position 0.
