@@ -14,7 +14,8 @@ from .loader import load_expected
 from .table import Table
 
 FIGURE = "pirouette-figure3"
-MEASURED = ("pirouette-table7", FIGURE, "pirouette-phases", "pirouette-margins")
+PHASES = {of.table: of for of in (pirouette_phases.PIROUETTE, pirouette_phases.RESPIRE)}
+MEASURED = ("pirouette-table7", FIGURE, *PHASES, "pirouette-margins")
 TABLES = (*pirouette_tables.TABLES, *MEASURED, "pirouette-rotations")
 
 
@@ -28,9 +29,9 @@ def table(
 ) -> Table:
     """One of TABLES from joined records (`loader.join`), predictions, descriptions (`loader.load_descriptions`), the
     folder of the papers' numbers, and the unit costs of the machine (None: this machine's, or the committed ones)."""
-    if which == "pirouette-phases":
+    if which in PHASES:
         try:
-            return pirouette_phases.table(joined, UnitCosts.load(costs))
+            return pirouette_phases.table(joined, UnitCosts.load(costs), PHASES[which])
         except (OSError, ValueError) as error:
             raise InputError(costs or "--costs", None, str(error), "Run `make calibrate`") from None
     if which == "pirouette-margins":

@@ -1,14 +1,16 @@
-"""Keys and steps of a Pirouette answer beside their predicted seconds and those of their transforms alone, and how many
-blind rotations there are.
+"""Keys and steps of an answer of Pirouette or Respire beside their predicted seconds and a bound, and how many blind
+rotations Pirouette has.
 
 Counts are those of `pirlab describe`. The bound of a step is its number of transforms times the calibrated seconds of
-one, over the threads: what no implementation with these transforms can beat.
+one, or the bytes of the preprocessed database that it reads over the probed bandwidth, whichever is longer, over the
+threads: what no implementation with these transforms and this layout can beat.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -36,6 +38,23 @@ NAMES = {
     "first_dimension": "first dimension",
 }
 PHASE0 = STEPS[:5]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Whose steps a table shows."""
+
+    table: str
+    title: str
+    protocols: tuple[str, ...]
+    offline: list[str]
+    steps: list[str]
+    phase0: list[str]
+
+
+PIROUETTE = Shown("pirouette-phases", "Pirouette", PROTOCOLS, OFFLINE, STEPS, PHASE0)
+RESPIRE_STEPS = words("leaves selectors first_dimension folding rotation projection response")
+RESPIRE = Shown("respire-phases", "Respire", ("respire",), [], RESPIRE_STEPS, [])
 COLUMNS = words(
     "set records record_bits threads step ntts bound_s predicted_s measured_s measured_over_bound record_id"
 )
@@ -53,9 +72,14 @@ def transforms(description: Document, step: str) -> dict[str, int]:
     return found
 
 
-def shown(joined: pd.DataFrame) -> list[dict[str, Any]]:
+def matrix_bytes(description: Document, step: str) -> int:
+    """Bytes of the preprocessed database that a step reads."""
+    return int(description["operations"].get("answer", {}).get(step, {}).get("poly_matrix_bytes", 0))
+
+
+def shown(joined: pd.DataFrame, protocols: Sequence[str] = PROTOCOLS) -> list[dict[str, Any]]:
     """Answers with their steps, by database, protocol and threads."""
-    found = [row for row in dicts(joined) if row["protocol"] in PROTOCOLS and row["status"] == "ok"]
+    found = [row for row in dicts(joined) if row["protocol"] in protocols and row["status"] == "ok"]
     key = words("records record_bits protocol set threads repetitions")
     return sorted(found, key=lambda row: [row[name] for name in key])
 
@@ -71,19 +95,23 @@ def steps(row: Mapping[str, Any], wanted: Sequence[str] = STEPS) -> dict[str, fl
     return {step: quartiles(measured[phase(step)])[1] for step in wanted if measured.get(phase(step))}
 
 
-def _lines(row: Mapping[str, Any], costs: UnitCosts) -> Iterator[dict[str, Any]]:
+def _lines(row: Mapping[str, Any], costs: UnitCosts, of: Shown) -> Iterator[dict[str, Any]]:
     """Predictions are for one thread."""
     predicted = row["prediction"]["seconds"] if row.get("prediction") and row["threads"] == 1 else {}
-    for step, seconds in steps(row, [*OFFLINE, *STEPS]).items():
+    bandwidth = row.get("read_bandwidth")
+    for step, seconds in steps(row, [*of.offline, *of.steps]).items():
         counts, threads = transforms(row["description"], step), 1 if step in OFFLINE else row["threads"]
-        bound = sum((float(costs.total(name, count)) for name, count in counts.items()), 0.0) / threads
+        bound = sum((float(costs.total(name, count)) for name, count in counts.items()), 0.0)
+        if bandwidth is not None and not pd.isna(bandwidth):
+            bound = max(bound, matrix_bytes(row["description"], step) / bandwidth)
+        bound /= threads
         told = {key: row[key] for key in ("set", "records", "record_bits", "threads")} | {"record_id": row["id"]}
         told |= {"step": step, "ntts": sum(counts.values()), "bound_s": bound, "measured_s": seconds}
         told |= {"predicted_s": predicted.get(phase(step))}
         yield told | {"measured_over_bound": seconds / bound if bound else None}
 
 
-def table(joined: pd.DataFrame, costs: UnitCosts) -> Table:
+def table(joined: pd.DataFrame, costs: UnitCosts, of: Shown = PIROUETTE) -> Table:
     """A line a step of each measured answer, below those of its keys."""
     columns = [
         Column("database", "Database", text=True),
@@ -91,13 +119,13 @@ def table(joined: pd.DataFrame, costs: UnitCosts) -> Table:
         Column("threads", "Threads"),
         Column("step", "Step", text=True),
         Column("ntts", "Transforms"),
-        Column("bound", "Transforms alone"),
+        Column("bound", "Bound"),
         Column("predicted", "Predicted"),
         Column("measured", "Measured"),
         Column("ratio", "Measured / bound"),
         Column("share", "Of the answer", "%"),
     ]
-    rows, data = shown(joined), []
+    rows, data = shown(joined, of.protocols), []
     lines = []
     for row in rows:
         head = {
@@ -105,30 +133,36 @@ def table(joined: pd.DataFrame, costs: UnitCosts) -> Table:
             "series": series.cells(row)["series"],
             "threads": Cell(str(row["threads"])),
         }
-        found = list(_lines(row, costs))
+        found = list(_lines(row, costs, of))
         data += found
         answer = [told for told in found if told["step"] not in OFFLINE]
-        phase0 = _together([told for told in answer if told["step"] in PHASE0])
-        every = _together(answer) | {"measured_s": row["answer_s"]}
         named = [(NAMES.get(told["step"], told["step"]), told) for told in found]
-        for name, told in [*named, ("phase 0", phase0), ("answer", every)]:
+        if of.phase0:
+            named.append(("phase 0", _together([told for told in answer if told["step"] in of.phase0])))
+        named.append(("answer", _together(answer) | {"measured_s": row["answer_s"]}))
+        for name, told in named:
             lines.append(Row(head | _cells(name, told, row["answer_s"]), row["id"]))
     notes = [
         provenance(rows),
         f"Transforms: as the descriptions count them, of 2048 points modulo one prime of 28 bits; one alone takes "
-        f"{human_seconds(float(costs.total('ntt_2048_28', 1.0)))} (unit costs of {costs.machine}), on several threads "
-        "that over their number. Products with keys, digits, and reading the database come on top: the first dimension "
-        "is bound by memory, not by its few transforms. Phase 0 is digits, bits, LWE to RGSW and selector.",
-        "Predicted: all operations of the step by the unit costs, on one thread. Keys are made and expanded once a "
-        "client and timed once, in memory that is new to the process: where the host of a virtual machine has taken "
-        "free memory back, that alone takes longer than all the rest. The prediction of keys is a lower bound.",
+        f"{human_seconds(float(costs.total('ntt_2048_28', 1.0)))} (unit costs of {costs.machine}). Bound: the "
+        "transforms alone or, where that takes longer, one read of the preprocessed database at the probed bandwidth; "
+        "on several threads that over their number. Products with keys and digits come on top."
+        + (" Phase 0 is digits, bits, LWE to RGSW and selector." if of.phase0 else ""),
+        "Predicted: all operations of the step by the unit costs, on one thread.",
     ]
+    if of.offline:
+        notes[-1] += (
+            " Keys are made and expanded once a client and timed once, in memory that is new to the process: where the "
+            "host of a virtual machine has taken free memory back, that alone takes longer than all the rest. The "
+            "prediction of keys is a lower bound."
+        )
     others = sorted({str(row["cpu"]) for row in rows} - {costs.machine})
     if others:
         notes.append(f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter.")
-    title = "Pirouette: keys and each step of an answer, beside the time of the transforms alone"
+    title = f"{of.title}: {'keys and ' if of.offline else ''}each step of an answer, beside its bound"
     footnotes = mark_footnotes(lines) + cell_footnotes(lines)
-    return Table(title, columns, lines, pd.DataFrame(data, columns=COLUMNS), footnotes, notes, "pirouette-phases")
+    return Table(title, columns, lines, pd.DataFrame(data, columns=COLUMNS), footnotes, notes, of.table)
 
 
 def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

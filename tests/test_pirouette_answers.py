@@ -116,6 +116,21 @@ def test_steps_stand_beside_their_transforms():
     assert (phase0.cells["measured"].text, phase0.cells["share"].text) == ("1.60 s", "80")
 
 
+def test_reading_the_database_bounds_a_step_that_has_few_transforms():
+    costs = UnitCosts({"ntt_2048_28": 1e-6}, "this")
+    described = {
+        "operations": {"answer": {"first_dimension": {"ntt_2048_28": 512, "poly_matrix_bytes": 2_000_000_000}}}
+    }
+    more = {"protocol": "respire", "description": described, "read_bandwidth": 20e9}
+    measured = [{"name": "answer_first_dimension", "seconds": [0.125]}]
+    joined = pd.DataFrame([row(phases=measured, answer_s=0.5, **more), row(), row(phases=[], id="other", **more)])
+    table = pirouette_phases.table(joined, costs, pirouette_phases.RESPIRE)
+    [line] = table.data.to_dict("records")
+    assert (line["bound_s"], line["measured_over_bound"]) == (pytest.approx(0.1), pytest.approx(1.25))
+    assert [r.cells["step"].text for r in table.rows] == ["first dimension", "answer", "answer"], "no phase 0, no keys"
+    assert "lower bound" not in " ".join(table.notes) and table.title.startswith("Respire: each step")
+
+
 def test_keys_stand_above_the_answer_with_their_predictions():
     costs = UnitCosts({"ntt_2048_28": 1e-6}, "this")
     offline = {"keys": 0.5, "key_expansion": 0.25}

@@ -84,7 +84,7 @@ def description_words(wildcards):
 
 def costs_of(wildcards):
     """The unit costs of this machine, where a table holds times against them."""
-    return [f"{RESULTS}/calibration.json"] if wildcards.name == "pirouette-phases" else []
+    return [f"{RESULTS}/calibration.json"] if wildcards.name in ("pirouette-phases", "respire-phases") else []
 
 
 def costs_words(wildcards):
