@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from . import inspire_notes
 from .inspire_paper import Measured, Printed, printed
-from .inspire_tables import NOT_PLANNED, SYMBOL, cell_footnotes, predicted_cells, why
+from .inspire_tables import NOT_PLANNED, SYMBOL, cell_footnotes, predicted_cells, unequal, why
 from .marks import footnotes, marks_of, provenance, symbols
 from .names import series_name, words
 from .table import Cell, Column, Row, Table
@@ -48,7 +49,8 @@ NOTES = {
     "6": "The paper's 'current' solutions are lower bounds (it prints >), and what we save is against them. It does "
     "not say how large the records of content discovery are, and its 128 KB follow from none of its parameters: keys "
     "and RGSW bodies of InsPIRe alone are 168 KB.",
-    "7": "Records of 64 bytes. The paper's database sizes are GiB.",
+    "7": "Records of 64 bytes. The paper's database sizes are GiB. Its bytes are those of N/t = 16384 with 1, 1 and 2 "
+    "answer ciphertexts: rows rounded up to a power of two. Ours has as many rows as the records need, and so other bytes.",
 }
 DATA_COLUMNS = words("table place source metric value unit set status reason marks record_id records record_bits")
 CURRENT = "IPFS-current"
@@ -107,7 +109,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
         hits = [ours for ours in found if _same(column, ours)]
         for ours in sorted(hits, key=lambda m: (m.row["protocol"], m.row["set"])):
             values = _values(ours) | _improvements(ours.values, current)
-            rows.append(_our_row(place, ours, values, bool(column.record_bits)))
+            rows.append(_our_row(place, ours, values, column))
             data += _data(table, place, "here", values, ours.row)
             shown.append(ours.row)
         if not hits:
@@ -125,11 +127,15 @@ def _values(ours: Measured) -> dict[str, float]:
     return values | ({"db_size": ours.database_bits / 8} if ours.ok else {})
 
 
-def _our_row(place: str, ours: Measured, values: dict[str, float], size_known: bool) -> Row:
+def _our_row(place: str, ours: Measured, values: dict[str, float], column: Printed) -> Row:
+    """Our layout is told, since the paper prints none here, and bytes that differ from the printed ones are marked."""
     name = series_name(ours.row["protocol"], ours.row["set"])
-    size = "" if size_known else f", {shape_text(int(ours.row['records']), int(ours.row['record_bits']))}"
-    cells = {"place": Cell(place), "source": Cell(f"here, {name}{size}", symbols(marks_of(ours.row)))}
+    size = "" if column.record_bits else f", {shape_text(int(ours.row['records']), int(ours.row['record_bits']))}"
+    layout = f", {ours.layout.text()}" if ours.layout.first else ""
+    cells = {"place": Cell(place), "source": Cell(f"here, {name}{size}{layout}", symbols(marks_of(ours.row)))}
     cells |= predicted_cells(ours.row) | _numbers(values, None)
+    if unequal(column, ours, "total_comm"):
+        cells["total_comm"] = replace(cells["total_comm"], marks=SYMBOL["unequal"])
     return Row(cells, ours.row["id"] or "", why(ours.row))
 
 

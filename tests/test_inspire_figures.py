@@ -296,6 +296,19 @@ def test_applications_are_matched_by_database(tmp_path, expected, contradictions
     )
 
 
+def test_bytes_of_applications_that_differ_are_marked(tmp_path, expected, contradictions):
+    """292 KB are N/t = 16384; at as many rows as the records need there are fewer."""
+    rows = {"published": 16384, "tight": 9766}
+    gadget = {"dropped": 0, "signed": False}
+    layout = {"degree": 32, "answer_ciphertexts": 1, "plain_modulus": 65537, "point_sent": True}
+    layout |= {"packing_gadget": gadget, "rgsw_gadget": gadget, "body_coefficients": 2048, "ring_degree": 2048}
+    found = [synthetic.record("inspire", name, 20_000_000, 512, layout | {"rows": n}) for name, n in rows.items()]
+    text = build(load(tmp_path, found), expected, contradictions, "7").markdown()
+    lines = {name: next(line for line in text.splitlines() if f"InsPIRe {name}," in line) for name in rows}
+    assert "N/t = 16384" in lines["published"] and "≠" not in lines["published"]
+    assert "N/t = 9766" in lines["tight"] and "246.8≠" in lines["tight"]
+
+
 PRIMES = [268369921, 249561089]
 
 
