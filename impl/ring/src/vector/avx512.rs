@@ -237,6 +237,13 @@ pub(super) fn sum_tiles_u32(modulus: &Modulus<u32>, sizes: Tiles, left: &[u32], 
     for at in (0..n).step_by(TILE) {
         for group in 0..groups {
             for first in (0..columns).step_by(2) {
+                if group == 0 {
+                    // The pass's share of the tiles that come next: those of keys come from memory, and passes read them in strides.
+                    let next = right.as_ptr().wrapping_add((at + TILE) * terms * columns + first * terms * TILE);
+                    for line in 0..terms * TILE * (columns - first).min(2) / LANES {
+                        _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(line * LANES).cast());
+                    }
+                }
                 // SAFETY: `Vectors::sum_tiles` asserts that there are `groups` times `terms` and `columns` vectors of n elements `pitch`
                 // apart on either side, and tiles for each term and column: `terms * columns` for each TILE of n.
                 unsafe {
