@@ -28,6 +28,7 @@ from . import (
     gadget_scalar,
     gadget_vector,
     inspire,
+    inspire_batch,
     inspire_notes,
     inspire_packing,
     loader,
@@ -41,7 +42,7 @@ from .errors import InputError
 from .output import rst_escape, write_text
 from .table import Table
 
-PROTOCOL_TABLES = ("figure4", "comparison", "found", "security", *inspire.TABLES, *pirouette.TABLES)
+PROTOCOL_TABLES = ("figure4", "comparison", "found", "inspire-batch", "security", *inspire.TABLES, *pirouette.TABLES)
 AUDIT_TABLES = ("security-sets", "security-limits", "audit")
 AUDIT_FIGURE = "security-curves"
 PRIMITIVE_FIGURES = {"gadget-figure1": "gadget_figure1", "gadget-noise": "gadget_noise_plot", "failure": "failure_plot"}
@@ -158,6 +159,8 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
         return comparison.build(joined, expected, predictions).write(arguments.out)
     if which == "found":
         return search_found.build(joined).write(arguments.out)
+    if which == "inspire-batch":
+        return inspire_batch.build(joined).write(arguments.out)
     described = loader.load_descriptions(arguments.descriptions)
     if which in inspire.FIGURES:
         return inspire.figure(which, joined, predictions, described, arguments.expected, arguments.out)

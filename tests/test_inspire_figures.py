@@ -12,6 +12,7 @@ import pytest
 from pirlab_figures import (
     inspire,
     inspire_applications,
+    inspire_batch,
     inspire_breakdown,
     inspire_figure1,
     inspire_notes,
@@ -307,6 +308,33 @@ def test_bytes_of_applications_that_differ_are_marked(tmp_path, expected, contra
     lines = {name: next(line for line in text.splitlines() if f"InsPIRe {name}," in line) for name in rows}
     assert "N/t = 16384" in lines["published"] and "≠" not in lines["published"]
     assert "N/t = 9766" in lines["tight"] and "246.8≠" in lines["tight"]
+
+
+def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tmp_path):
+    layout = {"rows": 32768, "degree": 8, "answer_ciphertexts": 1, "tables": 8, "tables_rebuilt": 3}
+    shape = ("inspire", "one", 2**24, 512, layout)
+    seconds = {"update_encode": 0.25, "update_packing_tables": 0.5, "update_server": 1.0, "hint": 3.0, "answer": 0.05}
+
+    def phases(answer):
+        kinds = {name: "offline" if name == "hint" else "update" for name in seconds} | {"answer": "online"}
+        times = seconds | {"answer": answer}
+        return [{"name": name, "group": kinds[name], "seconds": [value]} for name, value in times.items()]
+
+    alone = synthetic.record(*shape) | {"phases": phases(0.05), "updates": 1, "id": "alone"}
+    batch = synthetic.record(*shape) | {"phases": phases(0.16), "updates": 1000, "queries": 8, "id": "batch"}
+    other = synthetic.record("inspire", "other", 2**24, 512, layout) | {"id": "other"}
+    for document in (alone, batch, other):
+        (tmp_path / f"{document['id']}.json").write_text(json.dumps(document))
+    joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(None), {})
+    table = inspire_batch.build(joined)
+    first, second = table.data.to_dict("records")
+    assert (first["record_id"], second["record_id"]) == ("batch", "alone"), "sets without a batch are left out"
+    assert (first["gain"], first["query_s"]) == (pytest.approx(2.5), pytest.approx(0.02)) and pd.isna(second["gain"])
+    assert first["upload_bytes"] == second["upload_bytes"] / 8, "bytes of a query"
+    assert (first["update_s"], first["update_share"]) == (1.0, pytest.approx(1 / 3))
+    cells = table.rows[0].cells
+    assert (cells["gain"].text, cells["tables"].text, cells["share"].text) == ("2.50x", "3 of 8", "33")
+    assert cells["parts"].text == "encode 0.250, packing tables 0.500" and cells["changed"].text == "1000"
 
 
 PRIMES = [268369921, 249561089]
