@@ -153,8 +153,13 @@ impl Client {
             residues.push(opener.decode(&ciphertext, p).map_err(internal)?);
             if let Some(noise) = noise.as_deref_mut() {
                 let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p)?;
-                // An unpacked sample has its message in the constant coefficient, and a mask's products in the others.
-                let kept = if i >= layers.copies && layers.body == Body::Unpacked { 1 } else { degree };
+                // An unpacked sample has its message in the constant coefficient, and a mask's products in the others; behind a
+                // packing of half the ring stands what it does not care for.
+                let kept = match layers.body {
+                    Body::Unpacked if i >= layers.copies => 1,
+                    Body::Packed if i >= layers.copies => layers.body_gamma(params.method),
+                    _ => degree,
+                };
                 noise.add("second_layer", threshold, errors.into_iter().take(kept));
             }
         }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::params::ParameterSet;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere};
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance};
 use crate::protocol::ypir::tests::{GAUSSIAN, check_masks, set_text};
 
 fn set(body: &str) -> Params {
@@ -16,6 +16,18 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
         for &(records, bits) in shapes.chain(&[(20, 24), (20, 32), (20, 40), (20, 600)]) {
             check_everywhere::<Inspire0>(&set(body), records, bits, 2, 3);
         }
+    }
+}
+
+/// Rounding is most of an answer's noise: the ways to send the digits differ little. What half a packing leaves behind its samples is
+/// no error.
+#[test]
+fn packed_digits_err_like_unpacked_ones() {
+    let shape = Shape::new(200_000, 8).unwrap();
+    let [unpacked, packed, merged] =
+        ["unpacked", "packed", "merged"].map(|body| noise_variance::<Inspire0>(&set(body), shape, 135, "second_layer"));
+    for (name, variance) in [("packed", packed), ("merged", merged)] {
+        assert!((0.8..1.25).contains(&(variance / unpacked)), "{name}: {variance:e}, unpacked: {unpacked:e}");
     }
 }
 
