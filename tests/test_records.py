@@ -1,5 +1,6 @@
 """The committed reference runs: every record fits its schema, its description and its prediction."""
 
+import csv
 import json
 
 import pytest
@@ -26,6 +27,17 @@ def test_reference_run_is_labelled(run):
     text = (run / "README.md").read_text()
     for label in ("processor", "memory", "date", "commit", "compiler", "read bandwidth"):
         assert f"{label} |" in text
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_tables_show_records_that_are_there(run):
+    """A table made of records that others have replaced since would contradict them."""
+    there = {json.loads(path.read_text())["id"] for path in RECORDS}
+    for table in sorted((run / "tables").rglob("*.csv")):
+        with table.open(newline="") as lines:
+            shown = {row.get("record_id") for row in csv.DictReader(lines)} - {None, ""}
+        gone = shown - there
+        assert not gone, f"{table.relative_to(run)}: {len(gone)} of {len(shown)} records are gone: draw it again"
 
 
 @each
