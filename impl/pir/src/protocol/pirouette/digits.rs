@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use super::convert::{Selectors, convert};
 use super::form::Selecting;
 use super::keys::{Secrets, ServerKeys};
+use super::overlap;
 use super::query::Index;
 use super::trace::{Decision, Trace};
 use crate::clock::{Clock, Group};
@@ -47,7 +48,7 @@ impl Selecting for Index {
         let indices: Vec<EncryptedIndex> =
             queries.into_iter().filter_map(|query| index(query).transpose()).collect::<Result<_>>()?;
         let converted = if context.threads > 1 {
-            let convert = |index: &EncryptedIndex| index.convert_overlapped(context.threads);
+            let convert = |index: &EncryptedIndex| overlap::convert(index, context.threads);
             context.clock.time("answer_conversion", Group::Online, || indices.par_iter().map(convert).collect())
         } else {
             convert_in_turn(&indices, &context.clock)
@@ -69,66 +70,33 @@ impl Selecting for Index {
 }
 
 /// A query, what decomposes it, and the bits it has.
-struct EncryptedIndex<'a> {
-    keys: &'a ServerKeys,
-    bootstrapper: &'a Bootstrapper<u32>,
-    layout: DigitLayout,
-    bits: u32,
-    query: Lwe,
+pub(super) struct EncryptedIndex<'a> {
+    pub keys: &'a ServerKeys,
+    pub bootstrapper: &'a Bootstrapper<u32>,
+    pub layout: DigitLayout,
+    pub bits: u32,
+    pub query: Lwe,
 }
 
 /// Bits of an index, the lowest first.
 #[derive(Default)]
-struct Converted {
+pub(super) struct Converted {
     /// Modulo Q under the ring key.
-    large: Vec<Lwe>,
+    pub large: Vec<Lwe>,
     /// Modulo 2N under the small key.
-    small: Vec<Lwe>,
-    selectors: Selectors,
+    pub small: Vec<Lwe>,
+    pub selectors: Selectors,
 }
 
 impl EncryptedIndex<'_> {
     /// The bits of some digits from number `first` on, without selectors. The last digit may have more bits than the index.
-    fn bits_of(&self, first: u32, digits: &[Lwe]) -> Lattice<Converted> {
+    pub fn bits_of(&self, first: u32, digits: &[Lwe]) -> Lattice<Converted> {
         let (keys, mut workspace) = (self.bootstrapper, workspace());
         let bits = keys.bits(&self.layout, digits, &mut workspace)?;
         let left = self.bits - first * self.layout.bits();
         let large: Vec<Lwe> = bits.into_iter().flatten().take(left as usize).collect();
         let small = keys.to_small(&large, &mut workspace)?;
         Ok(Converted { large, small, selectors: Selectors::new() })
-    }
-
-    /// The bits of each digit are taken and converted while the next digits are still to be found: floors come one after the other, but
-    /// wait for no bit.
-    fn convert_overlapped(&self, threads: usize) -> Result<Converted> {
-        let converted = |number: u32, digit: Lwe| -> Result<Converted> {
-            let mut bits = self.bits_of(number, &[digit]).map_err(internal)?;
-            // Two digits at a time or more: each takes half of the threads, but the last one, beside which threads fall idle.
-            let shares = if number + 1 < self.layout.digits() { threads / 2 } else { threads };
-            bits.selectors = convert(self.keys, &bits.small, shares)?;
-            Ok(bits)
-        };
-        let mut digits: Vec<Result<Converted>> = (0..self.layout.digits()).map(|_| Ok(Converted::default())).collect();
-        let found = rayon::scope_fifo(|scope| -> Lattice<()> {
-            let (mut rest, mut workspace) = (self.query.clone(), workspace());
-            for (number, out) in (0..).zip(&mut digits) {
-                let digit = self.bootstrapper.digit(&self.layout, &rest, number)?;
-                scope.spawn_fifo(move |_| *out = converted(number, digit));
-                if number + 1 < self.layout.digits() {
-                    rest = self.bootstrapper.floor(&self.layout, &rest, number, &mut workspace)?;
-                }
-            }
-            Ok(())
-        });
-        found.map_err(internal)?;
-        let mut all = Converted::default();
-        for digit in digits {
-            let Converted { large, small, selectors } = digit?;
-            all.large.extend(large);
-            all.small.extend(small);
-            all.selectors.extend(selectors);
-        }
-        Ok(all)
     }
 }
 

@@ -10,6 +10,7 @@ mod digits;
 mod encrypted;
 mod form;
 mod keys;
+mod overlap;
 mod params;
 mod query;
 mod server;
