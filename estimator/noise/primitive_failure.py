@@ -30,16 +30,21 @@ class FloorInputs(NamedTuple):
     shared: Noise
 
 
+def _gadget(s: Settings, name: str, modulus: int) -> GadgetNoise:
+    """That of the settings `<name>_base` and, if it is there, `<name>_dropped`."""
+    return GadgetNoise.of(s["family"], modulus, int(s[f"{name}_base"]), int(s.values.get(f"{name}_dropped", 0)))
+
+
 def _rotated(s: Settings) -> Noise:
     """A rotation's accumulator."""
-    gadget = GadgetNoise.of(s["family"], s.modulus, int(s["rotation_base"]), int(s.values.get("rotation_dropped", 0)))
+    gadget = _gadget(s, "rotation", s.modulus)
     joint = s.one_of("form", ("cmux", "joint")) == "joint"
     return circuit.blind_rotation(int(s["dimension"]), s.n, gadget, s.fresh, s.secret(s.n), joint)
 
 
 def _rgsw_row(s: Settings) -> Stage:
     """The constant coefficient of a row of a right conversion: noise, no decision, however small the row's weight."""
-    gadget = GadgetNoise.of(s["family"], s.modulus, int(s["trace_base"]))
+    gadget = _gadget(s, "trace", s.modulus)
     switch = lattice.rlwe_key_switch(s.n, gadget, s.fresh, s.secret(s.n))
     return Stage(
         name="row",
@@ -85,7 +90,7 @@ def _first_alone(floor: FloorInputs, limit: float, bits: int) -> float:
 def _small_input(s: Settings, modulus: int, noise: Noise) -> Noise:
     """From a modulus under the ring's key to the small key and modulo 2n."""
     switching = parse_modulus(s["switch_modulus"])
-    gadget = GadgetNoise.of(s["family"], switching, int(s["switch_base"]))
+    gadget = _gadget(s, "switch", switching)
     there = lattice.modulus_switch(s.n, modulus, switching, s.secret(s.n), noise)
     switched = lattice.lwe_key_switch(s.n, gadget, lattice.fresh(s["switch_stddev"]), s.secret(s.n), there)
     ratio = 2 * s.n / switching
@@ -105,7 +110,7 @@ def failure_stages(s: Settings) -> list[Stage]:
     else:
         floors, bits = _floor_inputs(s), int(s["digit_bits"])
         seen = floors[0].first
-        gadget = GadgetNoise.of(s["family"], parse_modulus(s["switch_modulus"]), int(s["switch_base"]))
+        gadget = _gadget(s, "switch", parse_modulus(s["switch_modulus"]))
         common = float(np.divide(gadget.mean, gadget.square))
     if decision in ("floor", "digit"):
         taken = floors[:1] if decision == "floor" else floors[:-1]

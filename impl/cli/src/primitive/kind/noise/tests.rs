@@ -305,6 +305,9 @@ fn failure_experiments_refuse_useless_settings() {
     assert_eq!(refused("rgsw", json!({"input_modulus": "65537"})), "input_modulus");
     assert_eq!(refused("rgsw", json!({"input_modulus": "256"})), "input_modulus");
     assert_eq!(refused("rgsw", json!({"base": null})), "base");
+    assert_eq!(refused("rgsw", json!({"switch_dropped": 1})), "switch_dropped");
+    assert_eq!(refused("rgsw", json!({"trace_dropped": 99})), "trace_base");
+    assert_eq!(refused("bits", json!({"switch_dropped": 99})), "switch_base");
     assert_eq!(refused("bits", json!({"digits": 2})), "digits");
     assert_eq!(refused("floor", json!({"digits": 1})), "digits");
     assert_eq!(refused("digit", json!({"digits": 30})), "digits");

@@ -79,6 +79,8 @@ pub struct Own {
     /// Base of the automorphism keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_base: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_dropped: Option<usize>,
     /// Base of the squaring key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub squaring_base: Option<u64>,
@@ -91,6 +93,8 @@ pub struct Own {
     /// Base of that switch's gadget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch_base: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch_dropped: Option<usize>,
     /// Standard deviation of the errors of its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch_stddev: Option<f64>,
@@ -122,8 +126,10 @@ pub struct Costs {
 }
 
 /// Settings of digits, and those of RGSW.
-const OF_DIGITS: [&str; 6] = ["switch_modulus", "switch_base", "switch_stddev", "low", "digit_bits", "digits"];
-const OF_RGSW: [&str; 6] = ["input_modulus", "base", "dropped", "trace_base", "squaring_base", "spacing"];
+const OF_DIGITS: [&str; 7] =
+    ["switch_modulus", "switch_base", "switch_dropped", "switch_stddev", "low", "digit_bits", "digits"];
+const OF_RGSW: [&str; 7] =
+    ["input_modulus", "base", "dropped", "trace_base", "trace_dropped", "squaring_base", "spacing"];
 
 impl Own {
     /// Reads and checks the settings.
@@ -171,7 +177,9 @@ impl Own {
     pub fn switch_gadget(&self, kernel: Kernel) -> Result<Box<dyn Gadget<u64>>, Refusal> {
         let q = modulus(&self.switch_modulus, "switch_modulus", 1 << 10..=1 << 50)?;
         let base = required(&self.switch_base, "switch_base")?;
-        new_gadget(family(&self.family)?, q, base, 0, kernel).map_err(|e| Refusal::new("switch_base", e.to_string()))
+        let dropped = self.switch_dropped.unwrap_or(0);
+        new_gadget(family(&self.family)?, q, base, dropped, kernel)
+            .map_err(|e| Refusal::new("switch_base", e.to_string()))
     }
 
     pub fn switch_error(&self) -> Result<DiscreteGaussian, Refusal> {
@@ -229,11 +237,13 @@ impl Own {
 
     /// Output, automorphisms, square.
     pub fn converter_gadgets<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<[RingGadget<W>; 3], Refusal> {
-        let fine = |base: &Option<u64>, key: &str| self.gadget(ring, required(base, key)?, 0, key);
+        let gadget = |base: &Option<u64>, dropped: Option<usize>, key: &'static str| {
+            self.gadget(ring, required(base, key)?, dropped.unwrap_or(0), key)
+        };
         Ok([
-            self.gadget(ring, required(&self.base, "base")?, self.dropped.unwrap_or(0), "base")?,
-            fine(&self.trace_base, "trace_base")?,
-            fine(&self.squaring_base, "squaring_base")?,
+            gadget(&self.base, self.dropped, "base")?,
+            gadget(&self.trace_base, self.trace_dropped, "trace_base")?,
+            gadget(&self.squaring_base, None, "squaring_base")?,
         ])
     }
 
