@@ -134,7 +134,7 @@ def _our_row(place: str, ours: Measured, values: dict[str, float], column: Print
     layout = f", {ours.layout.text()}" if ours.layout.first else ""
     cells = {"place": Cell(place), "source": Cell(f"here, {name}{size}{layout}", symbols(marks_of(ours.row)))}
     cells |= predicted_cells(ours.row) | _numbers(values, None)
-    if unequal(column, ours, "total_comm"):
+    if "total_comm" in cells and unequal(column, ours, "total_comm"):
         cells["total_comm"] = replace(cells["total_comm"], marks=SYMBOL["unequal"])
     return Row(cells, ours.row["id"] or "", why(ours.row))
 

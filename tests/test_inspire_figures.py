@@ -308,6 +308,8 @@ def test_bytes_of_applications_that_differ_are_marked(tmp_path, expected, contra
     lines = {name: next(line for line in text.splitlines() if f"InsPIRe {name}," in line) for name in rows}
     assert "N/t = 16384" in lines["published"] and "≠" not in lines["published"]
     assert "N/t = 9766" in lines["tight"] and "246.8≠" in lines["tight"]
+    left_out = build(load(tmp_path / "b", found, measured=0), expected, contradictions, "7").markdown()
+    assert left_out.count("not measured in this profile") == 2 and "≠" not in left_out
 
 
 def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tmp_path):
