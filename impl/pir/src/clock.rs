@@ -47,11 +47,17 @@ struct State {
 impl Clock {
     /// Runs `work` and adds its duration to the samples of `name`.
     pub fn time<T>(&self, name: &str, group: Group, work: impl FnOnce() -> T) -> T {
+        let (result, seconds) = self.measure(work);
+        self.add(name, group, seconds);
+        result
+    }
+
+    /// Runs `work`; what it gives, and its seconds without those of [`Self::outside`].
+    pub fn measure<T>(&self, work: impl FnOnce() -> T) -> (T, f64) {
         let (start, outside) = (Instant::now(), self.state().outside);
         let result = work();
         let outside = self.state().outside - outside;
-        self.add(name, group, (start.elapsed().as_secs_f64() - outside).max(0.0));
-        result
+        (result, (start.elapsed().as_secs_f64() - outside).max(0.0))
     }
 
     /// Runs `work`, which belongs to no phase: the phases that are being timed do not count it. Not within itself.

@@ -32,7 +32,7 @@ pub struct Description {
     pub queries: u64,
     /// Records changed by one update.
     pub updates: u64,
-    /// Whether the preprocessed database is streamed past the clock block by block.
+    /// Whether the preprocessed database, or its packing tables, are built block by block outside the clock.
     #[serde(default)]
     pub streamed: bool,
     /// How the database is tiled; keys are the protocol's, values plain numbers.

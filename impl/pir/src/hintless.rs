@@ -27,6 +27,8 @@ pub trait Hintless: Sized {
     const NAME: &'static str;
     /// See [`Scheme::SUMMARY`].
     const SUMMARY: &'static str;
+    /// See [`Scheme::STREAMS`].
+    const STREAMS: bool = false;
     /// Checked parameter set.
     type Params: ParameterSet;
     /// Everything the server keeps.
@@ -107,6 +109,7 @@ pub struct Numbered<C> {
 impl<P: Hintless> Scheme for P {
     const NAME: &'static str = P::NAME;
     const SUMMARY: &'static str = P::SUMMARY;
+    const STREAMS: bool = P::STREAMS;
     type Params = P::Params;
     type Server = P::Server;
     type Client = Numbered<P::Client>;
@@ -209,76 +212,5 @@ impl<Q> OpenRequests<Q> {
     /// The request extracted last.
     pub fn extracted(&self) -> &[Q] {
         &self.extracted
-    }
-}
-
-/// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
-/// memory. One that could not be made is missing, and the server answers no more until an update has made it.
-pub(crate) struct Tables<T>(Vec<Option<T>>);
-
-impl<T> Default for Tables<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T> FromIterator<T> for Tables<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(tables: I) -> Self {
-        Self(tables.into_iter().map(Some).collect())
-    }
-}
-
-impl<T> Tables<T> {
-    /// Adds a table.
-    pub fn push(&mut self, table: T) {
-        self.0.push(Some(table));
-    }
-
-    /// Drops tables: the data they were made of has changed. Returns all that are missing now.
-    pub fn invalidate(&mut self, which: impl IntoIterator<Item = usize>) -> Vec<usize> {
-        for i in which {
-            self.0[i] = None;
-        }
-        (0..self.0.len()).filter(|&i| self.0[i].is_none()).collect()
-    }
-
-    /// Sets a table that was missing.
-    pub fn set(&mut self, i: usize, table: T) {
-        self.0[i] = Some(table);
-    }
-
-    /// One table.
-    ///
-    /// # Errors
-    /// It is missing.
-    pub fn get(&self, i: usize) -> Result<&T> {
-        let missing = || Error::Workload("an update was not finished: make it again before the next answer.".into());
-        self.0[i].as_ref().ok_or_else(missing)
-    }
-
-    /// All tables.
-    ///
-    /// # Errors
-    /// One is missing.
-    pub fn all(&self) -> Result<Vec<&T>> {
-        (0..self.0.len()).map(|i| self.get(i)).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_missing_table_is_refused_until_it_is_made() {
-        let mut tables: Tables<u32> = [10, 11, 12].into_iter().collect();
-        assert_eq!(tables.all().unwrap(), [&10, &11, &12]);
-        assert_eq!(tables.invalidate([1]), [1]);
-        assert!(tables.all().is_err() && tables.get(1).is_err());
-        assert_eq!(tables.get(2).unwrap(), &12);
-        assert_eq!(tables.invalidate([2]), [1, 2], "what an earlier update left undone is done with the next");
-        tables.set(1, 21);
-        tables.set(2, 22);
-        assert_eq!(tables.all().unwrap(), [&10, &21, &22]);
     }
 }

@@ -22,6 +22,7 @@ pub mod registry;
 pub mod rlwe;
 pub mod runner;
 pub mod scheme;
+mod tables;
 pub mod transcript;
 pub mod wire;
 pub mod workload;

@@ -81,7 +81,7 @@ pub struct RunRecord {
     pub noise: Vec<StageNoise>,
     /// Retrieved records against the database.
     pub correct: Correct,
-    /// Whether the database was streamed past the clock block by block.
+    /// Whether the preprocessed database, or its packing tables, were built block by block outside the clock.
     pub streamed: bool,
     /// Hash of parameter file, row and sources; equal key: never measured again.
     pub staleness_key: String,

@@ -19,14 +19,17 @@ use crate::transcript::Link;
 use crate::wire::Frame;
 use crate::workload::{MAX_QUERIES, Shape, Workload};
 
+/// Bytes of what is built together where the preprocessed database is streamed, or a little more: several times the last-level cache.
+pub const BLOCK_BYTES: u64 = 256 << 20;
+
 /// What a protocol computes with: kernel path, threads, randomness, clock, progress.
 pub struct Context<'a> {
     /// Kernel path of every matrix product.
     pub kernel: Kernel,
     /// Threads of the server.
     pub threads: usize,
-    /// Whether the server may not keep the preprocessed database, but builds it block by block while it answers, each block
-    /// within [`Clock::outside`] and larger than the last-level cache. Only where [`Scheme::STREAMS`].
+    /// Whether the server may not keep what is largest of the preprocessed database, but builds it block by block while it answers,
+    /// each block within [`Clock::outside`] and larger than the last-level cache. Only where [`Scheme::STREAMS`].
     pub streamed: bool,
     /// All randomness: from the operating system, or from `--seed`.
     pub rng: ChaCha20Rng,

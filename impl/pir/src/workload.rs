@@ -85,7 +85,8 @@ pub struct Workload {
     pub queries: u64,
     /// Records changed by one update; zero: no update is measured.
     pub updates: u64,
-    /// Whether the server holds no preprocessed database: answers build it block by block, outside the clock.
+    /// Whether the server holds no preprocessed database, or no packing tables of it: answers build these block by block, outside the
+    /// clock.
     pub streamed: bool,
 }
 

@@ -49,8 +49,8 @@ pub struct Args {
     /// Threads of the server; with one, the process is pinned to a core.
     #[arg(long, value_name = "T", value_parser = parse_count, default_value_t = 1)]
     threads: u64,
-    /// Do not hold the preprocessed database: build it block by block while answering, outside the clock, as where it exceeds
-    /// memory. The record says so. Not every protocol can.
+    /// Do not hold the preprocessed database (InsPIRe: the packing tables): build it block by block while answering, outside the
+    /// clock, as where it exceeds memory. The record says so. Not every protocol can.
     #[arg(long)]
     streamed: bool,
     /// Kernel path: auto, scalar, avx2 or avx512.

@@ -7,10 +7,7 @@ use super::{Encoder, Layout, Selection};
 use crate::database::{Database, check_change};
 use crate::error::{Error, Result};
 use crate::rlwe::internal;
-use crate::scheme::{Change, Context};
-
-/// Bytes of a block of a streamed matrix, up to twice that and where it has so many: several times the last-level cache.
-const BLOCK_BYTES: u64 = 256 << 20;
+use crate::scheme::{BLOCK_BYTES, Change, Context};
 
 /// Columns multiplied at a time, a power of two: their products, 48 KiB each in Pirouette's ring, are folded before the next ones
 /// come. Enough of them that reading the vector anew is nothing beside reading the matrix.
@@ -66,7 +63,7 @@ impl Matrix {
         self.encoder.layout()
     }
 
-    /// Columns of a block of a matrix modulo so many primes: a power of two, so that blocks fold alone.
+    /// Columns of a block of a matrix modulo so many primes: a power of two, so that blocks fold alone, of [`BLOCK_BYTES`] to twice that.
     pub fn columns_of_blocks(layout: &Layout, primes: usize) -> usize {
         let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.rows, 1);
         let columns = BLOCK_BYTES.div_ceil(column).next_power_of_two();

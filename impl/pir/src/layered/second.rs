@@ -13,10 +13,10 @@ use super::params::Params;
 use crate::clock::Group;
 use crate::digits::centred_digits;
 use crate::error::Result;
-use crate::hintless::Tables;
 use crate::linear::{LinearDatabase, NegacyclicHint};
 use crate::rlwe::{fill_rows, internal, inverted, products, workspace};
 use crate::scheme::Context;
+use crate::tables::Tables;
 
 /// Writes the digits of `words`, switched to q1, to `out`.
 pub(super) fn switched_digits(params: &Params, words: impl Iterator<Item = u32>, out: &mut [i16]) {

@@ -88,10 +88,29 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
             assert_eq!(measured.transcript.len(), sizes.messages.len());
         }
     }
+    if S::STREAMS {
+        answers_alike_when_streamed::<S>(params, shape);
+    }
     refuses_bad_messages::<S>(params, shape);
     refuses_other_versions::<S>(params, shape);
     secrets_serve_once::<S>(params, shape);
     refuses_answers_to_other_requests::<S>(params, shape);
+}
+
+/// An answer is the same to the bit whether the preprocessed database is kept or made with it, on one thread or several.
+fn answers_alike_when_streamed<S: Scheme>(params: &S::Params, shape: Shape) {
+    let answer = |threads: usize, streamed: bool| {
+        let mut context = context(Kernel::best(), threads);
+        context.streamed = streamed;
+        let (server, mut client) = parties::<S>(params, shape, &mut context);
+        let request = S::query(&mut client, &[0, shape.records - 1], &mut context).unwrap();
+        let response = S::answer(&server, &[request], &mut context).unwrap().swap_remove(0);
+        response.messages.into_iter().map(|(_, frame)| frame.payload().to_vec()).collect::<Vec<_>>()
+    };
+    let kept = answer(1, false);
+    for threads in [1, 3] {
+        assert_eq!(answer(threads, true), kept, "{threads} threads, streamed");
+    }
 }
 
 /// Two requests are under way and the first answer is lost: the second is refused, not decrypted with the secrets of the first.

@@ -14,6 +14,7 @@ use crate::hintless::SEED_BYTES;
 use crate::rlwe::{Packed, Rlwe};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
+use crate::tables::tables_of_block;
 use crate::workload::Workload;
 
 /// How outputs are packed.
@@ -103,7 +104,7 @@ fn touched(layout: &Layout, workload: &Workload) -> u64 {
 }
 
 /// Bytes of the packing table of one output.
-fn table_bytes(params: &Params) -> u64 {
+pub(super) fn table_bytes(params: &Params) -> u64 {
     params.packed.table_bytes(&params.rlwe, PACKING)
 }
 
@@ -111,10 +112,15 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let (poly, degree) = (params.rlwe.poly_bytes(), params.rlwe.degree as u64);
     let (outputs, queries) = (layout.outputs() as u64, workload.queries);
     let key_masks = key_polynomials(params) * poly;
+    let (tables, held) = if workload.streamed {
+        ("packing tables of a block", tables_of_block(table_bytes(params)).min(layout.points) as u64)
+    } else {
+        ("packing tables", outputs)
+    };
     let server = vec![
         TableBytes::new("database", layout.stored_bytes()),
         TableBytes::new("hint", count(&[outputs, degree, poly])),
-        TableBytes::new("packing tables", count(&[outputs, table_bytes(params)])),
+        TableBytes::new(tables, count(&[held, table_bytes(params)])),
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0, |sum: u64, table| sum.saturating_add(table.bytes));
@@ -132,7 +138,8 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
         + 24 * layout.columns() as u64
         + (key_polynomials(params) + 2 * point_polynomials(params, layout) + 4 * layout.points as u64) * poly
         + 2 * (params.ciphertext_bytes(layout) * layout.ciphertexts()) as u64;
-    let online = count(&[each, queries]);
+    let making = if workload.streamed { packing } else { 0 };
+    let online = count(&[each, queries]).saturating_add(making);
     let update = count(&[workload.updates, width, layout.planes as u64, 4]);
     let working = encoding.max(packing.saturating_add(factors)).max(online).max(update);
     MemoryMap {
@@ -186,7 +193,7 @@ fn operation_counts(
             (&transform): count(&[primes, columns, blocks]),
             "residue_multiply_adds": count(&[primes, columns, blocks, degree]),
         },
-        "packing_tables": packing(outputs),
+        "packing_tables": packing(if workload.streamed { 0 } else { outputs }),
         "query": {
             (&transform): count(&[primes, blocks + 2 * key_rows + 2 * point_rows, queries]),
             "gaussian_samples": count(&[blocks + key_rows + point_rows, degree, queries]),

@@ -33,6 +33,7 @@ impl Hintless for Inspire {
     const NAME: &'static str = "inspire";
     const SUMMARY: &'static str =
         "InsPIRe: interpolated polynomials, packed by InspiRING, evaluated at an encrypted point";
+    const STREAMS: bool = true;
     type Params = Params;
     type Server = server::Server;
     type Client = client::Client;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
@@ -10,6 +9,7 @@ use rayon::prelude::*;
 use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
 use super::Inspire;
+use super::describe::table_bytes;
 use super::encoded::{Difference, Encoded};
 use super::layout::Layout;
 use super::params::Params;
@@ -17,11 +17,12 @@ use super::public::Public;
 use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
-use crate::hintless::{HintlessServer, Tables, public_seed};
+use crate::hintless::{HintlessServer, public_seed};
 use crate::rlwe::{
     add_to_masks, bodies, body_poly, internal, inverted, is_incremental, products, read_coefficients, workspace,
 };
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::tables::{Tables, side_by_side};
 use crate::wire::{Frame, FrameBuilder};
 
 /// The interpolated database, its hint and the packing tables made of it.
@@ -67,19 +68,19 @@ impl Server {
             let factors = server.public.queries.factors()?;
             outputs.clone().map(|output| server.masks_of(&factors, output, context.threads)).collect()
         })?;
+        if context.streamed {
+            server.tables = Tables::streamed(table_bytes(params));
+            return Ok(server);
+        }
         context.progress.begin("packing tables", layout.outputs() as u64);
-        server.tables = clock.time("packing_tables", Group::Offline, || -> Result<_> {
-            let table = |output: usize| {
+        let tables = clock.time("packing_tables", Group::Offline, || {
+            side_by_side(outputs, context.threads, |output| {
                 let table = server.table(output);
                 context.progress.advance(1);
                 table
-            };
-            if context.threads > 1 {
-                Ok(outputs.into_par_iter().map(table).collect::<Result<Vec<_>>>()?.into_iter().collect())
-            } else {
-                outputs.map(table).collect()
-            }
+            })
         })?;
+        server.tables = tables.into_iter().collect();
         context.progress.end();
         Ok(server)
     }
@@ -136,16 +137,16 @@ impl Server {
         queries: &[Query],
         products: &[Vec<u32>],
         first_output: usize,
-        threads: usize,
+        context: &Context,
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
-        let pack = |output: usize| {
+        let pack = |output: usize, table: &PackingTable| {
             let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
             let bodies: Vec<_> = products.iter().map(|all| body_poly(ring, all, output * degree, degree)).collect();
             let batch: Vec<_> = queries.iter().zip(&bodies).map(|(query, bodies)| (&query.keys, bodies)).collect();
-            self.tables.get(output)?.pack_batch(&batch).map_err(internal)
+            table.pack_batch(&batch).map_err(internal)
         };
         let outputs = first_output..first_output + self.encoded.layout().points;
-        if threads > 1 { outputs.into_par_iter().map(pack).collect() } else { outputs.map(pack).collect() }
+        self.tables.map(outputs, context, |output| self.table(output), pack)
     }
 
     /// Horner's rule at each query's point (Algorithm 9), in one variable after the other (appendix G.2): from coefficients, those of
@@ -244,17 +245,17 @@ impl HintlessServer for Server {
         })?;
         let layout = *self.encoded.layout();
         let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
-        let (mut packing, mut evaluation) = (Duration::ZERO, Duration::ZERO);
+        let (mut packing, mut evaluation) = (0.0, 0.0);
         for ciphertext in 0..layout.ciphertexts() {
-            let start = Instant::now();
-            let packed = self.pack(&queries, &products, ciphertext * layout.points, context.threads)?;
-            packing += start.elapsed();
-            let start = Instant::now();
-            evaluated.push(self.evaluate(&queries, packed, context.threads)?);
-            evaluation += start.elapsed();
+            let first_output = ciphertext * layout.points;
+            let (packed, seconds) = clock.measure(|| self.pack(&queries, &products, first_output, context));
+            packing += seconds;
+            let (values, seconds) = clock.measure(|| self.evaluate(&queries, packed?, context.threads));
+            evaluation += seconds;
+            evaluated.push(values?);
         }
-        clock.add("answer_packing", Group::Online, packing.as_secs_f64());
-        clock.add("answer_evaluation", Group::Online, evaluation.as_secs_f64());
+        clock.add("answer_packing", Group::Online, packing);
+        clock.add("answer_evaluation", Group::Online, evaluation);
         clock.time("answer_switch", Group::Online, || self.respond(requests, &evaluated))
     }
 

@@ -12,6 +12,7 @@ use crate::hintless::SEED_BYTES;
 use crate::rlwe::Selector;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
+use crate::tables::tables_of_block;
 use crate::workload::Workload;
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
@@ -52,7 +53,7 @@ fn key_bytes(params: &Params, layout: &Layout) -> u64 {
 }
 
 /// Bytes of a packing table for that gamma: a linear form of gamma slots (in whole lines) for each slot and digit.
-fn table_bytes(params: &Params, gamma: usize) -> u64 {
+pub(super) fn table_bytes(params: &Params, gamma: usize) -> u64 {
     gamma.max(ring::diagonal::LINE) as u64 * params.packed.length() as u64 * params.rlwe.poly_bytes()
 }
 
@@ -75,14 +76,21 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let poly = params.rlwe.poly_bytes();
     let second_blocks = if layout.selects_whole { 0 } else { layout.degree.div_ceil(layout.ring_degree) };
     let blocks = (layout.rows.div_ceil(layout.ring_degree) + second_blocks) as u64;
-    let [first_tables, second_tables] = all_tables(params, layout);
+    let [all_first, second_tables] = all_tables(params, layout);
+    let (name, first_tables) = if workload.streamed {
+        let (groups, bytes) = (layout.groups() as u64, table_bytes(params, params.gammas[0]));
+        let block = groups.min(tables_of_block(bytes) as u64);
+        ("first packing tables of a block and all masks", count(&[block, bytes + poly]) + count(&[groups, poly]))
+    } else {
+        ("first packing tables", all_first)
+    };
     let second_columns = if layout.selects_whole { 0 } else { layout.copies * layout.mask_digits };
     let second_hints = count(&[second_columns as u64, poly]);
     let key_masks = layout.key_gammas(params).len() as u64 * params.packed.length() as u64 * poly;
     let server = vec![
         TableBytes::new("database", layout.first_stored_bytes()),
         TableBytes::new("first hints", count(&[layout.columns() as u64, poly])),
-        TableBytes::new("first packing tables", first_tables),
+        TableBytes::new(name, first_tables),
         TableBytes::new("mask digits", layout.second_stored_bytes()),
         TableBytes::new("second hints", second_hints),
         TableBytes::new("second packing tables", second_tables),
@@ -93,7 +101,8 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     // Hints of a copy's mask digits; of those of one table the ring masks and the sums of their images.
     let second = if layout.selects_whole { 0 } else { (layout.mask_digits + 2 * params.gammas[1]) as u64 * poly };
     // While a table of the first layer is made: hints, their images, their sums.
-    let second = second.max(5 * layout.gamma as u64 * poly);
+    let first = 5 * layout.gamma as u64 * poly;
+    let second = second.max(first);
     let encoding = 2 * 32 * layout.columns() as u64;
     let each = 2 * key_bytes(params, layout)
         + 3 * layout.query_bytes(params) as u64
@@ -111,7 +120,8 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     } else {
         2 * (layout.groups() * layout.body_digits) as u64 + 4 * params.gammas[2] as u64 * poly
     };
-    let online = count(&[each, workload.queries]).saturating_add(bodies);
+    let making = if workload.streamed { first } else { 0 };
+    let online = count(&[each, workload.queries]).saturating_add(bodies + making);
     MemoryMap {
         server,
         client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],

@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 
 use lattice::pack::PackingTable;
 use rayon::prelude::*;
-use ring::{ColumnMatrix, Ntt, Poly};
+use ring::{Coefficient, ColumnMatrix, Ntt, Poly};
 
+use super::describe::table_bytes;
 use super::layout::Layout;
 use super::params::Params;
 use super::public::{Keys, Public};
 use crate::database::Database;
 use crate::error::Result;
-use crate::hintless::Tables;
 use crate::rlwe::{
     add_to_masks, body_poly, fill_rows, internal, inverted, is_incremental, products, replace_bits, workspace,
 };
 use crate::scheme::{Change, Context};
+use crate::tables::Tables;
 
 /// The database and its packing tables.
 pub(super) struct First {
@@ -26,6 +27,8 @@ pub(super) struct First {
     hints: Vec<Vec<Poly<u32, Ntt>>>,
     /// For each column of cells and copy.
     tables: Tables<PackingTable>,
+    /// The packed masks of tables that are not kept.
+    masks: Vec<Poly<u32, Coefficient>>,
 }
 
 /// What was added to consecutive entries of a row.
@@ -45,18 +48,21 @@ impl First {
         context: &Context,
     ) -> Result<Self> {
         let matrix = encode(params, layout, database, context)?;
-        Ok(Self { matrix, factors: public.first.factors()?, hints: Vec::new(), tables: Tables::default() })
+        let tables =
+            if context.streamed { Tables::streamed(table_bytes(params, params.gammas[0])) } else { Tables::default() };
+        Ok(Self { matrix, factors: public.first.factors()?, hints: Vec::new(), tables, masks: Vec::new() })
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {
         &self.matrix
     }
 
-    pub fn table(&self, group: usize) -> Result<&PackingTable> {
-        self.tables.get(group)
+    /// The packed mask of a column of cells and copy.
+    pub fn mask(&self, group: usize) -> Result<&Poly<u32, Coefficient>> {
+        self.masks.get(group).map_or_else(|| Ok(self.tables.get(group)?.mask()), Ok)
     }
 
-    /// Makes the table of every column of cells.
+    /// Makes the table of every column of cells; where tables are not kept, for its mask.
     pub fn make_tables(&mut self, layout: &Layout, public: &Public, context: &Context) -> Result<()> {
         context.progress.begin("packing_tables", layout.groups() as u64);
         for first in (0..layout.groups()).step_by(context.threads.max(1)) {
@@ -73,7 +79,11 @@ impl First {
             for fresh in fresh {
                 let (hints, table) = fresh?;
                 self.hints.push(hints);
-                self.tables.push(table);
+                if context.streamed {
+                    self.masks.push(table.mask().clone());
+                } else {
+                    self.tables.push(table);
+                }
             }
             context.progress.advance(groups.len() as u64);
         }
@@ -106,21 +116,25 @@ impl First {
         public: &Public,
         keys: &[Keys],
         products: &[Vec<u32>],
+        context: &Context,
     ) -> Result<Vec<Vec<u32>>> {
         let (ring, gamma) = (&*public.ring, layout.gamma);
-        let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
-        let mut residues = vec![0u32; gamma * ring.primes().len()];
-        let mut switched = vec![0u64; gamma];
-        for (group, table) in self.tables.all()?.into_iter().enumerate() {
+        let bodies = |group: usize, table: &PackingTable| -> Result<Vec<Vec<u32>>> {
             let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
             let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
-            for (packed, out) in table.pack_bodies(&batch).map_err(internal)?.iter().zip(&mut all) {
-                for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.limbs()) {
-                    residues.copy_from_slice(&limb[..gamma]);
-                }
+            let switched = |packed: &Poly<u32, Coefficient>| -> Vec<u32> {
+                let residues: Vec<u32> = packed.limbs().flat_map(|limb| &limb[..gamma]).copied().collect();
+                let mut switched = vec![0u64; gamma];
                 ring.rns().switch_modulus(&residues, params.switched_modulus.into(), &mut switched);
-                out.extend(switched.iter().map(|&value| value as u32));
-            }
+                switched.into_iter().map(|value| value as u32).collect()
+            };
+            Ok(table.pack_bodies(&batch).map_err(internal)?.iter().map(switched).collect())
+        };
+        let fresh = |group: usize| fresh_table(public, &self.hints[group]);
+        let groups = self.tables.map(0..layout.groups(), context, fresh, bodies)?;
+        let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
+        for group in &groups {
+            all.iter_mut().zip(group).for_each(|(all, bodies)| all.extend(bodies));
         }
         Ok(all)
     }

@@ -29,6 +29,7 @@ pub struct Inspire2;
 impl Hintless for Inspire2 {
     const NAME: &'static str = "inspire2";
     const SUMMARY: &'static str = "InsPIRe^(2): two ring layers packed by partial InspiRING, the smallest queries";
+    const STREAMS: bool = true;
     type Params = Params;
     type Server = server::Server;
     type Client = client::Client;

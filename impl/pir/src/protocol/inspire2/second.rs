@@ -10,8 +10,8 @@ use super::params::Params;
 use super::public::Public;
 use crate::digits::{Digits, centred_digits};
 use crate::error::Result;
-use crate::hintless::Tables;
 use crate::rlwe::{add_to_masks, internal, inverted, is_incremental, products, workspace};
+use crate::tables::Tables;
 
 /// The mask digits and their tables.
 pub(super) struct Second {
@@ -38,7 +38,7 @@ pub(super) fn mask_digits(
     first: &First,
     group: usize,
 ) -> Result<Vec<i16>> {
-    let values = public.ring.switch_to(first.table(group)?.mask(), params.switched_modulus.into());
+    let values = public.ring.switch_to(first.mask(group)?, params.switched_modulus.into());
     let mut digits = vec![0; layout.mask_digits];
     centred_digits(digits_of(params), values.into_iter().map(|value| value as u32), &mut digits);
     Ok(digits)

@@ -224,7 +224,7 @@ impl HintlessServer for Server {
             bodies(kernel, self.first.matrix(), &queries.first, threads)
         })?;
         let packed = clock.time("answer_first_packing", Group::Online, || {
-            self.first.packed_bodies(params, layout, public, &queries.keys, &products)
+            self.first.packed_bodies(params, layout, public, &queries.keys, &products, context)
         })?;
         let answers = match &self.second {
             SecondLayer::Packed(second) => self.packed_answers(second, &queries, &packed, context)?,

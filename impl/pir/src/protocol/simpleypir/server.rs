@@ -12,12 +12,13 @@ use super::{Params, SimpleYpir};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
 use crate::error::{Error, Result};
-use crate::hintless::{HintlessServer, Tables, public_seed};
+use crate::hintless::{HintlessServer, public_seed};
 use crate::rlwe::{
     RingQueries, add_to_masks, bodies, fill_rows, internal, inverted, is_incremental, pack_all, products,
     read_coefficients, replace_bits, workspace,
 };
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::tables::Tables;
 use crate::wire::FrameBuilder;
 
 /// What server and clients derive from the public seed.

@@ -1,0 +1,149 @@
+//! Packing tables: all kept, or made block by block with every answer.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::scheme::{BLOCK_BYTES, Context};
+
+/// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
+/// memory. One that could not be made is missing, and the server answers no more until an update has made it.
+pub(crate) struct Tables<T> {
+    kept: Vec<Option<T>>,
+    /// Tables of a block, where none are kept: see [`Context::streamed`].
+    block: Option<usize>,
+}
+
+impl<T> Default for Tables<T> {
+    fn default() -> Self {
+        Self { kept: Vec::new(), block: None }
+    }
+}
+
+impl<T> FromIterator<T> for Tables<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(tables: I) -> Self {
+        Self { kept: tables.into_iter().map(Some).collect(), block: None }
+    }
+}
+
+impl<T> Tables<T> {
+    /// Tables of so many bytes each that are made when they are needed.
+    pub fn streamed(table_bytes: u64) -> Self {
+        Self { kept: Vec::new(), block: Some(tables_of_block(table_bytes)) }
+    }
+
+    /// Adds a table.
+    pub fn push(&mut self, table: T) {
+        self.kept.push(Some(table));
+    }
+
+    /// Drops tables: the data they were made of has changed. Returns all that are missing now.
+    pub fn invalidate(&mut self, which: impl IntoIterator<Item = usize>) -> Vec<usize> {
+        for i in which {
+            self.kept[i] = None;
+        }
+        (0..self.kept.len()).filter(|&i| self.kept[i].is_none()).collect()
+    }
+
+    /// Sets a table that was missing.
+    pub fn set(&mut self, i: usize, table: T) {
+        self.kept[i] = Some(table);
+    }
+
+    /// One table.
+    ///
+    /// # Errors
+    /// It is missing.
+    pub fn get(&self, i: usize) -> Result<&T> {
+        let missing = || Error::Workload("an update was not finished: make it again before the next answer.".into());
+        self.kept.get(i).and_then(Option::as_ref).ok_or_else(missing)
+    }
+
+    /// All tables.
+    ///
+    /// # Errors
+    /// One is missing.
+    pub fn all(&self) -> Result<Vec<&T>> {
+        (0..self.kept.len()).map(|i| self.get(i)).collect()
+    }
+}
+
+impl<T: Send + Sync> Tables<T> {
+    /// What `each` gives for some tables. Those that are not kept are made by `make`, and given back, outside the clock.
+    ///
+    /// # Errors
+    /// A table is missing; those of `make` and `each`.
+    pub fn map<R: Send>(
+        &self,
+        which: Range<usize>,
+        context: &Context,
+        make: impl Fn(usize) -> Result<T> + Sync,
+        each: impl Fn(usize, &T) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let threads = context.threads;
+        let Some(block) = self.block else { return side_by_side(which, threads, |i| each(i, self.get(i)?)) };
+        let mut out = Vec::with_capacity(which.len());
+        for start in which.clone().step_by(block) {
+            let block = start..which.end.min(start + block);
+            let made = context.clock.outside(|| side_by_side(block.clone(), threads, &make))?;
+            out.extend(side_by_side(block, threads, |i| each(i, &made[i - start]))?);
+            context.clock.outside(|| drop(made));
+        }
+        Ok(out)
+    }
+}
+
+/// Tables of so many bytes that are made together where they are not kept.
+pub(crate) fn tables_of_block(table_bytes: u64) -> usize {
+    BLOCK_BYTES.div_ceil(table_bytes.max(1)) as usize
+}
+
+/// `work` for each number, by as many threads.
+pub(crate) fn side_by_side<R: Send>(
+    which: Range<usize>,
+    threads: usize,
+    work: impl Fn(usize) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    if threads > 1 { which.into_par_iter().map(&work).collect() } else { which.map(work).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_table_is_refused_until_it_is_made() {
+        let mut tables: Tables<u32> = [10, 11, 12].into_iter().collect();
+        assert_eq!(tables.all().unwrap(), [&10, &11, &12]);
+        assert_eq!(tables.invalidate([1]), [1]);
+        assert!(tables.all().is_err() && tables.get(1).is_err());
+        assert_eq!(tables.get(2).unwrap(), &12);
+        assert_eq!(tables.invalidate([2]), [1, 2], "what an earlier update left undone is done with the next");
+        tables.set(1, 21);
+        tables.set(2, 22);
+        assert_eq!(tables.all().unwrap(), [&10, &21, &22]);
+    }
+
+    /// Streamed tables give what kept ones give, in blocks, whatever the threads.
+    #[test]
+    fn streamed_tables_are_made_when_they_are_needed() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let kept: Tables<usize> = (0..10).map(|i| i * i).collect();
+        let streamed: Tables<usize> = Tables::streamed(BLOCK_BYTES.div_ceil(3));
+        for threads in [1, 3] {
+            let context = crate::protocol::tests_support::context(ring::Kernel::best(), threads);
+            let alive = AtomicUsize::new(0);
+            let make = |i: usize| {
+                alive.fetch_add(1, Ordering::Relaxed);
+                Ok(i * i)
+            };
+            let of = |tables: &Tables<usize>| tables.map(2..9, &context, make, |i, table| Ok((i, *table))).unwrap();
+            assert_eq!(of(&streamed), of(&kept), "{threads} threads");
+            assert_eq!(alive.load(Ordering::Relaxed), 7, "kept tables are not made");
+            let failing = |_| Err(Error::Workload("no memory".into()));
+            assert!(streamed.map(0..2, &context, failing, |_, _| Ok(())).is_err());
+        }
+        assert_eq!((tables_of_block(96 << 20), tables_of_block(1 << 40)), (3, 1));
+    }
+}
