@@ -69,28 +69,30 @@ impl<T> Tables<T> {
     }
 }
 
+/// A table of a block by its number.
+type TableOf<'a, T> = dyn Fn(usize) -> Result<&'a T> + Sync + 'a;
+
 impl<T: Send + Sync> Tables<T> {
-    /// What `each` gives for some tables. Those that are not kept are made by `make`, and given back, outside the clock.
+    /// Calls `each` for some tables, block by block: all of them if they are kept. Others are made by `make`, as many side by side as
+    /// there are threads, and given back, outside the clock.
     ///
     /// # Errors
-    /// A table is missing; those of `make` and `each`.
-    pub fn map<R: Send>(
+    /// Those of `make` and `each`.
+    pub fn blocks(
         &self,
         which: Range<usize>,
         context: &Context,
         make: impl Fn(usize) -> Result<T> + Sync,
-        each: impl Fn(usize, &T) -> Result<R> + Sync,
-    ) -> Result<Vec<R>> {
-        let threads = context.threads;
-        let Some(block) = self.block else { return side_by_side(which, threads, |i| each(i, self.get(i)?)) };
-        let mut out = Vec::with_capacity(which.len());
-        for start in which.clone().step_by(block) {
-            let block = start..which.end.min(start + block);
-            let made = context.clock.outside(|| side_by_side(block.clone(), threads, &make))?;
-            out.extend(side_by_side(block, threads, |i| each(i, &made[i - start]))?);
+        mut each: impl FnMut(Range<usize>, &TableOf<T>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(together) = self.block else { return each(which, &|i| self.get(i)) };
+        for start in which.clone().step_by(together) {
+            let block = start..which.end.min(start + together);
+            let made = context.clock.outside(|| side_by_side(block.clone(), context.threads, &make))?;
+            each(block, &|i| Ok(&made[i - start]))?;
             context.clock.outside(|| drop(made));
         }
-        Ok(out)
+        Ok(())
     }
 }
 
@@ -138,11 +140,24 @@ mod tests {
                 alive.fetch_add(1, Ordering::Relaxed);
                 Ok(i * i)
             };
-            let of = |tables: &Tables<usize>| tables.map(2..9, &context, make, |i, table| Ok((i, *table))).unwrap();
-            assert_eq!(of(&streamed), of(&kept), "{threads} threads");
+            let of = |tables: &Tables<usize>| {
+                let (mut all, mut blocks) = (Vec::new(), 0);
+                let each = |block: Range<usize>, table: &TableOf<usize>| {
+                    blocks += 1;
+                    block.into_iter().try_for_each(|i| {
+                        all.push((i, *table(i)?));
+                        Ok(())
+                    })
+                };
+                tables.blocks(2..9, &context, make, each).unwrap();
+                (all, blocks)
+            };
+            let expected: Vec<(usize, usize)> = (2..9).map(|i| (i, i * i)).collect();
+            assert_eq!(of(&streamed), (expected.clone(), 3), "{threads} threads");
+            assert_eq!(of(&kept), (expected, 1));
             assert_eq!(alive.load(Ordering::Relaxed), 7, "kept tables are not made");
             let failing = |_| Err(Error::Workload("no memory".into()));
-            assert!(streamed.map(0..2, &context, failing, |_, _| Ok(())).is_err());
+            assert!(streamed.blocks(0..2, &context, failing, |_, _| Ok(())).is_err());
         }
         assert_eq!((tables_of_block(96 << 20), tables_of_block(1 << 40)), (3, 1));
     }

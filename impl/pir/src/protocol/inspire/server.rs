@@ -146,7 +146,17 @@ impl Server {
             table.pack_batch(&batch).map_err(internal)
         };
         let outputs = first_output..first_output + self.encoded.layout().points;
-        self.tables.map(outputs, context, |output| self.table(output), pack)
+        let mut packed = Vec::with_capacity(outputs.len());
+        self.tables.blocks(
+            outputs,
+            context,
+            |output| self.table(output),
+            |block, table| {
+                packed.extend(side_by_side(block, context.threads, |output| pack(output, table(output)?))?);
+                Ok(())
+            },
+        )?;
+        Ok(packed)
     }
 
     /// Horner's rule at each query's point (Algorithm 9), in one variable after the other (appendix G.2): from coefficients, those of

@@ -119,23 +119,25 @@ impl First {
         context: &Context,
     ) -> Result<Vec<Vec<u32>>> {
         let (ring, gamma) = (&*public.ring, layout.gamma);
-        let bodies = |group: usize, table: &PackingTable| -> Result<Vec<Vec<u32>>> {
+        let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
+        let mut residues = vec![0u32; gamma * ring.primes().len()];
+        let mut switched = vec![0u64; gamma];
+        let mut pack = |group: usize, table: &PackingTable| -> Result<()> {
             let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
             let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
-            let switched = |packed: &Poly<u32, Coefficient>| -> Vec<u32> {
-                let residues: Vec<u32> = packed.limbs().flat_map(|limb| &limb[..gamma]).copied().collect();
-                let mut switched = vec![0u64; gamma];
+            for (packed, out) in table.pack_bodies(&batch).map_err(internal)?.iter().zip(&mut all) {
+                for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.limbs()) {
+                    residues.copy_from_slice(&limb[..gamma]);
+                }
                 ring.rns().switch_modulus(&residues, params.switched_modulus.into(), &mut switched);
-                switched.into_iter().map(|value| value as u32).collect()
-            };
-            Ok(table.pack_bodies(&batch).map_err(internal)?.iter().map(switched).collect())
+                out.extend(switched.iter().map(|&value| value as u32));
+            }
+            Ok(())
         };
         let fresh = |group: usize| fresh_table(public, &self.hints[group]);
-        let groups = self.tables.map(0..layout.groups(), context, fresh, bodies)?;
-        let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
-        for group in &groups {
-            all.iter_mut().zip(group).for_each(|(all, bodies)| all.extend(bodies));
-        }
+        self.tables.blocks(0..layout.groups(), context, fresh, |block, table| {
+            block.into_iter().try_for_each(|group| pack(group, table(group)?))
+        })?;
         Ok(all)
     }
 
