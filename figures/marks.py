@@ -37,7 +37,12 @@ MARKS = (
     Mark("unconfirmed", "°", r"\circ", "security by the fast model only; `make confirm` asks the lattice estimator"),
     Mark("failing", "‡", r"\ddagger", "failure probability above the target"),
     Mark("stale", "§", r"\S", "stale: sources, parameters or row changed since this was measured"),
-    Mark("streamed", "¶", r"\P", "streamed: the preprocessed database, or its packing tables, were built block by block outside the clock"),
+    Mark(
+        "streamed",
+        "¶",
+        r"\P",
+        "streamed: the preprocessed database, or its packing tables, were built block by block outside the clock",
+    ),
     Mark("seeded", "ˢ", "s", "keys from a given seed, not from the operating system's generator"),
     Mark("dirty", "ᵘ", "u", "built from a working tree with uncommitted changes"),
     Mark("spread", "ᵛ", "v", "answer times vary: interquartile range above 10 % of the median"),
