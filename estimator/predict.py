@@ -17,7 +17,8 @@ from .cost import UnitCosts, predict_seconds
 from .cost.primitive import described_times
 from .describe import DescribeError, read_descriptions, read_json_lines
 from .noise import predict_noise
-from .noise.primitive import primitive_stages
+from .noise.primitive import primitive_noise
+from .security import primitive
 from .security.assess import SOURCES, predict_security, weakest
 from .security.attacks import SECURITY_TARGET
 from .security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
@@ -41,22 +42,27 @@ def predict(
     protocols = [d for d in descriptions if d.get("schema") != DESCRIBED_PRIMITIVE]
     of_protocols = iter(_predict_protocols(protocols, security, unit_costs, timeout))
     units = unit_costs or UnitCosts.load()
+    primitives = [d for d in descriptions if d.get("schema") == DESCRIBED_PRIMITIVE]
+    exposed = [{"instances": primitive.instances(d)} for d in primitives]
+    entries = iter(predict_security(exposed, security, timeout) if any(d["instances"] for d in exposed) else [])
     return [
-        predict_primitive(d, units) if d.get("schema") == DESCRIBED_PRIMITIVE else next(of_protocols)
+        predict_primitive(d, next(entries, []), units) if d.get("schema") == DESCRIBED_PRIMITIVE else next(of_protocols)
         for d in descriptions
     ]
 
 
-def predict_primitive(description: dict, unit_costs: UnitCosts) -> dict:
-    """The prediction record of a primitive. Its seconds are the plan's budget for one repetition, its times what the
-    counted operations of a timed call take."""
+def predict_primitive(description: dict, entries: list[dict], unit_costs: UnitCosts) -> dict:
+    """The prediction record of a primitive, with the security `entries` of the instances that it exposes, if any. Its
+    seconds are the plan's budget for one repetition, its times what the counted operations of a timed call take."""
+    secured = {"security_bits": weakest(entries), "security_target": SECURITY_TARGET} if entries else {}
     return {
         "schema": SCHEMA,
         "id": description.get("id"),
         "primitive": description["primitive"],
         "settings": description["settings"],
-        "security": [],
-        "noise": {"stages": primitive_stages(description)},
+        "security": entries,
+        **secured,
+        "noise": primitive_noise(description),
         "seconds": {name: description["predicted_seconds"] for name in ("repetition", "total")},
         "times": described_times(description, unit_costs),
         "unit_costs": unit_costs.origin(),

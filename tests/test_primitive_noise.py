@@ -230,6 +230,8 @@ def packing(**settings):
         "base": 1 << 19,
         "stddev": 6.4,
         "secret": "fixed-weight",
+        "ciphertexts": 4096,
+        "plain_modulus": 1 << 15,
     }
     return description("packing", "packing", **(defaults | {"secret_weight": 512} | settings))
 
@@ -250,6 +252,28 @@ def test_packings_have_the_published_noise():
     assert bits(method="inspiring", dropped=1) < bits(method="inspiring")
     with pytest.raises(ValueError, match="primitive packing, row packing: setting `method`"):
         predict.predict([packing(method="hintless")])
+
+
+def test_packings_have_security_and_a_failure_bound():
+    """Keys are what an attacker sees: the figures of the lattice estimator for the ring and either secret."""
+    gaussian = packing(method="inspiring", secret="gaussian", secret_stddev=6.4)
+    small = {"n": 1024, "gamma": 1024, "modulus": "1073479681", "base": 16, "plain_modulus": 64}
+    descriptions = [packing(method="inspiring"), gaussian, packing(method="cdks"), packing(method="inspiring", **small)]
+    made = predict.predict(descriptions, security="recorded")
+    for each in made:
+        validate(each, "primitive-prediction")
+        assert [entry["instance"] for entry in each["security"]] == ["packing_keys"]
+    assert [round(each["security_bits"], 1) for each in made] == [121.3, 131.5, 121.3, 116.5]
+    # q/(2p) is 7.3 of CDKS's standard deviations: 2 exp(-(t/s)^2/2) a message, 4096 of them.
+    cdks = next(stage for stage in made[2]["noise"]["stages"] if stage["stage"] == "decision")
+    threshold = 268369921 * 249561089 / 2**16
+    stddev = np.sqrt(variances(made[2])["packed"])
+    expected = 1 - (threshold / stddev) ** 2 / 2 / np.log(2) + 12
+    assert cdks["threshold"] == pytest.approx(threshold) and cdks["decisions"] == 4096
+    assert made[2]["noise"]["log2_failure"] == pytest.approx(expected) and expected > -40
+    assert all(each["noise"]["log2_failure"] < -1000 for each in (made[0], made[1], made[3]))
+    [other] = predict.predict([description("fresh")])
+    assert other["security"] == [] and "security_bits" not in other and list(other["noise"]) == ["stages"]
 
 
 def rotations(together):

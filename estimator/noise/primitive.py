@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..modulus import parse_modulus
-from . import circuit, functional, lattice
+from . import FAILURE_TARGET, circuit, functional, lattice
 from .circuit_selection import Reduction
 from .lattice import NOTHING, GadgetNoise, Noise, Secret
 from .primitive_failure import failure_stages
 from .primitive_settings import Settings
-from .stage import Stage, evaluate
+from .stage import Decision, Stage, evaluate, record_noise
 
 Stages = list[tuple[str, Noise]]
 
@@ -306,6 +306,25 @@ COMMON_SAMPLES = 3
 PACKED_COMMON_SAMPLES = 1
 
 
+def primitive_noise(description: dict, failure_target: float = FAILURE_TARGET) -> dict:
+    """The `noise` part of a primitive's prediction: its stages, and of a packing how often that alone fails."""
+    stages = primitive_stages(description)
+    return record_noise(stages, failure_target) if description["primitive"] == "packing" else {"stages": stages}
+
+
+def _packed_decision(s: Settings, packed: Noise) -> Stage:
+    """Rounding of all packed messages, their inputs without noise: masks are random whatever the messages are, so that
+    the equality holds for any of them."""
+    return Stage(
+        name="decision",
+        formula="of the packed ciphertexts",
+        source="q/(2 p), union over the messages",
+        noise=packed,
+        bound=Noise(packed.variance, "bound"),
+        decision=Decision(s.modulus / (2 * int(s["plain_modulus"])), {"messages packed": int(s["ciphertexts"])}),
+    )
+
+
 def primitive_stages(description: dict) -> list[dict]:
     """The noise stages of one `pirlab/primitive-description/1`: of the primitives that measure noise."""
     name, settings = description["primitive"], Settings(description["settings"])
@@ -326,6 +345,7 @@ def primitive_stages(description: dict) -> list[dict]:
             return []
         repeated = settings.values.get("selectors") == "one"
         lengths = settings["lengths"] if repeated else None
+        made = operation.stages(settings)
         stages = [
             Stage(
                 name=stage,
@@ -336,8 +356,10 @@ def primitive_stages(description: dict) -> list[dict]:
                 common_share=_common_share(settings, lengths[i] if lengths else 1),
                 common_samples=PACKED_COMMON_SAMPLES if name == "packing" else COMMON_SAMPLES,
             )
-            for i, (stage, noise) in enumerate(operation.stages(settings))
+            for i, (stage, noise) in enumerate(made)
         ]
+        if name == "packing":
+            stages.append(_packed_decision(settings, made[0][1]))
         return evaluate(stages, 1)[0]
     except ValueError as error:
         raise ValueError(f"primitive {name}, row {description.get('id')}: {error}") from None

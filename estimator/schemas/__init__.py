@@ -11,7 +11,7 @@ import jsonschema
 from referencing import Registry, Resource
 
 #: Schemas that others refer to by their file's name.
-PARTS = ("noise-stage",)
+PARTS = ("noise-stage", "prediction")
 
 
 @lru_cache(maxsize=8)
