@@ -11,7 +11,8 @@ import pandas as pd
 
 from . import inspire_notes
 from .inspire_paper import PAPER, Printed, printed
-from .inspire_tables import NOT_PLANNED, ROUNDING, SYMBOL, cell_footnotes
+from .inspire_tables import NOT_PLANNED, ROUNDING, SYMBOL, cell_footnotes, predicted_cells
+from .marks import marks_of
 from .names import words
 from .primitives import Primitive, notes
 from .table import Cell, Column, Row, Table
@@ -30,6 +31,8 @@ COLUMNS = [
     Column("method", "Packing", text=True),
     Column("ring", "log2 d, q, p", text=True),
     Column("source", "Source", text=True),
+    Column("security", "Security", "bit"),
+    Column("failure", "Failure bound", "log2"),
     Column("unpacked_size", "Unpacked", "MiB"),
     Column("upload_keys", "Keys", "KiB"),
     Column("packed_size", "Packed", "KiB"),
@@ -49,7 +52,8 @@ FACTORS = {
 }
 DATA_COLUMNS = words(
     "method log2_d log2_q log2_p source clients unpacked_size upload_keys packed_size total_size offline_time "
-    "server_time table_bytes noise_max_log2 noise_stddev_log2 noise_predicted_log2 status reason record_id"
+    "server_time table_bytes noise_max_log2 noise_stddev_log2 noise_predicted_log2 security_bits failure_log2 "
+    "status reason marks record_id"
 )
 NEAR = 2.5
 """Bits by which moduli of one column may differ: the paper's 28 is 30 bits in its authors' code (X15)."""
@@ -128,6 +132,7 @@ def _our_row(column: Printed | None, record: Primitive) -> Row:
         "method": Cell(column.protocol if column else METHODS[record.settings["method"]].split(",")[0]),
         "ring": Cell(f"{d:g}, {q:.1f}, {p:.3g}"),
         "source": Cell(f"here, {_variant(record)}", record.marks(["online"])),
+        **predicted_cells(record.row()),
     }
     for key, factor in FACTORS.items():
         if key not in values:
@@ -151,7 +156,7 @@ def _data(column: Printed | None, record: Primitive | None) -> dict[str, Any]:
         d, q, p = _log2s(column)
         return {"method": column.protocol, "log2_d": d, "log2_q": q, "log2_p": p, "source": "paper"} | column.values
     d, q, p = _ring(record)
-    measured, foretold = record.noise(STAGE), record.predicted_noise(STAGE)
+    measured, foretold, row = record.noise(STAGE), record.predicted_noise(STAGE), record.row()
     return _values(record) | {
         "method": record.settings["method"],
         "log2_d": d,
@@ -163,8 +168,11 @@ def _data(column: Printed | None, record: Primitive | None) -> dict[str, Any]:
         "noise_max_log2": noise_max(record),
         "noise_stddev_log2": math.log2(measured["variance"]) / 2 if measured and measured["variance"] else None,
         "noise_predicted_log2": math.log2(foretold["stddev"]) if foretold else None,
+        "security_bits": row["security_bits"],
+        "failure_log2": row["failure_log2"],
         "status": record.document["status"],
         "reason": record.document.get("reason"),
+        "marks": " ".join(marks_of(row)),
         "record_id": record.id,
     }
 
@@ -199,7 +207,8 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, contradictions: 
         "packed ciphertexts without a modulus switch. Online is one client's packing with fresh keys, key expansion "
         "included; the paper's InspiRING averages an expansion that only its first trial did. Noise: median over keys "
         "of the largest error over all coefficients, inputs without noise (the paper: section 7.4, one run); beside it "
-        "the predicted standard deviation."
+        "the predicted standard deviation. Security is that of the packing keys under the record's secret; the failure "
+        "bound is that one of all 2^12 messages modulo p is wrong by the packing's noise alone."
     )
     all_notes = [origin, reading, *inspire_notes.notes(contradictions, "5")]
     title = "InsPIRe, Table 5: packing 2^12 LWE ciphertexts, the paper's numbers and ours"

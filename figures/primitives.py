@@ -20,6 +20,8 @@ from .units import human_seconds, significant
 
 SCHEMA = "pirlab/primitive/1"
 SPREAD_LIMIT = 0.10
+SETS = ("packing",)
+"""Primitives that the papers show as parameter sets: security and a failure bound are predicted of them."""
 SPREAD = Mark("varying", "ᵛ", "v", "times vary: interquartile range above 10 % of the median")
 
 
@@ -98,11 +100,19 @@ class Primitive:
 
     def row(self) -> dict[str, Any]:
         """What marks and provenance look at."""
-        document = self.document
+        document, foretold = self.document, self.prediction or {}
+        noise = foretold.get("noise") or {}
         machine, build = document["machine"], document["build"]
         probes = [machine[k] for k in ("read_bandwidth_before", "read_bandwidth_after") if machine.get(k)]
         return {
-            "kind": "primitive",
+            "kind": "set" if self.name in SETS else "primitive",
+            "protocol": self.name,
+            "set": document["row"],
+            "security": foretold.get("security") or [],
+            "security_bits": foretold.get("security_bits"),
+            "security_target": foretold.get("security_target"),
+            "failure_log2": noise.get("log2_failure"),
+            "failure_target": noise.get("failure_target"),
             "status": document["status"],
             "stale": self.stale,
             "seeded": document.get("seed") is not None,

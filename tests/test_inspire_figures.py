@@ -364,16 +364,25 @@ def test_table5_has_the_papers_columns_and_ours(tmp_path, expected, contradictio
     table = inspire_packing.table(records, expected, contradictions)
     text = table.markdown()
     lines = [line for line in text.splitlines() if line.startswith("| ")][1:]
-    assert "| HintlessPIR | 10, 32, 8 | paper, Table 5 | 16ᵖ | 360ᵖ | 180ᵖ | 540ᵖ | 2ᵖ | 141ᵖ |  |  |" in lines
-    assert "| InspiRING | 10, 28, 6 | paper, Table 5 | 14 | 60ˣ | 32ˣ | 92 | 2.4 | 16 |  |  |" in lines
-    assert "| InspiRING | 10, 28, 6 | here | *no experiment of this run has this configuration* |" in text
-    assert "| CDKS | 11, 56, 15 | paper, Table 5 | 56 | 462 | 56 | 518 | 11 | 56 | 38.5 |  |" in lines
+    assert "| HintlessPIR | 10, 32, 8 | paper, Table 5 |  |  | 16ᵖ | 360ᵖ | 180ᵖ | 540ᵖ | 2ᵖ | 141ᵖ |  |  |" in lines
+    assert "| InspiRING | 10, 28, 6 | paper, Table 5 |  |  | 14 | 60ˣ | 32ˣ | 92 | 2.4 | 16 |  |  |" in lines
+    assert "| InspiRING | 10, 28, 6 | here |  |  | *no experiment of this run has this configuration* |" in text
+    assert "| CDKS | 11, 56, 15 | paper, Table 5 |  |  | 56 | 462 | 56 | 518 | 11 | 56 | 38.5 |  |" in lines
     ours = next(line for line in lines if "here, InspiRING, unsigned digits" in line)
     assert ours.endswith("| 56.0 | 84.0 | 56.0 | 140 | 0.502 | 30.1 | 33.5 | 32.5 |"), ours
     assert next(line for line in lines if "4 clients together" in line).endswith("| 30.1 | 33.5 | 32.5 |")
     assert "InspiRING, all online, unsigned digits" in lines[-1], "what no column has stands last"
     assert len(table.data) == 4 + 4 and table.data["noise_max_log2"].notna().sum() == 4
     assert "X15, Table 5" in text and "X14, section 7.4" in text
+    assert "| here, CDKS, unsigned digits†‡ | 121.3† | -18‡ | 56.0 |" in text
+    assert "| here, InspiRING, unsigned digits† | 121.3† | -9000 | 56.0 |" in text
+    assert "† below 128-bit security (4 sets of packing 121.3 bit)." in text
+    assert "‡ failure bound above 2^-40 (packing cdks-preprocessed-2048-unsigned-1 up to 2^-18.2)." in text
+    assert "packing keys 121.3 (dual hybrid, recorded)" in text
+    own = table.data[table.data["source"] == "here"]
+    assert own["security_bits"].eq(121.3).all() and own["marks"].str.contains("insecure").all()
+    alone = inspire_packing.table(primitives.load([tmp_path / "records"]), expected, contradictions).markdown()
+    assert "| here, CDKS, unsigned digits? | unknown? | not predicted |" in alone and "? security unknown" in alone
     arguments = ["--records", str(tmp_path / "records"), "--expected", str(EXPECTED), "--out", str(tmp_path / "t")]
     assert main(["table", "inspire-table5", *arguments]) == 0
 
