@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from . import inspire_notes, series
+from . import inspire_bandwidth, inspire_notes, series
 from .comparison import status_text
 from .inspire_paper import (
     PAPER_ONLY,
@@ -28,13 +28,17 @@ NOT_PLANNED = "no experiment of this run has this configuration"
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of numbers: the paper's metric, header, unit and its size in base units."""
+    """A column of numbers: the paper's metric, header, unit and its size in base units.
+
+    of_bandwidth: whether a second column tells the share of memory's speed that this part of the answer reaches.
+    """
 
     key: str
     header: str
     unit: str
     factor: float
     digits: int = 4
+    of_bandwidth: bool = False
 
 
 BYTES = (
@@ -52,8 +56,8 @@ METRICS = {
     "4": (*BYTES, OFFLINE, TIME, THROUGHPUT),
     "8": (
         *BYTES,
-        Metric("first_matmul", "1st product", "ms", 1e-3, 3),
-        Metric("first_pack", "1st packing", "ms", 1e-3, 3),
+        Metric("first_matmul", "1st product", "ms", 1e-3, 3, True),
+        Metric("first_pack", "1st packing", "ms", 1e-3, 3, True),
         Metric("second_matmul", "2nd product", "ms", 1e-3, 2),
         Metric("second_pack", "2nd packing", "ms", 1e-3, 2),
         Metric("third_pack", "3rd packing", "ms", 1e-3, 2),
@@ -62,8 +66,8 @@ METRICS = {
     "9": (
         *BYTES,
         OFFLINE,
-        Metric("matmul", "Product", "ms", 1e-3, 3),
-        Metric("packing", "Packing", "ms", 1e-3, 3),
+        Metric("matmul", "Product", "ms", 1e-3, 3, True),
+        Metric("packing", "Packing", "ms", 1e-3, 3, True),
         Metric("poly_eval", "Evaluation", "ms", 1e-3, 2),
         TIME,
     ),
@@ -80,7 +84,8 @@ SIZES = words("upload_keys upload_query download total_comm")
 ROUNDING = 0.5 * KIB
 """What a printed number of KB leaves open."""
 DATA_COLUMNS = words(
-    "table database protocol layout record_bits metric paper here described ratio unit size_equal set "
+    "table database protocol layout record_bits metric paper here described ratio unit size_equal read_bytes "
+    "bandwidth_share set "
     "measured_record_bits status reason marks security_bits failure_log2 record_id"
 )
 
@@ -143,6 +148,8 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
         if column is not None and unequal(column, ours, metric.key):
             marks += SYMBOL["unequal"]
         cells[metric.key] = _number(value, metric, marks)
+        if metric.of_bandwidth:
+            cells[_beside(metric)] = inspire_bandwidth.cell(ours, metric.key)
     if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
         ratio = ours.values["server_time"] / column.values["server_time"]
         cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)
@@ -184,6 +191,9 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
             equal = not unequal(column, ours, metric.key) if known else None
         ratio = here / paper if here is not None and paper else None
         line = {"metric": metric.key, "paper": paper, "here": here, "described": foretold, "ratio": ratio}
+        if ours:
+            line |= {"read_bytes": inspire_bandwidth.read_bytes(ours, metric.key)}
+            line |= {"bandwidth_share": inspire_bandwidth.share(ours, metric.key)}
         found.append(shared | line | {"unit": unit, "size_equal": equal})
     return found
 
@@ -262,9 +272,19 @@ def _columns(metrics: Sequence[Metric]) -> list[Column]:
         Column("source", "Source", text=True),
         Column("security", "Security", "bit"),
         Column("failure", "Failure bound", "log2"),
-        *(Column(m.key, m.header, m.unit) for m in metrics),
+        *(column for metric in metrics for column in _metric_columns(metric)),
         Column("ratio", "Time", "here/paper"),
     ]
+
+
+def _beside(metric: Metric) -> str:
+    """The column beside a metric's own."""
+    return f"{metric.key}_of_bandwidth"
+
+
+def _metric_columns(metric: Metric) -> list[Column]:
+    beside = [Column(_beside(metric), "of bandwidth", "%")] if metric.of_bandwidth else []
+    return [Column(metric.key, metric.header, metric.unit), *beside]
 
 
 def _explanation(table: str) -> str:
@@ -287,5 +307,5 @@ def _explanation(table: str) -> str:
             "database."
         )
     else:
-        text += "Lines without a paper's line above are measured here only."
+        text += f"Lines without a paper's line above are measured here only. {inspire_bandwidth.NOTE}"
     return text

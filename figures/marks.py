@@ -53,6 +53,7 @@ CELL_MARKS = (
     Mark("unequal", "≠", r"\neq", "bytes that differ from the printed ones by more than their rounding"),
     Mark("described", "ᵈ", "d", "size that the program foretells for this set and shape; nothing was sent"),
     Mark("outside", "*", "*", "outside the fast model's domain"),
+    Mark("probe", "≈", r"\approx", "read bandwidth probed before and after differ by more than 10 %, and so may this"),
     Mark("entry", "ᵉ", "e", "same layout, measured with records of another size than the row's"),
 )
 """Marks that stand at single cells and are not told from a record alone."""
