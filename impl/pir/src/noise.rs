@@ -32,10 +32,10 @@ struct Sums {
     samples: u64,
     keys: u64,
     last_key: Option<u64>,
-    /// Values and sum of the errors under the last key.
+    /// Values and sum of the squared errors under the last key.
     of_key: (u64, f64),
-    /// Over all keys before, the sum of the squared sums of a key's errors, each divided by their number.
-    between: f64,
+    /// Sum and sum of squares of the mean squares under each key before.
+    of_keys: [f64; 2],
     sum: f64,
     squares: f64,
     max: f64,
@@ -49,23 +49,31 @@ pub struct NoiseLog {
 }
 
 impl Sums {
-    /// The part of the variance that all errors under a key have in common, less what chance makes it look (two standard errors).
-    fn common_share(&self) -> f64 {
-        let (samples, keys) = (self.samples as f64, self.keys as f64);
-        let mean = squared_sum((self.samples, self.sum));
-        let variance = (self.squares - mean) / samples;
-        if self.keys < 2 || self.samples <= self.keys || variance <= 0.0 {
+    fn end_key(&mut self) {
+        let [sum, squares] = with_key(self.of_keys, self.of_key);
+        (self.of_keys, self.of_key) = ([sum, squares], (0, 0.0));
+    }
+
+    /// The standard error of the mean square, relative to it, as the spread between keys shows it: errors under one key may have much
+    /// in common.
+    fn uncertainty(&self) -> f64 {
+        let [sum, squares] = with_key(self.of_keys, self.of_key);
+        let (keys, mean) = (self.keys as f64, sum / self.keys as f64);
+        if self.keys < 2 {
+            return f64::INFINITY;
+        }
+        if mean <= 0.0 {
             return 0.0;
         }
-        let between = (self.between + squared_sum(self.of_key) - mean) / (keys - 1.0);
-        let chance = 1.0 + 2.0 * (2.0 / keys).sqrt();
-        (between / variance - chance) / (samples / keys - 1.0)
+        let variance = (squares / keys - mean * mean).max(0.0) / (keys - 1.0);
+        variance.sqrt() / mean
     }
 }
 
-/// The squared sum of so many values, divided by their number.
-fn squared_sum((values, sum): (u64, f64)) -> f64 {
-    sum * sum / values.max(1) as f64
+/// Sum and sum of squares of mean squares, with that of another key.
+fn with_key([sum, squares]: [f64; 2], (values, sum_of_squares): (u64, f64)) -> [f64; 2] {
+    let mean = sum_of_squares / values.max(1) as f64;
+    [sum + mean, squares + mean * mean]
 }
 
 /// Over how much noise is measured.
@@ -73,8 +81,8 @@ fn squared_sum((values, sum): (u64, f64)) -> f64 {
 pub struct Coverage {
     /// Keys of the stage that has fewest.
     pub keys: u64,
-    /// The largest part of a stage's variance that seems common to all values under a key: those count as one.
-    pub common_share: f64,
+    /// The largest standard error of a stage's mean square, relative to it.
+    pub uncertainty: f64,
     /// Values of the stage that has fewest.
     pub least_samples: u64,
     /// Values of the stage that has most.
@@ -98,8 +106,10 @@ impl NoiseLog {
     ) {
         let sums = self.stages.entry(stage.into()).or_default();
         if key.is_none() || sums.last_key != key {
+            if sums.keys > 0 {
+                sums.end_key();
+            }
             sums.keys += 1;
-            sums.between += squared_sum(std::mem::take(&mut sums.of_key));
         }
         sums.last_key = key;
         sums.threshold = threshold;
@@ -108,7 +118,7 @@ impl NoiseLog {
             sums.samples += 1;
             sums.sum += error;
             sums.of_key.0 += 1;
-            sums.of_key.1 += error;
+            sums.of_key.1 += error * error;
             sums.squares += error * error;
             sums.max = sums.max.max(error.abs());
         }
@@ -119,7 +129,7 @@ impl NoiseLog {
         let samples = || self.stages.values().map(|sums| sums.samples);
         Some(Coverage {
             keys: self.stages.values().map(|sums| sums.keys).min()?,
-            common_share: self.stages.values().map(Sums::common_share).fold(0.0, f64::max),
+            uncertainty: self.stages.values().map(Sums::uncertainty).fold(0.0, f64::max),
             least_samples: samples().min()?,
             most_samples: samples().max()?,
         })
@@ -152,30 +162,37 @@ mod tests {
     use rand::SeedableRng;
     use ring::{DiscreteGaussian, StdDev};
 
-    /// 40 keys of 100 errors, of which each has the key's part and its own.
-    fn share(common: f64, own: f64, mean: i64) -> f64 {
+    /// The log of so many keys of 100 errors, of which each has the key's part and its own.
+    fn log(keys: u64, common: f64, own: f64) -> NoiseLog {
         let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(7);
         let mut sample = |stddev: f64| {
             let mut sample = [0i32];
             DiscreteGaussian::new(StdDev(stddev)).unwrap().fill(&mut rng, &mut sample);
-            i64::from(sample[0])
+            f64::from(sample[0])
         };
         let mut log = NoiseLog::default();
-        for _ in 0..40 {
-            let of_key = mean + sample(common);
-            let errors: Vec<f64> = (0..100).map(|_| (of_key + sample(own)) as f64).collect();
-            log.add("stage", 1.0, errors);
+        for key in 0..keys {
+            let of_key = sample(common);
+            // In two portions, as two queries under the same key bring them.
+            for _ in 0..2 {
+                let errors: Vec<f64> = (0..50).map(|_| of_key + sample(own)).collect();
+                log.add_under(Some(key), "stage", 1.0, errors);
+            }
         }
-        log.coverage().unwrap().common_share
+        log
     }
 
+    /// A normal mean square of K independent values has relative standard error sqrt(2 / K).
     #[test]
-    fn what_errors_have_in_common_is_found() {
-        let half = share(50.0, 50.0, 0);
-        assert!((0.3..0.7).contains(&half), "{half}");
-        for mean in [0, 1000] {
-            let none = share(0.6, 50.0, mean);
-            assert!(none < 0.01, "{none}");
+    fn uncertainty_is_that_of_what_is_independent() {
+        for (common, own, independent) in [(0.6, 50.0, 100.0), (50.0, 0.6, 1.0), (50.0, 50.0, 4.0)] {
+            let found = log(400, common, own).coverage().unwrap().uncertainty;
+            let expected = (2.0 / (400.0 * independent) as f64).sqrt();
+            assert!((found / expected - 1.0).abs() < 0.25, "{common} {own}: {found}, {expected}");
         }
+        assert_eq!(log(1, 50.0, 50.0).coverage().unwrap().uncertainty, f64::INFINITY);
+        let mut exact = NoiseLog::default();
+        (0..3).for_each(|_| exact.add("stage", 1.0, [0.0; 4]));
+        assert_eq!(exact.coverage().unwrap().uncertainty, 0.0);
     }
 }

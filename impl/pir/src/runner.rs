@@ -28,10 +28,9 @@ const LONG_PHASE_SECONDS: f64 = 5.0;
 
 /// Noise is measured over at least so many keys, where a client has more than one,
 const NOISE_KEYS: u64 = 20;
-/// over more where more than this part of the variance is common to all values under a key: then the standard deviation is known to
-/// a share of 1 / sqrt(2 keys) only, 6 % here,
-const COMMON_PART: f64 = 0.05;
-const NOISE_KEYS_IN_COMMON: u64 = 160;
+/// over more until the standard error of every mean square is this part of it, as the spread between keys tells: errors under one key
+/// may have most of their variance in common;
+const NOISE_UNCERTAINTY: f64 = 0.05;
 /// and at least so many values,
 const NOISE_SAMPLES: u64 = 1 << 14;
 /// unless, beyond the keys, that takes longer than so many seconds;
@@ -303,8 +302,8 @@ impl<S: Scheme> Session for Run<'_, S> {
         // A protocol that decrypts nothing has no noise.
         while let Some(coverage) = self.context.noise.coverage() {
             let spent = start.elapsed().as_secs_f64();
-            let wanted = if coverage.common_share > COMMON_PART { NOISE_KEYS_IN_COMMON } else { NOISE_KEYS };
-            let keys = coverage.keys >= wanted || coverage.keys >= NOISE_KEYS && spent > least_seconds;
+            let known = coverage.uncertainty <= NOISE_UNCERTAINTY || spent > least_seconds;
+            let keys = coverage.keys >= NOISE_KEYS && known;
             let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
             let least = coverage.least_samples >= NOISE_LEAST_SAMPLES || spent > least_seconds;
             // Stages within an answer are known from the first diagnosis on.
