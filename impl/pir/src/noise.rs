@@ -187,7 +187,7 @@ mod tests {
     fn uncertainty_is_that_of_what_is_independent() {
         for (common, own, independent) in [(0.6, 50.0, 100.0), (50.0, 0.6, 1.0), (50.0, 50.0, 4.0)] {
             let found = log(400, common, own).coverage().unwrap().uncertainty;
-            let expected = (2.0 / (400.0 * independent) as f64).sqrt();
+            let expected = f64::sqrt(2.0 / (400.0 * independent));
             assert!((found / expected - 1.0).abs() < 0.25, "{common} {own}: {found}, {expected}");
         }
         assert_eq!(log(1, 50.0, 50.0).coverage().unwrap().uncertainty, f64::INFINITY);
