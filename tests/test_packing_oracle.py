@@ -1,6 +1,5 @@
 """The naive packings whose intermediate results the Rust tests are held against: the file is theirs, and they pack."""
 
-import json
 import random
 
 import packing_oracle as oracle
@@ -16,7 +15,9 @@ def test_the_committed_values_are_the_oracles(capsys):
 
 
 @pytest.mark.parametrize("balanced", [False, True])
-@pytest.mark.parametrize(("method", "gamma"), [("inspiring", g) for g in (64, 32, 8, 2)] + [("cdks", g) for g in (64, 4)])
+@pytest.mark.parametrize(
+    ("method", "gamma"), [("inspiring", g) for g in (64, 32, 8, 2)] + [("cdks", g) for g in (64, 4)]
+)
 def test_the_oracle_packs(method, gamma, balanced):
     """With keys that have no errors, coefficient j (CDKS: j N / gamma) of the phase is that of ciphertext j, exactly."""
     draw = random.Random(f"{method} {gamma} {balanced}")
@@ -30,7 +31,9 @@ def test_the_oracle_packs(method, gamma, balanced):
     for exponent in oracle.key_exponents(case):
         masks, image = [uniform() for _ in range(case.length)], oracle.automorphism(secret, exponent)
         gadget = [oracle.scale(image, -(case.base**i)) for i in range(case.length)]
-        keys.append([(mask, oracle.add(oracle.multiply(mask, secret), g)) for mask, g in zip(masks, gadget, strict=True)])
+        keys.append(
+            [(mask, oracle.add(oracle.multiply(mask, secret), g)) for mask, g in zip(masks, gadget, strict=True)]
+        )
     ring_masks, bodies = [uniform() for _ in range(gamma)], uniform()
     a, b = oracle.METHODS[method](case, ring_masks, bodies, keys)
     phase = oracle.add(b, oracle.scale(oracle.multiply(a, secret), -1))
