@@ -19,7 +19,7 @@ def test_the_committed_values_are_the_oracles(capsys):
     ("method", "gamma"), [("inspiring", g) for g in (64, 32, 8, 2)] + [("cdks", g) for g in (64, 4)]
 )
 def test_the_oracle_packs(method, gamma, balanced):
-    """With keys that have no errors, coefficient j (CDKS: j N / gamma) of the phase is that of ciphertext j, exactly."""
+    """With keys without errors, coefficient j (CDKS: j N / gamma) of the phase is that of ciphertext j, exactly."""
     draw = random.Random(f"{method} {gamma} {balanced}")
 
     def uniform() -> list[int]:
