@@ -15,5 +15,5 @@ pub(crate) use hint::{
 pub(crate) use noise::switched_errors;
 pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
 pub(crate) use params::{check_error, check_secret};
-pub use query::{RingQueries, coefficient_bytes, read_coefficients, read_residues};
+pub use query::{RingQueries, coefficient_bytes, read_coefficients, read_packed, read_residues};
 pub use selector::Selector;

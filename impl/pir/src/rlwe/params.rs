@@ -20,7 +20,7 @@ use crate::scheme::count;
 pub struct RlweLiteral {
     /// Ring degree d, a power of two.
     pub degree: u32,
-    /// The two prime factors of the modulus q, below 2^28, `p1 * p2`.
+    /// The two prime factors of the modulus q, below 2^28, `p1 * p2`; InsPIRe takes a single one too.
     pub modulus: String,
     /// Distribution of the secret.
     pub secret: SecretKind,
@@ -28,13 +28,13 @@ pub struct RlweLiteral {
     pub error: ErrorSize,
 }
 
-/// Checked RLWE parameters over Z_q[X]/(X^d + 1), q a product of two primes.
+/// Checked RLWE parameters over Z_q[X]/(X^d + 1), q a prime or a product of two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rlwe {
     /// Ring degree d.
     pub degree: usize,
-    /// The primes.
-    pub primes: [u64; 2],
+    /// The primes; twice the same where there is one.
+    primes: [u64; 2],
     /// Distribution of the secret.
     pub secret: SecretKind,
     /// Size of the error.
@@ -86,7 +86,25 @@ pub(crate) fn check_secret(table: &str, secret: SecretKind, dimension: usize) ->
 impl TryFrom<&RlweLiteral> for Rlwe {
     type Error = Error;
 
+    /// With two primes.
     fn try_from(literal: &RlweLiteral) -> Result<Self> {
+        let rlwe = Self::with_one_prime_or_two(literal)?;
+        if rlwe.primes().len() == 2 {
+            return Ok(rlwe);
+        }
+        Err(Error::value(
+            "rlwe.modulus",
+            format!("`{}` is one number; write two primes, \"p1 * p2\".", literal.modulus),
+        ))
+    }
+}
+
+impl Rlwe {
+    /// Checks a table.
+    ///
+    /// # Errors
+    /// A value out of range, a modulus of other factors than one prime or two that the ring can have.
+    pub fn with_one_prime_or_two(literal: &RlweLiteral) -> Result<Self> {
         let RlweLiteral { degree, modulus, secret, error } = literal;
         if !degree.is_power_of_two() || !(64..=4096).contains(degree) {
             return Err(Error::value("rlwe.degree", format!("{degree} is no power of two from 64 to 4096.")));
@@ -99,22 +117,35 @@ impl TryFrom<&RlweLiteral> for Rlwe {
             Error::value("rlwe.modulus", text)
         };
         let factors: Option<Vec<u64>> = modulus.split('*').map(|factor| factor.trim().parse().ok()).collect();
-        let primes: [u64; 2] =
-            factors.and_then(|factors| factors.try_into().ok()).ok_or_else(|| refuse("not two numbers"))?;
+        let factors = factors.ok_or_else(|| refuse("not two numbers"))?;
+        let primes = match factors[..] {
+            [prime] => [prime; 2],
+            [first, second] => [first, second],
+            _ => return Err(refuse("not two numbers")),
+        };
         if primes.iter().any(|prime| prime >> 28 != 0) {
             return Err(refuse("a factor is 2^28 or more"));
         }
-        Ring::<u32>::new(degree, &primes, Kernel::Scalar).map_err(|e| refuse(&e.to_string()))?;
+        Ring::<u32>::new(degree, &factors, Kernel::Scalar).map_err(|e| refuse(&e.to_string()))?;
         check_error("rlwe", *error)?;
         check_secret("rlwe", *secret, degree)?;
         Ok(Self { degree, primes, secret: *secret, error: error.stddev() })
     }
-}
 
-impl Rlwe {
+    /// The primes, one or two.
+    pub fn primes(&self) -> &[u64] {
+        let [first, second] = self.primes;
+        &self.primes[..if first == second { 1 } else { 2 }]
+    }
+
     /// q, below 2^56.
     pub fn modulus(&self) -> u64 {
-        self.primes[0] * self.primes[1]
+        self.primes().iter().product()
+    }
+
+    /// Bits of a coefficient on the wire, residue by residue.
+    pub fn residue_bits(&self) -> u32 {
+        self.primes().iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum()
     }
 
     /// The ring.
@@ -122,12 +153,12 @@ impl Rlwe {
     /// # Errors
     /// A kernel the processor lacks.
     pub fn ring(&self, kernel: Kernel) -> Result<Arc<Ring<u32>>> {
-        Ring::new(self.degree, &self.primes, kernel).map_err(|e| Error::Kernel(e.to_string()))
+        Ring::new(self.degree, self.primes(), kernel).map_err(|e| Error::Kernel(e.to_string()))
     }
 
     /// Bytes of a polynomial in memory.
     pub fn poly_bytes(&self) -> u64 {
-        2 * 4 * self.degree as u64
+        4 * (self.primes().len() * self.degree) as u64
     }
 
     /// The instance of so many samples under one secret.
@@ -136,7 +167,7 @@ impl Rlwe {
             name: name.into(),
             kind: "rlwe".into(),
             dimension: self.degree as u64,
-            modulus: format!("{} * {}", self.primes[0], self.primes[1]),
+            modulus: self.primes().iter().map(u64::to_string).collect::<Vec<_>>().join(" * "),
             log2_modulus: (self.modulus() as f64).log2(),
             secret: self.secret,
             error_stddev: self.error.0,
@@ -222,7 +253,7 @@ impl Packed {
 
     /// What so many key switches of packing without a table take; sums over automorphisms apart.
     pub fn switches(&self, rlwe: &Rlwe, method: Method, switches: u64) -> Switches {
-        let (primes, degree, length) = (rlwe.primes.len() as u64, rlwe.degree as u64, self.length as u64);
+        let (primes, degree, length) = (rlwe.primes().len() as u64, rlwe.degree as u64, self.length as u64);
         let moved = match method {
             // Mask and body.
             Method::Cdks => 2 * primes,
@@ -239,8 +270,8 @@ impl Packed {
 
     /// Bytes of the packing keys of one query: bodies only.
     pub fn key_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
-        let bits: u32 = rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum();
-        (Self::roles(rlwe, method) * self.length as u64 * rlwe.degree as u64 * u64::from(bits)).div_ceil(8)
+        let bits = u64::from(rlwe.residue_bits());
+        (Self::roles(rlwe, method) * self.length as u64 * rlwe.degree as u64 * bits).div_ceil(8)
     }
 
     /// Bytes of the packing table of one output: a linear form of a slot for each role and digit, of as many slots as the images

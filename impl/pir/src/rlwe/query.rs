@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lattice::RlweKey;
+use lattice::wire::{Reader, WireError, Writer, residue_bits};
 use ring::{Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector, Ring, Seed};
 
 use super::hint::inverted;
@@ -76,6 +77,22 @@ impl RingQueries {
         }
     }
 
+    /// The same as bit-packed residues: those of all entries modulo the first prime, then modulo the second.
+    pub fn packed(
+        &self,
+        key: &RlweKey<u32>,
+        message: (usize, u64),
+        error: &DiscreteGaussian,
+        rng: &mut impl rand::RngCore,
+    ) -> Vec<u8> {
+        let residues = self.residues(key, message, error, rng);
+        let mut writer = Writer::with_capacity(size_of_val(&residues[..]));
+        for (residues, &prime) in residues.chunks_exact(self.entries).zip(self.ring.primes()) {
+            writer.write_all(residues, residue_bits(prime));
+        }
+        writer.finish()
+    }
+
     /// The same as residues: those of all entries modulo the first prime, then modulo the second.
     pub fn residues(
         &self,
@@ -127,6 +144,22 @@ impl RingQueries {
 /// A number that is not below q.
 pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<ResidueVector> {
     let residues = read_residues(ring, bytes_each, payload)?;
+    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
+    ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
+}
+
+/// The same from bit-packed residues ([`RingQueries::packed`]).
+///
+/// # Errors
+/// A wrong number of bytes, a residue not below its prime, padding that is not zero.
+pub fn read_packed(ring: &Ring<u32>, entries: usize, payload: &[u8]) -> Result<ResidueVector> {
+    let bad = |e: WireError| Error::message("query", e.to_string());
+    let mut reader = Reader::new(payload, payload.len()).map_err(bad)?;
+    let mut residues = Vec::with_capacity(entries * ring.primes().len());
+    for &prime in ring.primes() {
+        residues.extend(reader.residues::<u32>(entries, prime).map_err(bad)?);
+    }
+    reader.finish().map_err(bad)?;
     let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
     ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
 }

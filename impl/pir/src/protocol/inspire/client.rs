@@ -5,7 +5,7 @@ use ring::{DiscreteGaussian, Kernel, Poly, Seed};
 
 use super::Inspire;
 use super::layout::Layout;
-use super::params::Params;
+use super::params::{Params, QueryCoefficients};
 use super::public::Public;
 use crate::database::Record;
 use crate::error::{Error, Result};
@@ -72,7 +72,12 @@ impl HintlessClient for Client {
             let place = layout.place(layout.find(index).0);
             let body = &mut query.payload_mut()[k * query_bytes..][..query_bytes];
             let message = (place.row, params.scale());
-            public.queries.body(&key, message, error, params.coefficient_bytes(), rng, body);
+            match params.query_coefficients {
+                QueryCoefficients::Bytes => {
+                    public.queries.body(&key, message, error, params.coefficient_bytes(), rng, body);
+                }
+                QueryCoefficients::Bits => body.copy_from_slice(&public.queries.packed(&key, message, error, rng)),
+            }
             let (masks, mut digits) = (&mut public.point_masks(), place.point);
             for variable in 0..variables {
                 let exponent = params.interpolation.exponent(layout.degree, layout.side, digits % layout.side);

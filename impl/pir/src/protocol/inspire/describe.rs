@@ -25,6 +25,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let Params {
         source: _,
         body: _,
+        query_coefficients: _,
         plain_modulus,
         rows: _,
         points: _,
@@ -66,8 +67,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
 
 /// Bytes of so many polynomials on the wire.
 fn wire_bytes(rlwe: &Rlwe, polynomials: u64) -> u64 {
-    let bits: u32 = rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum();
-    count(&[polynomials, rlwe.degree as u64, bits.into()]).div_ceil(8)
+    count(&[polynomials, rlwe.degree as u64, rlwe.residue_bits().into()]).div_ceil(8)
 }
 
 /// Polynomials of the packing keys.
@@ -156,7 +156,7 @@ fn operation_counts(
     workload: &Workload,
 ) -> serde_json::Map<String, serde_json::Value> {
     let degree = layout.degree as u64;
-    let primes = params.rlwe.primes.len() as u64;
+    let primes = params.rlwe.primes().len() as u64;
     let (rows, columns, blocks) = (layout.rows as u64, layout.columns() as u64, layout.blocks() as u64);
     let (outputs, points) = (layout.outputs() as u64, layout.points as u64);
     let Workload { queries, updates, .. } = *workload;

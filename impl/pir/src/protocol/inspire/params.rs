@@ -1,5 +1,6 @@
 //! InsPIRe's parameter set.
 
+use lattice::wire::packed_bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub struct Literal {
     pub title: String,
     /// Which coefficients of a body an answer holds.
     pub body: Body,
+    /// How a query's coefficients travel.
+    #[serde(default)]
+    pub query_coefficients: QueryCoefficients,
     /// Where the set comes from.
     pub source: SourceNote,
     /// Rows, points and plaintexts.
@@ -69,6 +73,17 @@ pub struct EvaluationLiteral {
     pub always_sent: bool,
 }
 
+/// How a query's coefficients travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueryCoefficients {
+    /// Each in whole bytes.
+    #[default]
+    Bytes,
+    /// Their residues in as many bits as those have: all modulo the first prime, then all modulo the second.
+    Bits,
+}
+
 /// Which coefficients of a body an answer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -85,6 +100,8 @@ pub struct Params {
     pub(super) source: SourceNote,
     /// Which coefficients of a body an answer holds.
     pub body: Body,
+    /// How a query's coefficients travel.
+    pub query_coefficients: QueryCoefficients,
     /// p.
     pub plain_modulus: u32,
     /// Rows.
@@ -129,11 +146,22 @@ impl ParameterSet for Params {
     type Literal = Literal;
 
     fn try_new(literal: Literal) -> Result<Self> {
-        let Literal { protocol, title: _, body, source, folding, rlwe, packing, evaluation, switch } = literal;
+        let Literal {
+            protocol,
+            title: _,
+            body,
+            query_coefficients,
+            source,
+            folding,
+            rlwe,
+            packing,
+            evaluation,
+            switch,
+        } = literal;
         if protocol != "inspire" {
             return Err(Error::value("protocol", format!("`{protocol}` in an InsPIRe set; write \"inspire\".")));
         }
-        let rlwe = Rlwe::try_from(&rlwe)?;
+        let rlwe = Rlwe::with_one_prime_or_two(&rlwe)?;
         let FoldingLiteral { plain_modulus, rows, points, variables, interpolation } = folding;
         if plain_modulus.is_multiple_of(2) || !(3..=65537).contains(&plain_modulus) {
             return Err(Error::value(
@@ -173,6 +201,7 @@ impl ParameterSet for Params {
         Ok(Self {
             source,
             body,
+            query_coefficients,
             plain_modulus,
             rows: rows as usize,
             points: points as usize,
@@ -197,14 +226,17 @@ impl Params {
         self.rlwe.modulus() / u64::from(self.plain_modulus)
     }
 
-    /// Bytes of a coefficient of a query.
+    /// Bytes of a coefficient of a query in whole bytes.
     pub(super) fn coefficient_bytes(&self) -> usize {
         (u64::BITS - self.rlwe.modulus().leading_zeros()).div_ceil(8) as usize
     }
 
     /// Bytes of a query's body.
     pub(super) fn query_bytes(&self, layout: &Layout) -> usize {
-        self.coefficient_bytes() * layout.rows
+        match self.query_coefficients {
+            QueryCoefficients::Bytes => self.coefficient_bytes() * layout.rows,
+            QueryCoefficients::Bits => packed_bytes(layout.rows, self.rlwe.residue_bits()),
+        }
     }
 
     /// Whether queries have an encrypted point.

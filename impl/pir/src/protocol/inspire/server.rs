@@ -12,14 +12,15 @@ use super::Inspire;
 use super::describe::table_bytes;
 use super::encoded::{Difference, Encoded};
 use super::layout::Layout;
-use super::params::Params;
+use super::params::{Params, QueryCoefficients};
 use super::public::Public;
 use crate::clock::Group;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
 use crate::rlwe::{
-    add_to_masks, bodies, body_poly, internal, inverted, is_incremental, products, read_coefficients, workspace,
+    add_to_masks, bodies, body_poly, internal, inverted, is_incremental, products, read_coefficients, read_packed,
+    workspace,
 };
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::tables::{Tables, side_by_side};
@@ -121,11 +122,13 @@ impl Server {
                     keys: keys.map_err(|e| Error::message("keys", e.to_string()))?,
                     point: point.collect::<Result<_>>()?,
                 });
-                vectors.push(read_coefficients(
-                    &public.ring,
-                    self.params.coefficient_bytes(),
-                    &part(&query, query_bytes),
-                )?);
+                let query = part(&query, query_bytes);
+                vectors.push(match self.params.query_coefficients {
+                    QueryCoefficients::Bytes => {
+                        read_coefficients(&public.ring, self.params.coefficient_bytes(), &query)?
+                    }
+                    QueryCoefficients::Bits => read_packed(&public.ring, layout.rows, &query)?,
+                });
             }
         }
         Ok((queries, vectors))

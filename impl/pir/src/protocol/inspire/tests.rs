@@ -24,6 +24,14 @@ fn set_text() -> String {
     )
 }
 
+/// A modulus of one prime, messages and digits that leave room below it.
+const ONE_PRIME: [(&str, &str); 3] = [
+    ("\"268369921 * 249561089\"", "\"268369921\""),
+    ("plain_modulus = 65537", "plain_modulus = 65"),
+    ("base_log2 = 19", "base_log2 = 4"),
+];
+const IN_BITS: (&str, &str) = ("body = \"full\"", "body = \"full\"\nquery_coefficients = \"bits\"");
+
 fn set(replacements: &[(&str, &str)]) -> Params {
     let text = replacements.iter().fold(set_text(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
@@ -46,7 +54,10 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
 #[test]
 fn other_parameters_serve_too() {
     let lagrange = ("\"cooley_tukey\"", "\"lagrange\"");
-    let sets: [&[(&str, &str)]; 11] = [
+    let sets: [&[(&str, &str)]; 13] = [
+        // One prime, its residues in 28 bits; and two in bits.
+        &[ONE_PRIME[0], ONE_PRIME[1], ONE_PRIME[2], IN_BITS],
+        &[IN_BITS],
         &[("plain_modulus = 65537", "plain_modulus = 65535")],
         &[("plain_modulus = 65537", "plain_modulus = 65")],
         &[lagrange, ("points = 8", "points = 6"), ("plain_modulus = 65537", "plain_modulus = 65535")],
@@ -107,6 +118,20 @@ fn published_message_sizes() {
         let sum: u64 = ["keys", "point", "query", "answer"].iter().map(|name| sizes.payload_bytes(name)).sum();
         assert_eq!(sum >> 10, total, "{rows} rows of {bits} bits");
     }
+}
+
+/// Table 6, peer routing, is printed as 69 KB: 56 for keys of eight digits of four bits, of which the eighth is zero modulo a prime
+/// of 28 bits, 0.875 for the query, 12 for the answer. Ours have the seven.
+#[test]
+fn small_parameters_have_the_published_sizes() {
+    let small = [("degree = 64", "degree = 1024"), ("rows = 20", "rows = 256"), ("points = 8", "points = 1")];
+    let unsent = ("always_sent = true", "always_sent = false");
+    let params = set(&[&ONE_PRIME[..], &small, &[IN_BITS, unsent]].concat());
+    let sizes = Inspire::describe(&params, &workload(256, 12288)).unwrap();
+    assert_eq!(sizes.layout["answer_ciphertexts"], 2);
+    let bytes = ["keys", "query", "answer"].map(|name| sizes.payload_bytes(name));
+    assert_eq!(bytes, [7 * (7 << 10), 256 * 28 / 8, 12 << 10]);
+    assert_eq!(sizes.instances[0].modulus, "268369921");
 }
 
 /// Two variables of 32 points each: an encrypted point more, and as many products less one as there are points.

@@ -150,7 +150,7 @@ fn operation_counts(
     let changed = count(&[updates, entries]).min(count(&[20, touched, gamma0, first_blocks]));
     let masks_changed = touched.min(count(&[20, copies_touched, second_blocks]));
     let transform = ntt(degree);
-    let primes = params.rlwe.primes.len() as u64;
+    let primes = params.rlwe.primes().len() as u64;
     let parse = json!({
         "words_read": count(&[
             queries,

@@ -135,6 +135,6 @@ impl Params {
 
     /// Bits of a coefficient modulo q on the wire: those of both residues.
     pub fn coefficient_bits(&self) -> u32 {
-        self.rlwe.primes.iter().map(|prime| u64::BITS - (prime - 1).leading_zeros()).sum()
+        self.rlwe.residue_bits()
     }
 }

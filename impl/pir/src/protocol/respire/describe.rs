@@ -52,7 +52,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let formula = "8 + 24 (2 log2(d1) + 1 + n^2 + n) + (log2(d1) (t_leaf + t_sel) + 2 t_conv + n^2 t_vec) d1 log2(q1) / 8 \
                    + n t_resp d1 log2(q2) / 8";
     sizes.message("keys", Direction::Upload, "offline", key_bytes(params), formula, None);
-    let bytes = query_bytes(&layout, &params.rlwe.primes, params.lengths.selector as usize) as u64;
+    let bytes = query_bytes(&layout, params.rlwe.primes(), params.lengths.selector as usize) as u64;
     let formula = "k (16 + (rows + t_GSW (v2 + v3)) log2(q1) / 8), k = buckets a batch";
     sizes.message("query", Direction::Upload, "query", count(&[all.queries, bytes]), formula, Some(records));
     let slots = count(&[all.queries, layout.slots as u64]);
@@ -78,7 +78,7 @@ fn layout_numbers(params: &Params, load: &Load) -> serde_json::Map<String, serde
         "batch_queries": params.batch.queries,
         "queries": load.queries,
         "ring_modulus": params.rlwe.modulus(),
-        "matrix_modulus": params.rlwe.primes[..params.matrix_primes].iter().product::<u64>(),
+        "matrix_modulus": params.rlwe.primes()[..params.matrix_primes].iter().product::<u64>(),
         "mask_modulus": params.response.mask_modulus,
         "body_modulus": params.response.body_modulus,
         "answer_degree": params.response.degree,
@@ -100,7 +100,7 @@ fn layout_numbers(params: &Params, load: &Load) -> serde_json::Map<String, serde
 fn key_bytes(params: &Params) -> u64 {
     let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
     let degree = params.rlwe.degree as u64;
-    let poly: u64 = params.rlwe.primes.iter().map(|&prime| degree * u64::from(residue_bits(prime))).sum();
+    let poly: u64 = params.rlwe.primes().iter().map(|&prime| degree * u64::from(residue_bits(prime))).sum();
     let key = |length: u64| ORIGIN_BYTES + (length * poly).div_ceil(8);
     let levels = u64::from(params.rlwe.degree.ilog2());
     let vectors = params.vector_length as u64;
@@ -210,7 +210,7 @@ impl Work {
 fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, serde_json::Value> {
     let Load { workload, buckets, layout, queries } = *load;
     let Lengths { selector, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
-    let (degree, primes, kept) = (params.rlwe.degree, params.rlwe.primes.len() as u64, params.matrix_primes as u64);
+    let (degree, primes, kept) = (params.rlwe.degree, params.rlwe.primes().len() as u64, params.matrix_primes as u64);
     let n = degree as u64;
     let transform = ntt(n);
     let [leaf_count, row_count] = coefficients(layout, selector as usize);

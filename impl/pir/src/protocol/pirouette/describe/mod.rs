@@ -99,17 +99,17 @@ impl<F: Selecting> Described<'_, F> {
         let ResponseParams { degree: response_degree, mask_modulus, body_modulus, base } = response;
         let Encryption { modulus_log2, body_bits, chosen_bits, error, seed } = query.encryption();
         let (digits, digit_bits) = digits_of(self.params, self.bits);
-        let [p, q] = rlwe.primes;
-        let first_modulus = if database.moduli == 1 { p.to_string() } else { format!("{p} * {q}") };
+        let modulus =
+            |primes: usize| rlwe.primes()[..primes].iter().map(u64::to_string).collect::<Vec<_>>().join(" * ");
         let mut all = self.layout.describe(database.moduli);
         let gadget = |gadget: &SymmetricGadget| gadget.describe();
         let (from_base, length) = (base.ilog2(), self.responder.length());
         all.extend(operations(json!({
             "degree": rlwe.degree,
-            "ring_modulus": format!("{p} * {q}"),
+            "ring_modulus": modulus(2),
             "ring_secret": rlwe.secret,
             "ring_error_stddev": rlwe.error.0,
-            "first_dimension_modulus": first_modulus,
+            "first_dimension_modulus": modulus(database.moduli),
             "query_modulus": format!("2^{modulus_log2}"),
             "query_body_modulus": format!("2^{body_bits}"),
             "query_chosen_bits": chosen_bits,

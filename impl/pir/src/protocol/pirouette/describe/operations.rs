@@ -17,7 +17,7 @@ impl<F: Selecting> Described<'_, F> {
     pub(super) fn operations(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
         let Params { rlwe, rotation, automorphism, squaring, rgsw, query, database, .. } = self.params;
         let (layout, queries, bits) = (&self.layout, self.workload.queries, self.bits);
-        let (n, primes) = (rlwe.degree as u64, rlwe.primes.len() as u64);
+        let (n, primes) = (rlwe.degree as u64, rlwe.primes().len() as u64);
         let transform = ntt(n);
         let shape = self.params.shape();
         let (digits, digit_bits) = digits_of(self.params, bits);
