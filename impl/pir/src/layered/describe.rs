@@ -10,7 +10,7 @@ use super::params::{Body, Params};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
-use crate::linear::NegacyclicHint;
+use crate::linear::{NegacyclicHint, row_sums};
 use crate::rlwe::{Packed, Selector};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations};
@@ -160,7 +160,7 @@ fn operation_counts_whole(
             "first_layer": {
                 "multiply_adds_packed": count(&[rows, columns, queries]),
                 "bytes_read": layers.first.stored_bytes() * queries.div_ceil(QUERIES_TOGETHER as u64),
-                "row_sums": count(&[rows, queries]),
+                "row_sums": row_sums(rows, queries),
             },
             "selection": {
                 (&lwe_ntt): count(&[2, rows, first_blocks + 1]),
@@ -231,7 +231,7 @@ fn operation_counts(
             "first_layer": {
                 "multiply_adds_packed": count(&[rows, columns, queries]),
                 "bytes_read": layers.first.stored_bytes() * queries.div_ceil(QUERIES_TOGETHER as u64),
-                "row_sums": count(&[rows, queries]),
+                "row_sums": row_sums(rows, queries),
             },
             "second_layer": {
                 "multiply_adds_u16": count(&[2, groups, outputs, queries]),

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Params;
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
-use crate::linear::{hint_buffers_bytes, product_bytes};
+use crate::linear::{hint_buffers_bytes, product_bytes, row_sums};
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, new_memory};
@@ -82,7 +82,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             "first_product": {
                 "multiply_adds_packed": count(&[entries, queries]),
                 "bytes_read": product_bytes(stored, rows, columns, queries),
-                "row_sums": count(&[rows, queries]),
+                "row_sums": row_sums(rows, queries),
             },
             "digits": { "balanced_digits": count(&[digit_rows, groups, queries]) },
             "hint_product": {
@@ -92,7 +92,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             "second_product": {
                 "multiply_adds_packed": count(&[seconds, second_rows, groups.next_multiple_of(CHUNK as u64), queries]),
                 "bytes_read": product_bytes(second_stored, second_rows, groups, count(&[seconds, queries])),
-                "row_sums": count(&[seconds, second_rows, queries]),
+                "row_sums": row_sums(second_rows, count(&[seconds, queries])),
             },
             "words_written": down / 4,
             "allocated_bytes": new_memory(down),
