@@ -303,7 +303,8 @@ impl<S: Scheme> Session for Run<'_, S> {
         while let Some(coverage) = self.context.noise.coverage() {
             let spent = start.elapsed().as_secs_f64();
             let known = coverage.uncertainty <= NOISE_UNCERTAINTY || spent > least_seconds;
-            let keys = coverage.keys >= NOISE_KEYS && known;
+            let keys = coverage.keys >= NOISE_KEYS || self.noise_seconds.is_some_and(|most| spent > most);
+            let keys = keys && known;
             let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
             let least = coverage.least_samples >= NOISE_LEAST_SAMPLES || spent > least_seconds;
             // Stages within an answer are known from the first diagnosis on.
