@@ -8,13 +8,12 @@ use crate::scheme::{Context, Request};
 /// Rows that are decrypted, at most.
 const ROWS: usize = 1024;
 
-/// Computes the first layer's answer to the last query once more and decrypts rows of it, evenly spaced, with the hint that H1
-/// holds in digits.
+/// Computes the first layer's answer to the last query once more and decrypts random rows of it with the hint that H1 holds in
+/// digits: evenly spaced ones could all be of the same digits of records, whose noise differs.
 pub(super) fn diagnose(client: &Client, server: &Server, request: &Request, context: &mut Context) -> Result<()> {
     let Some(answer) = server.first_answers(request, context)?.pop() else { return Ok(()) };
-    let spacing = answer.len().div_ceil(ROWS).max(1);
-    let rows = answer.iter().enumerate().step_by(spacing);
-    let rows = rows.map(|(row, &word)| (server.hint_row(row), word));
+    let rows = rand::seq::index::sample(&mut context.rng, answer.len(), ROWS.min(answer.len()));
+    let rows = rows.into_iter().map(|row| (server.hint_row(row), answer[row]));
     client.log_first_layer(rows, &mut context.noise);
     Ok(())
 }
