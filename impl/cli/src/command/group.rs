@@ -55,6 +55,10 @@ impl Job for Plan {
         Order::Row(Box::new(self.row.clone()))
     }
 
+    fn starts_cold(&self) -> bool {
+        true
+    }
+
     fn last_steps(&self) -> Vec<Step> {
         [Step::Noise].into_iter().chain((self.row.updates > 0).then_some(Step::Update)).collect()
     }

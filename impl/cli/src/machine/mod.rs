@@ -1,6 +1,7 @@
 //! The machine: what it is, what is free, which core a run is pinned to.
 
 pub mod bandwidth;
+pub mod caches;
 pub mod memory;
 pub mod pin;
 

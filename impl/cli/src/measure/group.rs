@@ -13,6 +13,7 @@ use super::record::{Ending, Setting};
 use super::steps::Step;
 use crate::failure::{Failure, Outcome};
 use crate::machine::bandwidth;
+use crate::machine::caches::Caches;
 use crate::measure::batches;
 use crate::output::{note, print, to_json};
 use crate::{store, units};
@@ -35,6 +36,8 @@ pub trait Job {
     fn seconds(&self) -> (Option<f64>, Option<f64>);
     /// What its worker is told first.
     fn order(&self) -> Order;
+    /// Whether a repetition finds the caches empty; else it finds there what the rows before it left.
+    fn starts_cold(&self) -> bool;
     /// What comes after its repetitions.
     fn last_steps(&self) -> Vec<Step>;
     /// Its record, of a row that started at `started` and finishes now.
@@ -73,6 +76,7 @@ pub fn measure<J: Job>(jobs: Vec<J>, path: &Path, setting: Setting, probe: bool)
         store::check_writable(job.out()).map_err(|e| named(path, job.id(), &e))?;
     }
     let mut ledger = Ledger { setting, records: Vec::new(), unwritten: Vec::new() };
+    let caches = jobs.iter().any(Job::starts_cold).then(Caches::new);
     let free = batches::free_memory();
     let running = |(place, job)| Running { place, job, started: units::now(), worker: None, ending: None };
     let mut rows: Vec<Running<J>> = jobs.into_iter().enumerate().map(running).collect();
@@ -87,7 +91,7 @@ pub fn measure<J: Job>(jobs: Vec<J>, path: &Path, setting: Setting, probe: bool)
         ledger.setting.machine.read_bandwidth_before = bandwidth();
     }
     for mut batch in batches::of(rows, |row| row.job.peak_bytes(), free) {
-        measure_batch(&mut batch);
+        measure_batch(&mut batch, caches.as_ref());
         let after = bandwidth();
         ledger.setting.machine.read_bandwidth_after = after;
         ledger.enter(batch);
@@ -97,7 +101,7 @@ pub fn measure<J: Job>(jobs: Vec<J>, path: &Path, setting: Setting, probe: bool)
 }
 
 /// Prepares the rows one after the other, then lets them take turns.
-fn measure_batch<J: Job>(batch: &mut [Running<J>]) {
+fn measure_batch<J: Job>(batch: &mut [Running<J>], caches: Option<&Caches>) {
     for row in batch.iter_mut() {
         let start = Instant::now();
         row.started = units::now();
@@ -113,6 +117,9 @@ fn measure_batch<J: Job>(batch: &mut [Running<J>]) {
     let turns = batch.iter().map(|row| row.job.repetitions()).max().unwrap_or(0);
     for turn in 0..turns {
         for row in batch.iter_mut().filter(|row| turn < row.job.repetitions()) {
+            if let Some(caches) = caches.filter(|_| row.worker.is_some() && row.job.starts_cold()) {
+                caches.empty_those_of_rows();
+            }
             row.take(Step::Repetition);
         }
     }

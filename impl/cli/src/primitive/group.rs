@@ -58,6 +58,11 @@ impl Job for PrimitivePlan {
         Order::Primitive(Box::new(self.row.clone()))
     }
 
+    /// A repetition is many calls, most of which find what the one before them left.
+    fn starts_cold(&self) -> bool {
+        false
+    }
+
     fn last_steps(&self) -> Vec<Step> {
         Vec::new()
     }
