@@ -26,6 +26,11 @@ pub const PROCESS_BYTES: u64 = 8 << 20;
 /// Preprocessing and updates are repeated until there are as many samples as repetitions or until they have taken so long, seconds.
 const LONG_PHASE_SECONDS: f64 = 5.0;
 
+/// Exchanges before the first that is timed, at most: after one, the allocator still takes new pages for what later ones keep,
+const WARM_UPS: u64 = 10;
+/// but no more of them after so many seconds.
+const WARM_UP_SECONDS: f64 = 0.2;
+
 /// Noise is measured over at least so many keys, where a client has more than one,
 const NOISE_KEYS: u64 = 20;
 /// over more until the standard error of every mean square is this part of it, as the spread between keys tells: errors under one key
@@ -73,7 +78,7 @@ pub struct Measured {
 
 /// One protocol at one workload, driven step by step so that several can take turns.
 pub trait Session {
-    /// Preprocessing, offline exchange, one warm-up query.
+    /// Preprocessing, offline exchange, warm-up queries.
     ///
     /// # Errors
     /// Whatever the protocol refuses.
@@ -278,8 +283,14 @@ impl<S: Scheme> Session for Run<'_, S> {
             done?;
         }
         self.context.clock.pause(true);
-        let indices = self.indices(u64::MAX / self.workload.queries / 2);
-        self.exchange(&indices, Purpose::Comparison)?;
+        let start = Instant::now();
+        for turn in 0..WARM_UPS {
+            if turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
+                break;
+            }
+            let indices = self.indices(u64::MAX / self.workload.queries / 2);
+            self.exchange(&indices, Purpose::Comparison)?;
+        }
         self.context.clock.pause(false);
         Ok(())
     }
