@@ -48,15 +48,21 @@ impl Caches {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use rustix::thread::{CpuSet, sched_getaffinity};
-
     use super::{Caches, LEAST_BYTES};
 
+    /// The cores that this thread may run on.
+    #[cfg(target_os = "linux")]
     fn allowed() -> Vec<bool> {
+        use rustix::thread::{CpuSet, sched_getaffinity};
         let set = sched_getaffinity(None).unwrap();
         (0..CpuSet::MAX_CPU).map(|core| set.is_set(core)).collect()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn allowed() -> Vec<bool> {
+        Vec::new()
     }
 
     #[test]

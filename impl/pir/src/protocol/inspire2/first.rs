@@ -204,19 +204,26 @@ fn encode(params: &Params, layout: &Layout, database: &Database, context: &Conte
     fill_rows(&mut matrix, ("encode", layout.rows), context, |start, rows| {
         let mut centred = vec![0i16; rows * columns];
         let (mut bytes, mut scratch, mut entries) = (Vec::new(), Vec::new(), vec![0u16; layout.entries()]);
-        for (i, out) in centred.chunks_exact_mut(layout.entries()).enumerate() {
-            let (row, column) = (start + i / layout.degree, i % layout.degree);
-            let (first, records) = layout.records_of(row, column);
-            if records == 0 {
-                continue;
-            }
+        for (row, out) in (start..).zip(centred.chunks_exact_mut(columns)) {
+            // The cells of a row hold consecutive records, which are read at once.
+            let (first, records) = layout.records_of_row(row);
             let bits = records * layout.shape.record_bits;
-            bytes.clear();
             bytes.resize((bits as usize).div_ceil(8), 0);
             database.read_bits(first * layout.shape.record_bits, bits as usize, &mut scratch, &mut bytes)?;
-            let used = &mut entries[..(bits as usize).div_ceil(width as usize)];
-            ring::bits::read_entries(&bytes, 0, width, used);
-            out.iter_mut().zip(used).for_each(|(out, entry)| *out = (i32::from(*entry) - params.offset()) as i16);
+            for (column, out) in out.chunks_exact_mut(layout.entries()).enumerate() {
+                let (cell, records) = layout.records_of(row, column);
+                if records == 0 {
+                    break;
+                }
+                let bits = records * layout.shape.record_bits;
+                let used = &mut entries[..(bits as usize).div_ceil(width as usize)];
+                ring::bits::read_entries(&bytes, (cell - first) * layout.shape.record_bits, width, used);
+                if let (Some(last), left @ 1..) = (used.last_mut(), bits % u64::from(width)) {
+                    // The rest of it is the next cell's.
+                    *last &= (1 << left) - 1;
+                }
+                out.iter_mut().zip(used).for_each(|(out, entry)| *out = (i32::from(*entry) - params.offset()) as i16);
+            }
         }
         Ok(centred)
     })?;

@@ -138,6 +138,13 @@ impl Layout {
         (first, self.records_per_cell.min(self.shape.records - first))
     }
 
+    /// First record and number of records of a row's cells.
+    pub fn records_of_row(&self, row: usize) -> (u64, u64) {
+        let (first, _) = self.records_of(row, 0);
+        let (last, records) = self.records_of(row, self.degree - 1);
+        (first, last + records - first)
+    }
+
     /// Entries of a cell and its copies.
     pub fn entries(&self) -> usize {
         self.copies * self.gamma
