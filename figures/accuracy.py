@@ -26,7 +26,7 @@ COLUMNS = words(
 
 
 def build(joined: pd.DataFrame) -> pd.DataFrame:
-    """One row a (record, quantity) with both twins in base units; records without a prediction or not ok have none."""
+    """One row a (record, quantity) with both twins in base units, of records that have a prediction and are right."""
     rows: list[dict[str, Any]] = []
     for record in dicts(joined):
         if record["status"] != "ok" or record["prediction"] is None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.security.attacks import bits_text
 
 from .audit import Audit, claim_text, secret_text, verdict
 from .marks import MARKS
 from .names import words
-from .security import ATTACKS, SOURCES_NOTE, attack_cells, attack_columns, bits_text
+from .security import ATTACKS, SOURCES_NOTE, attack_cells, attack_columns
 from .table import Cell, Column, Row, Table
 
 KINDS = {

@@ -11,6 +11,7 @@ from math import inf, log2
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.security.attacks import bits_text
 
 from . import inspire_paper
 from .audit import Audit, secret_text, verdict
@@ -19,7 +20,6 @@ from .loader import dicts
 from .marks import CELL_MARKS, DEFAULT_FAILURE_TARGET, MARKS, SYMBOLS
 from .names import protocol_name, set_short, words
 from .pirouette_totals import PAPER_NAMES, printed_lines
-from .security import bits_text
 from .table import Cell, Column, Row, Table
 from .units import human_bytes, shape_text
 

@@ -175,7 +175,7 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
     if which == "security":
         if not arguments.predictions:
             raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")
-        return security.build(predictions, joined).write(arguments.out)
+        return security.build(predictions, joined, described).write(arguments.out)
     return _accuracy(joined, arguments.out)
 
 

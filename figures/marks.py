@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.security.attacks import bits_text
 
 from .names import protocol_name, series_name
 from .units import shape_text
@@ -130,7 +131,7 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
         for row in rows:
             name = (row["protocol"], row["set"])
             worst[name] = min(worst.get(name, float("inf")), row["security_bits"])
-        return _per_set({name: f"{bits:.1f} bit" for name, bits in worst.items()})
+        return _per_set({name: f"{bits_text(bits)} bit" for name, bits in worst.items()})
     if key in ("unknown", "unconfirmed"):
         return _per_set({(row["protocol"], row["set"]): "" for row in rows})
     if key == "failing":
@@ -203,7 +204,7 @@ def instances(rows: list[dict[str, Any]]) -> str:
                 parts.append(f"{name} unknown")
             else:
                 attack, source = (str(entry[key]).replace("_", " ") for key in ("attack", "source"))
-                parts.append(f"{name} {entry['bits']:.1f} ({attack}, {source})")
+                parts.append(f"{name} {bits_text(entry['bits'])} ({attack}, {source})")
         if parts:
             sets.setdefault(series_name(row["protocol"], row["set"]), ", ".join(parts))
     if not sets:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.security.attacks import bits_text
 
+from .inspire_paper import Described
 from .marks import DEFAULT_SECURITY_TARGET, MARKS
 from .names import protocol_name, series_name, words
 from .table import Cell, Column, Row, Table
@@ -31,14 +33,18 @@ DATA_COLUMNS = words(
 )
 
 
-def _instances(joined: pd.DataFrame) -> dict[tuple[str, str], dict[str, Any]]:
-    """(sha256, instance) -> the LWE instance of a record's description with the most samples, and its record id."""
+def _instances(joined: pd.DataFrame, described: Described) -> dict[tuple[str, str], dict[str, Any]]:
+    """(sha256, instance) -> the LWE instance of a description with the most samples, and the id of the record that has
+    it; without one where no row of the set was measured."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in joined.to_dict("records"):
-        for instance in (row["description"] or {}).get("instances", []):
-            key = (row["sha256"], instance["name"])
-            if key not in found or found[key]["samples"] < instance["samples"]:
-                found[key] = instance | {"record_id": row["id"]}
+    measured = [(row["sha256"], row["description"] or {}, row["id"]) for row in joined.to_dict("records")]
+    foretold = [(sha256, document, None) for (sha256, _, _), document in described.items()]
+    for sha256, description, record in [*measured, *foretold]:
+        for instance in description.get("instances", []):
+            key = (sha256, instance["name"])
+            known = found.get(key)
+            if known is None or (record and known["samples"] < instance["samples"]):
+                found[key] = instance | {"record_id": record}
     return found
 
 
@@ -92,17 +98,10 @@ def _failure(reason: str | None) -> str:
     return "refused" if words_of.startswith("outside the domain") else "error"
 
 
-def bits_text(bits: float | None, target: float) -> str:
-    """One decimal, two where one would hide that the target is missed."""
-    if bits is None:
-        return "unknown"
-    return f"{bits:.2f}" if bits < target <= round(bits, 1) else f"{bits:.1f}"
-
-
-def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
-    """The table from predictions; records, where there are any, tell the instances' parameters."""
+def build(predictions: pd.DataFrame, joined: pd.DataFrame, described: Described | None = None) -> Table:
+    """The table from predictions; records, else descriptions, tell the instances' parameters."""
     entries = _entries(predictions)
-    instances = _instances(joined)
+    instances = _instances(joined, described or {})
     seen = {name for entry in entries for name in entry.get("attacks") or {}}
     attacks = [name for name in ATTACKS if name in seen] + sorted(seen - set(ATTACKS))
     columns = [
@@ -138,7 +137,7 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame) -> Table:
             "source": Cell(str(entry.get("source") or "none").replace("_", " ")),
         }
         rows.append(
-            Row(cells | attack_cells(attacks, values, entry.get("failed_attacks")), str(lwe.get("record_id", "")))
+            Row(cells | attack_cells(attacks, values, entry.get("failed_attacks")), str(lwe.get("record_id") or ""))
         )
         data.append(
             {key: entry.get(key) for key in DATA_COLUMNS}

@@ -280,6 +280,10 @@ def test_security_table(tmp_path: Path) -> None:
     }
     assert set(table.data["shapes"]) == {2} and set(table.data["source"]) == {"recorded"}
     assert "| 121.5† |" in table.markdown() and "arora-gb: needs more memory" in table.markdown()
+    # Of sets that were only predicted, descriptions tell the parameters.
+    described = {(row["sha256"], 1, 1): row["description"] for row in joined.to_dict("records")}
+    foretold = security.build(predictions, joined.iloc[:0], described)
+    assert (foretold.data["dimension"] == table.data["dimension"]).all() and foretold.data["record_id"].isna().all()
 
 
 def test_accuracy_twins_and_verdicts(tmp_path: Path) -> None:

@@ -20,6 +20,15 @@ pytestmark = pytest.mark.usefixtures("no_estimator")
         ("{", "line 1 is not JSON"),
         (json.dumps(description({"name": "query"})), "description 1: key `secret` is missing"),
         (json.dumps(description(lwe(1088, error_stddev=float("nan")))), "error_stddev: nan is no standard deviation"),
+        (json.dumps(description(lwe(0))), "dimension: 0 is no number of coefficients"),
+        (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": 3}))), "key `minus` is missing"),
+        (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": -3, "minus": 9}))), "-3 ones and 9 minus"),
+        (json.dumps(description(lwe(secret={"kind": "weird"}))), "description 1: secret kind 'weird' is none of those"),
+        (json.dumps(description(lwe(secret={"kind": "gaussian", "stddev": -1}))), "secret: -1.0 is no standard"),
+        (
+            json.dumps(description(lwe(secret={"kind": "uniform_range", "low": 2, "high": 2}))),
+            "from 2 to 2 is no range",
+        ),
     ],
 )
 def test_what_is_no_description_is_named_and_the_others_go_on(tmp_path, capsys, text, words):
@@ -42,3 +51,27 @@ def test_a_parameter_file_that_is_refused_stops_no_other(root, tmp_path, capsys)
 
 def test_no_figure_of_an_error_that_is_no_number():
     assert outside(Instance(1024, 1 << 32, (("kind", "ternary"),), float("nan"))) is not None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["--timeout", "0", "x.toml"], "--timeout 0: give seconds"), (["x.toml", "--descriptions", "d"], "not both")],
+)
+def test_options_that_mean_nothing(capsys, arguments, words):
+    with pytest.raises(SystemExit):
+        cli.main(["check", *arguments])
+    assert words in capsys.readouterr().err
+
+
+def test_the_audit_names_a_description_it_cannot_use(root, tmp_path, capsys):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(json.dumps(description(lwe(1088))) + "\n{}\n")
+    arguments = [
+        str(root / "experiments/security/audit.toml"),
+        "--descriptions",
+        str(bad),
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    assert cli.main(["audit", *arguments]) == 2
+    assert "description 2: key `parameters` is missing" in capsys.readouterr().err

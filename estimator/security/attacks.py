@@ -11,8 +11,7 @@ SHAPE = "GSA"
 CORE_SVP_MODEL = "ADPS16"
 
 ATTACKS: dict[str, tuple[str, ...]] = {
-    MODEL: ("usvp", "bdd", "dual_hybrid", "dual"),
-    CORE_SVP_MODEL: ("usvp", "bdd", "dual_hybrid"),
+    model: ("usvp", "bdd", "dual_hybrid", "dual") for model in (MODEL, CORE_SVP_MODEL)
 }
 SECURITY_TARGET = 128
 #: The smallest block size tried, by the estimator and by the fast model.
@@ -48,3 +47,10 @@ class AttackResult:
             return cls(model, attack, failed=mapping["failed"])
         details = tuple((k, v) for k, v in mapping.items() if k != "log2_rop")
         return cls(model, attack, log2_rop=mapping["log2_rop"], details=details)
+
+
+def bits_text(bits: float | None, target: float = SECURITY_TARGET) -> str:
+    """One decimal, two where one would hide that the target is missed."""
+    if bits is None:
+        return "unknown"
+    return f"{bits:.2f}" if bits < target <= round(bits, 1) else f"{bits:.1f}"

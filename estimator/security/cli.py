@@ -19,6 +19,7 @@ from ..paths import ROOT
 from . import live, recorded
 from .assess import SOURCES, best, fast_estimate, predict_security, verdict, weakest
 from .attacks import (
+    ATTACKS,
     BROKEN_BELOW,
     CORE_SVP_MODEL,
     FAST_TOLERANCE,
@@ -26,6 +27,7 @@ from .attacks import (
     SECURITY_TARGET,
     SHAPE,
     AttackResult,
+    bits_text,
 )
 from .instance import Instance, unusable
 
@@ -62,6 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
     table.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
     table.add_argument("--out", type=Path, required=True, help="the document (JSON)")
     options = parser.parse_args(arguments)
+    if not options.timeout > 0:
+        parser.error(f"--timeout {options.timeout:g}: give seconds above zero")
     try:
         if options.command == "audit":
             return _audit(options)
@@ -80,6 +84,8 @@ def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) 
     """The descriptions that can be used, and what is wrong with the others, by file."""
     if not options.descriptions and not options.parameters:
         parser.error("name parameter files, or --descriptions FILE")
+    if options.descriptions and options.parameters:
+        parser.error("name parameter files or --descriptions FILE, not both")
     found: list[tuple[str, dict]] = []
     refused = []
     for path in options.descriptions or []:
@@ -104,6 +110,9 @@ def _audit(options: argparse.Namespace) -> int:
 
     experiment = tomllib.loads(options.experiment.read_text(encoding="utf-8"))
     descriptions = read_descriptions(options.descriptions)
+    for number, problem in enumerate(map(unusable, descriptions), 1):
+        if problem is not None:
+            raise DescribeError(f"{options.descriptions}: description {number}: {problem}")
     document = audit(experiment, ROOT / experiment["published"], descriptions, options.security, options.timeout)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
@@ -118,7 +127,7 @@ def _check(descriptions: list[dict], options: argparse.Namespace) -> int:
     all_reached = True
     for description, entries in zip(descriptions, predict_security(descriptions, options.security, options.timeout)):
         print("\n".join(set_lines(description, entries)) + "\n")
-        all_reached &= verdict(weakest(entries)) == "reached"
+        all_reached &= verdict(weakest(entries)) == "reached" and not _lacking(entries)
     return 0 if all_reached else 1
 
 
@@ -141,7 +150,7 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
         for failed in entry["failed_attacks"]:
             lines.append(f"    failed    {failed['attack']} under {failed['model']}: {failed['reason']}")
         if entry["bits"] is not None:
-            lines.append(f"    minimum   {entry['bits']:.1f} ({entry['attack']})")
+            lines.append(f"    minimum   {bits_text(entry['bits'])} ({entry['attack']})")
         if entry["source"] == "none":
             lines.append(f"    source    none: {entry['reason']}")
         else:
@@ -152,12 +161,22 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
     if least is None:
         return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, not every instance has a figure"]
     broken = " (broken: as low as the estimator goes)" if least < BROKEN_BELOW else ""
-    return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {least:.1f} bits{broken}"]
+    bits = f"{bits_text(least)} bits{broken}"
+    lacking = _lacking(entries)
+    if lacking and verdict(least) == "reached":
+        return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, {bits} without {', '.join(lacking)}"]
+    return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {bits}"]
+
+
+def _lacking(entries: list[dict]) -> list[str]:
+    """Attacks of which an instance has no figure, though it has of others."""
+    return [attack for attack in ATTACKS[MODEL] if any(e["attacks"] and attack not in e["attacks"] for e in entries)]
 
 
 def _source(entry: dict) -> str:
     if entry["source"] == "fast_only":
-        return "fast_only, our own model; the lattice estimator was not asked"
+        failed = any(failed["reason"].startswith("live: ") for failed in entry["failed_attacks"])
+        return f"fast_only, our own model; the lattice estimator {'gave no figure' if failed else 'was not asked'}"
     return f"{entry['source']}, lattice estimator {entry['estimator_commit']}"
 
 
@@ -252,8 +271,11 @@ def _excess(fast: list[AttackResult], real: list[AttackResult]) -> float:
 
 
 def _unconfirmed(instance: Instance) -> bool:
+    """Whether an attack is missing, or once took too long; one that the estimator refuses is as confirmed as can be."""
     found = recorded.find(instance)
-    return found is None or best(found["results"], MODEL) is None
+    if found is None or best(found["results"], MODEL) is None:
+        return True
+    return any(r.model == MODEL and (r.failed or "").startswith("timeout") for r in found["results"])
 
 
 if __name__ == "__main__":

@@ -36,15 +36,15 @@ class Instance:
     @classmethod
     def of(cls, mapping: dict) -> Instance:
         """From an entry of a description's `instances`, or of recorded.json; uniform secrets in normal form."""
-        secret = dict(mapping["secret"])
+        given = dict(mapping["secret"])
         error = float(mapping["error_stddev"])
         if not 0 <= error < inf:
             raise ValueError(f"error_stddev: {error} is no standard deviation")
-        if secret["kind"] == "uniform":
-            secret = {"kind": "gaussian", "stddev": error}
-        elif secret["kind"] == "gaussian":
-            secret = {"kind": "gaussian", "stddev": float(secret.get("stddev", error))}
-        return cls(int(mapping["dimension"]), parse_modulus(mapping["modulus"]), tuple(sorted(secret.items())), error)
+        dimension = int(mapping["dimension"])
+        if dimension < 1:
+            raise ValueError(f"dimension: {dimension} is no number of coefficients")
+        secret = _normal_secret(given, dimension, error)
+        return cls(dimension, parse_modulus(mapping["modulus"]), tuple(sorted(secret.items())), error)
 
     def mapping(self) -> dict:
         return {
@@ -54,6 +54,25 @@ class Instance:
             "secret": dict(self.secret),
             "error_stddev": self.error_stddev,
         }
+
+
+def _normal_secret(secret: dict, dimension: int, error: float) -> dict:
+    """The secret as Instance states it; KeyError where a key is missing, ValueError where one is wrong."""
+    kind = secret["kind"]
+    if kind in ("uniform", "gaussian"):
+        stddev = error if kind == "uniform" else float(secret.get("stddev", error))
+        if not 0 <= stddev < inf:
+            raise ValueError(f"secret: {stddev} is no standard deviation")
+        return {"kind": "gaussian", "stddev": stddev}
+    if kind == "uniform_range" and not int(secret["low"]) < int(secret["high"]):
+        raise ValueError(f"secret: from {secret['low']} to {secret['high']} is no range")
+    if kind == "fixed_weight":
+        plus, minus = int(secret["plus"]), int(secret["minus"])
+        if min(plus, minus) < 0 or not 0 < plus + minus <= dimension:
+            raise ValueError(f"secret: {plus} ones and {minus} minus ones are no weight in dimension {dimension}")
+    elif kind not in ("ternary", "binary", "uniform_range"):
+        raise ValueError(f"secret kind {kind!r} is none of those the lattice estimator is given")
+    return secret
 
 
 def unusable(description: object) -> str | None:

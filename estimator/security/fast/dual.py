@@ -6,9 +6,9 @@ from math import ceil, inf, log, sqrt
 
 from .compiled import compiled
 from .reduction import (
+    ADPS16,
     HOPELESS,
     LN_DELTA,
-    MATZOV,
     MAX_BLOCK,
     MIN_BLOCK,
     advantage_exponent,
@@ -32,15 +32,15 @@ def lattice_dimension(beta: int, n: int, ln_q: float, sigma_s: float, sigma_e: f
 
 
 @compiled
-def log2_samples(beta: int, d: int, n: int, ln_q: float, sigma_s: float, sigma_e: float) -> float:
+def log2_samples(beta: int, d: int, n: int, ln_q: float, sigma_s: float, sigma_e: float, model: int) -> float:
     """log2 of the number of dual vectors, 2 ln 50 exp((2 pi l/q)^2); 0, one vector, if its advantage is above 0.99.
 
     l = rho delta^d sigma_s q (sigma_e/(sigma_s q))^(m/d) is the stddev of <v, e> + <w, s> for a dual vector (v, w)
     (Albrecht, Eurocrypt 2017; Espitau, Joux, Kharchenko, Indocrypt 2020). rho = sqrt(4/3) delta(s)^(s-1)
     delta(beta)^(1-s): the sieve in dimension s leaves vectors sqrt(4/3) longer than the shortest of its block. s is
-    that of a lattice of dimension 2 beta, as the lattice estimator takes it.
+    that of a lattice of dimension 2 beta, as the lattice estimator takes it; beta under ADPS16.
     """
-    s = sieve_dimension(beta, 2 * beta)
+    s = beta if model == ADPS16 else sieve_dimension(beta, 2 * beta)
     ln_rho = 0.5 * log(4.0 / 3.0) + (s - 1) * (LN_DELTA[s] - LN_DELTA[beta])
     m = d - n
     ln_l = ln_rho + d * LN_DELTA[beta] + log(sigma_s) + m / d * (log(sigma_e / sigma_s) - ln_q)
@@ -49,17 +49,17 @@ def log2_samples(beta: int, d: int, n: int, ln_q: float, sigma_s: float, sigma_e
 
 
 @compiled
-def cost_at(beta: int, n: int, ln_q: float, sigma_s: float, sigma_e: float) -> tuple[float, int]:
-    """(log2 cost, d) under MATZOV; a single vector needs no sieve."""
+def cost_at(beta: int, n: int, ln_q: float, sigma_s: float, sigma_e: float, model: int) -> tuple[float, int]:
+    """(log2 cost, d); a single vector needs no sieve."""
     d = lattice_dimension(beta, n, ln_q, sigma_s, sigma_e)
-    count = log2_samples(beta, d, n, ln_q, sigma_s, sigma_e)
+    count = log2_samples(beta, d, n, ln_q, sigma_s, sigma_e, model)
     if count == 0.0:
-        return log2_svp(beta, d, MATZOV), d
-    return log2_short_vectors(beta, d, count, MATZOV), d
+        return log2_svp(beta, d, model), d
+    return log2_short_vectors(beta, d, count, model), d
 
 
 @compiled
-def dual(n: int, ln_q: float, sigma_s: float, sigma_e: float) -> tuple[float, int, int]:
+def dual(n: int, ln_q: float, sigma_s: float, sigma_e: float, model: int) -> tuple[float, int, int]:
     """(log2 cost, beta, d), or (inf, 0, 0); the secret as it is, not in normal form.
 
     The cost falls steeply until one sieve leaves vectors enough, then rises slowly: bisection finds the valley.
@@ -67,15 +67,15 @@ def dual(n: int, ln_q: float, sigma_s: float, sigma_e: float) -> tuple[float, in
     low, high = MIN_BLOCK, MAX_BLOCK
     while high - low > 4:
         middle = (low + high) // 2
-        before, _ = cost_at(middle - 2, n, ln_q, sigma_s, sigma_e)
-        after, _ = cost_at(middle + 2, n, ln_q, sigma_s, sigma_e)
+        before, _ = cost_at(middle - 2, n, ln_q, sigma_s, sigma_e, model)
+        after, _ = cost_at(middle + 2, n, ln_q, sigma_s, sigma_e, model)
         if after < before:
             low = middle
         else:
             high = middle
     best, best_beta, best_d = HOPELESS, 0, 0
     for beta in range(max(MIN_BLOCK, low - 6), min(high + 16, MAX_BLOCK) + 1):
-        cost, d = cost_at(beta, n, ln_q, sigma_s, sigma_e)
+        cost, d = cost_at(beta, n, ln_q, sigma_s, sigma_e, model)
         if cost < best:
             best, best_beta, best_d = cost, beta, d
     return best if best_beta else inf, best_beta, best_d

@@ -32,7 +32,7 @@ _INFINITY = "infinity: the attack does not succeed with any block size up to 175
 
 @compiled
 def _evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: int) -> Array:
-    """[instance, attack, number]: log2 cost and details of usvp, bdd, dual_hybrid and, under MATZOV, dual."""
+    """[instance, attack, number]: log2 cost and details of usvp, bdd, dual_hybrid and dual."""
     out = np.zeros((n.size, 4, 5))
     for i in range(n.size):
         dimension, error = int(n[i]), sigma_e[i]
@@ -48,9 +48,8 @@ def _evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: int)
             out[i, 1, 0], out[i, 1, 1], out[i, 1, 2], out[i, 1, 3] = cost, beta, eta, d
         cost, beta, zeta, t, p = dual_hybrid(dimension, ln_q[i], secret, error, model)
         out[i, 2, 0], out[i, 2, 1], out[i, 2, 2], out[i, 2, 3], out[i, 2, 4] = cost, beta, zeta, t, p
-        if model == MATZOV:
-            cost, beta, d = dual(dimension, ln_q[i], sigma_s[i], error)
-            out[i, 3, 0], out[i, 3, 1], out[i, 3, 2] = cost, beta, d
+        cost, beta, d = dual(dimension, ln_q[i], sigma_s[i], error, model)
+        out[i, 3, 0], out[i, 3, 1], out[i, 3, 2] = cost, beta, d
     return out
 
 
@@ -63,8 +62,7 @@ def evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: str =
     """
     arrays = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in (n, ln_q, sigma_s, sigma_e)))
     dimensions, ln_moduli, secrets, errors = (np.ascontiguousarray(a) for a in arrays)
-    figures = _evaluate(dimensions, ln_moduli, secrets, errors, _MODELS[model])
-    return figures[:, : len(ATTACKS[model])]
+    return _evaluate(dimensions, ln_moduli, secrets, errors, _MODELS[model])
 
 
 _known: dict[Instance, dict] = {}
