@@ -61,13 +61,19 @@ def predictions(run: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 def outside(run: Path) -> Iterator[Outside]:
-    """Quantities of a run's rows outside their tolerance; of SimplePIR and DoublePIR also where nothing is demanded."""
+    """Quantities of a run's rows outside their tolerance; of SimplePIR and DoublePIR also where nothing is demanded, or
+    where nothing was measured."""
     foretold = predictions(run)
     for path in sorted((run / "records").rglob("*.json")):
         record = read_json(path)
         place = (record["experiment"], record["group"], record["row"])
-        held = record.get("protocol") in HELD and record["threads"] == 1
-        for twin in compare(foretold[place], record):
+        held = record.get("protocol") in HELD and record["threads"] == 1 and record["status"] == "ok"
+        twins = compare(foretold[place], record)
+        if held:
+            stages = (f"noise stddev {stage['stage']}" for stage in foretold[place]["noise"]["stages"])
+            missing = {"seconds answer", "peak memory", *stages} - {twin.quantity for twin in twins}
+            yield from (Outside(run.name, *place, quantity, 0.0) for quantity in sorted(missing))
+        for twin in twins:
             limit = ANSWER_TOLERANCE if twin.quantity == "seconds answer" else None
             limit = STDDEV_TOLERANCE if twin.quantity.startswith("noise stddev") else limit
             far = held and limit is not None and (twin.ratio is None or abs(twin.ratio - 1) > limit)

@@ -14,12 +14,14 @@ sys.path.insert(0, str(Path(__file__).parent / "rules"))
 from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_profile
 
 REFERENCE = Path("results/reference")
+#: Unit costs that the predictions stand on.
+CALIBRATION = Path("results/calibration.json")
 README = """# A reference run
 
 Made by `make reproduce PROFILE={profile}{only}`
 and copied here by `make reference`; every number was measured, none edited. `records/` holds one record a row,
-`predictions/` what was predicted of each, `tables/` the tables and figure data made of them. Times hold for this
-machine; bytes, noise and correctness for any.
+`predictions/` what was predicted of each (seconds by the unit costs of `calibration.json`), `tables/` the tables and
+figure data made of them. Times hold for this machine; bytes, noise and correctness for any.
 
 | | |
 |---|---|
@@ -91,6 +93,8 @@ def copy(sweep: Sweep, out: Path, only: str = "") -> int:
                 target = out / "tables" / name / path.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
+    if CALIBRATION.is_file():
+        shutil.copyfile(CALIBRATION, out / CALIBRATION.name)
     profile = sweep.profile["profile"]
     labels = facts(profile, [record for _, record in done], len(pairs))
     (out / "README.md").write_text(README.format(profile=profile, only=f" ONLY={only}" if only else "", facts=labels))

@@ -5,8 +5,9 @@ import json
 
 import pytest
 import sweep
-from outside import named, runs
+from outside import named, predictions, runs
 from outside import outside as rows_outside
+from pirlab_estimator.cost import UnitCosts, predict_seconds
 
 REFERENCE = sweep.ROOT / "results/reference"
 RUNS = runs()
@@ -80,6 +81,18 @@ def test_every_row_outside_is_named(outside):
     stddev and 25 % of the seconds, except rows that are named with their reason."""
     unnamed = {place: ratio for place, ratio in outside.items() if place not in named()}
     assert not unnamed, "measured / predicted; see experiments/outside.py:\n" + "\n".join(map(str, unnamed.items()))
+
+
+def test_predicted_seconds_follow_from_the_calibration():
+    """What rows are judged by can be made again from what is committed."""
+    costs = UnitCosts.load(REFERENCE / "calibration.json")
+    foretold = {place: line["seconds"] for place, line in predictions(REFERENCE).items()}
+    records = [json.loads(path.read_text()) for path in RECORDS if REFERENCE in path.parents]
+    protocols = [record for record in records if record["kind"] == "protocol" and record["status"] == "ok"]
+    assert len(protocols) > 50
+    for record, seconds in zip(protocols, predict_seconds([r["description"] for r in protocols], costs), strict=True):
+        committed = foretold[record["experiment"], record["group"], record["row"]]
+        assert seconds["answer"] == pytest.approx(committed["answer"], rel=1e-6), record["id"]
 
 
 def test_every_named_row_is_outside(outside):

@@ -336,7 +336,7 @@ def test_attacks_without_a_live_figure_take_the_next_source_s(stand_in):
     """A minimum over the attacks that happened to answer would call a weak instance secure."""
     (entry,) = assess.predict_security([description(lwe(600))], "auto", limit=20)[0]
     assert entry["attacks"]["usvp"] > 120 and entry["attacks"]["bdd"] == entry["bits"] < 90
-    assert (entry["attack"], entry["source"]) == ("bdd", "fast_only")
+    assert (entry["attack"], entry["source"], entry["estimator_commit"]) == ("bdd", "fast_only", None)
     assert {"attack": "bdd", "model": MODEL, "reason": "live: TypeError: object not hashable"} in entry[
         "failed_attacks"
     ]

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.usefixtures("no_estimator")
         (json.dumps(description(lwe(0))), "dimension: 0 is no number of coefficients"),
         (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": 3}))), "key `minus` is missing"),
         (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": -3, "minus": 9}))), "-3 ones and 9 minus"),
+        (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": 1000, "minus": 32}))), "1000 ones and 32 "),
         (json.dumps(description(lwe(secret={"kind": "weird"}))), "description 1: secret kind 'weird' is none of those"),
         (json.dumps(description(lwe(secret={"kind": "gaussian", "stddev": -1}))), "secret: -1.0 is no standard"),
         (

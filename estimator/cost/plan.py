@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import psutil
 
-# As in the runner: seconds of preprocessing repeated at most, keys the noise needs, changed records asked for.
+# As in the runner: seconds of preprocessing repeated at most, least keys of the noise, changed records asked for.
 PREPROCESS_SECONDS = 5.0
 NOISE_KEYS = 20
 CHANGES_ASKED = 16
@@ -61,10 +61,11 @@ def plan(predictions: Mapping[str, dict], groups: Sequence[dict], free_memory: i
 
 
 def row_seconds(prediction: dict, repetitions: int, updates: int = 0) -> float:
-    """Seconds of a row's own work, as the runner does it (impl/pir/src/runner.rs).
+    """Least seconds of a row's own work, as the runner does it (impl/pir/src/runner.rs).
 
     Preprocessing is repeated until it has taken PREPROCESS_SECONDS; exchanges are the warm-up and the repetitions, at
     least as many as the noise needs keys, and after each repetition of an update the changed records and another.
+    Noise that is not yet known after these keys takes more of them, for up to 20 s, which nobody foresees.
     """
     seconds = prediction["seconds"]
     if "repetition" in seconds:  # a primitive, whose first repetition is the warm-up

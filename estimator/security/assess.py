@@ -139,7 +139,7 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
         "model": MODEL,
         "shape": SHAPE,
         "source": source,
-        "estimator_commit": content["commit"],
+        "estimator_commit": None if source == "fast_only" else content["commit"],
         "call": sage_call(instance, cheapest.attack if cheapest else ATTACKS[MODEL][0]),
     }
     remarks = list(content.get("remarks", []))

@@ -63,8 +63,6 @@ def outside(instance: Instance) -> str | None:
         return f"error stddev {instance.error_stddev:g} is below {LEAST_ERROR:g} (algebraic attacks are not modelled)"
     if log2(instance.error_stddev * LEAST_RATIO) > bits:
         return f"error stddev {instance.error_stddev:g} is above q/{LEAST_RATIO:g}"
-    if density(instance) > 1:
-        return f"the secret's weight exceeds the dimension {instance.dimension}"
     if density(instance) < LEAST_DENSITY:
         return (
             f"very sparse secret, density {density(instance):.3f} below {LEAST_DENSITY:g} (hybrid primal attacks are "
