@@ -112,7 +112,14 @@ def test_unit_costs_of_this_machine_replace_the_defaults(tmp_path):
     defaults = cost.UnitCosts.load(cost.DEFAULTS)
     assert costs.origin() == {"machine": "x", "read_bandwidth": 2e10}
     assert costs.seconds == dict(defaults.seconds) | {"prg_bytes": 1.0}
-    assert {n for n in defaults.seconds if not n.startswith("ntt_")} == set(cost.OPERATIONS)
+    measured = {name for name, operation in cost.OPERATIONS.items() if not operation.like}
+    assert {n for n in defaults.seconds if not n.startswith("ntt_")} == measured
+    assert {operation.like for operation in cost.OPERATIONS.values() if operation.like} <= measured
+    for name, operation in cost.OPERATIONS.items():
+        if operation.like:
+            assert defaults.total(name, 3) == defaults.total(operation.like, 3), "what is not calibrated"
+    path.write_text(json.dumps({"machine": machine, "unit_seconds": {"divided_digits": 2.0}}))
+    assert cost.UnitCosts.load(path).total("divided_digits", 3) == 6
     path.write_text("{}")
     with pytest.raises(ValueError, match="pirlab calibrate --out"):
         cost.UnitCosts.load(path)

@@ -10,10 +10,14 @@ Part = Literal["arithmetic", "traffic", "serial"]
 
 
 class Operation(NamedTuple):
-    """arithmetic and traffic overlap; serial work does neither."""
+    """arithmetic and traffic overlap; serial work does neither.
+
+    like: the operation whose unit cost it has where a calibration lacks its own.
+    """
 
     part: Part
     meaning: str
+    like: str | None = None
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -22,6 +26,12 @@ OPERATIONS: dict[str, Operation] = {
     "multiply_adds_u16": Operation("arithmetic", "a 16-bit entry times a residue modulo one 28-bit prime, in cache"),
     "multiply_adds_u32": Operation("arithmetic", "a 32-bit word times a 32-bit word, in cache"),
     "residue_multiply_adds": Operation("arithmetic", "a 28-bit residue times a 28-bit residue, in cache"),
+    "poly_matrix_multiply_adds": Operation(
+        "arithmetic", "the same of a matrix of polynomials with several vectors", "residue_multiply_adds"
+    ),
+    "table_multiply_adds": Operation(
+        "arithmetic", "a residue of a packing table times a residue of a query", "multiply_adds_u16"
+    ),
     "bytes_read": Operation("traffic", "a byte read once from memory, at the probed bandwidth"),
     "matvec_bytes": Operation(
         "traffic", "a byte of a packed matrix times a vector, not in cache; `bytes_read` of a step that multiplies one"
@@ -40,6 +50,7 @@ OPERATIONS: dict[str, Operation] = {
     "digit_conversions": Operation("serial", "a base-p digit of a record of 2048 bits"),
     "balanced_digits": Operation("serial", "a balanced digit, in any base, of a 32-bit word"),
     "digits": Operation("serial", "a gadget digit of a residue, in a base that is a power of two"),
+    "divided_digits": Operation("serial", "a gadget digit of a residue, in any other base", "digits"),
     "coefficients_switched": Operation("serial", "a coefficient of a ciphertext switched to a smaller modulus"),
     "automorphism_slots": Operation("serial", "a residue moved by an automorphism"),
     "words_read": Operation("serial", "a word of a message checked and made ready for a product"),

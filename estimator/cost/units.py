@@ -53,6 +53,9 @@ class UnitCosts:
         """The seconds of so many `name` each; by size, a count is the table's size."""
         counts = np.asarray(counts, dtype=float)
         cost = self.seconds.get(name)
+        known = operation(name)
+        if cost is None and known and known.like:
+            return self.total(known.like, counts)
         if cost is None:
             cost = self._transform(name)
         if isinstance(cost, float):

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use ring::Kernel;
+use ring::diagonal::MAX_BATCH;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Group};
 use crate::database::{Database, Record};
 use crate::description::{Description, Direction, MAPPED_BYTES};
 use crate::error::{Error, Result};
@@ -39,6 +40,17 @@ pub struct Context<'a> {
     pub noise: NoiseLog,
     /// Where long work reports how far it is.
     pub progress: &'a dyn Progress,
+}
+
+impl Context<'_> {
+    /// Times the product with a database that is kept. Where its packing tables are not, nobody has read it while they were made, a minute
+    /// and more, and the system takes idle pages away: it is then read once outside the clock, as by the query before.
+    pub(crate) fn time_product<R>(&self, phase: &str, product: impl Fn() -> Result<R>) -> Result<R> {
+        if self.streamed {
+            self.clock.outside(&product)?;
+        }
+        self.clock.time(phase, Group::Online, product)
+    }
 }
 
 /// A request of one client: its messages, in order. May carry many indices.
@@ -258,6 +270,18 @@ pub(crate) fn check_queries(request: &Request) -> Result<()> {
 /// The product of an operation count's factors; counts beyond 2^64 are shown as the largest number.
 pub(crate) fn count(factors: &[u64]) -> u64 {
     factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor))
+}
+
+/// `table_bytes` of packing tables of so many bytes in all: every [`MAX_BATCH`] queries share a pass over them.
+pub(crate) fn table_bytes_read(tables: u64, queries: u64) -> u64 {
+    count(&[tables, queries.div_ceil(MAX_BATCH as u64)])
+}
+
+/// `table_multiply_adds` of the same: a pass multiplies each residue for 1, 2, 4 or 8 queries.
+pub(crate) fn table_products(tables: u64, queries: u64) -> u64 {
+    let (whole, rest) = (queries / MAX_BATCH as u64 * MAX_BATCH as u64, queries % MAX_BATCH as u64);
+    let multiplied = whole + if rest == 0 { 0 } else { rest.next_power_of_two() };
+    count(&[tables / size_of::<u32>() as u64, multiplied])
 }
 
 /// `allocated_bytes` of a message of so many bytes, made anew in each exchange: its pages are new where they are not kept.

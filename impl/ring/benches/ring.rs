@@ -41,7 +41,7 @@ fn products(c: &mut Criterion) -> Outcome {
     for mebibytes in [Some(64), large().then_some(1024)].into_iter().flatten() {
         let matrix = matrix(mebibytes << 20, &prg)?;
         group.throughput(Throughput::Bytes(matrix.stored_bytes()));
-        for (kernel, k) in Kernel::available().into_iter().flat_map(|kernel| [(kernel, 1), (kernel, 4)]) {
+        for (kernel, k) in Kernel::available().into_iter().flat_map(|kernel| [1, 2, 4, 8, 29].map(|k| (kernel, k))) {
             if kernel == Kernel::Scalar && (k > 1 || mebibytes > 64) {
                 continue;
             }
@@ -75,7 +75,7 @@ fn columns(c: &mut Criterion) -> Outcome {
         for first_row in (0..rows).step_by(32) {
             matrix.set_rows((first_row, 32), (0, matrix.cols()), &entries, matrix.cols())?;
         }
-        for (kernel, k) in Kernel::available().into_iter().flat_map(|kernel| [(kernel, 1), (kernel, 4)]) {
+        for (kernel, k) in Kernel::available().into_iter().flat_map(|kernel| [1, 2, 4, 8, 29].map(|k| (kernel, k))) {
             if kernel == Kernel::Scalar && (k > 1 || mebibytes > 64) {
                 continue;
             }

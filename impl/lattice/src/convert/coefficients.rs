@@ -5,7 +5,8 @@ use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::Rlwe;
 use crate::trace::{TraceKeys, inverse_power_of_two};
-use ring::{Coefficient, Word};
+use ring::{Coefficient, Ring, Word};
+use std::ops::Range;
 
 /// How several coefficients are taken from one ciphertext. The noise of each output is the same either way (docs/bootstrapping.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,61 +56,123 @@ impl<W: Word> RingGadget<W> {
     ) -> Result<Vec<Rlwe<W, Coefficient>>, LatticeError> {
         let ring = self.ring();
         let n = ring.n();
-        input.check(ring)?;
-        if let Some(position) = positions.iter().find(|position| **position >= n) {
-            return Err(LatticeError::Parameter(format!("coefficient {position} of a ring of dimension {n}")));
-        }
-        if classes(positions, n.ilog2()).len() != positions.len() {
-            return Err(LatticeError::Parameter(format!("positions {positions:?}: give each once")));
-        }
+        check(ring, input, positions)?;
         match extraction {
             Extraction::Traces => positions
                 .iter()
                 .map(|position| self.trace(&input.mul_monomial(ring, 2 * n - position), 1, keys, workspace))
                 .collect(),
-            Extraction::Tree => self.coefficient_tree(input, positions, keys, workspace),
+            Extraction::Tree => {
+                let mut found =
+                    self.coefficient_tree(input, positions, keys, workspace)?.collect::<Result<Vec<_>, _>>()?;
+                found.sort_unstable_by_key(|(index, _)| *index);
+                Ok(found.into_iter().map(|(_, coefficient)| coefficient).collect())
+            }
         }
     }
 
-    fn coefficient_tree(
-        &self,
+    /// The same as [`Extraction::Tree`], one after another as (index of the position, ciphertext), by the reversed bits of the positions:
+    /// depth first, so that at most log2 N + 1 ciphertexts wait.
+    ///
+    /// # Errors
+    /// As [`RingGadget::coefficients`]; a missing key and a key made with another gadget where they are needed.
+    pub fn coefficient_tree<'a>(
+        &'a self,
         input: &Rlwe<W, Coefficient>,
         positions: &[usize],
-        keys: &TraceKeys<W>,
-        workspace: &mut Workspace<W>,
-    ) -> Result<Vec<Rlwe<W, Coefficient>>, LatticeError> {
-        if positions.is_empty() {
-            return Ok(Vec::new());
-        }
+        keys: &'a TraceKeys<W>,
+        workspace: &'a mut Workspace<W>,
+    ) -> Result<CoefficientTree<'a, W>, LatticeError> {
         let ring = self.ring();
-        let (n, log_n) = (ring.n(), ring.n().ilog2());
+        check(ring, input, positions)?;
+        let log_n = ring.n().ilog2();
+        let reversed = |position: usize| position.reverse_bits() >> (usize::BITS - log_n);
+        let mut wanted: Vec<_> = positions.iter().enumerate().map(|(index, &at)| (reversed(at), index)).collect();
+        wanted.sort_unstable();
         let mut root = input.clone();
         root.mul_scalar_assign(ring, inverse_power_of_two(self.modulus(), log_n));
-        let mut nodes = vec![(0, root)];
-        let (mut mapped, mut difference) = (Rlwe::zero(ring), Rlwe::zero(ring));
-        for level in 0..log_n {
-            let key = keys.level(log_n - level)?;
-            let wanted = classes(positions, level + 1);
-            let step = 1 << level;
-            let mut next = Vec::with_capacity(wanted.len());
-            for (residue, mut node) in nodes {
-                self.automorphism(&node, key, workspace, &mut mapped)?;
-                let (even, odd) = (wanted.binary_search(&residue), wanted.binary_search(&(residue + step)));
-                if odd.is_ok() {
-                    difference.copy_from(&node);
-                    difference.sub_assign(ring, &mapped);
-                    // X^(-2^i) = X^(2 N - 2^i).
-                    next.push((residue + step, difference.mul_monomial(ring, 2 * n - step)));
-                }
-                if even.is_ok() {
-                    node.add_assign(ring, &mapped);
-                    next.push((residue, node));
-                }
-            }
-            nodes = next;
+        let mut waiting = Vec::with_capacity(log_n as usize + 1);
+        if !wanted.is_empty() {
+            waiting.push(Node { level: 0, wanted: 0..wanted.len(), ciphertext: root });
         }
-        let place = |residue: usize| positions.iter().position(|position| *position == residue);
-        nodes.sort_unstable_by_key(|(residue, _)| place(*residue));
-        Ok(nodes.into_iter().map(|(_, node)| node).collect())
+        let (mapped, difference) = (Rlwe::zero(ring), Rlwe::zero(ring));
+        Ok(CoefficientTree { gadget: self, keys, workspace, wanted, waiting, mapped, difference })
+    }
+}
+
+fn check<W: Word>(ring: &Ring<W>, input: &Rlwe<W, Coefficient>, positions: &[usize]) -> Result<(), LatticeError> {
+    let n = ring.n();
+    input.check(ring)?;
+    if let Some(position) = positions.iter().find(|position| **position >= n) {
+        return Err(LatticeError::Parameter(format!("coefficient {position} of a ring of dimension {n}")));
+    }
+    if classes(positions, n.ilog2()).len() != positions.len() {
+        return Err(LatticeError::Parameter(format!("positions {positions:?}: give each once")));
+    }
+    Ok(())
+}
+
+/// An oblivious expansion on its way: see [`RingGadget::coefficient_tree`].
+pub struct CoefficientTree<'a, W: Word> {
+    gadget: &'a RingGadget<W>,
+    keys: &'a TraceKeys<W>,
+    workspace: &'a mut Workspace<W>,
+    /// Reversed bits of each position and its index, ascending.
+    wanted: Vec<(usize, usize)>,
+    /// The next node last.
+    waiting: Vec<Node<W>>,
+    mapped: Rlwe<W, Coefficient>,
+    difference: Rlwe<W, Coefficient>,
+}
+
+/// A ciphertext with the coefficients of one residue modulo 2^level.
+struct Node<W: Word> {
+    level: u32,
+    /// Those that are wanted, of [`CoefficientTree::wanted`].
+    wanted: Range<usize>,
+    ciphertext: Rlwe<W, Coefficient>,
+}
+
+impl<W: Word> CoefficientTree<'_, W> {
+    /// Replaces a node by those children that lead to a wanted coefficient.
+    fn split(&mut self, node: Node<W>) -> Result<(), LatticeError> {
+        let Node { level, wanted, mut ciphertext } = node;
+        let ring = self.gadget.ring();
+        let (n, log_n, step) = (ring.n(), ring.n().ilog2(), 1 << level);
+        let key = self.keys.level(log_n - level)?;
+        self.gadget.automorphism(&ciphertext, key, self.workspace, &mut self.mapped)?;
+        // Bit `level` of a position, reversed.
+        let is_even = |(reversed, _): &(usize, usize)| reversed >> (log_n - 1 - level) & 1 == 0;
+        let middle = wanted.start + self.wanted[wanted.clone()].partition_point(is_even);
+        let (even, odd) = (wanted.start..middle, middle..wanted.end);
+        if !odd.is_empty() {
+            self.difference.copy_from(&ciphertext);
+            self.difference.sub_assign(ring, &self.mapped);
+            // X^(-2^i) = X^(2 N - 2^i).
+            let ciphertext = self.difference.mul_monomial(ring, 2 * n - step);
+            self.waiting.push(Node { level: level + 1, wanted: odd, ciphertext });
+        }
+        if !even.is_empty() {
+            ciphertext.add_assign(ring, &self.mapped);
+            self.waiting.push(Node { level: level + 1, wanted: even, ciphertext });
+        }
+        Ok(())
+    }
+}
+
+impl<W: Word> Iterator for CoefficientTree<'_, W> {
+    type Item = Result<(usize, Rlwe<W, Coefficient>), LatticeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let node = self.waiting.pop()?;
+            if node.level == self.gadget.ring().n().ilog2() {
+                return Some(Ok((self.wanted[node.wanted.start].1, node.ciphertext)));
+            }
+            if let Err(error) = self.split(node) {
+                self.waiting.clear();
+                return Some(Err(error));
+            }
+        }
     }
 }

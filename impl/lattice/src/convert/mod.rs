@@ -16,7 +16,7 @@ mod rgsw;
 mod selector;
 mod squaring;
 
-pub use coefficients::{Extraction, extraction_automorphisms};
+pub use coefficients::{CoefficientTree, Extraction, extraction_automorphisms};
 pub use rgsw::{ConverterKeys, RgswConverter};
 pub use selector::{SelectorTree, selector_subtrees, selector_tree};
 pub use squaring::{mask_row_ntts, squaring_key};

@@ -31,7 +31,11 @@ fn extraction<W: Word>(t: &mut Setup<W>) {
             }
         }
     }
+    // One after another they come by the reversed bits of their positions.
     let input = t.encrypt(&t.ring.zero());
+    let tree = gadget.coefficient_tree(&input, &[1, n - 1, 0, n / 2, 2], &keys, &mut t.workspace).unwrap();
+    let order: Vec<usize> = tree.map(|coefficient| coefficient.unwrap().0).collect();
+    assert_eq!(order, [2, 3, 4, 0, 1]);
     for extraction in [Extraction::Traces, Extraction::Tree] {
         for positions in [vec![n], vec![3, 1, 3]] {
             let refusal = gadget.coefficients(&input, &positions, extraction, &keys, &mut t.workspace);

@@ -52,52 +52,57 @@ impl Selection {
     }
 
     /// The vector that the matrix is multiplied with, of one leaf (an encryption of 0, or of q / p in the row asked for) for each row.
+    /// They come some at a time, and are given back before the next ones are asked for. What is more than the rows is not asked for.
     ///
     /// # Errors
-    /// A leaf of another ring.
-    pub fn leaves(&self, leaves: &[Rlwe<u32, Coefficient>]) -> Result<PolyPairs> {
-        let (ring, to) = (&self.ring, &self.matrix_ring);
-        let one = |leaf: &Rlwe<u32, Coefficient>| -> Result<Rlwe<u32, Ntt>> {
-            let switched = if self.is_whole() { leaf.clone() } else { leaf.rescale(ring, to).map_err(internal)? };
-            Ok(switched.forward(to))
-        };
-        let leaves: Result<Vec<_>> =
-            if self.threads <= 1 { leaves.iter().map(one).collect() } else { leaves.par_iter().map(one).collect() };
-        let leaves = leaves?;
-        PolyPairs::new(to, leaves.iter().map(|leaf| [&leaf.a, &leaf.b])).map_err(internal)
+    /// A leaf of another ring, fewer of them than rows; those of what gives the leaves.
+    pub fn leaves(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>>) -> Result<PolyPairs> {
+        self.vector(parts, |leaf| {
+            let (ring, to) = (&self.ring, &self.matrix_ring);
+            let leaf = if self.is_whole() { leaf } else { leaf.rescale(ring, to).map_err(internal)? };
+            Ok(leaf.forward(to))
+        })
     }
 
-    /// The same for leaves in the NTT domain that come some at a time, and are given back before the next ones are asked for. There may
-    /// be more of them than rows.
+    /// The same for leaves in the NTT domain.
     ///
     /// # Errors
-    /// A leaf of another ring; those of what gives the leaves.
+    /// As [`Self::leaves`].
     pub fn leaves_ntt(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Ntt>>>>) -> Result<PolyPairs> {
-        let mut vector = PolyPairs::zero(&self.matrix_ring, self.layout.rows);
+        self.vector(parts, |leaf| {
+            let (ring, to) = (&self.ring, &self.matrix_ring);
+            if self.is_whole() {
+                return Ok(leaf);
+            }
+            Ok(leaf.inverse(ring).rescale(ring, to).map_err(internal)?.forward(to))
+        })
+    }
+
+    /// The vector of leaves modulo all primes, each made one modulo the matrix's.
+    fn vector<L: Send>(
+        &self,
+        parts: impl IntoIterator<Item = Result<Vec<L>>>,
+        switch: impl Fn(L) -> Result<Rlwe<u32, Ntt>> + Sync,
+    ) -> Result<PolyPairs> {
+        let mut vector = PolyPairs::zero(&self.matrix_ring, self.layout.rows).map_err(internal)?;
         let mut first = 0;
         for leaves in parts {
             let mut leaves = leaves?;
             leaves.truncate(self.layout.rows - first);
-            let switched = if self.is_whole() { leaves } else { self.switched(leaves)? };
+            let switched: Result<Vec<_>> = if self.threads <= 1 {
+                leaves.into_iter().map(&switch).collect()
+            } else {
+                leaves.into_par_iter().map(&switch).collect()
+            };
+            let switched = switched?;
             let pairs: Vec<_> = switched.iter().map(|leaf| [&leaf.a, &leaf.b]).collect();
             vector.set(first, &pairs).map_err(internal)?;
             first += pairs.len();
             if first == self.layout.rows {
-                break;
+                return Ok(vector);
             }
         }
-        Ok(vector)
-    }
-
-    /// Leaves modulo the matrix's primes.
-    fn switched(&self, leaves: Vec<Rlwe<u32, Ntt>>) -> Result<Vec<Rlwe<u32, Ntt>>> {
-        let (ring, to) = (&self.ring, &self.matrix_ring);
-        let one = |leaf: Rlwe<u32, Ntt>| Ok(leaf.inverse(ring).rescale(ring, to).map_err(internal)?.forward(to));
-        if self.threads <= 1 {
-            leaves.into_iter().map(one).collect()
-        } else {
-            leaves.into_par_iter().map(one).collect()
-        }
+        Err(internal(format!("{first} leaves for {} rows", self.layout.rows)))
     }
 
     /// Whether the matrix has all primes.

@@ -102,7 +102,7 @@ fn retrieves(layout: Layout, primes: usize, balanced: bool, threads: usize) {
         let place = layout.place(index);
         let leaves: Vec<_> = (0..layout.rows).map(|row| toy.leaf(row == place.row, p)).collect();
         let vector = if turn == 0 {
-            selection.leaves(&leaves).unwrap()
+            selection.leaves(leaves.chunks(3).map(|leaves| Ok(leaves.to_vec()))).unwrap()
         } else {
             let ring = &toy.ring;
             let leaves: Vec<_> = leaves.into_iter().map(|leaf| leaf.forward(ring)).collect();

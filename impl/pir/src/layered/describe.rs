@@ -1,7 +1,6 @@
 //! Layout, bytes, memory, operations and instances of the two layers.
 
 use lattice::pack::Method;
-use ring::diagonal::MAX_BATCH;
 use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
 
@@ -13,7 +12,7 @@ use crate::hintless::SEED_BYTES;
 use crate::linear::{NegacyclicHint, row_sums};
 use crate::rlwe::{Packed, Selector};
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations};
+use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::workload::Workload;
 
 /// The description of a set at a workload.
@@ -237,7 +236,10 @@ fn operation_counts(
                 "multiply_adds_u16": count(&[2, groups, outputs, queries]),
                 "bytes_read": layers.second_stored_bytes(),
             },
-            "packing": { "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]) },
+            "packing": {
+                "table_bytes": table_bytes_read(tables, queries),
+                "table_multiply_adds": table_products(tables, queries),
+            },
             "body": {
                 (&ring_ntt): count(&[queries, 2 * answer_columns * blocks + sum_transforms + switches.transforms]),
                 "digits": count(&[queries, switches.digits]),

@@ -29,18 +29,29 @@ fn reading() -> (usize, usize) {
 /// See [`super::scalar::part`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 pub(super) fn part(part: Part, primes: usize, sums: &mut [i64]) {
-    match (reading(), primes) {
-        ((1, ahead), 1) => columns::<DIGITS, 1>(part, ahead, sums),
-        ((1, ahead), _) => columns::<{ 2 * DIGITS }, 1>(part, ahead, sums),
-        ((_, ahead), 1) => columns::<DIGITS, 4>(part, ahead, sums),
-        ((_, ahead), _) => columns::<{ 2 * DIGITS }, 4>(part, ahead, sums),
+    let (places, ahead) = reading();
+    let (places, ahead) = part.share.map_or((places, Ahead::Lines(ahead)), |share| (4, Ahead::Share(share)));
+    match (places, primes) {
+        (1, 1) => columns::<DIGITS, 1>(part, ahead, sums),
+        (1, _) => columns::<{ 2 * DIGITS }, 1>(part, ahead, sums),
+        (_, 1) => columns::<DIGITS, 4>(part, ahead, sums),
+        _ => columns::<{ 2 * DIGITS }, 4>(part, ahead, sums),
     }
+}
+
+/// What is asked for before it is used.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ahead<'a> {
+    /// The lines so many after those that are multiplied; none for 0.
+    Lines(usize),
+    /// A share of what comes next: several queries multiply columns that are in the cache, and ask for the next ones together.
+    Share(&'a [i16]),
 }
 
 /// All columns times `V` digit vectors, `C` columns side by side.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
-pub(super) fn columns<const V: usize, const C: usize>(part: Part, ahead: usize, sums: &mut [i64]) {
+pub(super) fn columns<const V: usize, const C: usize>(part: Part, ahead: Ahead, sums: &mut [i64]) {
     let primes = V / DIGITS;
     let columns = part.data.len() / part.height;
     let tiled = columns - columns % C;
@@ -49,28 +60,38 @@ pub(super) fn columns<const V: usize, const C: usize>(part: Part, ahead: usize, 
         multiply::<V, C>(part, tile * C, ahead, sums);
     }
     for (col, sums) in rest.chunks_exact_mut(primes).enumerate() {
-        multiply::<V, 1>(part, tiled + col, 0, sums);
+        multiply::<V, 1>(part, tiled + col, Ahead::Lines(0), sums);
     }
 }
 
-/// `C` columns from `first_col` on times `V` digit vectors. Asks for the line that is `ahead` lines ahead.
+/// `C` columns from `first_col` on times `V` digit vectors.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
-fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, ahead: usize, sums: &mut [i64]) {
+fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, ahead: Ahead, sums: &mut [i64]) {
     let mut acc = [[_mm512_setzero_si512(); V]; C];
     let start = part.data[first_col * part.height + part.first_row..].as_ptr();
     let lines = part.digits.len() / V;
-    let columns = C * (ahead / lines);
     for (line, digits) in part.digits.chunks_exact(V).enumerate() {
-        // Where these columns end, the next ones follow.
-        let next = line + ahead % lines;
-        let (columns, next) = if next < lines { (columns, next) } else { (columns + C, next - lines) };
-        let next = columns * part.height + next * LINE;
+        match ahead {
+            Ahead::Lines(0) => {}
+            Ahead::Lines(ahead) => {
+                // Where these columns end, the next ones follow.
+                let (columns, next) = (C * (ahead / lines), line + ahead % lines);
+                let (columns, next) = if next < lines { (columns, next) } else { (columns + C, next - lines) };
+                for c in 0..C {
+                    // Prefetches cannot fault.
+                    _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add((c + columns) * part.height + next * LINE).cast());
+                }
+            }
+            Ahead::Share(share) => {
+                let each = share.len().div_ceil(LINE * lines);
+                for i in 0..each {
+                    _mm_prefetch::<_MM_HINT_T0>(share.as_ptr().wrapping_add((line * each + i) * LINE).cast());
+                }
+            }
+        }
         let mut entries = [_mm512_setzero_si512(); C];
         for (c, entries) in entries.iter_mut().enumerate() {
-            if ahead > 0 {
-                _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(c * part.height + next).cast());
-            }
             // SAFETY: there are C columns of `height` entries, and in each as many lines from `first_row` on as digits.
             *entries = unsafe { _mm512_loadu_si512(start.add(c * part.height + line * LINE).cast()) };
         }

@@ -30,6 +30,8 @@ pub(super) struct Part<'a> {
     pub(super) first_row: usize,
     /// For each line of the part, three digit vectors for each prime.
     pub(super) digits: &'a [Lanes],
+    /// With several queries, what to ask memory for meanwhile: this query's share of the next columns.
+    pub(super) share: Option<&'a [i16]>,
 }
 
 /// Products of a matrix with one or more vectors, all modulo the same primes, in one pass over the matrix: for each vector, for
@@ -104,12 +106,16 @@ fn multiply(
                 }
             }
             let rows = PART_ROWS.min(height - first_row);
-            for (tile, data) in data.chunks(height * COLUMNS_PER_TILE).enumerate() {
-                for (query, sums) in queries.iter().zip(sums.chunks_exact_mut(cols * primes.len())) {
+            let mut tiles = data.chunks(height * COLUMNS_PER_TILE).enumerate().peekable();
+            while let Some((tile, data)) = tiles.next() {
+                let next = tiles.peek().map_or(&[][..], |(_, next)| next);
+                for (k, query) in queries.iter().enumerate() {
                     let digits = query.lines(block * matrix.degree() + first_row, rows);
-                    let sums = &mut sums[tile * COLUMNS_PER_TILE * primes.len()..];
+                    let sums = &mut sums[(k * cols + tile * COLUMNS_PER_TILE) * primes.len()..];
                     let sums = &mut sums[..data.len() / height * primes.len()];
-                    multiply_part(kernel, Part { data, height, first_row, digits }, primes.len(), sums);
+                    let share = (queries.len() > 1)
+                        .then(|| &next[k * next.len() / queries.len()..(k + 1) * next.len() / queries.len()]);
+                    multiply_part(kernel, Part { data, height, first_row, digits, share }, primes.len(), sums);
                 }
             }
         }

@@ -179,7 +179,7 @@ fn ring_products_are_those_of_the_coefficients() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn columns_side_by_side_and_lines_ahead_change_no_sum() {
-    use super::{avx512, product::Part, scalar};
+    use super::{avx512, avx512::Ahead, product::Part, scalar};
     use crate::kernel::Lanes;
     if Kernel::Avx512.check().is_err() {
         return;
@@ -192,10 +192,11 @@ fn columns_side_by_side_and_lines_ahead_change_no_sum() {
     };
     for primes in [1, 2] {
         let digits = lanes(lines * 3 * primes, &mut rng);
-        let part = || Part { data: &data, height, first_row: 2 * LINE, digits: &digits };
+        let part = || Part { data: &data, height, first_row: 2 * LINE, digits: &digits, share: None };
         let mut expected = vec![7; columns * primes];
         scalar::part(part(), primes, &mut expected);
-        for ahead in [0, 3, lines, 3 * lines + 1] {
+        let lines_ahead = [0, 3, lines, 3 * lines + 1].map(Ahead::Lines);
+        for ahead in lines_ahead.into_iter().chain([0, 40, 9 * LINE].map(|share| Ahead::Share(&data[..share]))) {
             let mut sums = [vec![7; columns * primes], vec![7; columns * primes]];
             let [one, four] = &mut sums;
             // SAFETY: the processor has the features.
@@ -205,7 +206,7 @@ fn columns_side_by_side_and_lines_ahead_change_no_sum() {
                     _ => (avx512::columns::<6, 1>(part(), ahead, one), avx512::columns::<6, 4>(part(), ahead, four)),
                 };
             }
-            assert!(sums.iter().all(|sums| *sums == expected), "{primes} primes, {ahead} lines ahead");
+            assert!(sums.iter().all(|sums| *sums == expected), "{primes} primes, {ahead:?}");
         }
     }
 }

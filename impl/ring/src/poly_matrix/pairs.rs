@@ -2,6 +2,7 @@
 
 use super::{LINE, Line, PolyMatrixError};
 use crate::poly::{Ntt, Poly, Ring};
+use crate::words::Buffer;
 use std::sync::Arc;
 
 /// A vector of pairs of polynomials in the NTT domain, such as ring ciphertexts (mask and body). Lines lie limb after limb, 16 slots
@@ -9,28 +10,33 @@ use std::sync::Arc;
 pub struct PolyPairs {
     ring: Arc<Ring<u32>>,
     len: usize,
-    lines: Vec<[Line; 2]>,
+    /// On huge pages: a vector of eight megabytes, made anew in each answer, took as long to be given its small pages as to be filled.
+    words: Buffer<u32>,
 }
 
 impl PolyPairs {
     /// Those pairs.
     ///
     /// # Errors
-    /// A polynomial of another ring.
+    /// A polynomial of another ring, no memory.
     pub fn new<'a>(
         ring: &Arc<Ring<u32>>,
         pairs: impl IntoIterator<Item = [&'a Poly<u32, Ntt>; 2]>,
     ) -> Result<Self, PolyMatrixError> {
         let pairs: Vec<_> = pairs.into_iter().collect();
-        let mut all = Self::zero(ring, pairs.len());
+        let mut all = Self::zero(ring, pairs.len())?;
         all.set(0, &pairs)?;
         Ok(all)
     }
 
     /// `len` pairs of zeros.
-    pub fn zero(ring: &Arc<Ring<u32>>, len: usize) -> Self {
-        let strips = ring.n() * ring.primes().len() / LINE;
-        Self { ring: Arc::clone(ring), len, lines: vec![[[0; LINE]; 2]; strips * len] }
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn zero(ring: &Arc<Ring<u32>>, len: usize) -> Result<Self, PolyMatrixError> {
+        let bytes = Self::bytes_for(ring.n(), ring.primes().len(), len);
+        let words = usize::try_from(bytes).ok().and_then(|bytes| Buffer::zeroed(bytes / size_of::<u32>()).ok());
+        Ok(Self { ring: Arc::clone(ring), len, words: words.ok_or(PolyMatrixError::Memory(bytes))? })
     }
 
     /// Replaces the pairs from number `first` on.
@@ -47,10 +53,10 @@ impl PolyPairs {
         if self.len == 0 {
             return Ok(());
         }
-        for (strip, lines) in self.lines.chunks_exact_mut(self.len).enumerate() {
-            for (line, pair) in lines[first..].iter_mut().zip(pairs) {
-                for (line, poly) in line.iter_mut().zip(pair) {
-                    line.copy_from_slice(&poly.as_slice()[strip * LINE..][..LINE]);
+        for (strip, words) in self.words.chunks_exact_mut(2 * LINE * self.len).enumerate() {
+            for (words, pair) in words[2 * LINE * first..].chunks_exact_mut(2 * LINE).zip(pairs) {
+                for (words, poly) in words.chunks_exact_mut(LINE).zip(pair) {
+                    words.copy_from_slice(&poly.as_slice()[strip * LINE..][..LINE]);
                 }
             }
         }
@@ -79,6 +85,7 @@ impl PolyPairs {
 
     /// The lines of 16 slots of all pairs.
     pub(super) fn strip(&self, strip: usize) -> &[[Line; 2]] {
-        &self.lines[strip * self.len..][..self.len]
+        let words = 2 * LINE * self.len;
+        bytemuck::cast_slice(&self.words[strip * words..][..words])
     }
 }

@@ -96,7 +96,7 @@ fn what_does_not_fit_is_refused() {
     assert!(empty.is_empty());
     assert_eq!(matrix.multiply(&[&empty], 1).err(), Some(PolyMatrixError::Ring));
     assert!(matrix.multiply(&[], 1).unwrap().is_empty());
-    let mut two = PolyPairs::zero(&ring, 2);
+    let mut two = PolyPairs::zero(&ring, 2).unwrap();
     assert!(two.set(1, &[[&zero, &zero]]).is_ok() && two.set(2, &[]).is_ok());
     assert_eq!(two.set(1, &[[&zero; 2]; 2]), Err(PolyMatrixError::Length { found: 3, rows: 2 }));
     let foreign = other.zero();
@@ -118,7 +118,7 @@ fn products_come_in_parts() {
     matrix.set(&entries, 1).unwrap();
     let polys: Vec<_> = (0..2 * rows).map(|_| ring.uniform(&mut rng)).collect();
     let pairs: Vec<[&Poly<u32, Ntt>; 2]> = polys.chunks_exact(2).map(|pair| [&pair[0], &pair[1]]).collect();
-    let mut vector = PolyPairs::zero(&ring, rows);
+    let mut vector = PolyPairs::zero(&ring, rows).unwrap();
     vector.set(1, &pairs[1..]).unwrap();
     vector.set(0, &pairs[..1]).unwrap();
     let whole = matrix.multiply(&[&PolyPairs::new(&ring, pairs).unwrap()], 1).unwrap().remove(0);

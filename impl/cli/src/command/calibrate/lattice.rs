@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ::lattice::Rlwe;
 use gadget::{Coins, Decomposer, Family};
-use ring::diagonal::LINE;
+use ring::diagonal::{LINE, MAX_BATCH};
 use ring::vector::{TILE, Tiles};
 use ring::{
     Automorphism, BlockDiagonal, Buffer, ColumnMatrix, Kernel, Modulus, NttPlan, PolyMatrix, PolyPairs, ResidueVector,
@@ -94,6 +94,12 @@ pub(super) fn products(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut
         Ok(())
     })?;
     costs.one("table_bytes", call / table.bytes() as f64);
+    let (inputs, mut sums) = (vec![input[0].clone(); MAX_BATCH], vec![0u32; MAX_BATCH * N]);
+    let call = timer.cold(|| -> Result<(), Failed> {
+        table.multiply(vectors, &inputs, &mut sums.chunks_exact_mut(N).collect::<Vec<_>>());
+        Ok(())
+    })?;
+    costs.one("table_multiply_adds", call / (MAX_BATCH * table.bytes() / 4) as f64);
     Ok(())
 }
 
@@ -121,7 +127,10 @@ pub(super) fn keys(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut Uni
     Ok(())
 }
 
-/// A matrix of polynomials modulo one prime streamed through the product with one vector of ciphertexts.
+/// Vectors of ciphertexts that share a pass over a matrix of polynomials: more than memory keeps the processor waiting for.
+const VECTORS: usize = 8;
+
+/// A matrix of polynomials modulo one prime streamed through the product with one vector of ciphertexts, and with several.
 pub(super) fn poly_matrix(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
     let ring = Arc::new(Ring::<u32>::new(N, &[prime(28)?], kernel)?);
     let (rows, columns) = (256, scale.pick(64, 8));
@@ -134,6 +143,9 @@ pub(super) fn poly_matrix(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &
     let vector = PolyPairs::new(&ring, (0..rows).map(|_| [&poly, &poly]))?;
     let call = timer.cold(|| matrix.multiply(&[&vector], 1).map(drop))?;
     costs.one("poly_matrix_bytes", call / matrix.bytes() as f64);
+    let together = vec![&vector; VECTORS];
+    let call = timer.cold(|| matrix.multiply(&together, 1).map(drop))?;
+    costs.one("poly_matrix_multiply_adds", call / (2 * VECTORS * rows * columns * N) as f64);
     Ok(())
 }
 
@@ -169,16 +181,18 @@ pub(super) fn digits(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Re
     let both: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(2).collect();
     let modulus = both.iter().product();
     let input = residues::<u64>(N, modulus);
-    let gadget = Decomposer::<u64>::new(Family::Balanced, modulus, 1 << 19, 0, kernel)?;
-    let length = gadget::Gadget::length(&gadget);
-    let mut out = vec![0i32; length * N];
-    let mut coins = Coins::from_seed(Seed([7; 16]));
-    let call = timer.warm(|| -> Result<(), Failed> {
-        gadget.decompose_fresh(&input, &mut out, &mut coins);
-        black_box(&out);
-        Ok(())
-    })?;
-    costs.one("digits", call / (length * N) as f64);
+    for (name, base) in [("digits", 1 << 19), ("divided_digits", 127)] {
+        let gadget = Decomposer::<u64>::new(Family::Balanced, modulus, base, 0, kernel)?;
+        let length = gadget::Gadget::length(&gadget);
+        let mut out = vec![0i32; length * N];
+        let mut coins = Coins::from_seed(Seed([7; 16]));
+        let call = timer.warm(|| -> Result<(), Failed> {
+            gadget.decompose_fresh(&input, &mut out, &mut coins);
+            black_box(&out);
+            Ok(())
+        })?;
+        costs.one(name, call / (length * N) as f64);
+    }
 
     let ring = Ring::<u32>::new(N, &both, kernel)?;
     let (table, a) = (Automorphism::new(N, 5)?, ring.inverse(ring.expand(&Seed([8; 16]).prg(), 0)));

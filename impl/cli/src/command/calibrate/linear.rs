@@ -18,8 +18,8 @@ const WIDTH: u32 = 10;
 const DIMENSION: usize = 1024;
 /// Columns of the packed matrices of the curve; rows from eight on.
 const COLUMNS: usize = 4096;
-/// Queries answered together where a batch is measured.
-const BATCH: usize = 29;
+/// Queries answered together where a batch is measured: kernels unpack entries for four at a time.
+const BATCH: usize = 8;
 
 fn generator() -> ring::Prg {
     Seed(*b"pirlab calibrate").prg()

@@ -2,7 +2,6 @@
 
 use lattice::pack::Method;
 use ring::ResidueVector;
-use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
 use super::Interpolate;
@@ -13,7 +12,7 @@ use crate::error::Result;
 use crate::hintless::SEED_BYTES;
 use crate::rlwe::{Packed, Rlwe};
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations};
+use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::tables::tables_of_block;
 use crate::workload::Workload;
 
@@ -202,7 +201,8 @@ fn operation_counts(
         "answer": {
             "product": { "multiply_adds_u16": count(&[primes, rows, columns, queries]), "bytes_read": stored },
             "packing": {
-                "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]),
+                "table_bytes": table_bytes_read(tables, queries),
+                "table_multiply_adds": table_products(tables, queries),
                 (&transform): count(&[primes, queries, outputs]),
             },
             "evaluation": {

@@ -253,7 +253,7 @@ impl HintlessServer for Server {
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
         let clock = Arc::clone(&context.clock);
         let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
-        let products = clock.time("answer_product", Group::Online, || {
+        let products = context.time_product("answer_product", || {
             bodies(context.kernel, self.encoded.matrix(), &vectors, context.threads)
         })?;
         let layout = *self.encoded.layout();

@@ -1,7 +1,6 @@
 //! InsPIRe^(2)'s layout, bytes, memory, operations and RLWE instance.
 
 use lattice::pack::Method;
-use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
 use super::Params;
@@ -11,7 +10,7 @@ use crate::error::Result;
 use crate::hintless::SEED_BYTES;
 use crate::rlwe::Selector;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations};
+use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::tables::tables_of_block;
 use crate::workload::Workload;
 
@@ -162,7 +161,10 @@ fn operation_counts(
         "multiply_adds_u16": count(&[2, queries, layout.rows as u64, columns]),
         "bytes_read": layout.first_stored_bytes(),
     });
-    let first_packing = json!({ "table_bytes": count(&[first_tables, queries.div_ceil(MAX_BATCH as u64)]) });
+    let first_packing = json!({
+        "table_bytes": table_bytes_read(first_tables, queries),
+        "table_multiply_adds": table_products(first_tables, queries),
+    });
     // Of each table the body goes back to coefficients after its table was read, and the gamma_0 that it holds to q1; with small
     // gammas these are many, so that they are no part of what overlaps. Timed with the packing.
     let first_bodies = json!({
@@ -204,7 +206,8 @@ fn operation_counts(
                 "bytes_read": layout.second_stored_bytes(),
             },
             "mask_packing": {
-                "table_bytes": count(&[second_tables, queries.div_ceil(MAX_BATCH as u64)]),
+                "table_bytes": table_bytes_read(second_tables, queries),
+                "table_multiply_adds": table_products(second_tables, queries),
                 (&transform): count(&[queries, 2 * copies * mask_outputs]),
             },
             "body_packing": {

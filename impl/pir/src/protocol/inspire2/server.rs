@@ -220,9 +220,8 @@ impl HintlessServer for Server {
         let (params, layout, public) = (&self.params, &self.layout, &self.public);
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
-        let products = clock.time("answer_first_product", Group::Online, || {
-            bodies(kernel, self.first.matrix(), &queries.first, threads)
-        })?;
+        let products = context
+            .time_product("answer_first_product", || bodies(kernel, self.first.matrix(), &queries.first, threads))?;
         let packed = clock.time("answer_first_packing", Group::Online, || {
             self.first.packed_bodies(params, layout, public, &queries.keys, &products, context)
         })?;

@@ -2,12 +2,13 @@
 
 use lattice::convert::{Extraction, extraction_automorphisms};
 use lattice::wire::{SEED_BYTES, residue_bits};
+use ring::PolyPairs;
 use serde_json::json;
 
 use super::engine::{coefficients, positions};
 use super::keys::ServerKeys;
 use super::params::{Bases, Lengths, Params};
-use super::query::query_bytes;
+use super::query::{LEAVES_AT_A_TIME, query_bytes};
 use super::server::BATCH;
 use crate::buckets::Buckets;
 use crate::description::{Direction, LweInstance, MemoryMap, QUERIES_OF_A_KEY, TableBytes};
@@ -130,9 +131,10 @@ fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
         (layout.matrix_columns() as u64, 0)
     };
     let selectors = u64::from(layout.column_bits + layout.position_bits) * 4 * params.lengths.selector * poly;
-    // Leaves: the tree's, those in the NTT domain and the vector made of them; then the vectors, the columns as products and as
-    // ciphertexts, and what is folded and waits a level each.
-    let leaves = rows * (2 * poly + 4 * matrix_poly);
+    // Leaves: those of the tree that wait and the few that are written into the vector; then the vectors, the columns as products and
+    // as ciphertexts, and what is folded and waits a level each.
+    let levels = u64::from(params.rlwe.degree.ilog2());
+    let leaves = 2 * (levels + LEAVES_AT_A_TIME as u64) * (poly + matrix_poly);
     let vectors = group * rows * 2 * matrix_poly;
     let waiting = layout.parts as u64 + u64::from(layout.column_bits);
     let products = group * 2 * (columns * (matrix_poly + poly) + waiting * poly);
@@ -158,6 +160,8 @@ fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
 struct Work {
     transforms: u64,
     digits: u64,
+    /// In bases that are no powers of two.
+    divided_digits: u64,
     multiply_adds: u64,
     moved: u64,
 }
@@ -168,21 +172,39 @@ impl Work {
         Self { transforms, ..Self::default() }
     }
 
-    /// Products of `parts` polynomials of n coefficients with keys of `length` digits, modulo so many primes, and back.
-    fn product(parts: u64, length: u64, n: u64, primes: u64) -> Self {
-        let digits = parts * length;
-        Self { transforms: (digits + 2) * primes, digits: digits * n, multiply_adds: 2 * digits * n * primes, moved: 0 }
+    /// Products of `parts` polynomials of n coefficients with keys of `length` digits in a base, modulo so many primes, and back.
+    fn product(parts: u64, (base, length): (u64, u64), n: u64, primes: u64) -> Self {
+        let rows = parts * length;
+        let [digits, divided_digits] = if base.is_power_of_two() { [rows * n, 0] } else { [0, rows * n] };
+        let transforms = (rows + 2) * primes;
+        Self { transforms, digits, divided_digits, multiply_adds: 2 * rows * n * primes, moved: 0 }
     }
 
-    /// Automorphisms with keys of `length` digits.
-    fn automorphism(length: u64, n: u64, primes: u64) -> Self {
-        Self { moved: 2 * n * primes, ..Self::product(1, length, n, primes) }
+    /// Automorphisms with keys of such digits.
+    fn automorphism(gadget: (u64, u64), n: u64, primes: u64) -> Self {
+        Self { moved: 2 * n * primes, ..Self::product(1, gadget, n, primes) }
+    }
+
+    /// Steps of an oblivious expansion: an automorphism, the sum with the ciphertext, the difference, turned.
+    fn expansion(gadget: (u64, u64), n: u64, primes: u64) -> Self {
+        Self { moved: 4 * n * primes, ..Self::automorphism(gadget, n, primes) }
+    }
+
+    /// CMUXes with selectors of such digits: a product, a difference before and a sum after it.
+    fn cmux(gadget: (u64, u64), n: u64, primes: u64) -> Self {
+        Self { moved: 4 * n * primes, ..Self::product(2, gadget, n, primes) }
+    }
+
+    /// Slots written in another place.
+    fn moved(moved: u64) -> Self {
+        Self { moved, ..Self::default() }
     }
 
     fn times(self, factor: u64) -> Self {
         Self {
             transforms: count(&[self.transforms, factor]),
             digits: count(&[self.digits, factor]),
+            divided_digits: count(&[self.divided_digits, factor]),
             multiply_adds: count(&[self.multiply_adds, factor]),
             moved: count(&[self.moved, factor]),
         }
@@ -192,6 +214,7 @@ impl Work {
         Self {
             transforms: self.transforms.saturating_add(other.transforms),
             digits: self.digits.saturating_add(other.digits),
+            divided_digits: self.divided_digits.saturating_add(other.divided_digits),
             multiply_adds: self.multiply_adds.saturating_add(other.multiply_adds),
             moved: self.moved.saturating_add(other.moved),
         }
@@ -201,6 +224,7 @@ impl Work {
         json!({
             (ntt(n)): self.transforms,
             "digits": self.digits,
+            "divided_digits": self.divided_digits,
             "residue_multiply_adds": self.multiply_adds,
             "automorphism_slots": self.moved,
         })
@@ -219,15 +243,24 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
     let (parts, slots) = (layout.parts as u64, layout.slots as u64);
     // A CMUX for every stored pair: missing columns make fewer.
     let cmuxes: u64 = (0..layout.column_bits).map(|bit| (layout.columns as u64).min(1 << bit)).sum();
-    let cmux = Work::product(2, selector, n, primes);
-    let leaves = Work::automorphism(leaf_expansion, n, primes).times(switches(leaf_count));
-    let selectors = Work::automorphism(selector_expansion, n, primes).times(switches(row_count));
-    let converted = Work::product(2, conversion, n, primes).plus(Work::transforms(4 * primes)).times(row_count as u64);
+    let bases = &params.bases;
+    let expansion = (bases.selector_expansion, selector_expansion);
+    let cmux = Work::cmux((bases.selector, selector), n, primes);
+    let leaves = Work::expansion((bases.leaf_expansion, leaf_expansion), n, primes).times(switches(leaf_count));
+    let selectors = Work::expansion(expansion, n, primes).times(switches(row_count));
+    let converted = Work::product(2, (bases.conversion, conversion), n, primes)
+        .plus(Work::transforms(4 * primes))
+        .times(row_count as u64);
     let levels = u64::from(layout.dimensions.slots().ilog2());
-    let projected = Work::automorphism(selector_expansion, n, primes).times(levels * slots);
+    let projected = Work::automorphism(expansion, n, primes).times(levels * slots);
     let elements = count(&[queries, slots]).div_ceil(params.slots_per_body() as u64);
     let width = elements.min(params.vector_length as u64);
-    let vectors = Work::product(1, vector, n, primes).times(width).plus(Work::product(1, response, n, 1));
+    let vectors = Work::product(1, (bases.vector, vector), n, primes).times(width).plus(Work::product(
+        1,
+        (params.response.base, response),
+        n,
+        1,
+    ));
     // Rows of keys as they lie in memory, which each step that uses them first waits for: mask and body, modulo every prime.
     let row = 2 * params.rlwe.poly_bytes();
     let key_levels = u64::from(degree.ilog2());
@@ -243,6 +276,10 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
         counts
     };
     let touched = count(&[workload.updates, u64::from(params.batch.copies), parts]);
+    // The matrix once for each group of queries, and their vectors.
+    let vector_bytes = PolyPairs::bytes_for(degree, params.matrix_primes, layout.rows);
+    let groups = load.rounds().div_ceil(BATCH as u64);
+    let read = count(&[groups, load.stored_bytes(params)]).saturating_add(count(&[queries, vector_bytes]));
     let cells = count(&[rows, columns]);
     operations(json!({
         "encode": {
@@ -256,7 +293,7 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
                 "words_read": count(&[queries, (leaf_count + row_count) as u64 * primes]),
             },
             "leaves": with(
-                leaves.plus(Work::transforms(2 * rows * kept)).times(queries),
+                leaves.plus(Work::transforms(2 * rows * kept)).plus(Work::moved(2 * rows * kept * n)).times(queries),
                 json!({ "key_bytes": count(&[queries, leaf_key_bytes]) }),
             ),
             "selectors": with(
@@ -264,8 +301,8 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
                 json!({ "key_bytes": count(&[queries, selector_key_bytes]) }),
             ),
             "first_dimension": {
-                "poly_matrix_bytes": count(&[load.rounds().div_ceil(BATCH as u64), load.stored_bytes(params)]),
-                "residue_multiply_adds": count(&[2, queries, kept, cells, n]),
+                "poly_matrix_bytes": read,
+                "poly_matrix_multiply_adds": count(&[2, queries, kept, cells, n]),
                 (&transform): count(&[queries, 2 * columns * kept]),
             },
             "folding": cmux.times(cmuxes).times(parts).times(queries).describe(n),

@@ -63,12 +63,18 @@ pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &m
         engine.ring.from_u64(&message)
     };
 
-    let leaves = query.leaves(engine, layout, keys, &mut workspace)?;
-    for (row, leaf) in leaves.iter().enumerate().take(OPENED) {
-        let message = if row == place.row { meter.modulus / engine.params.plain_modulus() } else { 0 };
-        let errors = meter.known(&key.phase_coefficient(leaf), &constant(message))?;
-        meter.log(context, "leaf", errors);
-    }
+    let mut row = 0;
+    let leaves = query.leaves(engine, layout, keys, &mut workspace)?.map(|part| {
+        let part = part?;
+        for leaf in part.iter().take(OPENED.saturating_sub(row)) {
+            let message = if row == place.row { meter.modulus / engine.params.plain_modulus() } else { 0 };
+            let errors = meter.known(&key.phase_coefficient(leaf), &constant(message))?;
+            meter.log(context, "leaf", errors);
+            row += 1;
+        }
+        Ok(part)
+    });
+    let vectors = [selection.leaves(leaves)?];
     let selectors = query.selectors(engine, layout, keys, &mut workspace)?;
     for (selector, bit) in selectors.iter().zip(selected_bits(layout, place)).take(OPENED) {
         let messages: Vec<_> = engine
@@ -93,7 +99,6 @@ pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &m
         rows("selector_mask", &selector.mask, true)?;
     }
 
-    let vectors = [selection.leaves(&leaves)?];
     let bucket = asked.query % server.store.buckets.count();
     let mut columns = Vec::new();
     server.store.matrices[bucket].multiply(&selection, &vectors, context, |_, multiply| {

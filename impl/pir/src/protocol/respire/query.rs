@@ -15,6 +15,9 @@ use crate::rlwe::internal;
 /// Bytes of the seed of a query's masks.
 pub const SEED_BYTES: usize = lattice::wire::SEED_BYTES;
 
+/// Leaves that are in memory at once while the vector is made of them: a run of as many lines of it is written at a time.
+pub const LEAVES_AT_A_TIME: usize = 16;
+
 /// Bytes of one query.
 pub fn query_bytes(layout: &Layout, primes: &[u64], digits: usize) -> usize {
     let bits: usize = primes.iter().map(|&prime| residue_bits(prime) as usize).sum();
@@ -92,20 +95,26 @@ impl Query {
         Ok(Self { ciphertexts })
     }
 
-    /// One leaf for each row.
+    /// One leaf for each row, in their order, some at a time.
     ///
     /// # Errors
     /// Keys of another set.
-    pub fn leaves(
+    pub fn leaves<'a>(
         &self,
-        engine: &Engine,
+        engine: &'a Engine,
         layout: &Layout,
-        keys: &ServerKeys,
-        workspace: &mut Workspace<u32>,
-    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+        keys: &'a ServerKeys,
+        workspace: &'a mut Workspace<u32>,
+    ) -> Result<impl Iterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>> + use<'a>> {
         let at = positions(engine.ring.n(), layout.rows);
         let (gadget, trace) = (&engine.leaf_expansion, &keys.leaf_expansion);
-        gadget.coefficients(&self.ciphertexts[0], &at, Extraction::Tree, trace, workspace).map_err(internal)
+        // The tree's order is that of the positions: reversed bits of 0, 1, ...
+        let tree = gadget.coefficient_tree(&self.ciphertexts[0], &at, trace, workspace).map_err(internal)?;
+        let mut leaves = tree.map(|leaf| Ok(leaf.map_err(internal)?.1));
+        Ok(std::iter::from_fn(move || {
+            let part: Result<Vec<_>> = leaves.by_ref().take(LEAVES_AT_A_TIME).collect();
+            part.map(|part| (!part.is_empty()).then_some(part)).transpose()
+        }))
     }
 
     /// One selector for each bit: the rows of m are expanded, those of -s m converted from them by a product with RGSW(-s).

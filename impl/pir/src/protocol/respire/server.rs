@@ -220,7 +220,7 @@ impl Server {
         let (mut vectors, mut selectors) = (Vec::new(), Vec::new());
         for Asked { keys, query, .. } in group {
             let leaves = steps
-                .time("answer_leaves", || selection.leaves(&query.leaves(engine, layout, keys, &mut workspace)?))?;
+                .time("answer_leaves", || selection.leaves(query.leaves(engine, layout, keys, &mut workspace)?))?;
             vectors.push(leaves);
             let selected = steps.time("answer_selectors", || query.selectors(engine, layout, keys, &mut workspace))?;
             selectors.push(selected);

@@ -1,7 +1,6 @@
 //! SimpleYPIR's layout, bytes, memory, operations and RLWE instance.
 
 use lattice::pack::Method;
-use ring::diagonal::MAX_BATCH;
 use serde_json::json;
 
 use super::Params;
@@ -11,7 +10,7 @@ use crate::error::Result;
 use crate::hintless::SEED_BYTES;
 use crate::rlwe::Packed;
 use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations};
+use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::workload::Workload;
 
 const METHOD: Method = Method::Cdks;
@@ -99,7 +98,10 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         },
         "answer": {
             "product": { "multiply_adds_u16": count(&[2, rows, columns, queries]), "bytes_read": layout.stored_bytes() },
-            "packing": { "table_bytes": count(&[tables, queries.div_ceil(MAX_BATCH as u64)]) },
+            "packing": {
+                "table_bytes": table_bytes_read(tables, queries),
+                "table_multiply_adds": table_products(tables, queries),
+            },
             "switch": {
                 (&transform): count(&[queries, 2 * elements]),
                 "coefficients_switched": count(&[queries, 2 * elements, degree]),
