@@ -22,6 +22,9 @@ use crate::workload::Workload;
 /// Bytes of a seed and a stream index before a key's bodies.
 const ORIGIN_BYTES: u64 = SEED_BYTES as u64 + 8;
 
+/// A vector that is shorter lies on small pages.
+const HUGE_PAGE_BYTES: u64 = 2 << 20;
+
 /// What is asked of a set.
 struct Load<'a> {
     workload: &'a Workload,
@@ -278,6 +281,8 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
     let touched = count(&[workload.updates, u64::from(params.batch.copies), parts]);
     // The matrix once for each group of queries, and their vectors.
     let vector_bytes = PolyPairs::bytes_for(degree, params.matrix_primes, layout.rows);
+    // New in each answer; from a huge page on they cost little.
+    let small_pages = if vector_bytes < HUGE_PAGE_BYTES { vector_bytes } else { 0 };
     let groups = load.rounds().div_ceil(BATCH as u64);
     let read = count(&[groups, load.stored_bytes(params)]).saturating_add(count(&[queries, vector_bytes]));
     let cells = count(&[rows, columns]);
@@ -294,7 +299,10 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
             },
             "leaves": with(
                 leaves.plus(Work::transforms(2 * rows * kept)).plus(Work::moved(2 * rows * kept * n)).times(queries),
-                json!({ "key_bytes": count(&[queries, leaf_key_bytes]) }),
+                json!({
+                    "key_bytes": count(&[queries, leaf_key_bytes]),
+                    "allocated_bytes": count(&[queries, small_pages]),
+                }),
             ),
             "selectors": with(
                 selectors.plus(converted).times(queries),
