@@ -56,6 +56,7 @@ OPERATIONS: dict[str, Operation] = {
     "words_read": Operation("serial", "a word of a message checked and made ready for a product"),
     "words_written": Operation("serial", "a word written into a message and sealed"),
     "allocated_bytes": Operation("serial", "a byte of memory new to the process"),
+    "queries": Operation("serial", "a query of a batch beside the first, with nothing of it in cache", "row_sums"),
     "phases": Operation("serial", "what any phase takes, with nothing of it in cache; counted here, once a phase"),
 }
 

@@ -176,22 +176,29 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
     Ok(())
 }
 
-/// A product so small that only what every phase costs is left of it.
+/// A product so small that only what every phase costs is left of it, and what a further query does.
 pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
-    let (matrix, values) = (matrix(8, 32)?, words(32));
-    let mut builder = FrameBuilder::new(4 * values.len());
-    builder.put_words(0, &values);
-    let query = builder.finish("calibrate", "query");
-    let call = timer.cold(|| {
-        let message = query.clone().check("calibrate", "query", 4 * values.len() as u64)?;
-        let prepared = [Vector32::prepare(&message.native_words(0, values.len()))];
-        let product = ring::matvec::matvec_new(kernel, &matrix, &prepared, 1)?;
-        let mut builder = FrameBuilder::new(4 * product[0].len());
-        builder.put_words(0, &product[0]);
-        black_box(builder.finish("calibrate", "answer"));
-        Ok::<_, Failed>(())
-    })?;
-    costs.one("phases", call);
+    const FURTHER: usize = 7;
+    let matrix = matrix(8, 32)?;
+    let call = |queries: usize| {
+        let values = words(32 * queries);
+        let mut builder = FrameBuilder::new(4 * values.len());
+        builder.put_words(0, &values);
+        let query = builder.finish("calibrate", "query");
+        timer.cold(|| {
+            let message = query.clone().check("calibrate", "query", 4 * values.len() as u64)?;
+            let vector = |k: usize| Vector32::prepare(&message.native_words(4 * 32 * k, 32));
+            let prepared: Vec<_> = (0..queries).map(vector).collect();
+            let products = ring::matvec::matvec_new(kernel, &matrix, &prepared, 1)?;
+            let mut builder = FrameBuilder::new(4 * 8 * queries);
+            products.iter().enumerate().for_each(|(k, product)| builder.put_words(4 * 8 * k, product));
+            black_box(builder.finish("calibrate", "answer"));
+            Ok::<_, Failed>(())
+        })
+    };
+    let (one, several) = (call(1)?, call(1 + FURTHER)?);
+    costs.one("phases", one);
+    costs.one("queries", (several - one).max(0.0) / FURTHER as f64);
     Ok(())
 }
 

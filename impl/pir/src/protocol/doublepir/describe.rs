@@ -95,7 +95,8 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
                 "row_sums": row_sums(second_rows, count(&[seconds, queries])),
             },
             "words_written": down / 4,
-            "allocated_bytes": new_memory(down),
+            "allocated_bytes": new_memory(down) + new_memory(count(&[4, digit_rows, n, queries])),
+            "queries": queries - 1,
         },
         "extract": {
             "multiply_adds_u32": count(&[wide, n + 1, length, n, queries]),

@@ -121,52 +121,51 @@ impl Server {
     /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
     pub(super) fn answer(&self, requests: &[Request], context: &Context) -> Result<Vec<Response>> {
         let layers = &self.layers;
-        let (groups, n) = (layers.groups, layers.dimension);
+        let (groups, n, digit_rows) = (layers.groups, layers.dimension, layers.digit_rows());
         let Queries { first, second } = self.parse(requests)?;
-        let queries = first.len();
         let products = self.database.product(&first, context.kernel, context.threads)?;
         let digits: Vec<i16> = products.iter().flat_map(|product| answer_digits(layers, product)).collect();
-        let digit_rows = layers.digit_rows();
-        let mut h1 = vec![0u32; queries * digit_rows * n];
+        let mut h1 = vec![0u32; first.len() * digit_rows * n];
         dense::digits_accumulate(context.kernel, &digits, groups, &self.second_matrix, n, &mut h1).map_err(internal)?;
-        let a2 = self.digit_products(&second, context)?;
 
-        let mut next = 0;
-        let respond = |request: &Request| {
-            let length = layers.answer_words();
-            let mut builder = FrameBuilder::new(4 * length * request.queries as usize);
-            for k in 0..request.queries as usize {
-                let mut at = 4 * k * length;
-                let mut put = |words: &[u32]| {
-                    builder.put_words(at, words);
-                    at += 4 * words.len();
-                };
-                put(&h1[next * digit_rows * n..(next + 1) * digit_rows * n]);
-                let digits = &digits[next * digit_rows * groups..(next + 1) * digit_rows * groups];
-                let range = next * layers.second_queries..(next + 1) * layers.second_queries;
-                for (a2, query) in a2[range.clone()].iter().zip(&second[range]) {
-                    put(a2);
-                    let h2: Vec<u32> = digits.chunks_exact(groups).map(|row| signed_product(row, query)).collect();
-                    put(&h2);
-                }
-                next += 1;
+        let length = layers.answer_words();
+        let words = |request: &Request| length * request.queries as usize;
+        let mut builders: Vec<_> = requests.iter().map(|request| FrameBuilder::new(4 * words(request))).collect();
+        let answers = builders.iter_mut().zip(requests).flat_map(|(builder, request)| {
+            let words = builder.words_mut(0, words(request));
+            words.chunks_exact_mut(length)
+        });
+        let h1 = h1.chunks_exact(digit_rows * n);
+        let asked = digits.chunks_exact(digit_rows * groups).zip(second.chunks_exact(layers.second_queries));
+        // Products with H1 are written where they are sent from.
+        let mut a2 = Vec::with_capacity(second.len());
+        for ((answer, h1), (digits, queries)) in answers.zip(h1).zip(asked) {
+            let (first, seconds) = answer.split_at_mut(h1.len());
+            first.copy_from_slice(h1);
+            for (words, query) in seconds.chunks_exact_mut(layers.second_rows() + digit_rows).zip(queries) {
+                let (product, h2) = words.split_at_mut(layers.second_rows());
+                h2.iter_mut().zip(digits.chunks_exact(groups)).for_each(|(h2, row)| *h2 = signed_product(row, query));
+                a2.push(product);
             }
+        }
+        self.digit_products(&second, &mut a2, context)?;
+        let respond = |(mut builder, request): (FrameBuilder, &Request)| {
+            builder.words_to_wire(0, words(request));
             let answer = builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "answer");
             Response { messages: vec![("answer", answer)], queries: request.queries }
         };
-        Ok(requests.iter().map(respond).collect())
+        Ok(builders.into_iter().zip(requests).map(respond).collect())
     }
 
     /// H1 q2, centred, for each second query.
-    fn digit_products(&self, queries: &[Cow<[u32]>], context: &Context) -> Result<Vec<Vec<u32>>> {
+    fn digit_products(&self, queries: &[Cow<[u32]>], products: &mut [&mut [u32]], context: &Context) -> Result<()> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
-        let mut products =
-            matvec::matvec_new(context.kernel, &self.digits, &prepared, context.threads).map_err(internal)?;
+        matvec::matvec(context.kernel, &self.digits, &prepared, products, context.threads).map_err(internal)?;
         for (product, query) in products.iter_mut().zip(&prepared) {
             let offset = query.sum().wrapping_mul(self.layers.gadget.bound());
             product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
         }
-        Ok(products)
+        Ok(())
     }
 
     /// Changes records. The message tells clients how the digits of the changed rows changed, or, where that is longer, is

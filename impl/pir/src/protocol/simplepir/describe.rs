@@ -71,6 +71,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             "words_read": columns * queries,
             "words_written": rows * queries,
             "allocated_bytes": new_memory(count(&[4, rows, queries])),
+            "queries": queries - 1,
         },
         "extract": { "multiply_adds_u32": count(&[wide, n, queries]), "words_read": rows * queries },
         "update_server": { "multiply_adds_u32": count(&[workload.updates, wide, n]) },
