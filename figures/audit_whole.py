@@ -80,10 +80,10 @@ def lines(
     sizes = claimed_bytes(joined, predictions, described, expected)
     found = []
     groups: dict[str, list[dict[str, Any]]] = {}
-    for row in audit.sets:
-        if row["set"] and row["kind"] == "published":
-            groups.setdefault(row["set"], []).append(row)
     sources = {d["parameters"]["name"]: d["parameters"].get("source") for d in described.values()}
+    for row in audit.sets:
+        if row["set"] and (row["kind"] == "published" or _stands_for_a_column(row, sources, sizes)):
+            groups.setdefault(row["set"], []).append(row)
     for name, instances in groups.items():
         source = sources.get(name) or {}
         line = Line(source.get("paper", ""), source.get("location", ""), name, instances)
@@ -101,6 +101,14 @@ def lines(
     for line in found:
         line.faults = _faults(line, audit.target)
     return sorted(found, key=lambda line: (line.paper.lower(), line.set))
+
+
+def _stands_for_a_column(row: Mapping[str, Any], sources: Mapping[str, Any], sizes: Sizes) -> bool:
+    """Whether a set of ours runs a printed column with one change, such as another plaintext modulus, and no published
+    set has that column."""
+    name, place = row["set"], (sources.get(row["set"]) or {}).get("location", "")
+    ours = row["kind"] == "repaired" and name.split("/")[0] in inspire_paper.FAMILY
+    return bool(ours and place.startswith("Table") and name in sizes)
 
 
 def _failure(line: Line, foretold: list[dict[str, Any]], measured: list[dict[str, Any]]) -> None:
@@ -137,11 +145,13 @@ def claimed_bytes(
             total = column.values.get("total_comm") or _sum(column.values, MESSAGES)
             hits = [ours for ours in inspire_paper.matches(column, family) if ours.size("total_comm")]
             off = [abs(log2((ours.size("total_comm") or inf) / total)) if total else 0.0 for ours in hits]
-            for ours, distance in zip(hits, off):
-                # A column is of one layout; where several sets have its database, it is that of the closest.
-                if distance == min(off):
-                    sent = (ours.values, ours.described)
-                    add(ours.row["set"], f"{column.database}, Table {table}", total, sent)
+            # A column is of one layout; where several sets have its database, it is that of the closest, and of ours,
+            # which may differ in what bytes do not tell, that with the plainest name.
+            closest = [ours for ours, distance in zip(hits, off) if distance == min(off)]
+            published = [ours for ours in closest if ours.row["source_kind"] == "published"]
+            for ours in published or sorted(closest, key=lambda ours: len(ours.row["set"]))[:1]:
+                sent = (ours.values, ours.described)
+                add(ours.row["set"], f"{column.database}, Table {table}", total, sent)
     printed = printed_lines(expected)
     for row in [*dicts(joined), *({"status": "foretold"} | row for row in dicts(predictions))]:
         key = (row["records"], row["record_bits"], PAPER_NAMES.get(row["protocol"], ""))
@@ -172,7 +182,12 @@ def nearest(
     for candidate, rows in foretold.items():
         for row in rows:
             source = ((row.get("prediction") or {}).get("parameters") or {}).get("source") or {}
-            if row["protocol"] != protocol or source.get("kind") not in REPAIRED or not _reaches(row):
+            if (
+                row["protocol"] != protocol
+                or source.get("kind") not in REPAIRED
+                or not _reaches(row)
+                or candidate == name
+            ):
                 continue
             size, place = _bytes(row, described), (row["records"], row["record_bits"])
             if not size:
@@ -242,10 +257,11 @@ def table(
         f"ciphertext that is seen, failure below 2^{DEFAULT_FAILURE_TARGET} for any database at all shapes shown, "
         f"no wrong record, and the printed bytes within {SAME_BYTES:.0%}.",
         "Claimed is the level that the paper names. Instances in brackets are readings of what a paper leaves open; "
-        "the least is over the others. 'As printed' are sets that the paper's protocol cannot run with; those of the "
-        "same name in params/ run as far as this implementation takes them. Bytes: a query's messages in both "
-        "directions; ᵈ foretold by the program, not sent. The nearest repaired set serves the same protocol, "
-        "where there is one at the same database, reaches both targets, and differs least in bytes.",
+        "the least is over the others. Columns of InsPIRe's tables run modulo 65537 instead of 65535, which holds any "
+        "data: those are sets of ours that stand for them. 'As printed' are sets that the paper's protocol cannot run "
+        "with; those of the same name in params/ run as far as this implementation takes them. Bytes: a query's "
+        "messages in both directions; ᵈ foretold by the program, not sent. The nearest repaired set serves the same "
+        "protocol, where there is one at the same database, reaches both targets, and differs least in bytes.",
     ]
     footnotes = [
         (mark, text)

@@ -121,3 +121,21 @@ def test_readings_are_shown_and_do_not_decide(inputs):
 def test_an_unknown_instance_makes_the_set_unknown(inputs):
     [line] = audit_whole.lines(audit(instance("ring", 130.0), instance("key", None)), *inputs)
     assert line.bits is None and line.faults[0] == "security unknown"
+
+
+def test_a_set_of_ours_that_stands_for_a_printed_column_is_audited(inputs):
+    """InsPIRe's columns run modulo 65537: N/t = 32768 at 1 GB is a line, what is derived from it is none."""
+    joined, predictions, told, expected = inputs
+    shape, layout = (1 << 24, 512), {"rows": 1 << 15, "degree": 8, "answer_ciphertexts": 1}
+    rows = []
+    for name, place in (("inspire/column", "Tables 8 and 9"), ("inspire/secure", "derived from column")):
+        one = described(name, 404 << 10, "repaired") | {"layout": layout}
+        one["parameters"]["source"]["location"] = place
+        told[(name, *shape)] = one
+        rows.append(
+            foretold(name, 131.5, -12.0, "repaired", shape) | {"protocol": "inspire", "queries": 1, "threads": 1}
+        )
+    sets = audit(*(instance("query", 131.5, "repaired", set=row["set"]) for row in rows))
+    found = audit_whole.lines(sets, joined, pd.DataFrame([*predictions.to_dict("records"), *rows]), told, expected)
+    assert [line.set for line in found] == ["inspire/column"]
+    assert (found[0].location, found[0].faults) == ("Tables 8 and 9", ["fails with up to 2^-12.0"])
