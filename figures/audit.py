@@ -29,12 +29,24 @@ class Audit:
     through: list[dict[str, Any]]
 
     def drawn(self) -> list[dict[str, Any]]:
-        """The sets that figures show: those with a label and a figure."""
-        return [row for row in self.sets if row["label"] and row["bits"] is not None]
+        """The sets that figures show: those with a label and a figure, and without one, each once, what searches
+        found in the ring degrees of the tables."""
+        known = [row for row in self.sets if row["bits"] is not None]
+        shown = {_place(row): row for row in known if row["label"]}
+        for row in known:
+            if row["kind"] == "searched" and row["dimension"] in self.degrees():
+                shown.setdefault(_place(row), row)
+        named = [row for row in known if row["label"]]
+        return named + [row for row in shown.values() if not row["label"]]
 
     def degrees(self) -> list[int]:
         """The ring degrees, in order."""
         return sorted({int(cell["dimension"]) for cell in self.limits})
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    """Where a set stands in the figures."""
+    return row["dimension"], row["log2_modulus"], secret_text(row["secret"]), row["error_stddev"]
 
 
 def load_audit(path: Path | None) -> Audit:

@@ -37,13 +37,14 @@ CURVES: tuple[tuple[str, float, str, style.Line], ...] = (
     ("fixed weight 256+256", 6.4, "#CC79A7", (0, (4, 1.2))),
     ("Gaussian", 6.4, "#8C6D00", (0, (4, 1.2))),
 )
-MARKERS = {"printed": "o", "code": "s", "reading": "D", "assumed": "v", "repaired": "P"}
+MARKERS = {"printed": "o", "code": "s", "reading": "D", "assumed": "v", "repaired": "P", "searched": "X"}
 MEANINGS = {
     "printed": "printed in a paper",
     "code": "from its code",
     "reading": "one of several readings",
     "assumed": "partly assumed",
     "repaired": "ours",
+    "searched": "found by a search",
 }
 FLOOR_LINE: style.Line = (0, (1.2, 1.8))
 REACHED, MISSED, THROUGH = style.INK, "#D55E00", "#9DBAD3"
@@ -166,7 +167,7 @@ def _look(curve: dict[str, Any]) -> tuple[str, style.Line] | None:
 
 def _label(axes: Axes, panel: Panel, target: float) -> None:
     """Labels of the panel's points, clear of each other."""
-    named = [labels.Label(_subscript(p["label"]), p["log2_modulus"], p["bits"]) for p in panel.points]
+    named = [labels.Label(_subscript(p["label"]), p["log2_modulus"], p["bits"]) for p in panel.points if p["label"]]
     labels.place(axes, named, _samples(axes, panel, target), TEXT, MARKER + 1.5)
     labels.draw(axes, named, TEXT, style.INK, style.GREY)
 
@@ -244,8 +245,8 @@ def caption(audit: Audit) -> str:
         f"Points: {len(drawn)} parameter sets, each with its own secret and error, so that it may lie off every curve; "
         f"hollow: below {audit.target:g} bits ({below} of them). The last panel holds dimensions that are no power of "
         "two, each set on the curve of its own family. Left out: alternative readings that show nothing new, sets "
-        "whose modulus is assumed, and ours that repeat a point, that a search found or that are toys; the table "
-        "`security-sets` has them all. "
+        "whose modulus is assumed, and ours that repeat a point or are toys; sets that a search found stand without a "
+        "name, in ring degrees that are powers of two. The table `security-sets` has them all. "
         f"{SOURCES_NOTE}"
     )
     return f"**Security against the modulus.** {rst_escape(text)}\n"
