@@ -93,7 +93,7 @@ class Seconds:
         """Residues modulo `moduli` primes, each with both parts of a leaf; columns are transformed back."""
         residues = np.multiply(columns, rows) * self.n * np.asarray(moduli, dtype=float)
         counts = {f"ntt_{self.n}_28": 2 * np.multiply(columns, np.asarray(moduli, dtype=float))}
-        return self.of(counts | {"residue_multiply_adds": 2 * residues, "poly_matrix_bytes": RESIDUE * residues})
+        return self.of(counts | {"poly_matrix_multiply_adds": 2 * residues, "poly_matrix_bytes": RESIDUE * residues})
 
 
 def rotation_key_bytes(ring: Seconds, dimension: Numbers, digits: Numbers, joint: Numbers) -> Numbers:

@@ -95,7 +95,7 @@ impl<F: Selecting> Described<'_, F> {
             answer.insert("selector".into(), selector.into());
             let first = json!({
                 (&transform): count(&[queries, columns, 2 * matrix_primes]),
-                "residue_multiply_adds": count(&[queries, 2, layout.rows as u64, columns, n, matrix_primes]),
+                "poly_matrix_multiply_adds": count(&[queries, 2, layout.rows as u64, columns, n, matrix_primes]),
                 "poly_matrix_bytes": self.stored_bytes(),
             });
             answer.insert("first_dimension".into(), first);
