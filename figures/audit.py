@@ -32,12 +32,10 @@ class Audit:
         """The sets that figures show: those with a label and a figure, and without one, each once, what searches
         found in the ring degrees of the tables."""
         known = [row for row in self.sets if row["bits"] is not None]
-        shown = {_place(row): row for row in known if row["label"]}
-        for row in known:
-            if row["kind"] == "searched" and row["dimension"] in self.degrees():
-                shown.setdefault(_place(row), row)
         named = [row for row in known if row["label"]]
-        return named + [row for row in shown.values() if not row["label"]]
+        taken = {_place(row) for row in named}
+        found = [row for row in known if row["kind"] == "searched" and row["dimension"] in self.degrees()]
+        return named + list({_place(row): row for row in reversed(found) if _place(row) not in taken}.values())
 
     def degrees(self) -> list[int]:
         """The ring degrees, in order."""
