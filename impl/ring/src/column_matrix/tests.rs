@@ -197,14 +197,19 @@ fn columns_side_by_side_and_lines_ahead_change_no_sum() {
         scalar::part(part(), primes, &mut expected);
         let lines_ahead = [0, 3, lines, 3 * lines + 1].map(Ahead::Lines);
         for ahead in lines_ahead.into_iter().chain([0, 40, 9 * LINE].map(|share| Ahead::Share(&data[..share]))) {
-            let mut sums = [vec![7; columns * primes], vec![7; columns * primes]];
-            let [one, four] = &mut sums;
+            let mut sums = [vec![7; columns * primes], vec![7; columns * primes], vec![7; columns * primes]];
+            let [one, two, four] = &mut sums;
             // SAFETY: the processor has the features.
             unsafe {
-                match primes {
-                    1 => (avx512::columns::<3, 1>(part(), ahead, one), avx512::columns::<3, 4>(part(), ahead, four)),
-                    _ => (avx512::columns::<6, 1>(part(), ahead, one), avx512::columns::<6, 4>(part(), ahead, four)),
-                };
+                if primes == 1 {
+                    avx512::columns::<3, 1, false>(part(), ahead, one);
+                    avx512::columns::<3, 2, true>(part(), ahead, two);
+                    avx512::columns::<3, 4, true>(part(), ahead, four);
+                } else {
+                    avx512::columns::<6, 1, true>(part(), ahead, one);
+                    avx512::columns::<6, 2, true>(part(), ahead, two);
+                    avx512::columns::<6, 4, false>(part(), ahead, four);
+                }
             }
             assert!(sums.iter().all(|sums| *sums == expected), "{primes} primes, {ahead:?}");
         }

@@ -2,7 +2,7 @@
 //! [`super::Kernel::check`] found them all; that, and the slice lengths asserted in the dispatch module, is what the
 //! `unsafe` blocks rely on.
 
-use super::{ACCUMULATED_ROWS, LANES_PER_PAIR, Lanes, Processor, scalar};
+use super::{ACCUMULATED_ROWS, LANES_PER_PAIR, Lanes, Processor, ask_for, scalar};
 use crate::matrix::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
 use std::arch::x86_64::*;
 use std::hint::black_box;
@@ -70,7 +70,7 @@ type GroupSums = [__m512i; GROUP_ROWS];
 /// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
-unsafe fn strip<const W: usize, const K: usize, const R: usize>(
+unsafe fn strip<const W: usize, const K: usize, const R: usize, const SECOND: bool>(
     unpacker: &Unpacker,
     data: *const u8,
     chunks: usize,
@@ -82,12 +82,12 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
     for first_row in (0..GROUP_ROWS).step_by(R) {
         let mut acc = [[[zero; 2]; R]; K];
         for chunk in 0..chunks {
-            // SAFETY: inside the lengths that the caller promises; prefetches cannot fault.
+            // SAFETY: inside the lengths that the caller promises.
             unsafe {
                 let group = data.add(chunk * 32 * W);
                 if ahead > 0 && first_row == 0 {
                     for line in 0..(32 * W).div_ceil(64) {
-                        _mm_prefetch::<_MM_HINT_T0>(group.wrapping_add(ahead + 64 * line).cast());
+                        ask_for::<SECOND, _>(group.wrapping_add(ahead + 64 * line));
                     }
                 }
                 let mut lanes = [zero; R];
@@ -117,16 +117,31 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize>(
 /// How a block is read: places side by side, at most, and the bytes that are asked for before they are used, in all of them
 /// together. Left alone, a processor fetches ahead no further than to the end of a page, so that Intel's gain from four places.
 /// Zen 5, of which the probe reads 42 GB/s, reads 10 to 42 MB at 35 GB/s in one place with 8 KiB ahead, 37 to 46 with 16 KiB and 33 with
-/// 4 KiB; in four places at 24 to 29 with 8 KiB in all and 15 with 2.5 KiB.
+/// 4 KiB; in four places at 24 to 29 with 8 KiB in all and 15 with 2.5 KiB. Zen 4, probed at 30 GB/s, reads 64 MiB at 23 with 16 KiB asked for
+/// into its second-level cache, 15 into its first.
 fn reading() -> (usize, usize) {
     match Processor::here() {
-        Processor::Zen => (1, 16384),
+        Processor::Zen | Processor::Zen4 => (1, 16384),
         Processor::Intel | Processor::Older => (4, 5120),
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
+    match Processor::here().asks_for_second_level() {
+        false => multiply::<W, false>(data, order, queries, sums),
+        true => multiply::<W, true>(data, order, queries, sums),
+    }
+}
+
+/// See [`matvec`]; `SECOND` as for [`ask_for`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+fn multiply<const W: usize, const SECOND: bool>(
+    data: &[u8],
+    order: Order,
+    queries: &[&[Lanes]],
+    sums: &mut [[u32; BLOCK_ROWS]],
+) {
     let unpacker = unpacker::<W>();
     let mut lanes = vec![[[_mm512_setzero_si512(); GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
     let (places, ahead) = reading();
@@ -136,8 +151,7 @@ pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lan
         if group == 0 {
             for query in queries {
                 let next = query.as_ptr().wrapping_add((first + STRIP_CHUNKS) * 2);
-                // Prefetches cannot fault.
-                (0..2 * STRIP_CHUNKS).for_each(|line| _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(line).cast()));
+                (0..2 * STRIP_CHUNKS).for_each(|line| ask_for::<false, _>(next.wrapping_add(line)));
             }
         }
         // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
@@ -149,14 +163,14 @@ pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lan
                 let (queries, lanes) = (&queries[done..], &mut lanes[done..]);
                 if let (Some(four), Some(lanes)) = (queries.first_chunk::<4>(), lanes.first_chunk_mut()) {
                     let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
-                    strip::<W, 4, 2>(&unpacker, data, chunks, four.map(at), sums, ahead);
+                    strip::<W, 4, 2, SECOND>(&unpacker, data, chunks, four.map(at), sums, ahead);
                     done += 4;
                 } else if let (Some(two), Some(lanes)) = (queries.first_chunk::<2>(), lanes.first_chunk_mut()) {
                     let sums = lanes.each_mut().map(|lanes| &mut lanes[group]);
-                    strip::<W, 2, 4>(&unpacker, data, chunks, two.map(at), sums, ahead);
+                    strip::<W, 2, 4, SECOND>(&unpacker, data, chunks, two.map(at), sums, ahead);
                     done += 2;
                 } else {
-                    strip::<W, 1, 8>(&unpacker, data, chunks, [at(queries[0])], [&mut lanes[0][group]], ahead);
+                    strip::<W, 1, 8, SECOND>(&unpacker, data, chunks, [at(queries[0])], [&mut lanes[0][group]], ahead);
                     done += 1;
                 }
                 ahead = 0;
