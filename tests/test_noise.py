@@ -97,6 +97,21 @@ def test_uniform_second_moment():
         assert moments.uniform_second_moment(low, high) == pytest.approx(float(expected))
 
 
+@pytest.mark.parametrize(("bits", "filled"), [(9, None), (9, 1), (9, 8), (3, 0), (3, 3)])
+def test_packed_moments_are_those_of_all_values(bits, filled):
+    values = [value - (1 << (bits - 1)) for value in range(1 << (bits if filled is None else filled))]
+    square, mean = moments.packed_moments(bits, filled)
+    assert square == pytest.approx(sum(v * v for v in values) / len(values))
+    assert mean == pytest.approx(sum(values) / len(values))
+
+
+def test_an_only_entry_that_its_record_does_not_fill_has_its_own_moments():
+    """One record of one bit in nine: -256 or -255, thrice the square of all entries."""
+    only, many = (simplepir_description(records, 1, 991) for records in (1, 1 << 12))
+    variances = [predict_noise([d])[0]["stages"][0]["stddev"] ** 2 / d["layout"]["columns"] for d in (only, many)]
+    assert variances[0] == pytest.approx(3 * variances[1], rel=1e-2)
+
+
 def test_record_moments_cover_every_entry():
     for bits, base in [(16, 991), (2048, 833), (2049, 701), (100 * 8 * 1024, 495)]:
         assert sum(count for _, count in moments.record_moments(bits, base)) == moments.record_digit_count(bits, base)

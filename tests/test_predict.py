@@ -139,18 +139,20 @@ def test_phases_of_a_protocols_own_are_predicted_and_updates_are_not(unit_costs)
 
 def test_reading_is_charged_by_the_kernel_that_reads():
     costs = {"bytes_read": 1.0, "matvec_bytes": 10.0, "matvec_u16_bytes": 100.0, "phases": 0.0}
-    units = cost.UnitCosts(costs | dict.fromkeys(("multiply_adds_packed", "multiply_adds_u16"), 0.0), "x")
-    products = [{}, {"multiply_adds_packed": 1}, {"multiply_adds_u16": 1}]
-    descriptions = [{"protocol": "p", "operations": {"answer": {"bytes_read": 3} | p}} for p in products]
-    assert [s["answer"] for s in cost.predict_seconds(descriptions, units)] == [3, 30, 300]
+    products = ("multiply_adds_packed", "batch_multiply_adds_packed", "multiply_adds_u16")
+    units = cost.UnitCosts(costs | dict.fromkeys(products, 0.0), "x")
+    answers = [{"bytes_read": 3} | p for p in ({}, *({product: 1} for product in products))]
+    descriptions = [{"protocol": "p", "operations": {"answer": answer}} for answer in answers]
+    assert [s["answer"] for s in cost.predict_seconds(descriptions, units)] == [3, 30, 30, 300]
 
 
 def test_every_protocol_counts_what_has_a_cost(root, binary, unit_costs):
     """What the binary counts has unit costs, for every committed set."""
     paths = sorted(root.glob("params/*/*.toml"))
     rows = [{"id": str(p), "parameters": str(p), "records": 1 << 16, "record_bits": 8} for p in paths]
-    for path, seconds in zip(paths, cost.predict_seconds(describe(rows), unit_costs)):
-        assert seconds["answer"] > unit_costs.seconds["phases"], path
+    rows += [row | {"queries": 4} for row in rows if "pirouette" not in row["id"]]
+    for row, seconds in zip(rows, cost.predict_seconds(describe(rows), unit_costs)):
+        assert seconds["answer"] > unit_costs.seconds["phases"], row
 
 
 def test_costs_by_size_follow_the_logarithm_of_the_size():

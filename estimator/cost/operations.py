@@ -22,6 +22,9 @@ class Operation(NamedTuple):
 
 OPERATIONS: dict[str, Operation] = {
     "multiply_adds_packed": Operation("arithmetic", "an entry of a packed matrix times a 32-bit word, in cache"),
+    "batch_multiply_adds_packed": Operation(
+        "arithmetic", "the same with several vectors at a time, not in cache", "multiply_adds_packed"
+    ),
     "matrix_multiply_adds": Operation("arithmetic", "a packed entry times a word of a dense matrix (the hint)"),
     "multiply_adds_u16": Operation("arithmetic", "a 16-bit entry times a residue modulo one 28-bit prime, in cache"),
     "multiply_adds_u32": Operation("arithmetic", "a 32-bit word times a 32-bit word, in cache"),
@@ -61,7 +64,11 @@ OPERATIONS: dict[str, Operation] = {
 }
 
 #: What `bytes_read` is charged as in a step with such a product: its kernel reads slower than reading alone.
-READ_BY = {"multiply_adds_packed": "matvec_bytes", "multiply_adds_u16": "matvec_u16_bytes"}
+READ_BY = {
+    "multiply_adds_packed": "matvec_bytes",
+    "batch_multiply_adds_packed": "matvec_bytes",
+    "multiply_adds_u16": "matvec_u16_bytes",
+}
 
 _TRANSFORM = re.compile(r"^ntt_(\d+)_(\d+)$")
 

@@ -41,10 +41,10 @@ def _sum_of_squares(low: int, high: int) -> int:
     return up_to(high) + up_to(-low)
 
 
-def packed_moments(bits: int) -> Moments:
-    """An entry that packs `bits` uniform bits, centred by 2^(bits-1)."""
-    offset = 1 << (bits - 1)
-    return Moments(uniform_second_moment(-offset, (1 << bits) - 1 - offset), -0.5)
+def packed_moments(bits: int, filled: int | None = None) -> Moments:
+    """An entry that packs `bits` bits, centred by 2^(bits-1); the lowest `filled` (all) are uniform, others 0."""
+    offset, values = 1 << (bits - 1), 1 << (bits if filled is None else filled)
+    return Moments(uniform_second_moment(-offset, values - 1 - offset), (values - 1) / 2 - offset)
 
 
 def digit_count(bits: int, base: int) -> int:

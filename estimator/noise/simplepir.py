@@ -29,7 +29,9 @@ def entry_moments(description: dict) -> tuple[tuple[Moments, int], ...]:
     """(moments of D', how many entries of a record have them) for uniformly random records."""
     layout, bits = description["layout"], description["shape"]["record_bits"]
     if layout["entries_per_record"] == 1:
-        return ((packed_moments(layout["records_per_entry"] * bits), 1),)
+        # Where there is but one entry, records may not fill it; of several, the last hardly counts.
+        filled = min(layout["records_per_entry"], description["shape"]["records"])
+        return ((packed_moments(layout["records_per_entry"] * bits, filled * bits), 1),)
     expected = record_digit_count(bits, layout["plain_modulus"])
     if expected != layout["entries_per_record"]:
         raise ValueError(

@@ -9,7 +9,7 @@ use super::params::{Body, Params};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
-use crate::linear::{NegacyclicHint, row_sums};
+use crate::linear::{NegacyclicHint, packed_multiply_adds, row_sums};
 use crate::rlwe::{Packed, Selector};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
@@ -157,7 +157,7 @@ fn operation_counts_whole(
         },
         "answer": {
             "first_layer": {
-                "multiply_adds_packed": count(&[rows, columns, queries]),
+                (packed_multiply_adds(queries)): count(&[rows, columns, queries]),
                 "bytes_read": layers.first.stored_bytes() * queries.div_ceil(QUERIES_TOGETHER as u64),
                 "row_sums": row_sums(rows, queries),
             },
@@ -228,7 +228,7 @@ fn operation_counts(
         },
         "answer": {
             "first_layer": {
-                "multiply_adds_packed": count(&[rows, columns, queries]),
+                (packed_multiply_adds(queries)): count(&[rows, columns, queries]),
                 "bytes_read": layers.first.stored_bytes() * queries.div_ceil(QUERIES_TOGETHER as u64),
                 "row_sums": row_sums(rows, queries),
             },

@@ -246,6 +246,12 @@ pub fn product_bytes(stored: u64, rows: u64, columns: u64, queries: u64) -> u64 
     matrix.saturating_add(count(&[4, columns, rows.div_ceil(BLOCK_ROWS as u64), queries]))
 }
 
+/// What the multiply-adds of a packed matrix with so many queries are counted as: a pass that several share both waits for the matrix and
+/// computes, and overlaps the two less well than either alone would have it.
+pub fn packed_multiply_adds(queries: u64) -> &'static str {
+    if queries > 1 { "batch_multiply_adds_packed" } else { "multiply_adds_packed" }
+}
+
 /// Sums of a packed matrix's rows with so many queries, in sums with a single one: queries of one pass share seven tenths of what a row costs
 /// beside its multiply-adds (measured at 8 and 29 queries of 32 and 128 columns: 0.37 of 3.1 ns each).
 pub fn row_sums(rows: u64, queries: u64) -> u64 {

@@ -8,6 +8,8 @@ mod negacyclic;
 mod radix;
 
 pub use code::RecordCode;
-pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred, product_bytes, row_sums};
+pub use database::{
+    EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred, packed_multiply_adds, product_bytes, row_sums,
+};
 pub use layout::{Layout, Tiling};
 pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};

@@ -1,15 +1,22 @@
 //! Costs of the linear schemes: packed and dense matrices modulo 2^32, generators, record codes, messages.
 
 use std::hint::black_box;
+use std::path::Path;
 
 use gadget::Balanced32;
+use pir::database::Database;
 use pir::linear::RecordCode;
+use pir::params::ParameterFile;
+use pir::progress::Silent;
+use pir::registry;
+use pir::runner::Options;
 use pir::wire::FrameBuilder;
+use pir::workload::{Shape, Workload};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::{DiscreteGaussian, Kernel, PackedMatrix, PreparedVector, Seed, StdDev, Vector32};
 
-use super::timing::{Failed, Timer};
+use super::timing::{self, Failed, Timer};
 use super::{Scale, UnitCosts};
 
 /// Width of packed entries: that of the published sets at a gigabyte.
@@ -20,6 +27,17 @@ const DIMENSION: usize = 1024;
 const COLUMNS: usize = 4096;
 /// Queries answered together where a batch is measured: kernels unpack entries for four at a time.
 const BATCH: usize = 8;
+/// Queries that share a pass over a matrix that is in no cache.
+const SHARED: usize = 4;
+
+/// A set for databases of one record.
+const SIMPLEPIR: &str = r#"
+protocol = "simplepir"
+title = "What a phase costs"
+source = { kind = "toy" }
+lwe = { dimension = 1024, modulus = "2^32", secret = { kind = "uniform" }, error = { stddev = 6.4 } }
+plain_moduli = [{ log2_samples = 13, modulus = 991 }]
+"#;
 
 fn generator() -> ring::Prg {
     Seed(*b"pirlab calibrate").prg()
@@ -49,6 +67,9 @@ pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
         let mut out = vec![0u32; rows];
         let call = timer.cold(|| ring::matvec::matvec(kernel, &matrix, &query, &mut [&mut out[..]], 1))?;
         costs.at("matvec_bytes", bytes, (call - base).max(0.1 * call) / bytes as f64);
+        let queries: Vec<_> = (0..SHARED).map(|_| Vector32::prepare(&words(COLUMNS))).collect();
+        let call = timer.cold(|| ring::matvec::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
+        costs.one("batch_multiply_adds_packed", (call - base).max(0.1 * call) / (rows * COLUMNS * SHARED) as f64);
         // That of the largest stays, where nothing fixed counts.
         costs.one("bytes_written", encoding / bytes as f64);
     }
@@ -176,26 +197,22 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
     Ok(())
 }
 
-/// A product so small that only what every phase costs is left of it, and what a further query does.
+/// The answer of SimplePIR's server to queries for its only record, of one bit, in a session like that of any run: what every phase costs,
+/// and what a further query does.
 pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
     // Where queries are few this counts: four run through other code than one.
-    const FURTHER: usize = 3;
-    let matrix = matrix(8, 32)?;
-    let call = |queries: usize| {
-        let values = words(32 * queries);
-        let mut builder = FrameBuilder::new(4 * values.len());
-        builder.put_words(0, &values);
-        let query = builder.finish("calibrate", "query");
-        timer.cold(|| {
-            let message = query.clone().check("calibrate", "query", 4 * values.len() as u64)?;
-            let vector = |k: usize| Vector32::prepare(&message.native_words(4 * 32 * k, 32));
-            let prepared: Vec<_> = (0..queries).map(vector).collect();
-            let products = ring::matvec::matvec_new(kernel, &matrix, &prepared, 1)?;
-            let mut builder = FrameBuilder::new(4 * 8 * queries);
-            products.iter().enumerate().for_each(|(k, product)| builder.put_words(4 * 8 * k, product));
-            black_box(builder.finish("calibrate", "answer"));
-            Ok::<_, Failed>(())
-        })
+    const FURTHER: u64 = 3;
+    let file = ParameterFile::of(Path::new("calibrate"), SIMPLEPIR.into())?;
+    let (shape, protocol) = (Shape::new(1, 1)?, registry::find(&file.protocol)?);
+    let call = |queries: u64| {
+        let options = Options { kernel, threads: 1, repetitions: 1, seed: Some([1; 32]), noise_seconds: None };
+        let (database, workload) = (Database::constant(0, shape), Workload::new(shape, queries, 0)?);
+        let mut session = (protocol.session)(&file, database, workload, &options, &Silent)?;
+        session.prepare()?;
+        timer.cold(|| session.repetition())?;
+        let phases = session.finish().phases;
+        let answer = phases.into_iter().find(|phase| phase.name == "answer").ok_or("SimplePIR has no answer")?;
+        Ok::<_, Failed>(timing::quartile(answer.seconds))
     };
     let (one, several) = (call(1)?, call(1 + FURTHER)?);
     costs.one("phases", one);

@@ -48,7 +48,12 @@ impl Timer {
             call().map_err(Into::into)?;
             samples.push(begun.elapsed().as_secs_f64());
         }
-        samples.sort_by(f64::total_cmp);
-        Ok(samples[samples.len() / 4])
+        Ok(quartile(samples))
     }
+}
+
+/// The lower quartile of at least one sample.
+pub(super) fn quartile(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 4]
 }

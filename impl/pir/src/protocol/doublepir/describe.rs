@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Params;
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
-use crate::linear::{hint_buffers_bytes, product_bytes, row_sums};
+use crate::linear::{hint_buffers_bytes, packed_multiply_adds, product_bytes, row_sums};
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, new_memory};
@@ -61,6 +61,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     };
 
     let (entries, length) = (rows * columns, layers.gadget.length() as u64);
+    let second_queries = count(&[seconds, queries]);
     sizes.operations = crate::scheme::operations(json!({
         "encode": { "bytes_written": stored, "digit_conversions": if first.code.is_packed() { 0 } else { first.entries() } },
         "hint": {
@@ -80,7 +81,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "answer": {
             "words_read": up / 4,
             "first_product": {
-                "multiply_adds_packed": count(&[entries, queries]),
+                (packed_multiply_adds(queries)): count(&[entries, queries]),
                 "bytes_read": product_bytes(stored, rows, columns, queries),
                 "row_sums": row_sums(rows, queries),
             },
@@ -90,9 +91,10 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
                 "bytes_read": second_matrix,
             },
             "second_product": {
-                "multiply_adds_packed": count(&[seconds, second_rows, groups.next_multiple_of(CHUNK as u64), queries]),
-                "bytes_read": product_bytes(second_stored, second_rows, groups, count(&[seconds, queries])),
-                "row_sums": row_sums(second_rows, count(&[seconds, queries])),
+                (packed_multiply_adds(second_queries)):
+                    count(&[second_rows, groups.next_multiple_of(CHUNK as u64), second_queries]),
+                "bytes_read": product_bytes(second_stored, second_rows, groups, second_queries),
+                "row_sums": row_sums(second_rows, second_queries),
             },
             "words_written": down / 4,
             "allocated_bytes": new_memory(down) + new_memory(count(&[4, digit_rows, n, queries])),

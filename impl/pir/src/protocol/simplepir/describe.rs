@@ -7,7 +7,7 @@ use super::server::delta_bytes;
 use super::{Params, SEED_BYTES};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
-use crate::linear::{hint_buffers_bytes, product_bytes, row_sums};
+use crate::linear::{hint_buffers_bytes, packed_multiply_adds, product_bytes, row_sums};
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, new_memory};
@@ -65,7 +65,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             "words_written": columns * queries,
         },
         "answer": {
-            "multiply_adds_packed": count(&[entries, queries]),
+            (packed_multiply_adds(queries)): count(&[entries, queries]),
             "bytes_read": product_bytes(stored, rows, columns, queries),
             "row_sums": row_sums(rows, queries),
             "words_read": columns * queries,
