@@ -117,7 +117,8 @@ def test_unit_costs_of_this_machine_replace_the_defaults(tmp_path):
     assert {operation.like for operation in cost.OPERATIONS.values() if operation.like} <= measured
     for name, operation in cost.OPERATIONS.items():
         if operation.like:
-            assert defaults.total(name, 3) == defaults.total(operation.like, 3), "what is not calibrated"
+            like = operation.share * defaults.total(operation.like, 3)
+            assert defaults.total(name, 3) == like, "what is not calibrated"
     path.write_text(json.dumps({"machine": machine, "unit_seconds": {"divided_digits": 2.0}}))
     assert cost.UnitCosts.load(path).total("divided_digits", 3) == 6
     path.write_text("{}")

@@ -12,12 +12,13 @@ Part = Literal["arithmetic", "traffic", "serial"]
 class Operation(NamedTuple):
     """arithmetic and traffic overlap; serial work does neither.
 
-    like: the operation whose unit cost it has where a calibration lacks its own.
+    like: the operation whose unit cost, times `share`, it has where a calibration lacks its own.
     """
 
     part: Part
     meaning: str
     like: str | None = None
+    share: float = 1.0
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -47,6 +48,9 @@ OPERATIONS: dict[str, Operation] = {
     "bytes_written": Operation("traffic", "a stored byte of a seeded database: generated, cut into entries, packed"),
     "key_bytes": Operation("serial", "a byte of a rotation key from memory, beyond its products: all waits for it"),
     "row_sums": Operation("serial", "a sum of a packed row with one vector, beside its multiply-adds"),
+    "further_row_sums": Operation(
+        "serial", "the same for a query that shares the pass over the matrix with another", "row_sums", 0.3
+    ),
     "matrix_words": Operation("serial", "a word of a dense matrix made ready for the product with a packed one"),
     "prg_bytes": Operation("serial", "a byte of the pseudorandom generator"),
     "gaussian_samples": Operation("serial", "a sample of the error distribution"),

@@ -55,7 +55,7 @@ class UnitCosts:
         cost = self.seconds.get(name)
         known = operation(name)
         if cost is None and known and known.like:
-            return self.total(known.like, counts)
+            return known.share * self.total(known.like, counts)
         if cost is None:
             cost = self._transform(name)
         if isinstance(cost, float):

@@ -12,11 +12,10 @@ use pir::record::Machine;
 /// What is written of the machine into a record, but for the bandwidth.
 pub fn facts() -> Machine {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = cpuinfo.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(':'));
     let logical = cpuinfo.lines().filter(|line| line.starts_with("processor")).count() as u64;
     let available = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
     Machine {
-        cpu: model.map_or_else(|| std::env::consts::ARCH.to_string(), |(_, name)| name.trim().to_string()),
+        cpu: processor(&cpuinfo),
         cores: if logical > 0 { logical } else { available },
         memory_bytes: memory::total().unwrap_or(0),
         free_memory_bytes: memory::free().unwrap_or(0),
@@ -25,6 +24,22 @@ pub fn facts() -> Machine {
         huge_pages: huge_pages(),
         read_bandwidth_before: None,
         read_bandwidth_after: None,
+    }
+}
+
+/// The processor's model: its name, with its family and model where the name has no number, as guests of some hypervisors have it ("AMD EPYC"
+/// is any of several generations).
+fn processor(cpuinfo: &str) -> String {
+    let field = |name: &str| {
+        let of_name = |line: &&str| line.split_once(':').is_some_and(|(key, _)| key.trim() == name);
+        cpuinfo.lines().find(of_name)?.split_once(':').map(|(_, value)| value.trim().to_string())
+    };
+    let Some(name) = field("model name") else { return std::env::consts::ARCH.to_string() };
+    match (field("cpu family"), field("model")) {
+        (Some(family), Some(model)) if !name.contains(|c: char| c.is_ascii_digit()) => {
+            format!("{name} (family {family}, model {model})")
+        }
+        _ => name,
     }
 }
 
@@ -50,6 +65,15 @@ fn huge_pages() -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_name_without_a_number_has_its_family() {
+        let guest = "cpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC\n";
+        assert_eq!(super::processor(guest), "AMD EPYC (family 25, model 17)");
+        assert_eq!(super::processor(&guest.replace("EPYC", "EPYC 9654 ")), "AMD EPYC 9654");
+        assert_eq!(super::processor("model name\t: POWER"), "POWER");
+        assert_eq!(super::processor("processor\t: 0\n"), std::env::consts::ARCH);
+    }
+
     #[test]
     fn the_facts_are_plausible() {
         let machine = super::facts();

@@ -1,7 +1,6 @@
 //! Layout, bytes, memory, operations and instances of the two layers.
 
 use lattice::pack::Method;
-use ring::matvec::QUERIES_TOGETHER;
 use serde_json::json;
 
 use super::layout::Layers;
@@ -9,7 +8,7 @@ use super::params::{Body, Params};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
-use crate::linear::{NegacyclicHint, packed_multiply_adds, row_sums};
+use crate::linear::{NegacyclicHint, packed_multiply_adds, passes};
 use crate::rlwe::{Packed, Selector};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
@@ -158,8 +157,9 @@ fn operation_counts_whole(
         "answer": {
             "first_layer": {
                 (packed_multiply_adds(queries)): count(&[rows, columns, queries]),
-                "bytes_read": layers.first.stored_bytes() * queries.div_ceil(QUERIES_TOGETHER as u64),
-                "row_sums": row_sums(rows, queries),
+                "bytes_read": layers.first.stored_bytes() * passes(queries),
+                "row_sums": count(&[rows, passes(queries)]),
+                "further_row_sums": count(&[rows, queries - passes(queries)]),
             },
             "selection": {
                 (&lwe_ntt): count(&[2, rows, first_blocks + 1]),
@@ -229,8 +229,9 @@ fn operation_counts(
         "answer": {
             "first_layer": {
                 (packed_multiply_adds(queries)): count(&[rows, columns, queries]),
-                "bytes_read": layers.first.stored_bytes() * queries.div_ceil(QUERIES_TOGETHER as u64),
-                "row_sums": row_sums(rows, queries),
+                "bytes_read": layers.first.stored_bytes() * passes(queries),
+                "row_sums": count(&[rows, passes(queries)]),
+                "further_row_sums": count(&[rows, queries - passes(queries)]),
             },
             "second_layer": {
                 "multiply_adds_u16": count(&[2, groups, outputs, queries]),

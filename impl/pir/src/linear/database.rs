@@ -242,7 +242,7 @@ pub fn multiply_centred(
 /// Bytes that products of a packed matrix of `stored` bytes with so many queries read: the matrix for every [`QUERIES_TOGETHER`] of
 /// them, and each query for every block of rows.
 pub fn product_bytes(stored: u64, rows: u64, columns: u64, queries: u64) -> u64 {
-    let matrix = count(&[stored, queries.div_ceil(QUERIES_TOGETHER as u64)]);
+    let matrix = count(&[stored, passes(queries)]);
     matrix.saturating_add(count(&[4, columns, rows.div_ceil(BLOCK_ROWS as u64), queries]))
 }
 
@@ -252,11 +252,10 @@ pub fn packed_multiply_adds(queries: u64) -> &'static str {
     if queries > 1 { "batch_multiply_adds_packed" } else { "multiply_adds_packed" }
 }
 
-/// Sums of a packed matrix's rows with so many queries, in sums with a single one: queries of one pass share seven tenths of what a row costs
-/// beside its multiply-adds (measured at 8 and 29 queries of 32 and 128 columns: 0.37 of 3.1 ns each).
-pub fn row_sums(rows: u64, queries: u64) -> u64 {
-    let passes = queries.div_ceil(QUERIES_TOGETHER as u64);
-    count(&[rows, passes.saturating_mul(7).saturating_add(queries.saturating_mul(3))]).div_ceil(10)
+/// How often a packed matrix is passed over for so many queries. In each pass, queries after the first share part of what a row costs beside
+/// its multiply-adds: their `further_row_sums` are an operation of their own beside `row_sums`.
+pub fn passes(queries: u64) -> u64 {
+    queries.div_ceil(QUERIES_TOGETHER as u64)
 }
 
 /// Bytes that [`multiply_centred`] takes beside its operands: a chunk of A, and the same prepared for the kernels.

@@ -9,7 +9,7 @@ mod radix;
 
 pub use code::RecordCode;
 pub use database::{
-    EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred, packed_multiply_adds, product_bytes, row_sums,
+    EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred, packed_multiply_adds, passes, product_bytes,
 };
 pub use layout::{Layout, Tiling};
 pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};

@@ -86,9 +86,13 @@ pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
     let wide_adds = (rows * columns * BATCH) as f64;
     let add = slope((narrow_adds, sums(&queries)?), (wide_adds, together));
     costs.one("multiply_adds_packed", add);
-    // Of one query, as most answers have it: in a batch, queries share what a row costs beside its sum.
-    let one = sums(&queries[..1])?;
-    costs.one("row_sums", (one - add * (rows * 32) as f64).max(0.0) / rows as f64);
+    // A row's sum with one query; in a batch, further queries share what a row costs beside it.
+    let beside = |queries: &[PreparedVector]| -> Result<f64, Failed> {
+        Ok((sums(queries)? - add * (rows * 32 * queries.len()) as f64).max(0.0) / rows as f64)
+    };
+    let (one, several) = (beside(&queries[..1])?, beside(&queries)?);
+    costs.one("row_sums", one);
+    costs.one("further_row_sums", (several - one).max(0.0) / (BATCH - 1) as f64);
     Ok(())
 }
 

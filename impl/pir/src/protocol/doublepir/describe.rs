@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Params;
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
-use crate::linear::{hint_buffers_bytes, packed_multiply_adds, product_bytes, row_sums};
+use crate::linear::{hint_buffers_bytes, packed_multiply_adds, passes, product_bytes};
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, new_memory};
@@ -83,7 +83,8 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             "first_product": {
                 (packed_multiply_adds(queries)): count(&[entries, queries]),
                 "bytes_read": product_bytes(stored, rows, columns, queries),
-                "row_sums": row_sums(rows, queries),
+                "row_sums": count(&[rows, passes(queries)]),
+                "further_row_sums": count(&[rows, queries - passes(queries)]),
             },
             "digits": { "balanced_digits": count(&[digit_rows, groups, queries]) },
             "hint_product": {
@@ -94,7 +95,8 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
                 (packed_multiply_adds(second_queries)):
                     count(&[second_rows, groups.next_multiple_of(CHUNK as u64), second_queries]),
                 "bytes_read": product_bytes(second_stored, second_rows, groups, second_queries),
-                "row_sums": row_sums(second_rows, second_queries),
+                "row_sums": count(&[second_rows, passes(second_queries)]),
+                "further_row_sums": count(&[second_rows, second_queries - passes(second_queries)]),
             },
             "words_written": down / 4,
             "allocated_bytes": new_memory(down) + new_memory(count(&[4, digit_rows, n, queries])),

@@ -7,7 +7,7 @@ use super::server::delta_bytes;
 use super::{Params, SEED_BYTES};
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
-use crate::linear::{hint_buffers_bytes, packed_multiply_adds, product_bytes, row_sums};
+use crate::linear::{hint_buffers_bytes, packed_multiply_adds, passes, product_bytes};
 use crate::params::Lwe32;
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, new_memory};
@@ -67,7 +67,8 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "answer": {
             (packed_multiply_adds(queries)): count(&[entries, queries]),
             "bytes_read": product_bytes(stored, rows, columns, queries),
-            "row_sums": row_sums(rows, queries),
+            "row_sums": count(&[rows, passes(queries)]),
+            "further_row_sums": count(&[rows, queries - passes(queries)]),
             "words_read": columns * queries,
             "words_written": rows * queries,
             "allocated_bytes": new_memory(count(&[4, rows, queries])),
