@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     sweep = commands.add_parser(
         "sweep", help="a figure or table of `make search`: .pdf .svg .png .csv or .md .tex .html"
     )
-    sweep.add_argument("which", choices=("fronts", "gadgets", "sizes", "best"))
+    sweep.add_argument("which", choices=("fronts", "gadgets", "grids", "sizes", "best"))
     sweep.add_argument("--sweep", type=Path, required=True, metavar="CSV", help="results/search/<name>.csv")
     sweep.add_argument("--records", type=Path, nargs="*", default=[], metavar="DIR", help="runs that `sizes` shows too")
     sweep.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.pdf, ...")

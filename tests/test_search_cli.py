@@ -158,6 +158,16 @@ records = "2^20"
 record_bits = 8
 gadget = { table = "packing", modulus = "rlwe.modulus" }
 vary = [{ key = "rlwe.log2_modulus", values = [54, 56] }, { key = "packing.base_log2", values = [14, 19] }]
+[[grid]]
+name = "around"
+protocol = "ypir"
+objective = "seconds"
+records = ["2^14", "2^15"]
+record_bits = 1
+vary = [
+  { key = "packing.base_log2", values = [8, 16] },
+  { key = "rlwe.log2_modulus", values = [48, 56], secure = true },
+]
 """
 
 
@@ -169,21 +179,29 @@ def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, 
     assert [each.name for each in records] == [
         "best-simplepir-16384x256.json",
         "best-ypir-16384x256.json",
+        "grid-around-16384x1.json",
+        "grid-around-32768x1.json",
         "grid-digits-1048576x8.json",
     ]
     rows = list(csv.DictReader((tmp_path / "a/sizes.csv").open()))
-    found = [row for row in rows if row["name"] == "found"]
+    found = [row for row in rows if row["name"] == "found" and row["kind"] == "best"]
     assert {row["protocol"] for row in found} == {"simplepir", "ypir"}
     assert all(float(row["bits"]) >= 128 and float(row["log2_failure"]) <= -40 for row in found)
     assert any(row["name"] == "usenix23" and float(row["bits"]) < 128 for row in rows), "published ones stand beside"
-    grid = {row["varied"]: row for row in rows if row["kind"] == "grid"}
+    grid = {row["varied"]: row for row in rows if row["part"] == "digits"}
     assert len(grid) == 4 and {row["gadget_length"] for row in grid.values()} == {"3", "4"}
+    around = [row for row in rows if row["part"] == "around"]
+    assert [row["records"] for row in around] == ["16384"] * 5 + ["32768"] * 5
+    assert all(float(row["bits"]) >= 128 for row in around), "errors are as wide as each modulus asks for"
+    assert {json.loads(row["set"])["layers"]["query_coefficient_bytes"] for row in around} == {6, 7}
+    best = min(around[1:5], key=lambda row: float(row["score"]))
+    assert float(best["score"]) <= float(around[0]["score"]), "the found set's neighbours are judged as it is"
     whole = (tmp_path / "a/sizes.csv").read_bytes()
     times = [each.stat().st_mtime_ns for each in records]
     search("--sweep", str(path), "--results", str(tmp_path / "a"))
     assert [each.stat().st_mtime_ns for each in records] == times, "what is there is not made again"
     records[1].write_text('{"key": "of other')  # as a kill leaves a file that is not written whole
-    for part in ("digits", "ypir", "simplepir"):
+    for part in ("digits", "around", "ypir", "simplepir"):
         search("--sweep", str(path), "--results", str(tmp_path / "a"), "--part", part)
         search("--sweep", str(path), "--results", str(tmp_path / "b"), "--part", part)
     assert (tmp_path / "a/sizes.csv").read_bytes() == (tmp_path / "b/sizes.csv").read_bytes() == whole

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from pirlab_figures import sweep_best, sweep_data, sweep_gadgets, sweep_sizes
+from pirlab_figures import sweep_best, sweep_data, sweep_gadgets, sweep_grids, sweep_sizes
 
 FIGURES = {"upload": 1024, "download": 2048, "hint_bytes": 0, "seconds": 0.5, "server_bytes": 4096, "refused": None}
 ABOUT = {"sweep": "s", "objective": "bytes", "protocol": "inspire", "records": 2**14, "record_bits": 262144}
@@ -50,6 +50,30 @@ def test_a_panel_says_what_its_lines_are(tmp_path, key, values, title, line):
     (axes,) = sweep_gadgets.draw(sweep_gadgets.frame(written(tmp_path, rows))).axes
     assert axes.get_title() == title and axes.get_legend().get_texts()[1].get_text() == line
     assert [text.get_text() for text in axes.texts] == ["3"], "of the line that reaches the target with one base only"
+
+
+def test_grids_show_the_best_of_each_base_and_modulus_that_is_right_and_secure(tmp_path):
+    rows = [
+        {"kind": "grid", "part": "inspire", "name": "inspire", "score": score, "bits": bits, "log2_failure": failure}
+        | {"varied": json.dumps({"packing.base_log2": base, "rlwe.log2_modulus": modulus, "packing.dropped": 0})}
+        for base, modulus, score, bits, failure in [
+            (8, 48, 3.0, 129, -41),
+            (8, 56, 2.0, 129, -41),
+            (9, 56, 1.0, 127, -41),
+            (9, 48, 1.0, 129, -39),
+            (10, 56, 4.0, 129, -41),
+        ]
+    ]
+    data = sweep_grids.frame(written(tmp_path, rows))
+    assert set(data["least"]) == {2.0}
+    points = {(row["key"], row["value"]): row["score"] for row in data.to_dict("records")}
+    base, modulus = "packing.base_log2", "rlwe.log2_modulus"
+    assert points == {(base, 8.0): 2.0, (base, 10.0): 4.0, (modulus, 48.0): 3.0, (modulus, 56.0): 2.0}
+    files = sweep_grids.write(written(tmp_path, rows), tmp_path / "grids")
+    assert {file.name for file in files} >= {"grids.csv", "grids-262144.pdf", "grids-262144.caption.rst"}
+    above, below = sweep_grids.draw(data).axes
+    assert above.get_xlabel() == "log2 packing base" and below.get_xlabel() == "log2 q"
+    assert list(above.lines[0].get_ydata()) == [1.0, 2.0]
 
 
 def test_published_sets_have_their_names_once(tmp_path):

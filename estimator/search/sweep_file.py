@@ -4,7 +4,8 @@ A file has one or several of
 - `[[search]]`, tables whose keys are options of pirlab-search, for sets in params/searched/;
 - `[best]`, the best set of each protocol at each database, by each objective, beside the best published one;
 - `[front]`, each protocol's whole front at one database;
-- `[[grid]]`, one set with other values of some keys: gadget bases, dropped digits, moduli.
+- `[[grid]]`, one set with other values of some keys: gadget bases, dropped digits, moduli. It is the file `set`, or the
+  best one that is found of a `protocol` by an `objective` at each of the databases.
 A record is a part (a protocol or grid) at a database: made once, made again where the set, the formulas or the binary
 changed. The CSV is all records of the file, in order.
 """
@@ -16,7 +17,6 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from dataclasses import asdict, dataclass, fields
 from io import StringIO
 from itertools import product
@@ -30,15 +30,15 @@ from ..paths import RESULTS, ROOT
 from .bounds import Bounds, BoundsError, Objective
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .files import write
-from .rings import two_primes
-from .space_file import get, load, protocols, put
-from .sweep import Least, Progress, WholeFront, sweep
+from .grid import varied
+from .space_file import get, load, protocols
+from .sweep import Found, Least, Progress, WholeFront, sweep
 from .text import count
 
 OUT = RESULTS / "search"
 #: What a row says beside the figures of its set.
 KEYS = ("sweep", "part", "kind", "objective", "protocol", "records", "record_bits", "name")
-COLUMNS = (*KEYS, *(f.name for f in fields(Figures)), "gadget_length", "varied", "set")
+COLUMNS = (*KEYS, *(f.name for f in fields(Figures)), "score", "gadget_length", "varied", "set")
 Row = dict[str, Any]
 
 
@@ -95,8 +95,14 @@ def _parts(document: dict[str, Any]) -> Iterator[Part]:
             settings = {"objectives": table.get("objectives", ["bytes"])}
             yield Part(kind, name, Shape(count(str(records)), count(str(bits))), settings)
     for table in document.get("grid", []):
-        shape = Shape(count(str(table["records"])), count(str(table["record_bits"])))
-        yield Part("grid", table["name"], shape, {key: table[key] for key in ("set", "vary", "gadget")})
+        of = ("protocol", "objective") if "protocol" in table else ("set", "gadget")
+        settings = {key: table[key] for key in (*of, "vary")}
+        for records, bits in product(_listed(table["records"]), _listed(table["record_bits"])):
+            yield Part("grid", table["name"], Shape(count(str(records)), count(str(bits))), settings)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None = None, out: Path = OUT) -> list[Path]:
@@ -125,7 +131,10 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
 def _state(part: Part) -> str:
     """What a record depends on beside what an evaluator does: what is asked, the space, the sets beside it."""
     texts = [json.dumps(part.settings)]
-    files = [ROOT / part.settings["set"]] if part.kind == "grid" else sorted((ROOT / "params" / part.name).glob("*"))
+    of_protocol = part.settings.get("protocol", part.name)
+    files = (
+        [ROOT / part.settings["set"]] if "set" in part.settings else sorted((ROOT / "params" / of_protocol).glob("*"))
+    )
     spaces = sorted((Path(__file__).parent / "spaces").glob("*.toml"))
     return "".join(texts + [file.read_text(encoding="utf-8") for file in [*files, *spaces, Path(__file__)]])
 
@@ -146,21 +155,32 @@ def _row(name: str, part: Part, row: Row) -> Row:
 
 def _best(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
     """The best found and the best published set by each objective, where there is one."""
-    space, bounds = load(part.name).narrowed(), Bounds()
     published = list(_published(part.name, evaluator))
     for name in part.settings["objectives"]:
         objective = Objective(name, part.shape)
-
-        def rank(figures: Figures, objective: Objective = objective) -> tuple[float, float]:
-            return objective(figures), figures.seconds
-
-        found = sweep(space, evaluator, bounds, Least(objective), progress).found
-        if found:
-            best = min(found, key=lambda each: rank(each.figures))
-            yield {"objective": name, "name": "found", "literal": best.literal} | asdict(best.figures)
+        best = _least(part.name, objective, evaluator, progress)
+        if best is not None:
+            yield {"name": "found", "literal": best.literal} | _judged(objective, best.figures)
         if published:
-            stem, literal, figures = min(published, key=lambda each: rank(each[2]))
-            yield {"objective": name, "name": stem, "literal": literal} | asdict(figures)
+            stem, literal, figures = min(published, key=lambda each: _rank(objective, each[2]))
+            yield {"name": stem, "literal": literal} | _judged(objective, figures)
+
+
+def _least(protocol: str, objective: Objective, evaluator: Evaluator, progress: Progress) -> Found | None:
+    """The best set of a protocol's coarse space."""
+    found = sweep(load(protocol).narrowed(), evaluator, Bounds(), Least(objective), progress).found
+    return min(found, key=lambda each: _rank(objective, each.figures), default=None)
+
+
+def _judged(objective: Objective | None, figures: Figures) -> Row:
+    """Figures, and where there is an objective, what it says of them."""
+    if objective is None or figures.refused is not None:
+        return asdict(figures)
+    return {"objective": objective.name, "score": objective(figures)} | asdict(figures)
+
+
+def _rank(objective: Objective, figures: Figures) -> tuple[float, float]:
+    return objective(figures), figures.seconds
 
 
 def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Literal, Figures]]:
@@ -179,28 +199,29 @@ def _front(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row
 
 
 def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
-    """A set with every combination of the values; `log2_modulus` stands for two primes of so many bits together."""
-    base = tomllib.loads((ROOT / part.settings["set"]).read_text(encoding="utf-8"))
-    keys, columns = [axis["key"] for axis in part.settings["vary"]], [a["values"] for a in part.settings["vary"]]
-    literals, varied = [], []
-    for values in product(*columns):
-        literal = deepcopy(base)
-        for key, value in zip(keys, values):
-            table, _, last = key.rpartition(".")
-            if last == "log2_modulus":
-                put(literal, f"{table}.modulus", two_primes(get(literal, f"{table}.degree"), value))
-            else:
-                put(literal, key, value)
-        literals.append(literal)
-        varied.append(dict(zip(keys, values)))
-    progress.stage(f"{part.name}: {len(literals)} sets", len(literals))
-    of = part.settings["gadget"]
-    for literal, change, figures in zip(literals, varied, evaluator(literals, progress.advance)):
-        table = literal[of["table"]]
-        modulus = parse_modulus(str(get(literal, of["modulus"])))
-        digits = gadget_length(table["digits"], modulus, 1 << table["base_log2"], table.get("dropped", 0))
-        words = {"gadget_length": digits, "varied": json.dumps(change), "name": part.name, "literal": literal}
-        yield words | asdict(figures)
+    """A set with every combination of the values, and what is found of a protocol before it."""
+    objective = None
+    if "set" in part.settings:
+        base = tomllib.loads((ROOT / part.settings["set"]).read_text(encoding="utf-8"))
+    else:
+        objective = Objective(part.settings["objective"], part.shape)
+        best = _least(part.settings["protocol"], objective, evaluator, progress)
+        if best is None:
+            return
+        base = best.literal
+        yield {"name": "found", "varied": "{}", "literal": base} | _judged(objective, best.figures)
+    sets = list(varied(base, part.settings["vary"]))
+    progress.stage(f"{part.name}: {len(sets)} sets", len(sets))
+    figures = evaluator([literal for _, literal in sets], progress.advance)
+    for (change, literal), each in zip(sets, figures):
+        words: Row = {"varied": json.dumps(change), "name": part.name, "literal": literal}
+        if "gadget" in part.settings:
+            of = part.settings["gadget"]
+            table, modulus = literal[of["table"]], parse_modulus(str(get(literal, of["modulus"])))
+            words["gadget_length"] = gadget_length(
+                table["digits"], modulus, 1 << table["base_log2"], table.get("dropped", 0)
+            )
+        yield words | _judged(objective, each)
 
 
 _MAKERS: dict[str, Callable[[Part, Evaluator, Progress], Iterator[Row]]] = {

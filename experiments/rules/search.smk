@@ -22,17 +22,17 @@ SETS = [name for name, path in FILES.items() if sweep_file.read(path).get("searc
 SOURCES = sorted(str(path) for path in Path("estimator").rglob("*") if path.suffix in (".py", ".toml"))
 SOURCES += ["estimator/cost/unit_costs.json", str(pirlab_binary())]
 #: Sweeps with a set that a search finds: these come after the searches.
-FOUND = {name for name, path in FILES.items() if any("searched/" in g["set"] for g in sweep_file.read(path).get("grid", []))}
+FOUND = {name for name, path in FILES.items() if any("searched/" in g.get("set", "") for g in sweep_file.read(path).get("grid", []))}
 FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: What is drawn of which sweep.
-DRAWN = {"fronts": "fronts", "gadgets": "gadgets", "sizes": "sizes", "best": "sizes"}
+DRAWN = {"fronts": "fronts", "gadgets": "gadgets", "grids": "grids", "sizes": "sizes", "best": "sizes"}
 
 
 wildcard_constraints:
     sweep="[a-z0-9-]+",
     part="[a-z0-9_-]+",
-    which="fronts|gadgets|sizes|best",
+    which="fronts|gadgets|grids|sizes|best",
 
 
 localrules:

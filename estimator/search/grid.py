@@ -1,0 +1,61 @@
+"""Grids: one set with other values of some keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from ..modulus import parse_modulus
+from .bounds import Bounds
+from .evaluate import Literal
+from .rings import reaches, secured, two_primes
+from .space_file import get, load, put
+
+#: Standard deviations of errors that an axis with `secure` chooses from.
+ERRORS = (3.2, 4.0, 4.5, 5.0, 5.66, 6.4, 8.0, 9.0, 10.0, 11.0, 12.8, 16.0, 18.0, 21.0, 25.6, 32.0, 40.0, 51.2)
+
+
+def varied(base: Literal, vary: Sequence[Mapping[str, Any]]) -> Iterator[tuple[dict[str, Any], Literal]]:
+    """Every combination of the axes' values by key, and the set with it.
+
+    A key that ends with `log2_modulus` stands for two primes of so many bits together, `plain_modulus` for a table of
+    plaintext moduli that has this one alone. An axis with `secure = true` gives its key's table the least error of
+    `ERRORS` that reaches the security target, or the largest where none does.
+    """
+    bytes_of = load(base["protocol"]).bytes_of
+    for values in product(*(axis["values"] for axis in vary)):
+        literal = deepcopy(base)
+        for axis, value in zip(vary, values):
+            _vary(literal, axis, value)
+        for key, modulus in bytes_of.items():
+            put(literal, key, -(-parse_modulus(get(literal, modulus)).bit_length() // 8))
+        yield {axis["key"]: value for axis, value in zip(vary, values)}, literal
+
+
+def _vary(literal: Literal, axis: Mapping[str, Any], value: Any) -> None:
+    table, _, last = axis["key"].rpartition(".")
+    if last == "log2_modulus":
+        put(literal, f"{table}.modulus", two_primes(get(literal, f"{table}.degree"), value))
+    elif last == "plain_modulus":
+        put(literal, "plain_moduli", [{"log2_samples": 32, "modulus": value}])
+    else:
+        put(literal, axis["key"], value)
+    if axis.get("secure"):
+        put(literal, table, json.loads(_secure(json.dumps(get(literal, table)))))
+
+
+@lru_cache(maxsize=256)
+def _secure(text: str) -> str:
+    """The table `[rlwe]` or `[lwe]`, as JSON, with the error that it needs; a gaussian secret is as wide."""
+    tables = []
+    for stddev in ERRORS:
+        table = json.loads(text) | {"error": {"stddev": stddev}}
+        if table["secret"]["kind"] == "gaussian":
+            table["secret"]["stddev"] = stddev
+        tables.append(table)
+    good = (each.table for each in secured(tables) if reaches(each.bits, Bounds().security))
+    return json.dumps(next(good, tables[-1]))
