@@ -62,7 +62,8 @@ class Comparison:
 def compare(prediction: dict, record: dict) -> list[Comparison]:
     """All pairs of a prediction record and the record of the same row, of a protocol or of a primitive.
 
-    Payload bytes exact; peak memory within 10 %; noise variance within 1/16 where the formula is an equality and never
+    Payload bytes and the server's tables exact; peak memory within 10 %;
+    noise variance within 1/16 where the formula is an equality and never
     above its bound, sampling error apart; answer seconds within 25 %, other seconds for information. Empty if the run
     has no measurements.
     """
@@ -99,15 +100,22 @@ def _bytes(record: dict) -> list[Comparison]:
 
 
 def _memory(prediction: dict, record: dict) -> list[Comparison]:
-    """The process's resident peak; without the mapped file where the database is one."""
+    """Each table of the server; the process's resident peak, without the mapped file where the database is one."""
     memory = record.get("memory") or {}
+    kept = {table["name"]: table["bytes"] for table in memory.get("server", [])}
+    described = {table["name"]: table["bytes"] for table in record["description"]["memory"]["server"]} if kept else {}
+    rows = []
+    for name in described | kept:
+        predicted, held = described.get(name, 0), kept.get(name, 0)
+        if predicted or held:
+            rows.append(_row(f"table {name}", "B", predicted, held, predicted == held, "exact"))
     mapped = record["database"]["source"].startswith("mmap:")
     measured = memory.get("peak_anonymous_bytes" if mapped else "peak_bytes")
     if not measured:
-        return []
+        return rows
     predicted = prediction["peak_bytes"]
     within = abs(measured - predicted) <= MEMORY_TOLERANCE * predicted
-    return [_row("peak memory", "B", predicted, measured, within, f"{MEMORY_TOLERANCE:.0%}")]
+    return [*rows, _row("peak memory", "B", predicted, measured, within, f"{MEMORY_TOLERANCE:.0%}")]
 
 
 def _noise(prediction: dict, record: dict) -> list[Comparison]:

@@ -18,7 +18,7 @@ from .table import Cell, Column, Row, Table
 from .units import human_bytes, human_seconds, shape_text, significant
 
 KINDS = ("bytes", "memory", "noise", "seconds")
-PREFIXES = {"payload": "bytes", "peak": "memory", "noise": "noise", "seconds": "seconds"}
+PREFIXES = {"payload": "bytes", "table": "memory", "peak": "memory", "noise": "noise", "seconds": "seconds"}
 COLUMNS = words(
     "kind quantity series set security_bits marks records record_bits predicted measured unit ratio "
     "verdict tolerance note record_id"
@@ -106,7 +106,8 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
 
 
 RULES = (
-    "Demanded: payload bytes equal; peak memory within 10 %; noise: variance within 1/16 of the formula for a random "
+    "Demanded: payload bytes and tables in memory equal; peak memory within 10 %; "
+    "noise: variance within 1/16 of the formula for a random "
     "database on at least 2^14 independent samples over at least 20 keys, with fewer (the note says so where the run "
     "took fewer) within 1/16 and the sampling error (chi-square at four standard deviations); never above the bound "
     "but for that error, and `too few keys to tell` where a standard deviation more than 10 % off its formula, or "

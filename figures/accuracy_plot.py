@@ -16,7 +16,7 @@ from .units import GIB, KIB, MIB
 
 PANELS = {
     "bytes": ("Message payloads", "predicted bytes"),
-    "memory": ("Peak memory", "predicted bytes"),
+    "memory": ("Memory: peak, tables", "predicted bytes"),
     "noise": ("Noise, standard deviation", "predicted standard deviation (integers modulo q)"),
     "seconds": ("Time of each phase (answers filled; only they are judged)", "predicted seconds"),
 }

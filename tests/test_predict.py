@@ -305,6 +305,20 @@ def test_memory_within_a_tenth(pair, factor, within):
     assert by_quantity(pair)["peak memory"].within is within, "a mapped file is not the process's own memory"
 
 
+def test_tables_are_exact(pair):
+    """Where the run says what the server kept; a streamed one does not."""
+    described = pair[1]["description"]["memory"]["server"]
+    names = {f"table {table['name']}" for table in described if table["bytes"]}
+    assert names and not names & set(by_quantity(pair))
+    pair[1]["memory"]["server"] = copy.deepcopy(described)
+    assert all(by_quantity(pair)[name].within for name in names)
+    kept = next(table for table in pair[1]["memory"]["server"] if table["bytes"])
+    kept["bytes"] += 1
+    assert by_quantity(pair)[f"table {kept['name']}"].within is False
+    kept["name"] = "surprise"
+    assert by_quantity(pair)["table surprise"].within is False
+
+
 @pytest.mark.parametrize(("predicted", "within"), [(1.61, True), (2.66, True), (1.59, False), (2.67, False)])
 def test_answers_within_a_quarter(pair, predicted, within):
     pair[0]["seconds"]["answer"] = predicted

@@ -49,6 +49,11 @@ pub struct AutomorphismKey<W: Word> {
 }
 
 impl<W: Word> AutomorphismKey<W> {
+    /// Bytes in memory: the key and the tables of the automorphism.
+    pub fn bytes(&self) -> usize {
+        self.map.bytes() + self.key.bytes()
+    }
+
     /// Expands the key that [`automorphism_key`] made for that exponent.
     ///
     /// # Errors

@@ -50,6 +50,11 @@ impl<W: Word> TraceKeys<W> {
         Ok(Self { first, keys })
     }
 
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.keys.iter().map(AutomorphismKey::bytes).sum()
+    }
+
     /// Refuses a gadget that the keys were not made with.
     pub(crate) fn check(&self, gadget: &RingGadget<W>) -> Result<(), LatticeError> {
         self.keys.iter().try_for_each(|key| key.check(gadget))

@@ -144,6 +144,11 @@ impl TableBytes {
     pub fn new(name: &str, bytes: u64) -> Self {
         Self { name: name.into(), bytes }
     }
+
+    /// A table that is there, of parts of so many bytes.
+    pub(crate) fn of(name: &str, parts: impl IntoIterator<Item = usize>) -> Self {
+        Self::new(name, parts.into_iter().map(|bytes| bytes as u64).sum())
+    }
 }
 
 /// Queries that a key is taken to serve where it serves many: samples of the instances that queries add to.

@@ -8,7 +8,7 @@ use rand::RngCore;
 use ring::{Kernel, Seed};
 
 use crate::database::{Database, Record};
-use crate::description::Direction;
+use crate::description::{Direction, TableBytes};
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
 use crate::numbers::{RequestNumbers, number_answers};
@@ -66,6 +66,9 @@ pub trait HintlessServer {
     /// A request that does not fit this server's parameters; an update that was not finished.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>>;
 
+    /// See [`Scheme::held`].
+    fn held(&self) -> Vec<TableBytes>;
+
     /// See [`Scheme::update`]; clients need no message.
     ///
     /// # Errors
@@ -120,6 +123,10 @@ impl<P: Hintless> Scheme for P {
 
     fn preprocess(params: &Self::Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
         P::preprocess(params, database, context)
+    }
+
+    fn held(server: &Self::Server) -> Vec<TableBytes> {
+        server.held()
     }
 
     fn client(params: &Self::Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Phase;
-use crate::description::{Description, ParametersId};
+use crate::description::{Description, ParametersId, TableBytes};
 use crate::noise::StageNoise;
 use crate::transcript::Entry;
 
@@ -175,6 +175,9 @@ pub struct MemoryUse {
     /// Absent where the system cannot tell it from the peak before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online_peak_bytes: Option<u64>,
+    /// What the server kept after the offline exchange, by table. Absent where it streams.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server: Vec<TableBytes>,
 }
 
 /// Records compared with the database.

@@ -11,7 +11,7 @@ use ring::{Kernel, Prg};
 
 use crate::clock::{Group, Phase};
 use crate::database::{Database, Record};
-use crate::description::Direction;
+use crate::description::{Direction, TableBytes};
 use crate::error::{Error, Result};
 use crate::noise::{NoiseLog, StageNoise};
 use crate::progress::Progress;
@@ -74,6 +74,8 @@ pub struct Measured {
     pub noise: Vec<StageNoise>,
     /// Retrieved records against the database.
     pub correct: Correct,
+    /// What the server kept after the offline exchange; see [`Scheme::held`].
+    pub held: Vec<TableBytes>,
 }
 
 /// One protocol at one workload, driven step by step so that several can take turns.
@@ -117,6 +119,7 @@ pub struct Run<'a, S: Scheme> {
     /// Seconds that the repetitions took.
     spent: f64,
     correct: Correct,
+    held: Vec<TableBytes>,
 }
 
 impl<'a, S: Scheme> Run<'a, S> {
@@ -167,6 +170,7 @@ impl<'a, S: Scheme> Run<'a, S> {
             done: 0,
             spent: 0.0,
             correct: Correct::default(),
+            held: Vec::new(),
         })
     }
 
@@ -281,6 +285,7 @@ impl<S: Scheme> Session for Run<'_, S> {
             let clock = Arc::clone(&context.clock);
             let done = clock.time("offline_exchange", Group::Offline, || S::offline(client, server, link, context));
             done?;
+            self.held = S::held(server);
         }
         self.context.clock.pause(true);
         let start = Instant::now();
@@ -375,6 +380,7 @@ impl<S: Scheme> Session for Run<'_, S> {
             transcript: self.link.entries().to_vec(),
             noise: self.context.noise.summary(),
             correct: self.correct,
+            held: self.held,
         }
     }
 }

@@ -11,7 +11,7 @@ use ring::diagonal::MAX_BATCH;
 
 use crate::clock::{Clock, Group};
 use crate::database::{Database, Record};
-use crate::description::{Description, Direction, MAPPED_BYTES};
+use crate::description::{Description, Direction, MAPPED_BYTES, TableBytes};
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
 use crate::params::ParameterSet;
@@ -107,6 +107,11 @@ pub trait Scheme: Sized {
     /// # Errors
     /// The set does not serve this database, or the database cannot be read.
     fn preprocess(params: &Self::Params, database: &Database, context: &mut Context) -> Result<Self::Server>;
+
+    /// What the server keeps now, by table: names and order of
+    /// [`MemoryMap::server`](crate::description::MemoryMap::server), lengths of what is there. A streamed server holds
+    /// the tables of a block only while it answers: they are not among them.
+    fn held(server: &Self::Server) -> Vec<TableBytes>;
 
     /// A client with fresh keys (or none, where keys are per query).
     ///

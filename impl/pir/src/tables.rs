@@ -33,6 +33,11 @@ impl<T> Tables<T> {
         Self { kept: Vec::new(), block: Some(tables_of_block(table_bytes)) }
     }
 
+    /// Those that are there.
+    pub fn kept(&self) -> impl Iterator<Item = &T> {
+        self.kept.iter().flatten()
+    }
+
     /// Adds a table.
     pub fn push(&mut self, table: T) {
         self.kept.push(Some(table));

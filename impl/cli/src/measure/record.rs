@@ -107,7 +107,11 @@ pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending<Re
         seed: plan.options.seed.map(|seed| pir::params::hex(&seed)),
         phases: report.phases,
         transcript: report.transcript,
-        memory: MemoryUse { described_peak_bytes: plan.description.memory.peak_bytes, ..report.memory },
+        memory: MemoryUse {
+            described_peak_bytes: plan.description.memory.peak_bytes,
+            server: if row.streamed { Vec::new() } else { report.memory.server },
+            ..report.memory
+        },
         noise: report.noise,
         correct: report.correct,
         streamed: row.streamed,

@@ -85,8 +85,8 @@ impl<'a> Steps<'a> {
 
     /// What was measured.
     pub fn finish(self) -> Report {
-        let memory = self.watch.finish();
-        let Measured { phases, transcript, noise, correct } = self.session.finish();
+        let Measured { phases, transcript, noise, correct, held } = self.session.finish();
+        let memory = MemoryUse { server: held, ..self.watch.finish() };
         Report { phases, transcript, noise, correct, memory }
     }
 }

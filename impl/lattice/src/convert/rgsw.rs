@@ -58,6 +58,11 @@ pub struct RgswConverter<W: Word> {
 }
 
 impl<W: Word> RgswConverter<W> {
+    /// Bytes in memory of its trace keys and of its squaring key.
+    pub fn key_bytes(&self) -> [usize; 2] {
+        [self.trace_keys.bytes(), self.squaring_key.bytes()]
+    }
+
     /// A converter to RGSW ciphertexts of the gadget `output`, with keys made by [`ConverterKeys::new`] with those two gadgets.
     ///
     /// # Errors

@@ -19,6 +19,11 @@ pub struct Bootstrapper<W: Word> {
 }
 
 impl<W: Word> Bootstrapper<W> {
+    /// Bytes in memory of the blind rotation's key and of the key switch's.
+    pub fn key_bytes(&self) -> [usize; 2] {
+        [self.rotation.bytes(), self.switcher.key_bytes()]
+    }
+
     /// Keys that belong together.
     ///
     /// # Errors

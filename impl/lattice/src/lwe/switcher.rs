@@ -97,6 +97,14 @@ pub struct LweSwitcher {
 }
 
 impl LweSwitcher {
+    /// Bytes in memory of its key.
+    pub fn key_bytes(&self) -> usize {
+        match &self.key.rows {
+            Rows::Wrapping(rows) | Rows::Narrow(rows) => 4 * rows.len(),
+            Rows::Wide(rows) => 8 * rows.len(),
+        }
+    }
+
     /// A switch with that key, made with that gadget.
     ///
     /// # Errors

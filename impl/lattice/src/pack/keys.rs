@@ -51,6 +51,11 @@ pub struct PackingMasks {
 }
 
 impl PackingMasks {
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.rows.iter().flatten().map(Poly::bytes).sum()
+    }
+
     /// Masks of a test's own.
     #[cfg(test)]
     pub(super) fn of_rows(packing: &Packing, rows: Rows) -> Self {

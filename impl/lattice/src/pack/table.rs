@@ -49,6 +49,12 @@ impl PackingTable {
         self.matrices.iter().map(BlockDiagonal::bytes).sum()
     }
 
+    /// Bytes in memory: of what packing reads, of the factors of pointwise rows and of the packed mask.
+    pub fn held_bytes(&self) -> usize {
+        let factors: usize = self.last.iter().map(|row| row.factor.bytes()).sum();
+        self.bytes() + factors + self.mask.bytes()
+    }
+
     /// Packs with a client's keys. Coefficient j of `bodies` is b_j; its coefficients from gamma on do not matter.
     ///
     /// # Errors

@@ -140,6 +140,11 @@ impl<W: Word> RlwePrime<W> {
     pub fn rows(&self) -> &[Rlwe<W, Ntt>] {
         &self.rows
     }
+
+    /// Bytes in memory: masks and bodies.
+    pub fn bytes(&self) -> usize {
+        self.rows.iter().map(|row| row.a.bytes() + row.b.bytes()).sum()
+    }
 }
 
 /// RGSW(m) as it travels: the 2 `length` seeded rows of RLWE'(-s m), then of RLWE'(m).
@@ -211,6 +216,11 @@ pub struct Rgsw<W: Word> {
 }
 
 impl<W: Word> Rgsw<W> {
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.mask.bytes() + self.body.bytes()
+    }
+
     /// Of rows that were made by homomorphic operations: encryptions of -s m and of m times the weights of the gadget.
     ///
     /// # Errors

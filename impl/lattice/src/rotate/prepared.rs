@@ -112,6 +112,11 @@ impl<W: Word> BlindRotationKey<W> {
         Self::words(ring, shape, length) * size_of::<W>()
     }
 
+    /// Bytes in memory of this one.
+    pub fn bytes(&self) -> usize {
+        self.rows.len() * size_of::<W>()
+    }
+
     /// The shape it was made for.
     pub fn shape(&self) -> RotationShape {
         self.shape

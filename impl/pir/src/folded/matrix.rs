@@ -50,6 +50,14 @@ impl Matrix {
         Self { encoder, source, block_columns }
     }
 
+    /// Bytes that are kept.
+    pub fn held_bytes(&self) -> u64 {
+        match &self.source {
+            Source::Whole(whole) => whole.bytes(),
+            Source::Streamed(_) => 0,
+        }
+    }
+
     /// The database of a matrix that is streamed.
     pub fn database(&self) -> Option<&Database> {
         match &self.source {

@@ -74,7 +74,7 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
     let dimension = params.lwe.dimension;
     let factors = layers.groups.div_ceil(layers.degree) as u64 * poly;
     let hints = copies * layers.hint_digits as u64 * poly;
-    let tables = copies * params.packed.table_bytes(&params.rlwe, params.method);
+    let tables = copies * params.packed.held_table_bytes(&params.rlwe, params.method);
     let key_masks = Packed::roles(&params.rlwe, params.method) * length * poly;
     let first_masks = NegacyclicHint::bytes(layers.first.columns, dimension, 0);
     let server = vec![

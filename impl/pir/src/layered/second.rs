@@ -11,6 +11,7 @@ use super::Public;
 use super::layout::Layers;
 use super::params::Params;
 use crate::clock::Group;
+use crate::description::TableBytes;
 use crate::digits::centred_digits;
 use crate::error::Result;
 use crate::linear::{LinearDatabase, NegacyclicHint};
@@ -65,6 +66,16 @@ impl Second {
             })
         })?;
         Ok(second)
+    }
+
+    /// See [`crate::scheme::Scheme::held`].
+    pub fn held(&self) -> Vec<TableBytes> {
+        vec![
+            TableBytes::new("hint digits", self.matrix.stored_bytes()),
+            TableBytes::of("second layer's masks", self.factors.iter().map(Poly::bytes)),
+            TableBytes::of("second layer's hints", self.hints.iter().flatten().map(Poly::bytes)),
+            TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
+        ]
     }
 
     fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {

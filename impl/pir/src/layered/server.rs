@@ -14,6 +14,7 @@ use super::second::{Second, answer_digits};
 use super::whole::Whole;
 use crate::clock::Group;
 use crate::database::Database;
+use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
 use crate::linear::{LinearDatabase, NegacyclicHint};
@@ -235,6 +236,16 @@ impl Server {
 }
 
 impl HintlessServer for Server {
+    fn held(&self) -> Vec<TableBytes> {
+        let mut held = vec![
+            TableBytes::new("database", self.first.stored_bytes()),
+            TableBytes::of("first layer's masks", [self.hint.held_bytes()]),
+        ];
+        held.extend(self.second.iter().flat_map(Second::held));
+        held.push(TableBytes::of("packing key masks", [self.public.masks.bytes()]));
+        held
+    }
+
     fn seed(&self) -> Seed {
         self.seed
     }

@@ -33,6 +33,11 @@ fn internal(error: impl std::fmt::Display) -> Error {
 }
 
 impl LinearDatabase {
+    /// Bytes of the packed entries.
+    pub fn stored_bytes(&self) -> u64 {
+        self.matrix.stored_bytes()
+    }
+
     /// Encodes `database`. Records that do not exist are stored as the offset, that is, as centred zeros.
     ///
     /// # Errors

@@ -139,6 +139,11 @@ impl NegacyclicHint {
         8 * (rows.div_ceil(dimension) * dimension) as u64 + threads as u64 * thread
     }
 
+    /// Bytes that this one takes.
+    pub fn held_bytes(&self) -> usize {
+        self.masks.iter().map(Poly::bytes).sum()
+    }
+
     fn scratch(&self) -> Scratch {
         let n = self.ring.n();
         Scratch {

@@ -78,6 +78,7 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
             let measured = run.finish();
             assert_eq!(measured.correct.right, measured.correct.compared, "{records} x {bits} {source} {kernel}");
             assert!(measured.correct.compared >= 2 * queries);
+            assert_eq!(measured.held, sizes.memory.server, "{records} x {bits}");
             for entry in &measured.transcript {
                 let described = sizes.messages.iter().find(|m| m.name == entry.name && m.phase == entry.phase);
                 let described = described.unwrap_or_else(|| panic!("{} is not described", entry.name));

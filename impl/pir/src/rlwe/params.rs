@@ -286,6 +286,16 @@ impl Packed {
         slots as u64 * self.length as u64 * rlwe.poly_bytes()
     }
 
+    /// Bytes of that table in memory: beside what packing reads there are the packed mask and, with InspiRING, the factors that join
+    /// both halves.
+    pub fn held_table_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
+        let polys = match method {
+            Method::Cdks => 1,
+            Method::Inspiring => 1 + self.length as u64,
+        };
+        self.table_bytes(rlwe, method) + polys * rlwe.poly_bytes()
+    }
+
     /// Bytes alive beside it while the table of one output is made: the ring masks and what is made of them. CDKS: the leaves, the
     /// first level of its tree and that level's digits; InspiRING: the sums for every automorphism.
     pub fn making_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {

@@ -22,6 +22,11 @@ pub struct Automorphism {
 }
 
 impl Automorphism {
+    /// Bytes of its tables.
+    pub fn bytes(&self) -> usize {
+        size_of_val::<[u32]>(&self.sources) + size_of_val::<[u32]>(&self.slots)
+    }
+
     /// The automorphism of exponent `k`, taken modulo 2N.
     pub fn new(n: usize, k: u64) -> Result<Self, AutomorphismError> {
         if !n.is_power_of_two() || !(4..=31).contains(&n.trailing_zeros()) {

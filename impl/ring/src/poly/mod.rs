@@ -39,6 +39,11 @@ impl<W: Word, D> Poly<W, D> {
         Self { data, n, primes, domain: PhantomData }
     }
 
+    /// Bytes of its residues.
+    pub fn bytes(&self) -> usize {
+        size_of_val::<[W]>(&self.data)
+    }
+
     /// Becomes `other`, a polynomial of the same ring, in the memory that is there.
     ///
     /// # Panics

@@ -15,7 +15,7 @@ mod tests;
 pub use params::{HintCopies, Literal, Params};
 
 use crate::database::{Database, Record};
-use crate::description::Direction;
+use crate::description::{Direction, TableBytes};
 use crate::error::Result;
 use crate::numbers::number_answers;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
@@ -43,6 +43,10 @@ impl Scheme for DoublePir {
 
     fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
+    }
+
+    fn held(server: &Self::Server) -> Vec<TableBytes> {
+        server.held()
     }
 
     fn client(params: &Params, shape: Shape, _context: &mut Context) -> Result<Self::Client> {

@@ -13,6 +13,7 @@ use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
 use super::{DoublePir, Params, SEED_BYTES};
 use crate::clock::Group;
 use crate::database::Database;
+use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::linear::{EntryChange, LinearDatabase, multiply_centred};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
@@ -45,6 +46,15 @@ fn internal(error: impl std::fmt::Display) -> Error {
 }
 
 impl Server {
+    pub(super) fn held(&self) -> Vec<TableBytes> {
+        vec![
+            TableBytes::new("database", self.database.stored_bytes()),
+            TableBytes::new("first hint digits", self.digits.stored_bytes()),
+            TableBytes::of("second public matrix", [size_of_val::<[u32]>(&self.second_matrix)]),
+            TableBytes::of("hint", [self.hint.payload().len()]),
+        ]
+    }
+
     /// Encodes the database, computes D' A1, its digits H1 and the hint H2 = H1 A2 (phases `encode` and `hint`).
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let layers = params.layers(database.shape())?;

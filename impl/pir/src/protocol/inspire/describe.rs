@@ -119,7 +119,7 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let server = vec![
         TableBytes::new("database", layout.stored_bytes()),
         TableBytes::new("hint", count(&[outputs, degree, poly])),
-        TableBytes::new(tables, count(&[held, table_bytes(params)])),
+        TableBytes::new(tables, count(&[held, params.packed.held_table_bytes(&params.rlwe, PACKING)])),
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0, |sum: u64, table| sum.saturating_add(table.bytes));

@@ -16,6 +16,7 @@ use super::params::{Params, QueryCoefficients};
 use super::public::Public;
 use crate::clock::Group;
 use crate::database::Database;
+use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
 use crate::rlwe::{
@@ -245,6 +246,15 @@ impl Server {
 }
 
 impl HintlessServer for Server {
+    fn held(&self) -> Vec<TableBytes> {
+        vec![
+            TableBytes::new("database", self.encoded.matrix().stored_bytes()),
+            TableBytes::of("hint", self.hint.iter().flatten().map(Poly::bytes)),
+            TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
+            TableBytes::of("packing key masks", [self.public.masks.bytes()]),
+        ]
+    }
+
     fn seed(&self) -> Seed {
         self.seed
     }

@@ -56,12 +56,17 @@ pub(super) fn table_bytes(params: &Params, gamma: usize) -> u64 {
     gamma.max(ring::diagonal::LINE) as u64 * params.packed.length() as u64 * params.rlwe.poly_bytes()
 }
 
+/// Bytes of that table in memory: the packed mask too and, at gamma = d, the factors that join both halves.
+fn held_table_bytes(params: &Params, gamma: usize) -> u64 {
+    let joining = if gamma == params.rlwe.degree { params.packed.length() as u64 } else { 0 };
+    table_bytes(params, gamma) + (1 + joining) * params.rlwe.poly_bytes()
+}
+
 /// Bytes of all packing tables, of the first and of the second layer.
 fn all_tables(params: &Params, layout: &Layout) -> [u64; 2] {
-    let poly = params.rlwe.poly_bytes();
-    let first = count(&[layout.groups() as u64, table_bytes(params, params.gammas[0]) + poly]);
     let outputs = layout.copies * layout.outputs(params)[0];
-    [first, count(&[outputs as u64, table_bytes(params, params.gammas[1]) + poly])]
+    let tables = [layout.groups(), outputs];
+    std::array::from_fn(|layer| count(&[tables[layer] as u64, held_table_bytes(params, params.gammas[layer])]))
 }
 
 /// Packing tables of the first layer that an update makes anew, and copies whose tables of the second layer.
@@ -77,9 +82,10 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let blocks = (layout.rows.div_ceil(layout.ring_degree) + second_blocks) as u64;
     let [all_first, second_tables] = all_tables(params, layout);
     let (name, first_tables) = if workload.streamed {
-        let (groups, bytes) = (layout.groups() as u64, table_bytes(params, params.gammas[0]));
-        let block = groups.min(tables_of_block(bytes) as u64);
-        ("first packing tables of a block and all masks", count(&[block, bytes + poly]) + count(&[groups, poly]))
+        let groups = layout.groups() as u64;
+        let block = groups.min(tables_of_block(table_bytes(params, params.gammas[0])) as u64);
+        let tables = count(&[block, held_table_bytes(params, params.gammas[0])]);
+        ("first packing tables of a block and all masks", tables + count(&[groups, poly]))
     } else {
         ("first packing tables", all_first)
     };

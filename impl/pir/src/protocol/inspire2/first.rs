@@ -53,6 +53,13 @@ impl First {
         Ok(Self { matrix, factors: public.first.factors()?, hints: Vec::new(), tables, masks: Vec::new() })
     }
 
+    /// Bytes of the masks a_k(1/X), of the hints, and of the packing tables with the packed masks that are kept apart.
+    pub fn held(&self) -> [usize; 3] {
+        let tables = self.tables.kept().map(PackingTable::held_bytes).chain(self.masks.iter().map(Poly::bytes));
+        let hints = self.hints.iter().flatten().map(Poly::bytes);
+        [self.factors.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
+    }
+
     pub fn matrix(&self) -> &ColumnMatrix {
         &self.matrix
     }

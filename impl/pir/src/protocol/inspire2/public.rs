@@ -53,7 +53,6 @@ impl Public {
     }
 
     /// The packings of all different gammas.
-    #[cfg(test)]
     pub fn packings(&self) -> impl Iterator<Item = &(Packing, PackingMasks)> {
         self.packings.iter()
     }

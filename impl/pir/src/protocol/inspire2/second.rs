@@ -62,6 +62,14 @@ impl Second {
         Ok(second)
     }
 
+    /// Bytes of the digits, of the masks a_k(1/X), of the hints and of the packing tables.
+    pub fn held(&self) -> [usize; 4] {
+        let hints = self.hints.iter().flatten().map(Poly::bytes);
+        let tables = self.tables.kept().flatten().map(PackingTable::held_bytes);
+        let digits = self.matrix.stored_bytes() as usize;
+        [digits, self.factors.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
+    }
+
     pub fn matrix(&self) -> &ColumnMatrix {
         &self.matrix
     }

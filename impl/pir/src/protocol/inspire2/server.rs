@@ -15,6 +15,7 @@ use super::whole::Whole;
 use super::{Inspire2, Params};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
+use crate::description::TableBytes;
 use crate::digits::centred_digits;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
@@ -210,6 +211,24 @@ impl Server {
 }
 
 impl HintlessServer for Server {
+    fn held(&self) -> Vec<TableBytes> {
+        let [digits, factors, hints, tables] = match &self.second {
+            SecondLayer::Packed(second) => second.held(),
+            SecondLayer::Whole(whole) => [whole.held(), 0, 0, 0],
+        };
+        let [first_factors, first_hints, first_tables] = self.first.held();
+        vec![
+            TableBytes::new("database", self.first.matrix().stored_bytes()),
+            TableBytes::of("first hints", [first_hints]),
+            TableBytes::of("first packing tables", [first_tables]),
+            TableBytes::of("mask digits", [digits]),
+            TableBytes::of("second hints", [hints]),
+            TableBytes::of("second packing tables", [tables]),
+            TableBytes::of("masks", [first_factors, factors]),
+            TableBytes::of("packing key masks", self.public.packings().map(|(_, masks)| masks.bytes())),
+        ]
+    }
+
     fn seed(&self) -> Seed {
         self.seed
     }

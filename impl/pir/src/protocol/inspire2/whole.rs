@@ -21,6 +21,11 @@ pub(super) struct Whole {
 }
 
 impl Whole {
+    /// Bytes of the digits.
+    pub fn held(&self) -> usize {
+        size_of_val::<[i16]>(&self.digits)
+    }
+
     /// The digits of every mask.
     pub fn build(params: &Params, layout: &Layout, public: &Public, first: &First) -> Result<Self> {
         let mut whole = Self { digits: vec![0; layout.groups() * layout.mask_digits] };

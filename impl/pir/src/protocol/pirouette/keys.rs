@@ -164,6 +164,24 @@ pub(super) fn lwe_modulus(switching: &KeySwitching) -> Result<Modulus<u64>> {
 }
 
 impl ServerKeys {
+    /// What [`Self::held`] tells of.
+    pub const TABLES: [&str; 5] =
+        ["blind rotation key", "automorphism keys", "squaring key", "ring switching key", "key switching key"];
+
+    /// Bytes in memory of each of [`Self::TABLES`] that there is, and of an encrypted database.
+    pub fn held(&self) -> ([Option<usize>; 5], usize) {
+        let (rotation, switching) = match &self.rotations {
+            Rotations::Alone(rotation) => (rotation.bytes(), None),
+            Rotations::Switched(bootstrapper) => {
+                let [rotation, switching] = bootstrapper.key_bytes();
+                (rotation, Some(switching))
+            }
+        };
+        let [trace, squaring] = self.converter.key_bytes();
+        let cells = self.cells.iter().map(|cell| cell.a.bytes() + cell.b.bytes()).sum();
+        ([Some(rotation), Some(trace), Some(squaring), Some(self.response.bytes()), switching], cells)
+    }
+
     /// The blind rotation.
     pub fn rotation(&self) -> &BlindRotationKey<u32> {
         match &self.rotations {

@@ -28,7 +28,7 @@ pub use query::{Bits, Index, SeedUse};
 
 use crate::clock::Group;
 use crate::database::{Database, Record};
-use crate::description::Direction;
+use crate::description::{Direction, TableBytes};
 use crate::error::Result;
 use crate::numbers::number_answers;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
@@ -64,6 +64,10 @@ impl<F: Selecting> Scheme for Folding<F> {
 
     fn preprocess(params: &Params<F>, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
+    }
+
+    fn held(server: &Self::Server) -> Vec<TableBytes> {
+        server.held()
     }
 
     fn client(params: &Params<F>, shape: Shape, context: &mut Context) -> Result<Self::Client> {

@@ -159,7 +159,14 @@ impl ServerKeys {
         Ok(Self { leaf_expansion, selector_expansion, conversion, vector, response })
     }
 
-    /// Bytes in memory.
+    /// Bytes in memory of these.
+    pub fn bytes(&self) -> usize {
+        let Self { leaf_expansion, selector_expansion, conversion, vector, response } = self;
+        let primes = vector.iter().flatten().chain(response).map(RlwePrime::bytes).sum::<usize>();
+        leaf_expansion.bytes() + selector_expansion.bytes() + conversion.bytes() + primes
+    }
+
+    /// Bytes in memory, described.
     pub fn memory_bytes(params: &Params) -> u64 {
         let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
         let levels = u64::from(params.rlwe.degree.ilog2());

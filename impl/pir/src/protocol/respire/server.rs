@@ -10,8 +10,9 @@ use super::store::Store;
 use super::{Params, Respire};
 use crate::clock::{Group, Turns};
 use crate::database::Database;
+use crate::description::TableBytes;
 use crate::error::{Error, Result};
-use crate::folded::{Folding, Selection};
+use crate::folded::{Folding, Matrix, Selection};
 use crate::rlwe::{internal, workspace};
 use crate::scheme::{Context, Request, Response, Scheme, check_queries};
 use crate::wire::{Frame, FrameBuilder};
@@ -44,6 +45,13 @@ impl Server {
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(params, context.kernel)?;
         Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
+    }
+
+    pub(super) fn held(&self) -> Vec<TableBytes> {
+        vec![
+            TableBytes::new("database", self.store.matrices.iter().map(Matrix::held_bytes).sum()),
+            TableBytes::of("keys", self.clients.iter().map(ServerKeys::bytes)),
+        ]
     }
 
     /// Takes a client's keys; returns the number of its session.

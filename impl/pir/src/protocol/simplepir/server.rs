@@ -10,6 +10,7 @@ use super::hint::Hint;
 use super::{Params, SEED_BYTES, SimplePir};
 use crate::clock::Group;
 use crate::database::Database;
+use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::linear::{EntryChange, LinearDatabase};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
@@ -25,6 +26,14 @@ pub struct Server {
 }
 
 impl Server {
+    pub(super) fn held(&self) -> Vec<TableBytes> {
+        let changed = self.hint.changed().values().map(|row| size_of_val::<[u32]>(row));
+        vec![
+            TableBytes::new("database", self.database.stored_bytes()),
+            TableBytes::of("hint", std::iter::once(self.hint.message().payload().len()).chain(changed)),
+        ]
+    }
+
     /// Encodes the database and computes H = D' A (phases `encode` and `hint`).
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = params.layout(database.shape())?;

@@ -49,7 +49,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         TableBytes::new("database", layout.stored_bytes()),
         TableBytes::new("masks", blocks * poly),
         TableBytes::new("hint", count(&[columns, poly])),
-        TableBytes::new("packing tables", tables),
+        TableBytes::new("packing tables", count(&[elements, params.packed.held_table_bytes(&params.rlwe, METHOD)])),
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));

@@ -11,6 +11,7 @@ use super::layout::Layout;
 use super::{Params, SimpleYpir};
 use crate::clock::Group;
 use crate::database::{Database, check_change};
+use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
 use crate::rlwe::{
@@ -165,6 +166,16 @@ impl Server {
 }
 
 impl HintlessServer for Server {
+    fn held(&self) -> Vec<TableBytes> {
+        vec![
+            TableBytes::new("database", self.matrix.stored_bytes()),
+            TableBytes::of("masks", self.factors.iter().map(Poly::bytes)),
+            TableBytes::of("hint", self.hint.iter().flatten().map(Poly::bytes)),
+            TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
+            TableBytes::of("packing key masks", [self.public.masks.bytes()]),
+        ]
+    }
+
     fn seed(&self) -> Seed {
         self.seed
     }

@@ -197,11 +197,12 @@ impl<F: Selecting> Described<'_, F> {
     fn key_tables(&self) -> Result<Vec<TableBytes>> {
         let Params { automorphism, squaring, rotation, .. } = self.params;
         let ciphertext = self.ciphertext_bytes();
-        let levels = u64::from(self.ring.n().ilog2());
+        let (degree, levels) = (self.ring.n() as u64, u64::from(self.ring.n().ilog2()));
         let rotating = BlindRotationKey::expanded_bytes(&self.ring, self.params.shape(), rotation.length) as u64;
         let mut tables = vec![
             TableBytes::new("blind rotation key", rotating),
-            TableBytes::new("automorphism keys", levels * automorphism.length as u64 * ciphertext),
+            // Each with the tables of its automorphism: two words of 4 bytes for a coefficient.
+            TableBytes::new("automorphism keys", levels * (automorphism.length as u64 * ciphertext + 8 * degree)),
             TableBytes::new("squaring key", squaring.length as u64 * ciphertext),
             TableBytes::new("ring switching key", self.responder.length() as u64 * ciphertext / 2),
         ];

@@ -17,6 +17,7 @@ use super::query::{QuerySeed, SeedUse};
 use super::trace::{Trace, index_bits};
 use crate::clock::Group;
 use crate::database::Database;
+use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout, Matrix, Place, Responder, Selection};
 use crate::rlwe::workspace;
@@ -61,6 +62,19 @@ impl<F: Selecting> Server<F> {
         };
         let responder = Responder::new(params.response, &ring)?;
         Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new(), epoch: 0 })
+    }
+
+    pub(super) fn held(&self) -> Vec<TableBytes> {
+        let keys: Vec<_> = self.sessions.iter().map(|session| session.keys.held()).collect();
+        let cells = keys.iter().map(|held| held.1 as u64).sum::<u64>();
+        let mut held = vec![TableBytes::new("database", self.matrix.held_bytes() + cells)];
+        for (place, name) in ServerKeys::TABLES.into_iter().enumerate() {
+            let parts: Vec<usize> = keys.iter().filter_map(|held| held.0[place]).collect();
+            if !parts.is_empty() {
+                held.push(TableBytes::of(name, parts));
+            }
+        }
+        held
     }
 
     /// Takes a client's keys and, where its queries share one, their seed; returns the number of its session.
