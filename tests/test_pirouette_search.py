@@ -3,22 +3,31 @@
 import hashlib
 import itertools
 import json
+import os
 import re
 import shlex
+import signal
 import subprocess
+import sys
+import textwrap
+import time
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pirlab_estimator.cost.units import DEFAULTS, UnitCosts
 from pirlab_estimator.noise import predict_noise
-from pirlab_estimator.search.pirouette import circuit as search_module
+from pirlab_estimator.search.pirouette import block as block_module
+from pirlab_estimator.search.pirouette import command as command_module
+from pirlab_estimator.search.pirouette import small as small_module
 from pirlab_estimator.search.pirouette.candidate import Candidate, digit_count
-from pirlab_estimator.search.pirouette.circuit import Limits, Search
+from pirlab_estimator.search.pirouette.circuit import Search
 from pirlab_estimator.search.pirouette.command import OFFLINE_BYTES, OFFLINE_BYTES_HALF, main, safest, space_of
 from pirlab_estimator.search.pirouette.frontier import frontier
 from pirlab_estimator.search.pirouette.gadgets import Gadgets
+from pirlab_estimator.search.pirouette.journal import Journal
 from pirlab_estimator.search.pirouette.seconds import Seconds, tree_automorphisms
 from pirlab_estimator.search.pirouette.space import (
     Ring,
@@ -28,6 +37,8 @@ from pirlab_estimator.search.pirouette.space import (
     secure_small_keys,
     security_bits,
 )
+from pirlab_estimator.search.pirouette.task import Limits
+from pirlab_estimator.search.pirouette_sets import SEED_BYTES
 from pirlab_estimator.security.assess import predict_security
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,6 +59,13 @@ SMALL = {
     "first_bits": (8, 9),
     "moduli": (1, 2),
 }
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Nothing is remembered from one test to the next."""
+    monkeypatch.setattr(command_module, "CACHE", tmp_path / "cache")
+    return tmp_path / "cache"
 
 
 #: Parts of a set with the least bits that the search has their gadgets keep, by which they are told apart.
@@ -80,7 +98,8 @@ class OneOperation:
 
 def the_set_alone(written, monkeypatch):
     """The space of one set: each part has one gadget, the RGSW gadget one spacing."""
-    chosen = {search_module.__dict__.get(kept): table for kept, table in PARTS.values()}
+    kept_bits = vars(small_module) | vars(block_module)
+    chosen = {kept_bits.get(kept): table for kept, table in PARTS.values()}
     of = Gadgets.of
 
     def only(modulus, bases_log2, kept_bits, most_digits):
@@ -88,15 +107,15 @@ def the_set_alone(written, monkeypatch):
         gadgets = of(modulus, (table["base_log2"],), kept_bits, most_digits)
         return gadgets.at(np.flatnonzero(gadgets.dropped == table.get("dropped", 0)))
 
-    rows = search_module._Block._rows
+    rows = block_module.Block._rows
 
     def one_spacing(block, gadgets):
         rgsw, spacing, automorphisms = rows(block, gadgets)
         at = np.flatnonzero(spacing == written["rgsw"]["spacing"])
         return rgsw.at(at), spacing[at], automorphisms[at]
 
-    monkeypatch.setattr(search_module.Gadgets, "of", staticmethod(only))
-    monkeypatch.setattr(search_module._Block, "_rows", one_spacing)
+    monkeypatch.setattr(Gadgets, "of", staticmethod(only))
+    monkeypatch.setattr(block_module.Block, "_rows", one_spacing)
     query, rlwe, database = written["query"], written["rlwe"], written["database"]
     primes = tuple(int(prime) for prime in rlwe["modulus"].split(" * "))
     small = query["key_switching"] if "key_switching" in query else query | {"modulus_log2": 12}
@@ -124,6 +143,17 @@ def test_the_search_counts_the_operations_that_descriptions_count(path, binary, 
         for theirs, ours in STEPS:
             count = sum(described.get(step, {}).get(name, 0) for step in theirs)
             assert sum(found.seconds[step] for step in ours) == pytest.approx(count, rel=1e-12), (name, theirs)
+
+
+@pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
+def test_bytes_that_are_sent_are_those_of_the_messages(path, binary, monkeypatch):
+    written, bits = tomllib.loads(path.read_text()), int(path.stem.removeprefix("2^"))
+    command = [binary, "describe", path, "--records", f"2^{bits}", "--record-bits", "2048", "--json"]
+    messages = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["messages"]
+    sent = sum(m["payload_bytes"] for m in messages if m["phase"] == "offline")
+    limits, half = Limits(1e10, 1e3, 0.0, sent=True), written["protocol"] == "pirouette_h"
+    (found,) = Search(the_set_alone(written, monkeypatch), UNITS, bits, limits, half).best()
+    assert 0 <= sent - found.offline_bytes < SEED_BYTES
 
 
 def test_nothing_is_dominated_by_what_is_left_out():
@@ -155,7 +185,7 @@ def everything(search: Search):
     seconds = Seconds(UNITS, RING.degree, len(PRIMES))
     digits = 0 if search.half else digit_count(space, bits)
 
-    def tables(bases, kept, most=search_module.MOST_DIGITS, modulus=RING.modulus):
+    def tables(bases, kept, most=block_module.MOST_DIGITS, modulus=RING.modulus):
         gadgets = Gadgets.of(modulus, bases, kept, most)
         return [(gadgets.table(i), int(gadgets.digits[i])) for i in range(len(gadgets))]
 
@@ -169,11 +199,11 @@ def everything(search: Search):
         tables = float(seconds.digit_tables(digits, 5))
         return float(seconds.key_switches(small.dimension, length, 3 * digits - 2 + bits)) + tables
 
-    rotations = tables(space.rotation_bases, search_module.KEPT_ROTATION, search_module.MOST_ROTATION_DIGITS)
+    rotations = tables(space.rotation_bases, small_module.KEPT_ROTATION, small_module.MOST_ROTATION_DIGITS)
     switches = [(None, 0)]
     if not search.half:
-        switches = tables(space.switching_bases, search_module.KEPT_SWITCHING, modulus=1 << 20)
-    traces = tables(space.automorphism_bases, search_module.KEPT_AUTOMORPHISM)
+        switches = tables(space.switching_bases, small_module.KEPT_SWITCHING, modulus=1 << 20)
+    traces = tables(space.automorphism_bases, block_module.KEPT_AUTOMORPHISM)
     squares = tables(space.squaring_bases, np.log2(float(RING.modulus)), 56)
     before = [
         ((small, switch, rotation, joint), rotated(small, length, joint) + switched(small, switch_length))
@@ -182,7 +212,7 @@ def everything(search: Search):
         )
     ]
     after = []
-    for rgsw, rows in tables(space.rgsw_bases, search_module.KEPT_RGSW):
+    for rgsw, rows in tables(space.rgsw_bases, block_module.KEPT_RGSW):
         spacings = {2048 // rows >> shared << shared for shared in range(1, 12)} - {0}
         product = float(seconds.external_product(rows))
         for (trace, length), (square, square_length) in itertools.product(traces, squares):
@@ -207,8 +237,13 @@ def everything(search: Search):
 
 @pytest.mark.parametrize("half", [False, True])
 def test_the_pruned_search_finds_what_trying_everything_finds(half, monkeypatch):
-    for name, kept in (("SWITCHING", 14), ("ROTATION", 38), ("AUTOMORPHISM", 46), ("RGSW", 26)):
-        monkeypatch.setattr(search_module, f"KEPT_{name}", kept)
+    for module, name, kept in (
+        (small_module, "SWITCHING", 14),
+        (small_module, "ROTATION", 38),
+        (block_module, "AUTOMORPHISM", 46),
+        (block_module, "RGSW", 26),
+    ):
+        monkeypatch.setattr(module, f"KEPT_{name}", kept)
     space = Space([RING], HALF_KEYS if half else KEYS[:2], **SMALL)
     search = Search(space, UNITS, 20, Limits(1.2e9), half)
     best = search.best()[0]
@@ -231,6 +266,86 @@ def test_limits_bind():
     assert sure.margin >= 9.9 > free[0].margin
     assert not Search(space, UNITS, 20, Limits(1e6)).best()
     assert safest(free).margin >= free[0].margin
+
+
+class Steps:
+    """Progress that remembers, and slows a search down."""
+
+    def __init__(self, seconds=0.0):
+        self.seconds, self.names, self.steps, self.totals = seconds, [], [], []
+
+    def stage(self, name, total):
+        self.names.append(name)
+        self.steps.append(0)
+        self.totals.append(total)
+
+    def advance(self, count):
+        self.steps[-1] += count
+        time.sleep(self.seconds)
+
+    def revise(self, total):
+        assert total <= self.totals[-1]
+        self.totals[-1] = total
+
+
+FEW = {
+    "rotation_bases": (8, 9, 10, 11),
+    "automorphism_bases": (3, 4),
+    "squaring_bases": (5, 9),
+    "rgsw_bases": (2, 3, 4),
+}
+
+
+def few():
+    """A space that takes a second."""
+    keys = [SmallKey(n, 20, s) for n, s in ((740, 12.4), (752, 10.1), (768, 8.0), (780, 6.37), (796, 4.76))]
+    return Space([RING, replace(RING, stddev=22.0)], keys, **FEW)
+
+
+def test_progress_says_what_is_left():
+    told = Steps()
+    Search(few(), UNITS, 20, Limits(1.2e9)).best(5, told)
+    assert told.names == ["Pirouette: gadgets of 2 rings", "Pirouette: small keys"]
+    assert told.steps == told.totals and told.steps[1] > 20, "what is left is nothing at the end"
+
+
+KILLED = """
+    import sys
+    from pathlib import Path
+    import test_pirouette_search as tests
+    told = tests.Steps(0.05)
+    cache = Path(sys.argv[1])
+    found = tests.Search(tests.few(), tests.UNITS, 20, tests.Limits(1.2e9)).best(5, told, cache)
+    print([each.total for each in found], told.steps[1])
+    """
+
+
+def test_a_killed_search_goes_on(own_cache, monkeypatch):
+    """Killed by the operating system in the middle; small keys that had been looked at are not looked at again."""
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), str(own_cache)]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    deadline = time.monotonic() + 60
+    while not list(own_cache.glob("pirouette-*.json")):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL and not process.stdout.read(), "it was killed while it ran"
+    (path,) = own_cache.glob("pirouette-*.json")
+    done, best = Journal(path).last()
+    assert done >= 10 and len(best) <= 5
+    resumed, whole = Steps(), Steps()
+    search = Search(few(), UNITS, 20, Limits(1.2e9))
+    found = search.best(5, resumed, own_cache)
+    assert found == search.best(5, whole) and resumed.steps[1] + done == whole.steps[1] > done
+    again = Steps()
+    assert search.best(5, again, own_cache) == found and again.steps[1] == 0
+    path.write_text('{"done": 3, "be')
+    assert search.best(5, again, own_cache) == found and again.steps[-1] == whole.steps[1], (
+        "what is cut off is not used"
+    )
+    Search(few(), UNITS, 21, Limits(1.2e9)).best(5, None, own_cache)
+    assert len(list(own_cache.iterdir())) == 2, "what else is asked is another search"
 
 
 def test_offline_bytes_count_both_halves():

@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import io
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from pirlab_estimator.search.bounds import Bounds
 from pirlab_estimator.search.confirm import confirm
 from pirlab_estimator.search.evaluate import Evaluator, Shape
 from pirlab_estimator.search.sweep import sweep
+from pirlab_estimator.search.text import Bars
 
 SMALL = ["--records", "2^16", "--record-bits", "256"]
 
@@ -343,6 +345,20 @@ def test_confirmation_without_an_estimator_says_what_is_missing(capsys, tmp_path
     monkeypatch.setenv("LATTICE_ESTIMATOR", str(tmp_path))
     search("--protocol", "simplepir", *SMALL, "--best-only", "--confirm", "--dry-run", code=2)
     assert "LATTICE_ESTIMATOR" in capsys.readouterr().err
+
+
+def test_what_is_left_follows_what_there_is_to_do(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    stream = io.StringIO()
+    with Bars(stream) as bars:
+        bars.stage("keys", 1000)
+        now[0] = 10.0
+        bars.advance(10)
+        bars.revise(40)
+        now[0] = 20.0
+        bars.advance(10)
+    assert stream.getvalue() == "keys: 10 of 1000, 990 s left\nkeys: 20 of 40, 20 s left\n"
 
 
 def test_protocols_are_ranked(capsys, monkeypatch, tmp_path):

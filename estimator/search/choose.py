@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from .account import Account
 from .bounds import Bounds, Objective, kilobytes
 from .evaluate import Evaluator, Figures
+from .progress import Progress
 from .space_file import load
-from .sweep import Found, Least, Progress, sweep
+from .sweep import Found, Least, sweep
 
 #: Seconds of preprocessing that are worth a word.
 LONG_SETUP = 600.0

@@ -240,12 +240,14 @@ def _say_compared(found: Sequence[Found], than: Figures) -> None:
 def _say_relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> None:
     if not bounds.budgets():
         return
-    least = relaxed(space, evaluator, bounds)
+    with Bars() as bars:
+        least = relaxed(space, evaluator, bounds, bars)
     for name, needed in least.items():
         print(f"With all other bounds as they are, {budget(name, needed)} has a set")
     if least:
         return
-    together = relaxed_together(space, evaluator, bounds)
+    with Bars() as bars:
+        together = relaxed_together(space, evaluator, bounds, bars)
     if together is None:
         print("Whatever a set may cost, none reaches --security and --failure: relax these")
     else:

@@ -82,13 +82,14 @@ SOURCE = {"kind": "searched"}
 class Evaluator:
     """Evaluates sets at one shape. Answers are kept in a file of results/cache, so that a killed search goes on.
 
-    unit_costs: of which machine. origin: names what figures depend on beside the set. evaluated: how many were not
-    remembered.
+    cache: the folder of that file, if any. unit_costs: of which machine. origin: names what figures depend on beside
+    the set. evaluated: how many were not remembered.
     """
 
     def __init__(self, shape: Shape, unit_costs: UnitCosts, cache: Path | None = CACHE) -> None:
         self.shape = shape
         self.unit_costs = unit_costs
+        self.cache = cache
         self.evaluated = 0
         self._known: dict[str, Figures] = {}
         self.origin = self._origin()

@@ -15,20 +15,22 @@ from ..paths import ROOT
 from .bounds import Bounds
 from .evaluate import SOURCE, Evaluator, Literal
 from .files import toml
-from .pirouette.circuit import Limits, Search
+from .pirouette.circuit import Search
 from .pirouette.command import CONSIDERED, OFFLINE_BYTES, OFFLINE_BYTES_HALF, space_of
+from .pirouette.task import Limits
+from .progress import Progress
 
-#: Both halves of every key are counted in the limit of that search; one of them is sent.
-HALVES = 2
+#: Of the keys' messages, at most; that search counts none of them.
+SEED_BYTES = 512
 #: Tables and keys of a file that say what it is, and not what it does.
 _WORDS = ("protocol", "title", "source")
 #: Bits of an index beyond position and the smallest first dimension, which that search asks for.
 LEAST_INDEX_BITS = 8
 
 
-def committed(protocol: str, evaluator: Evaluator, bounds: Bounds) -> list[Literal]:
+def committed(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> list[Literal]:
     """The sets of params/<protocol>/ with every division of the index into rows and columns."""
-    del evaluator, bounds
+    del evaluator, bounds, progress
     found = []
     for path in sorted((ROOT / "params" / protocol).glob("*.toml")):
         literal = {k: v for k, v in tomllib.loads(path.read_text(encoding="utf-8")).items() if k not in _WORDS}
@@ -42,17 +44,24 @@ def committed(protocol: str, evaluator: Evaluator, bounds: Bounds) -> list[Liter
     return found
 
 
-def searched(protocol: str, evaluator: Evaluator, bounds: Bounds) -> list[Literal]:
-    """The committed sets, and the fastest that are found for as many items as the shape has."""
-    known = committed(protocol, evaluator, bounds)
-    bits = _index_bits(protocol, known, evaluator)
+def searched(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> list[Literal]:
+    """The committed sets, and those of the search."""
+    return [each for lister in (committed, own) for each in lister(protocol, evaluator, bounds, progress)]
+
+
+def own(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> list[Literal]:
+    """The fastest sets that are found for as many items as the shape has; none for too few."""
+    bits = _index_bits(protocol, committed(protocol, evaluator, bounds, progress), evaluator)
     if bits is None or bits < LEAST_INDEX_BITS:
-        return known
+        return []
     half = protocol == "pirouette_h"
     most = OFFLINE_BYTES_HALF if half else OFFLINE_BYTES
-    limits = Limits(most if bounds.offline is None else HALVES * bounds.offline, bounds.failure, 0.0)
+    limits = Limits(most, bounds.failure, 0.0)
+    if bounds.offline is not None:
+        limits = Limits(max(0.0, bounds.offline - SEED_BYTES), bounds.failure, 0.0, sent=True)
     search = Search(space_of(half), evaluator.unit_costs, bits, limits, half)
-    return known + [_literal(candidate.toml("", "", "")) for candidate in search.best(CONSIDERED)]
+    best = search.best(CONSIDERED, progress, evaluator.cache)
+    return [_literal(candidate.toml("", "", "")) for candidate in best]
 
 
 def _index_bits(protocol: str, known: list[Literal], evaluator: Evaluator) -> int | None:

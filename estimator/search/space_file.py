@@ -25,6 +25,7 @@ from ..modulus import parse_modulus
 from .bounds import Bounds
 from .evaluate import Evaluator
 from .gadget_choice import least_base, quietest_gadget
+from .progress import Progress, Silent
 from .rings import Secured, quietest, reaches, secured, tables
 
 SPACES = Path(__file__).with_name("spaces")
@@ -91,12 +92,15 @@ class Space:
     def ordered_shape(self) -> tuple[int, ...]:
         return tuple(len(axis.values) for axis in self.ordered)
 
-    def at(self, evaluator: Evaluator, bounds: Bounds) -> Space:
+    def at(self, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None) -> Space:
         """The space for a shape, unit costs and bounds: with the sets that a function of another module lists for them,
-        where an axis asks for it."""
+        where an axis asks for it; that may take minutes, of which `progress` is told."""
         if all(axis.kind != "sets" for axis in self.axes):
             return self
-        axes = [replace(a, values=tuple(_listed(a, evaluator, bounds))) if a.kind == "sets" else a for a in self.axes]
+        told = progress or Silent()
+        axes = [
+            replace(a, values=tuple(_listed(a, evaluator, bounds, told))) if a.kind == "sets" else a for a in self.axes
+        ]
         return replace(self, axes=tuple(axes))
 
     def combinations(self, kept: Sequence[Sequence[Secured]]) -> Iterator[dict[str, Any]]:
@@ -164,7 +168,7 @@ class Space:
         return replace(self, axes=tuple(axes))
 
 
-def _listed(axis: Axis, evaluator: Evaluator, bounds: Bounds) -> Iterable[dict[str, Any]]:
+def _listed(axis: Axis, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> Iterable[dict[str, Any]]:
     """What `module:function` lists."""
     module, _, function = axis.of.partition(":")
     try:
@@ -173,7 +177,7 @@ def _listed(axis: Axis, evaluator: Evaluator, bounds: Bounds) -> Iterable[dict[s
         raise SpaceError(
             f'axis {axis.key}: {axis.of!r} cannot be used: {error}. Write sets_of = "module:function"'
         ) from None
-    sets: Iterable[dict[str, Any]] = lister(evaluator, bounds)
+    sets: Iterable[dict[str, Any]] = lister(evaluator, bounds, progress)
     return sets
 
 

@@ -25,6 +25,7 @@ from .account import Account
 from .bounds import Bounds, spent
 from .evaluate import Evaluator, Figures, Literal
 from .front import Front, undominated
+from .progress import Progress, Silent
 from .rings import Secured
 from .space_file import Space
 
@@ -38,24 +39,6 @@ class Found:
 
     literal: Literal
     figures: Figures
-
-
-class Progress(Protocol):
-    """Told how much there is to do, and of what is done."""
-
-    def stage(self, name: str, total: int) -> None: ...
-
-    def advance(self, count: int) -> None: ...
-
-
-class Silent:
-    """Tells nobody."""
-
-    def stage(self, name: str, total: int) -> None:
-        del name, total
-
-    def advance(self, count: int) -> None:
-        del count
 
 
 class Aim(Protocol):
@@ -118,7 +101,7 @@ def sweep(
 ) -> Outcome:
     """The sets of a space that keep all bounds and that no other undercuts, without looking at all of them."""
     aim, progress = aim or WholeFront(), progress or Silent()
-    space = space.at(evaluator, bounds)
+    space = space.at(evaluator, bounds, progress)
     account = Account(space, bounds)
     kept, missed = space.secure(bounds.security)
     account.insecure(missed, kept)
@@ -155,24 +138,26 @@ def sweep(
     return Outcome(found, account, space, evaluator.evaluated)
 
 
-def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> dict[str, float]:
+def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None) -> dict[str, float]:
     """For each budget: the least that it could be where all other bounds stay, for those that there is a set then."""
     least = {}
     for name in bounds.budgets():
-        outcome = sweep(space, evaluator, bounds.without(name), Least(partial(spent, name)))
+        outcome = sweep(space, evaluator, bounds.without(name), Least(partial(spent, name)), progress)
         if outcome.found:
             least[name] = min(spent(name, each.figures) for each in outcome.found)
     return least
 
 
-def relaxed_together(space: Space, evaluator: Evaluator, bounds: Bounds) -> dict[str, float] | None:
+def relaxed_together(
+    space: Space, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None
+) -> dict[str, float] | None:
     """What the set needs that exceeds its budgets by the least factor, for those that it exceeds; None without one."""
     allowed = {name: max(bound, _LEAST_BUDGET[name == "seconds"]) for name, bound in bounds.budgets().items()}
 
     def factor(figures: Figures) -> float:
         return max(spent(name, figures) / bound for name, bound in allowed.items())
 
-    found = sweep(space, evaluator, Bounds(bounds.security, bounds.failure), Least(factor)).found
+    found = sweep(space, evaluator, Bounds(bounds.security, bounds.failure), Least(factor), progress).found
     if not found:
         return None
     best = min((each.figures for each in found), key=lambda figures: (factor(figures), figures.seconds))

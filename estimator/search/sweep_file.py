@@ -31,8 +31,9 @@ from .bounds import Bounds, BoundsError, Objective
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .files import write
 from .grid import varied
+from .progress import Progress
 from .space_file import get, load, protocols
-from .sweep import Found, Least, Progress, WholeFront, sweep
+from .sweep import Found, Least, WholeFront, sweep
 from .text import count
 
 OUT = RESULTS / "search"

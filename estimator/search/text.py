@@ -79,6 +79,11 @@ class Bars:
                 self._bars.remove_task(self._task)
             self._task = self._bars.add_task(name, total=total)
 
+    def revise(self, total: int) -> None:
+        self._total = total
+        if self._bars is not None and self._task is not None:
+            self._bars.update(self._task, total=total)
+
     def advance(self, count: int) -> None:
         self._done += count
         if self._bars is not None and self._task is not None:

@@ -4,6 +4,7 @@ The general search walks a space along its axes and asks the binary for descript
 millions, but their noise and seconds are sums over parts: parts are pruned by dominance alone, then combined as arrays.
 
 - space.py: what is combined, secure only; gadgets.py: gadgets as arrays; frontier.py: dominance;
-- seconds.py: operation counts in the units of estimator/cost; circuit.py: the search; judged.py: failure;
+- seconds.py: operation counts in the units of estimator/cost; judged.py: failure;
+- small.py, block.py: the parts; task.py, circuit.py: the search; journal.py: how far it is;
 - candidate.py: a set as a description and as a parameter file; command.py: the command line.
 """

@@ -16,7 +16,7 @@ class Candidate:
     """A choice of everything, for databases of 2^index_bits records of one polynomial's response.
 
     switching is None for Pirouette^H, whose small key is the query's. spacing: between the rows of the accumulator
-    that becomes an RGSW ciphertext. seconds: of an answer, by step. offline_bytes: of keys, both halves of everything.
+    that becomes an RGSW ciphertext. seconds: of an answer, by step. offline_bytes: of keys, as the limits count them.
     """
 
     space: Space

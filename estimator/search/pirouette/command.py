@@ -20,9 +20,12 @@ from math import log2
 from pathlib import Path
 
 from ...cost.units import DEFAULTS, UnitCosts
+from ..evaluate import CACHE
+from ..text import Bars
 from .candidate import Candidate
-from .circuit import Limits, Search
+from .circuit import Search
 from .space import Ring, SmallKey, Space, secure_rings, secure_small_keys
+from .task import Limits
 
 DEGREE = 2048
 #: A prime of 28 bits for the first dimension, with primes of 25 to 28 bits: Q of 53 to 56 bits. All are 1 modulo 4096.
@@ -107,7 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     missing = 0
     for index_bits in options.index_bits:
-        found = Search(space, units, index_bits, limits, options.half).best(max(options.show, CONSIDERED))
+        search = Search(space, units, index_bits, limits, options.half)
+        with Bars() as bars:
+            found = search.best(max(options.show, CONSIDERED), bars, CACHE)
         if not found:
             print(f"2^{index_bits}: nothing within the limits; allow more bytes or a smaller margin", file=sys.stderr)
             missing += 1
