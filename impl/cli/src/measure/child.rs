@@ -50,6 +50,14 @@ pub struct Lost {
     pub reason: String,
 }
 
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for Lost {}
+
 impl Lost {
     fn failed(reason: impl Into<String>) -> Self {
         Self { status: Status::Failed, reason: reason.into() }

@@ -245,10 +245,10 @@ pub fn multiply_centred(
 }
 
 /// Bytes that products of a packed matrix of `stored` bytes with so many queries read: the matrix for every [`QUERIES_TOGETHER`] of
-/// them, and each query for every block of rows.
+/// them, and each query for every block of rows but the first, which finds it where it has just been written.
 pub fn product_bytes(stored: u64, rows: u64, columns: u64, queries: u64) -> u64 {
     let matrix = count(&[stored, passes(queries)]);
-    matrix.saturating_add(count(&[4, columns, rows.div_ceil(BLOCK_ROWS as u64), queries]))
+    matrix.saturating_add(count(&[4, columns, rows.div_ceil(BLOCK_ROWS as u64).saturating_sub(1), queries]))
 }
 
 /// What the multiply-adds of a packed matrix with so many queries are counted as: a pass that several share both waits for the matrix and

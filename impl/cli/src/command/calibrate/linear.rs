@@ -1,23 +1,21 @@
 //! Costs of the linear schemes: packed and dense matrices modulo 2^32, generators, record codes, messages.
 
 use std::hint::black_box;
-use std::path::Path;
+use std::io::Write;
+use std::path::PathBuf;
 
 use gadget::Balanced32;
-use pir::database::Database;
 use pir::linear::RecordCode;
-use pir::params::ParameterFile;
-use pir::progress::Silent;
-use pir::registry;
-use pir::runner::Options;
 use pir::wire::FrameBuilder;
-use pir::workload::{Shape, Workload};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::{DiscreteGaussian, Kernel, PackedMatrix, PreparedVector, Seed, StdDev, Vector32};
 
 use super::timing::{self, Failed, Timer};
 use super::{Scale, UnitCosts};
+use crate::measure::child::{Order, Worker};
+use crate::measure::row::{DATABASE, Row};
+use crate::measure::steps::{Report, Step};
 
 /// Width of packed entries: that of the published sets at a gigabyte.
 const WIDTH: u32 = 10;
@@ -201,24 +199,53 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
     Ok(())
 }
 
-/// The answer of SimplePIR's server to queries for its only record, of one bit, in a session like that of any run: what every phase costs,
-/// and what a further query does.
+/// The answer of SimplePIR's server to queries for its only record, of one bit: what every phase costs, and what a further query does. Measured
+/// as rows are, by workers that take turns and find the caches empty: a session that nobody interrupts answers in half the time.
 pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
     // Where queries are few this counts: four run through other code than one.
     const FURTHER: u64 = 3;
-    let file = ParameterFile::of(Path::new("calibrate"), SIMPLEPIR.into())?;
-    let (shape, protocol) = (Shape::new(1, 1)?, registry::find(&file.protocol)?);
-    let call = |queries: u64| {
-        let options = Options { kernel, threads: 1, repetitions: 1, seed: Some([1; 32]), noise_seconds: None };
-        let (database, workload) = (Database::constant(0, shape), Workload::new(shape, queries, 0)?);
-        let mut session = (protocol.session)(&file, database, workload, &options, &Silent)?;
-        session.prepare()?;
-        timer.cold(|| session.repetition())?;
-        let phases = session.finish().phases;
-        let answer = phases.into_iter().find(|phase| phase.name == "answer").ok_or("SimplePIR has no answer")?;
-        Ok::<_, Failed>(timing::quartile(answer.seconds))
+    let mut set = tempfile::Builder::new().suffix(".toml").tempfile()?;
+    set.write_all(SIMPLEPIR.as_bytes())?;
+    let start = |queries: u64| {
+        let row = Row {
+            id: "calibrate".into(),
+            parameters: set.path().into(),
+            records: 1,
+            record_bits: 1,
+            queries,
+            updates: 0,
+            repetitions: 1,
+            threads: 1,
+            streamed: false,
+            database: DATABASE.into(),
+            kernel: kernel.to_string(),
+            seed: Some("1".into()),
+            noise_seconds: Some(0.0),
+            time_limit_seconds: None,
+            predicted_seconds: None,
+            out: PathBuf::new(),
+        };
+        Worker::<Report>::start(&Order::Row(Box::new(row)), None)
     };
-    let (one, several) = (call(1)?, call(1 + FURTHER)?);
+    // As many as rows of a group tend to be.
+    let mut workers = Vec::new();
+    for queries in [1, 1 + FURTHER, 1, 1 + FURTHER] {
+        workers.push(start(queries)?);
+    }
+    workers.iter_mut().try_for_each(|worker| worker.take(Step::Prepare).map(drop))?;
+    timer.turns(|caches| {
+        workers.iter_mut().try_for_each(|worker| {
+            caches.empty_those_of_rows();
+            worker.take(Step::Repetition).map(drop)
+        })
+    })?;
+    let (mut one, mut several) = (Vec::new(), Vec::new());
+    for (place, worker) in workers.iter_mut().enumerate() {
+        let report = worker.take(Step::Finish)?.ok_or("a worker has no report")?;
+        let answer = report.phases.into_iter().find(|phase| phase.name == "answer").ok_or("SimplePIR has no answer")?;
+        if place % 2 == 0 { &mut one } else { &mut several }.extend(answer.seconds);
+    }
+    let (one, several) = (timing::median(one), timing::median(several));
     costs.one("phases", one);
     costs.one("queries", (several - one).max(0.0) / FURTHER as f64);
     Ok(())

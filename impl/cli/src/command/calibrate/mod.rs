@@ -134,7 +134,7 @@ pub fn main(args: &Args) -> Outcome<()> {
         linear::packed,
         linear::matrices,
         |_, _, timer, costs| linear::codes(timer, costs),
-        |kernel, _, timer, costs| linear::messages(timer, costs).and_then(|()| linear::phase(kernel, timer, costs)),
+        |_, _, timer, costs| linear::messages(timer, costs),
         |kernel, _, timer, costs| lattice::transforms(kernel, timer, costs),
         lattice::products,
         lattice::keys,
@@ -142,18 +142,22 @@ pub fn main(args: &Args) -> Outcome<()> {
         lattice::columns,
         |kernel, _, timer, costs| lattice::digits(kernel, timer, costs),
     ];
-    bars.begin("calibrating", 1 + measurements.len() as u64);
+    bars.begin("calibrating", 2 + measurements.len() as u64);
     machine.read_bandwidth_before = if args.quick { None } else { bandwidth::in_child() };
     bars.advance(1);
-    pin::to_one_core();
     let scale = Scale { quick: args.quick };
     let timer = Timer::new(Duration::from_millis(scale.pick(500, 10) as u64));
     let mut costs = UnitCosts::default();
+    let failed = |e: Failed| Failure::Result(format!("calibrate: {e}."));
+    // Before this process is pinned to the core of the workers.
+    linear::phase(kernel, &timer, &mut costs).map_err(failed)?;
+    bars.advance(1);
+    pin::to_one_core();
     if let Some(rate) = machine.read_bandwidth_before {
         costs.one("bytes_read", 1.0 / rate);
     }
     for measure in measurements {
-        measure(kernel, &scale, &timer, &mut costs).map_err(|e| Failure::Result(format!("calibrate: {e}.")))?;
+        measure(kernel, &scale, &timer, &mut costs).map_err(failed)?;
         bars.advance(1);
     }
     bars.end();

@@ -34,6 +34,17 @@ impl Timer {
         self.quartile(call, || self.caches.read(caches::LEAST_BYTES))
     }
 
+    /// Takes turns for the time, at least five.
+    pub(super) fn turns<E>(&self, mut turn: impl FnMut(&Caches) -> Result<(), E>) -> Result<(), E> {
+        let start = Instant::now();
+        let mut turns = 0;
+        while turns < 5 || start.elapsed() < self.time {
+            turn(&self.caches)?;
+            turns += 1;
+        }
+        Ok(())
+    }
+
     fn quartile<E: Into<Failed>>(
         &self,
         mut call: impl FnMut() -> Result<(), E>,
@@ -53,7 +64,13 @@ impl Timer {
 }
 
 /// The lower quartile of at least one sample.
-pub(super) fn quartile(mut samples: Vec<f64>) -> f64 {
+fn quartile(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[samples.len() / 4]
+}
+
+/// The median of at least one sample.
+pub(super) fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
 }

@@ -60,8 +60,8 @@ fn sizes_do_not_wrap_around() {
 #[test]
 fn products_read_the_matrix_for_every_batch_and_each_query_for_every_block() {
     use crate::linear::{passes, product_bytes};
-    assert_eq!(product_bytes(1000, 64, 10, 1), 1000 + 40);
-    assert_eq!(product_bytes(1000, 65, 10, 1), 1000 + 2 * 40);
-    assert_eq!(product_bytes(1000, 8, 10, 33), 2 * 1000 + 33 * 40);
+    assert_eq!(product_bytes(1000, 64, 10, 1), 1000);
+    assert_eq!(product_bytes(1000, 129, 10, 1), 1000 + 2 * 40);
+    assert_eq!(product_bytes(1000, 65, 10, 33), 2 * 1000 + 33 * 40);
     assert_eq!([1, 11, 32, 33].map(passes), [1, 1, 1, 2]);
 }
