@@ -20,7 +20,7 @@ from .units import human_bytes, human_seconds, shape_text, significant
 KINDS = ("bytes", "memory", "noise", "seconds")
 PREFIXES = {"payload": "bytes", "table": "memory", "peak": "memory", "noise": "noise", "seconds": "seconds"}
 COLUMNS = words(
-    "kind quantity series set security_bits marks records record_bits predicted measured unit ratio "
+    "kind quantity series set security_bits marks records record_bits data queries predicted measured unit ratio "
     "verdict tolerance note record_id"
 )
 
@@ -43,6 +43,8 @@ def build(joined: pd.DataFrame) -> pd.DataFrame:
                     "marks": " ".join(marks_of(record)),
                     "records": record["records"],
                     "record_bits": record["record_bits"],
+                    "data": _data(record["database_source"]),
+                    "queries": record["queries"],
                     "predicted": twin.predicted,
                     "measured": twin.measured,
                     "unit": twin.unit,
@@ -59,6 +61,12 @@ def build(joined: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
+def _data(source: str | None) -> str:
+    """What the records are, in a word."""
+    kind, _, rest = (source or "").partition(":")
+    return {"seeded": "random", "constant": {"00": "zeros", "ff": "ones"}.get(rest, rest)}.get(kind, kind)
+
+
 def _value(kind: str, value: float) -> str:
     if kind == "seconds":
         return human_seconds(value)
@@ -71,6 +79,8 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
     """The accuracy table: a row a series, shape and quantity."""
     columns = [
         Column("database", "Database", text=True),
+        Column("data", "Data", text=True),
+        Column("queries", "Queries"),
         *series.COLUMNS,
         Column("kind", "Kind", text=True),
         Column("quantity", "Quantity", text=True),
@@ -90,6 +100,8 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
             "database": Cell(
                 shape_text(row["records"], row["record_bits"]), sort=float(row["records"] * row["record_bits"])
             ),
+            "data": Cell(row["data"]),
+            "queries": Cell(str(row["queries"]), sort=float(row["queries"])),
             **series.cells(records[row["record_id"]]),
             "kind": Cell(kind),
             "quantity": Cell(row["quantity"].replace("_", " ")),

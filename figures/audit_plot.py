@@ -38,6 +38,8 @@ CURVES: tuple[tuple[str, float, str, style.Line], ...] = (
     ("Gaussian", 6.4, "#8C6D00", (0, (4, 1.2))),
 )
 MARKERS = {"printed": "o", "code": "s", "reading": "D", "assumed": "v", "repaired": "P", "searched": "X"}
+ALIKE = {"published": "printed"}
+"""Kinds of committed sets that look like a kind of points."""
 MEANINGS = {
     "printed": "printed in a paper",
     "code": "from its code",
@@ -138,7 +140,7 @@ def _panel(axes: Axes, panel: Panel, target: float) -> None:
         axes.plot(
             point["log2_modulus"],
             point["bits"],
-            marker=MARKERS.get(point["kind"], "P"),
+            marker=MARKERS[ALIKE.get(point["kind"], point["kind"])],
             markersize=MARKER,
             color=REACHED if reached else MISSED,
             markerfacecolor=REACHED if reached else "white",
