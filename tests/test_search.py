@@ -245,6 +245,12 @@ def test_bounds_that_make_no_sense_are_named():
             Bounds(**wrong)
 
 
+def test_budgets_of_a_given_set():
+    given = Figures(upload=5, download=7, seconds=2.0)
+    assert Bounds(upload=4, memory=9).no_worse(given, 0.05) == Bounds(upload=4, download=7, memory=9, seconds=1.9)
+    assert Bounds().no_worse(given).seconds == 2.0
+
+
 def test_objectives():
     figures = Figures(upload=1000, download=300, hint_bytes=5000, seconds=2.0, client_seconds=0.5)
     network, prices = Network(0.1, 1000.0, 10), Prices(1.0, 0.01, 0.001)

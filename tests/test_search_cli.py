@@ -118,6 +118,12 @@ def test_no_worse_than_a_given_set(capsys, root, tmp_path):
     assert int(re.search(r"saves (\d+) % in one of them", capsys.readouterr().out)[1]) >= most
     search(*command[:-3], "--objective", "saving", "--dry-run", code=2)
     assert "needs a set to save against" in capsys.readouterr().err
+    search(*command, "--faster", "5", "--dry-run", code=1)
+    assert re.search(r"With all other bounds as they are, --max-seconds \S+ has a set", capsys.readouterr().out)
+    search(*command[:-3], "--faster", "5", "--dry-run", code=2)
+    assert "needs a set to be faster than" in capsys.readouterr().err
+    search(*command, "--faster", "100", "--dry-run", code=2)
+    assert "--faster 100 is not from 0" in capsys.readouterr().err
 
 
 def test_searches_of_a_file(tmp_path, capsys):
@@ -127,6 +133,22 @@ def test_searches_of_a_file(tmp_path, capsys):
     search("--sweep", str(path), "--out", str(tmp_path / "found"))
     assert files(tmp_path / "found").keys() == {"x/1.toml", "y/1.toml"}
     assert "--- 2 of 2: pirlab-search" in capsys.readouterr().out
+
+
+def test_a_file_of_searches_says_what_they_save(tmp_path, root):
+    """Beside given sets; where none was found, that too."""
+    row = 'protocol = "simplepir"\nrecords = "2^14"\nrecord-bits = 256\nbest-only = true\n'
+    row += f'no-worse-than = "{root}/params/simplepir/secure-n1088.toml"\n'
+    path = tmp_path / "searches.toml"
+    path.write_text(f'[[search]]\n{row}experiment = "x"\n[[search]]\n{row}experiment = "y"\nmax-upload = "1KB"\n')
+    search("--sweep", str(path), "--out", str(tmp_path / "found"), "--results", str(tmp_path / "results"), code=1)
+    there, none = csv.DictReader((tmp_path / "results/searches/saved.csv").open())
+    assert (there["experiment"], none["experiment"], none["verdict"]) == ("x", "y", "no set")
+    share = int(there["found_upload"]) / int(there["given_upload"])
+    assert float(there["saved_upload"]) == pytest.approx(1 - share, abs=1e-4)
+    assert there["verdict"] in ("dominates", "saves less than 10 %") and not none["found_upload"]
+    text = (tmp_path / "results/searches/saved.md").read_text()
+    assert "| x | " in text and "| y | " in text and "All predicted" in text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The committed sets of params/searched/: what the searches of experiments/search/ give with the present sources."""
 
+import csv
 import shlex
 import tomllib
 from hashlib import sha256
@@ -49,3 +50,36 @@ def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
     assert found.bits >= 128 and found.log2_failure <= -40
     shares = [getattr(found, each) / getattr(published, each) for each in ("upload", "download", "seconds")]
     assert max(shares) <= 1 and min(shares) <= 0.9
+
+
+def test_the_committed_table_is_of_these_sets():
+    folder = sweep.ROOT / "results/searched"
+    lines = list(csv.DictReader((folder / "saved.csv").open(newline="")))
+    assert [line["experiment"] for line in lines] == [search["experiment"] for search in SEARCHES]
+    assert {line["verdict"] for line in lines} == {"dominates"}
+    for line in lines:
+        note = committed(line["experiment"])["source"]["note"]
+        bits, failure = float(line["found_bits"]), float(line["found_log2_failure"])
+        assert note.startswith(f"{bits:.1f} bits by the fast model, failure 2^{failure:.1f}."), "run `make search` anew"
+    assert sha256(DEFAULTS.read_bytes()).hexdigest() in (folder / "README.md").read_text()
+
+
+def test_each_printed_column_of_the_authors_has_a_search():
+    """Of 1 GB and 8 GB, by protocol and kilobytes of keys and query, which tell columns apart."""
+    printed = {}
+    for table in (3, 4):
+        with (sweep.ROOT / f"experiments/expected/inspire-table{table}.csv").open(newline="") as file:
+            for line in csv.DictReader(file):
+                own = line["protocol"].startswith("InsPIRe") and line["metric"].startswith("upload")
+                if line["database"] in ("1GB", "8GB") and own and line["value"]:
+                    column = (table, line["database"], line["protocol"], line["config"])
+                    printed[column] = printed.get(column, 0) + int(line["value"])
+    columns = {(*column[:3], kilobytes) for column, kilobytes in printed.items()}
+    assert len(columns) == len(SEARCHES) == 30
+    for line in csv.DictReader((sweep.ROOT / "results/searched/saved.csv").open(newline="")):
+        database = f"{int(line['records']) * int(line['record_bits']) >> 33}GB"
+        protocol = "InsPIRe^(2)" if line["experiment"].startswith("inspire2") else "InsPIRe"
+        kilobytes = int(line["given_upload"]) / 1024
+        of = {c for c in columns if c[:3] == (3 + (int(line["record_bits"]) > 512), database, protocol)}
+        columns.remove(min(of, key=lambda column: abs(column[3] - kilobytes)))
+    assert not columns

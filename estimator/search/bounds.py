@@ -77,11 +77,14 @@ class Bounds:
         kept = {name: bound for name, bound in self.budgets().items() if name != budget}
         return Bounds(self.security, self.failure, **kept)
 
-    def no_worse(self, than: Figures) -> Bounds:
-        """The same with the upload, download and answer seconds of a set as further budgets."""
+    def no_worse(self, than: Figures, faster: float = 0.0) -> Bounds:
+        """The same with upload, download and answer seconds of a set as further budgets, of the last a share less."""
+        if not 0 <= faster < 1:
+            raise BoundsError(f"--faster {100 * faster:g} is not from 0 to 100 per cent")
         kept = self.budgets()
-        for name in ("upload", "download", "seconds"):
-            kept[name] = min(kept.get(name, spent(name, than)), spent(name, than))
+        for name, share in (("upload", 1.0), ("download", 1.0), ("seconds", 1 - faster)):
+            most = share * spent(name, than)
+            kept[name] = min(kept.get(name, most), most)
         return Bounds(self.security, self.failure, **kept)
 
 

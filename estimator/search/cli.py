@@ -24,7 +24,7 @@ from ..cost import DEFAULTS, UnitCosts
 from ..describe import DescribeError
 from ..paths import ROOT
 from ..security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
-from . import sweep_file
+from . import saved, sweep_file
 from .account import budget
 from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
 from .choose import Choice, choose, reasons
@@ -66,12 +66,17 @@ def _sweep(given: Sequence[str]) -> int:
     parser.add_argument("--results", type=Path, default=sweep_file.OUT, metavar="DIR", help="instead of results/search")
     parser.add_argument("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate`")
     options, more = parser.parse_known_args(given)
-    document, codes = sweep_file.read(options.file), []
+    document, codes, out = sweep_file.read(options.file), [], FOUND
     searches = document.get("search", [])
+    more += ["--costs", str(options.costs)] if options.costs else []
     for number, search in enumerate(searches, 1):
         arguments = [w for key, value in search.items() for w in (f"--{key}", str(value))[: 1 if value is True else 2]]
         print(f"\n--- {number} of {len(searches)}: pirlab-search {shlex.join(arguments)}", flush=True)
-        codes.append(_run(_parsed([*arguments, *more]), arguments))
+        chosen = _parsed([*arguments, *more])
+        codes.append(_run(chosen, arguments))
+        out = chosen.out
+    if compared := saved.lines(searches, out, UnitCosts.load(options.costs or DEFAULTS)):
+        print(f"Written: {saved.write_lines(options.results / options.file.stem, compared)[-1]}")
     if document.keys() - {"title", "search"}:
         unit_costs = UnitCosts.load(options.costs or DEFAULTS)
         with Bars() as bars:
@@ -118,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
         add(f"--max-{name}", type=size, metavar="BYTES", help=what)
     add("--max-seconds", type=float, metavar="S", help="seconds of an answer on one core")
     add("--no-worse-than", type=Path, metavar="FILE", help="a parameter file whose traffic and seconds are budgets too")
+    add("--faster", type=float, default=0.0, metavar="PERCENT", help="by so much faster than that set (0)")
     add("--objective", choices=OBJECTIVES, default="bytes", help="what sets are ranked by (bytes)")
     add("--hints", choices=["yes", "no"], default="yes", help="whether clients may fetch a hint beforehand (yes)")
     add("--hint-queries", type=count, default=100, metavar="K", help="queries that a client asks of one hint (100)")
@@ -151,7 +157,10 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
     unit_costs = UnitCosts.load(options.costs or DEFAULTS)
     evaluator = Evaluator(shape, unit_costs)
     than = _given(options.no_worse_than, evaluator) if options.no_worse_than else None
-    bounds = bounds if than is None else bounds.no_worse(than)
+    if than is not None:
+        bounds = bounds.no_worse(than, options.faster / 100)
+    elif options.faster:
+        raise BoundsError("--faster needs a set to be faster than: give --no-worse-than FILE")
     objective = _objective(options, shape, than)
     if options.protocol == "all":
         with Bars() as bars:

@@ -4,6 +4,7 @@
 #     table   all records of a file as CSV                           pirlab-search --sweep FILE
 #     sets    the searches of a file, into params/searched/          pirlab-search --sweep FILE
 #     figure  fronts, gadgets, sizes with measured points; best sets beside published ones
+#     kept    the small ones of these tables, into results/searched/, which is committed
 #
 # snakemake --snakefile experiments/rules/search.smk --workflow-profile config/profiles/slurm runs it on a cluster.
 from pathlib import Path
@@ -25,6 +26,8 @@ SOURCES += ["estimator/cost/unit_costs.json", str(pirlab_binary())]
 FOUND = {name for name, path in FILES.items() if any("searched/" in g.get("set", "") for g in sweep_file.read(path).get("grid", []))}
 FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
+#: Tables that are kept: of figures, and what the searches of a file save.
+KEPT = ["best.csv", "best.md", "fronts.csv", "grids.csv"]
 #: What is drawn of which sweep.
 DRAWN = {"fronts": "fronts", "gadgets": "gadgets", "grids": "grids", "sizes": "sizes", "best": "sizes"}
 
@@ -39,6 +42,7 @@ localrules:
     all,
     table,
     figure,
+    kept,
 
 
 rule all:
@@ -46,6 +50,7 @@ rule all:
         expand(f"{RESULTS}/search/{{sweep}}.csv", sweep=TABLES),
         expand(f"{RESULTS}/search/{{sweep}}.sets", sweep=SETS),
         [f"{FIGURES}/search/{which}.csv" for which, sweep in DRAWN.items() if sweep in TABLES],
+        f"{RESULTS}/search/kept.done" if set(DRAWN.values()) <= set(TABLES) else [],
 
 
 rule part:
@@ -89,10 +94,12 @@ rule sets:
         touch(f"{RESULTS}/search/{{sweep}}.sets"),
     log:
         f"{RESULTS}/logs/search/{{sweep}}/sets.log",
+    params:
+        results=lambda wildcards, output: Path(output[0]).parent,
     conda:
         ENVIRONMENT
     shell:
-        "pirlab-search --sweep {input.file} > {log} 2>&1"
+        "pirlab-search --sweep {input.file} --results {params.results} > {log} 2>&1"
 
 
 rule figure:
@@ -111,3 +118,21 @@ rule figure:
     shell:
         "python -m pirlab_figures sweep {wildcards.which} --sweep {input.sweep} --records {params.records}"
         " --out {params.prefix} > {log} 2>&1"
+
+
+rule kept:
+    input:
+        [f"{FIGURES}/search/{which}.csv" for which in DRAWN],
+        expand(f"{RESULTS}/search/{{sweep}}.sets", sweep=SETS),
+    output:
+        touch(f"{RESULTS}/search/kept.done"),
+    log:
+        f"{RESULTS}/logs/search/kept.log",
+    params:
+        tables=[f"{FIGURES}/search/{name}" for name in KEPT],
+        saved=expand(f"{RESULTS}/search/{{sweep}}/saved.*", sweep=SETS),
+        folder=f"{RESULTS}/searched",
+    conda:
+        ENVIRONMENT
+    shell:
+        "(mkdir -p {params.folder} && cp {params.tables} {params.saved} {params.folder}) > {log} 2>&1"
