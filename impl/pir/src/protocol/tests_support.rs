@@ -7,7 +7,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
-use crate::database::Database;
+use crate::database::{Database, Record};
 use crate::params::ParameterSet;
 use crate::progress::Silent;
 use crate::runner::{Options, Run, Session};
@@ -246,11 +246,28 @@ fn grows(small: &serde_json::Value, large: &serde_json::Value, place: &str) {
 }
 
 fn parties<S: Scheme>(params: &S::Params, shape: Shape, context: &mut Context) -> (S::Server, S::Client) {
-    let database = Database::seeded([9; 16], shape);
-    let mut server = S::preprocess(params, &database, context).unwrap();
-    let mut client = S::client(params, shape, context).unwrap();
+    parties_of::<S>(params, &Database::seeded([9; 16], shape), context)
+}
+
+fn parties_of<S: Scheme>(params: &S::Params, database: &Database, context: &mut Context) -> (S::Server, S::Client) {
+    let mut server = S::preprocess(params, database, context).unwrap();
+    let mut client = S::client(params, database.shape(), context).unwrap();
     S::offline(&mut client, &mut server, &mut Link::new(S::NAME), context).unwrap();
     (server, client)
+}
+
+/// Records of a database, asked for in one message.
+fn retrieve<S: Scheme>(params: &S::Params, database: &Database, indices: &[u64]) -> Vec<Record> {
+    let mut context = context(Kernel::best(), 1);
+    let (server, mut client) = parties_of::<S>(params, database, &mut context);
+    let request = S::query(&mut client, indices, &mut context).unwrap();
+    let answer = S::answer(&server, &[request], &mut context).unwrap().remove(0);
+    S::extract(&mut client, &answer, &mut context).unwrap()
+}
+
+/// Every record of a database, as retrieved.
+pub fn retrieves_all<S: Scheme>(params: &S::Params, database: &Database) -> Vec<Record> {
+    retrieve::<S>(params, database, &(0..database.shape().records).collect::<Vec<_>>())
 }
 
 fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {

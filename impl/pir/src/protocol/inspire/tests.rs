@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::io::Write;
 
 use ring::{Kernel, Seed};
 
@@ -7,8 +8,11 @@ use super::layout::Layout;
 use super::public::Public;
 use super::whitening::Whitening;
 use super::*;
+use crate::hintless::public_seed;
 use crate::params::ParameterSet;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, retrieves_all,
+};
 
 const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
 
@@ -75,6 +79,38 @@ fn other_parameters_serve_too() {
         let params = set(replacements);
         for (records, bits) in [(1, 3), (2000, 11), (30, 1300)] {
             check_everywhere::<Inspire>(&params, records, bits, 1, 2);
+        }
+    }
+}
+
+/// Every 16-bit word: as data, and as the values that are interpolated, by data from which whitening makes all words. A record is
+/// the whole words of a polynomial; words past the last are 65535, the one that is no residue modulo 65535.
+#[test]
+fn every_word_survives() {
+    for (p, words) in [("65537", 64), ("65535", 63)] {
+        let params = set(&[("plain_modulus = 65537", &format!("plain_modulus = {p}")), ("rows = 20", "rows = 150")]);
+        let bytes = 2 * words as usize;
+        let mut data: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
+        data.resize(data.len().next_multiple_of(bytes), 0xff);
+        let shape = Shape::new((data.len() / bytes) as u64, 16 * words).unwrap();
+        let layout = Layout::choose(&params, shape).unwrap();
+        assert_eq!((layout.records_per_item, layout.planes, layout.points, layout.groups), (1, 1, 8, 1));
+        // The seed that a server draws first.
+        let seed = public_seed(&mut context(Kernel::best(), 1));
+        let whitening = Whitening::new(&layout, seed.derive("whitening"));
+        let mut whitened = data.clone();
+        for (item, record) in (0..).zip(whitened.chunks_exact_mut(bytes)) {
+            let mut string = record.to_vec();
+            string.resize(whitening.bytes(), 0);
+            whitening.apply(item, 0, &mut string);
+            record.copy_from_slice(&string[..bytes]);
+        }
+        for data in [data, whitened] {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&data).unwrap();
+            let database = Database::open(&format!("file:{}", file.path().display()), shape).unwrap();
+            let records = retrieves_all::<Inspire>(&params, &database);
+            assert!(records.concat() == data, "modulo {p}");
         }
     }
 }
@@ -210,7 +246,7 @@ fn entries_are_random_for_any_data() {
         let database = Database::open(&format!("file:{}", path.display()), shape).unwrap();
         files.push(path);
         let whitening = Whitening::new(&layout, Seed([7; 16]));
-        let context = crate::protocol::tests_support::context(Kernel::best(), 2);
+        let context = context(Kernel::best(), 2);
         let encoded = Encoded::encode(&params, layout, &whitening, &database, &context).unwrap();
         // 2^19 entries: eight of each residue in the mean.
         assert!(encoded.matrix().excess().len() < 40, "{i}: {} entries listed", encoded.matrix().excess().len());
