@@ -232,8 +232,9 @@ fn operation_counts(
     };
     operations(json!({
         "encode": { "bytes_written": layout.first_stored_bytes() },
+        "hint": { (&transform): count(&[2, columns, first_blocks]) },
         "packing_tables": {
-            (&transform): count(&[2, columns, first_blocks]).saturating_add(switches(groups, gamma0)),
+            (&transform): switches(groups, gamma0),
             "bytes_written": first_tables,
         },
         "second_layer": second_layer,

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use lattice::pack::PackingTable;
-use rayon::prelude::*;
 use ring::{Coefficient, ColumnMatrix, Ntt, Poly};
 
 use super::describe::table_bytes;
@@ -16,7 +15,7 @@ use crate::rlwe::{
     add_to_masks, body_poly, fill_rows, internal, inverted, is_incremental, products, replace_bits, workspace,
 };
 use crate::scheme::{Change, Context};
-use crate::tables::Tables;
+use crate::tables::{Tables, side_by_side};
 
 /// The database and its packing tables.
 pub(super) struct First {
@@ -69,30 +68,32 @@ impl First {
         self.masks.get(group).map_or_else(|| Ok(self.tables.get(group)?.mask()), Ok)
     }
 
+    /// Computes the ring masks that the tables of all columns of cells are made of.
+    pub fn make_hints(&mut self, layout: &Layout, public: &Public, context: &Context) -> Result<()> {
+        context.progress.begin("hint", layout.groups() as u64);
+        self.hints = side_by_side(0..layout.groups(), context.threads, |group| {
+            let hints = self.masks_of(layout, public, group);
+            context.progress.advance(1);
+            hints
+        })?;
+        context.progress.end();
+        Ok(())
+    }
+
     /// Makes the table of every column of cells; where tables are not kept, for its mask.
     pub fn make_tables(&mut self, layout: &Layout, public: &Public, context: &Context) -> Result<()> {
         context.progress.begin("packing_tables", layout.groups() as u64);
         for first in (0..layout.groups()).step_by(context.threads.max(1)) {
-            let groups: Vec<usize> = (first..layout.groups().min(first + context.threads.max(1))).collect();
-            let fresh = |group: &usize| -> Result<_> {
-                let hints = self.masks_of(layout, public, *group)?;
-                let table = fresh_table(public, &hints)?;
-                Ok((hints, table))
-            };
-            let fresh: Vec<Result<_>> = match groups.as_slice() {
-                [one] => vec![fresh(one)],
-                several => several.par_iter().map(fresh).collect(),
-            };
-            for fresh in fresh {
-                let (hints, table) = fresh?;
-                self.hints.push(hints);
+            let groups = first..layout.groups().min(first + context.threads.max(1));
+            let made = groups.len() as u64;
+            for table in side_by_side(groups, context.threads, |group| fresh_table(public, &self.hints[group]))? {
                 if context.streamed {
                     self.masks.push(table.mask().clone());
                 } else {
                     self.tables.push(table);
                 }
             }
-            context.progress.advance(groups.len() as u64);
+            context.progress.advance(made);
         }
         context.progress.end();
         Ok(())

@@ -52,8 +52,8 @@ struct Queries {
 }
 
 impl Server {
-    /// Encodes the database and makes all tables (phases `encode`, `packing_tables` of the first layer with the hints they are made
-    /// of, `second_layer` of the second).
+    /// Encodes the database and makes all tables (phases `encode`, `hint` and `packing_tables` of the first layer, `second_layer` of
+    /// the second with its own hints).
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
         let seed = public_seed(context);
@@ -61,6 +61,7 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let mut first =
             clock.time("encode", Group::Offline, || First::encode(params, &layout, &public, database, context))?;
+        clock.time("hint", Group::Offline, || first.make_hints(&layout, &public, context))?;
         clock.time("packing_tables", Group::Offline, || first.make_tables(&layout, &public, context))?;
         let second = clock.time("second_layer", Group::Offline, || -> Result<_> {
             Ok(if layout.selects_whole {
