@@ -270,6 +270,16 @@ pub fn retrieves_all<S: Scheme>(params: &S::Params, database: &Database) -> Vec<
     retrieve::<S>(params, database, &(0..database.shape().records).collect::<Vec<_>>())
 }
 
+/// 300 records of 100 KB: the first and the last.
+pub fn retrieves_long_records<S: Scheme>(params: &S::Params) {
+    let database = Database::seeded([9; 16], Shape::new(300, 819_200).unwrap());
+    let indices = [0, 299];
+    let records = retrieve::<S>(params, &database, &indices);
+    for (index, record) in indices.into_iter().zip(records) {
+        assert!(record == database.record(index).unwrap(), "record {index}");
+    }
+}
+
 fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties::<S>(params, shape, &mut context);

@@ -12,6 +12,7 @@ use crate::hintless::public_seed;
 use crate::params::ParameterSet;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, retrieves_all,
+    retrieves_long_records,
 };
 
 const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
@@ -113,6 +114,11 @@ fn every_word_survives() {
             assert!(records.concat() == data, "modulo {p}");
         }
     }
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<Inspire>(&set(&[("points = 8", "points = 1"), ("rows = 20", "rows = 300")]));
 }
 
 /// The paper's dimensions with so many rows and points.

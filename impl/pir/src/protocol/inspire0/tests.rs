@@ -1,6 +1,6 @@
 use super::*;
 use crate::params::ParameterSet;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance};
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, retrieves_long_records};
 use crate::protocol::ypir::tests::{GAUSSIAN, check_masks, set_text};
 
 fn set(body: &str) -> Params {
@@ -29,6 +29,11 @@ fn packed_digits_err_like_unpacked_ones() {
     for (name, variance) in [("packed", packed), ("merged", merged)] {
         assert!((0.8..1.25).contains(&(variance / unpacked)), "{name}: {variance:e}, unpacked: {unpacked:e}");
     }
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<Inspire0>(&set("unpacked"));
 }
 
 #[test]

@@ -6,7 +6,9 @@ use super::layout::Layout;
 use super::public::Public;
 use super::*;
 use crate::params::ParameterSet;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records,
+};
 
 fn text(gamma0: u32) -> String {
     format!(
@@ -38,6 +40,11 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     check_everywhere::<Inspire2>(&set(&others), 5000, 40, 1, 2);
     let narrow = text(32).replace("entry_bits = 16", "entry_bits = 9").replace("gamma1 = 64", "gamma1 = 32");
     check_everywhere::<Inspire2>(&set(&narrow), 600, 77, 1, 2);
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<Inspire2>(&set(&text(16)));
 }
 
 #[test]

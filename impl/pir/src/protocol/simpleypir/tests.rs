@@ -4,7 +4,9 @@ use ring::{Kernel, Seed};
 
 use super::*;
 use crate::params::ParameterSet;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records,
+};
 
 fn text(rows: &str, step: u64) -> String {
     format!(
@@ -28,6 +30,11 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     check_everywhere::<SimpleYpir>(&set(&text("power_of_two", 100)), 700, 300, 3, 4);
     let narrow = text("exact", 1).replace("entry_bits = 14", "entry_bits = 5").replace("unsigned", "balanced");
     check_everywhere::<SimpleYpir>(&set(&narrow), 600, 77, 1, 2);
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<SimpleYpir>(&set(&text("exact", 128)));
 }
 
 /// Under one secret no mask may appear twice: the query's, those of every packing key.

@@ -6,7 +6,9 @@ use ring::{Kernel, Seed};
 use super::*;
 use crate::layered::{Layers, Public};
 use crate::params::ParameterSet;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records,
+};
 
 /// A set of toy dimensions: right in every respect but security.
 pub(crate) fn set_text(protocol: &str, extra: &str, secret: &str) -> String {
@@ -124,6 +126,11 @@ fn values_out_of_range_are_refused_by_name() {
 #[test]
 fn masks_never_repeat() {
     check_masks(&toy());
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<Ypir>(&set(&set_text("ypir", "", GAUSSIAN)));
 }
 
 /// Under one secret no mask may appear twice: the second query's, those of every packing key, the first layer's.
