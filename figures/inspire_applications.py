@@ -50,7 +50,8 @@ NOTES = {
     "not say how large the records of content discovery are, and its 128 KB follow from none of its parameters: keys "
     "and RGSW bodies of InsPIRe alone are 168 KB.",
     "7": "Records of 64 bytes. The paper's database sizes are GiB. Its bytes are those of N/t = 16384 with 1, 1 and 2 "
-    "answer ciphertexts: rows rounded up to a power of two. Ours has as many rows as the records need.",
+    "answer ciphertexts: rows rounded up to a power of two, as chrome-n16384-t64 has them; others have as many as the "
+    "records need.",
 }
 DATA_COLUMNS = words("table place source metric value unit set status reason marks record_id records record_bits")
 CURRENT = "IPFS-current"

@@ -30,6 +30,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         points: _,
         variables: _,
         interpolation,
+        padded: _,
         rlwe,
         packed,
         evaluated,

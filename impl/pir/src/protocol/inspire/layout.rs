@@ -66,7 +66,7 @@ impl Layout {
             let is_power = params.interpolation == Interpolate::CooleyTukey;
             (if is_power { side.next_power_of_two() } else { side }.pow(params.variables), 1)
         };
-        let rows = items.div_ceil(points * groups);
+        let rows = items.div_ceil(points * groups).max(if params.padded { params.rows as u64 } else { 1 });
         let outputs = groups.saturating_mul(planes).saturating_mul(points);
         if outputs > MAX_OUTPUTS {
             return Err(Error::Workload(format!(

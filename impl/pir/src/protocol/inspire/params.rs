@@ -52,6 +52,9 @@ pub struct FoldingLiteral {
     pub variables: u32,
     /// How polynomials are interpolated.
     pub interpolation: Interpolate,
+    /// Whether smaller databases have as many rows, those past their records of zeros.
+    #[serde(default)]
+    pub padded: bool,
 }
 
 fn one() -> u32 {
@@ -112,6 +115,8 @@ pub struct Params {
     pub variables: u32,
     /// How polynomials are interpolated.
     pub interpolation: Interpolate,
+    /// Whether no database has fewer rows.
+    pub padded: bool,
     /// The ring.
     pub rlwe: Rlwe,
     /// Gadget of the packing keys.
@@ -162,7 +167,7 @@ impl ParameterSet for Params {
             return Err(Error::value("protocol", format!("`{protocol}` in an InsPIRe set; write \"inspire\".")));
         }
         let rlwe = Rlwe::with_one_prime_or_two(&rlwe)?;
-        let FoldingLiteral { plain_modulus, rows, points, variables, interpolation } = folding;
+        let FoldingLiteral { plain_modulus, rows, points, variables, interpolation, padded } = folding;
         if plain_modulus.is_multiple_of(2) || !(3..=65537).contains(&plain_modulus) {
             return Err(Error::value(
                 "folding.plain_modulus",
@@ -207,6 +212,7 @@ impl ParameterSet for Params {
             points: points as usize,
             variables,
             interpolation,
+            padded,
             packed: Packed::try_new(packing, &rlwe)?,
             evaluated,
             point_always_sent: always_sent,

@@ -59,7 +59,9 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
 #[test]
 fn other_parameters_serve_too() {
     let lagrange = ("\"cooley_tukey\"", "\"lagrange\"");
-    let sets: [&[(&str, &str)]; 13] = [
+    let padded = ("interpolation = \"cooley_tukey\"", "interpolation = \"cooley_tukey\"\npadded = true");
+    let sets: [&[(&str, &str)]; 14] = [
+        &[padded],
         // One prime, its residues in 28 bits; and two in bits.
         &[ONE_PRIME[0], ONE_PRIME[1], ONE_PRIME[2], IN_BITS],
         &[IN_BITS],
@@ -82,6 +84,8 @@ fn other_parameters_serve_too() {
             check_everywhere::<Inspire>(&params, records, bits, 1, 2);
         }
     }
+    let rows = |set: &[(&str, &str)]| Layout::choose(&self::set(set), Shape::new(30, 1300).unwrap()).unwrap().rows;
+    assert_eq!((rows(&[]), rows(&[padded])), (15, 20), "whatever the database");
 }
 
 /// Every 16-bit word: as data, and as the values that are interpolated, by data from which whitening makes all words. A record is
