@@ -37,7 +37,7 @@ CURVES: tuple[tuple[str, float, str, style.Line], ...] = (
     ("fixed weight 256+256", 6.4, "#CC79A7", (0, (4, 1.2))),
     ("Gaussian", 6.4, "#8C6D00", (0, (4, 1.2))),
 )
-MARKERS = {"printed": "o", "code": "s", "reading": "D", "assumed": "v", "repaired": "P", "searched": "X"}
+MARKERS = {"printed": "o", "code": "s", "reading": "D", "assumed": "v", "repaired": "P", "own": "*", "searched": "X"}
 ALIKE = {"published": "printed"}
 """Kinds of committed sets that look like a kind of points."""
 MEANINGS = {
@@ -45,7 +45,8 @@ MEANINGS = {
     "code": "from its code",
     "reading": "one of several readings",
     "assumed": "partly assumed",
-    "repaired": "ours",
+    "repaired": "repaired here",
+    "own": "ours",
     "searched": "found by a search",
 }
 FLOOR_LINE: style.Line = (0, (1.2, 1.8))

@@ -20,6 +20,7 @@ KINDS = {
     "assumed": "assumed",
     "published": "params",
     "repaired": "repaired",
+    "own": "ours",
     "searched": "searched",
     "toy": "toy",
 }

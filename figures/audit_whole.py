@@ -28,7 +28,7 @@ PAPER_ONLY = {"Pirouette": ("pirouette", "Tables 3 to 5"), "Gadget": ("", "Table
 INSPIRE_TABLES = ("2", "3", "4", "8", "9")
 SAME_BYTES = 0.02
 """Printed sizes are rounded to whole kilobytes or a tenth of one."""
-REPAIRED = ("repaired", "searched")
+REPAIRED = ("repaired", "own", "searched")
 MESSAGES = ("upload_keys", "upload_query", "download")
 COLUMNS = words(
     "paper location set claimed_bits bits instances failure_log2 failure_shape compared wrong bytes_shape "

@@ -12,7 +12,7 @@ from . import inspire_notes
 from .inspire_paper import Measured, Printed, printed
 from .inspire_tables import NOT_PLANNED, SYMBOL, cell_footnotes, predicted_cells, unequal, why
 from .marks import footnotes, marks_of, provenance, symbols
-from .names import series_name, words
+from .names import protocol_name, words
 from .table import Cell, Column, Row, Table
 from .units import GIB, KIB, shape_text, significant
 
@@ -130,7 +130,7 @@ def _values(ours: Measured) -> dict[str, float]:
 
 def _our_row(place: str, ours: Measured, values: dict[str, float], column: Printed) -> Row:
     """Our layout is told, since the paper prints none here, and bytes that differ from the printed ones are marked."""
-    name = series_name(ours.row["protocol"], ours.row["set"])
+    name = f"{protocol_name(ours.row['protocol'])} {ours.name}"
     size = "" if column.record_bits else f", {shape_text(int(ours.row['records']), int(ours.row['record_bits']))}"
     layout = f", {ours.layout.text()}" if ours.layout.first else ""
     cells = {"place": Cell(place), "source": Cell(f"here, {name}{size}{layout}", symbols(marks_of(ours.row)))}

@@ -15,6 +15,7 @@ import pandas as pd
 
 from .comparison import unmeasured
 from .loader import dicts, quartiles
+from .names import set_short
 from .units import KIB
 
 PAPER = "inspire"
@@ -107,6 +108,11 @@ class Measured:
     @property
     def ok(self) -> bool:
         return bool(self.row["status"] == "ok")
+
+    @property
+    def name(self) -> str:
+        """Of its set, and whether that is no paper's."""
+        return set_short(self.row["set"]) + (" (ours)" if self.row["source_kind"] == "own" else "")
 
     @property
     def database_bits(self) -> int:

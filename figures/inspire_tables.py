@@ -19,7 +19,7 @@ from .inspire_paper import (
     unmatched,
 )
 from .marks import CELL_MARKS, MARKS, Mark, footnotes, marks_of, provenance, symbols
-from .names import protocol_name, set_short, words
+from .names import protocol_name, words
 from .table import Cell, Column, Row, Table
 from .units import KIB, MIB, record_text, shape_text, significant
 
@@ -138,7 +138,7 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
     other = column is not None and int(ours.row["record_bits"]) != column.record_bits
     marks += SYMBOL["entry"] if other else ""
     size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
-    cells = place | {"source": Cell(f"here, {set_short(ours.row['set'])}{size}", marks)} | predicted_cells(ours.row)
+    cells = place | {"source": Cell(f"here, {ours.name}{size}", marks)} | predicted_cells(ours.row)
     if column is not None and column.layout.first:
         cells["layout"] = Cell(ours.layout.text())
     for metric in metrics:

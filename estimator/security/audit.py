@@ -104,7 +104,7 @@ def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 #: Sets of params/ that figures show, by where they are from: toys and the many that searches found are in tables only.
-SHOWN_KINDS = ("published", "repaired")
+SHOWN_KINDS = ("published", "repaired", "own")
 
 
 def label_own(rows: Sequence[dict[str, Any]]) -> None:

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceNote {
-    /// Published in a paper, repaired by hand from a published one, found by the search, or a toy.
+    /// Published in a paper, repaired by hand from a published one, our own, found by the search, or a toy.
     pub kind: SourceKind,
     /// Paper the set is from or is derived from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -46,6 +46,8 @@ pub enum SourceKind {
     Published,
     /// A published set changed to reach its targets.
     Repaired,
+    /// Ours, not a paper's: other digits, messages or layouts than any published set has.
+    Own,
     /// Found by `pirlab-search`.
     Searched,
     /// Small and fast, to show that a protocol works; may be insecure.

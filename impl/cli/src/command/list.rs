@@ -25,6 +25,7 @@ struct Set {
     name: String,
     protocol: String,
     title: String,
+    kind: String,
     problem: Option<String>,
 }
 
@@ -41,7 +42,7 @@ pub fn main(args: &Args) -> Outcome<()> {
             .collect();
         let sets: Vec<_> = sets
             .iter()
-            .map(|s| json!({"name": s.name, "path": s.path, "protocol": s.protocol, "title": s.title, "problem": s.problem}))
+            .map(|s| json!({"name": s.name, "path": s.path, "protocol": s.protocol, "title": s.title, "kind": s.kind, "problem": s.problem}))
             .collect();
         return print_json(&json!({"schema": "pirlab/list/1", "protocols": protocols, "parameters": sets}));
     }
@@ -53,7 +54,8 @@ pub fn main(args: &Args) -> Outcome<()> {
     let mut table = Table::pairs();
     for set in &sets {
         let mark = if set.problem.is_some() { "  (cannot be used)" } else { "" };
-        table.row([set.path.display().to_string(), format!("{}{mark}", set.title)]);
+        let kind = if set.kind.is_empty() { String::new() } else { format!("  [{}]", set.kind) };
+        table.row([set.path.display().to_string(), format!("{}{kind}{mark}", set.title)]);
     }
     text.push_str(&table.text());
     print(&text)?;
@@ -79,7 +81,8 @@ fn inspect(path: PathBuf) -> Set {
         Ok((file, protocol)) => Set {
             name: file.name(),
             protocol: file.protocol.clone(),
-            title: title(&path),
+            title: value_of(&path, "title"),
+            kind: value_of(&path, "kind"),
             problem: (protocol.check)(&file).err().map(|e| e.to_string()),
             path,
         },
@@ -87,15 +90,17 @@ fn inspect(path: PathBuf) -> Set {
             name: path.display().to_string(),
             protocol: String::new(),
             title: String::new(),
+            kind: String::new(),
             problem: Some(failure.text()),
             path,
         },
     }
 }
 
-/// The value of the `title` key, read as text: every protocol's set has one, and only the protocol knows the rest.
-fn title(path: &Path) -> String {
+/// The value of the first such key, read as text: every protocol's set has a `title` and a `kind` of its source, and only the protocol
+/// knows the rest.
+fn value_of(path: &Path, key: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    let value = text.lines().find_map(|line| line.strip_prefix("title")?.trim_start().strip_prefix('='));
+    let value = text.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='));
     value.map_or_else(String::new, |value| value.trim().trim_matches('"').to_string())
 }
