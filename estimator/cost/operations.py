@@ -46,6 +46,26 @@ OPERATIONS: dict[str, Operation] = {
     "table_bytes": Operation("traffic", "a byte of packing tables (32-bit residues) streamed through a product"),
     "poly_matrix_bytes": Operation("traffic", "a byte of a matrix of polynomials streamed through the first dimension"),
     "bytes_written": Operation("traffic", "a stored byte of a seeded database: generated, cut into entries, packed"),
+    "column_entries": Operation(
+        "serial", "a 16-bit entry written by rows into a matrix of columns that is new", "bytes_written", 4
+    ),
+    "scattered_entries": Operation("serial", "an entry of such a matrix changed by itself, from memory", "row_sums", 6),
+    "listed_entries": Operation("serial", "the same of a matrix that lists some of its entries beside", "row_sums", 24),
+    "widened_entries": Operation("serial", "an entry made ready for a transform", "digits", 8),
+    "cut_entries": Operation("serial", "an entry cut from the bits of records", "bytes_written", 2),
+    "plane_entries": Operation(
+        "serial", "a residue of a polynomial of InsPIRe, whitened and centred", "bytes_written", 1.5
+    ),
+    "butterflies": Operation("arithmetic", "a residue turned, added and subtracted in an interpolation", "digits", 4),
+    "divisions": Operation("arithmetic", "a residue divided by a difference of points", "words_read", 5),
+    "hint_words": Operation(
+        "serial", "a word of a first layer's hint, switched and cut into digits", "words_read", 5.5
+    ),
+    "small_table_slots": Operation(
+        "serial", "a residue of a packing table of few ciphertexts, made", "automorphism_slots", 4
+    ),
+    "table_slots": Operation("serial", "a residue of a packing table of InspiRING, made", "automorphism_slots", 7),
+    "tree_slots": Operation("serial", "a residue of a packing table of CDKS, made", "automorphism_slots", 15),
     "key_bytes": Operation("serial", "a byte of a rotation key from memory, beyond its products: all waits for it"),
     "row_sums": Operation("serial", "a sum of a packed row with one vector, beside its multiply-adds"),
     "further_row_sums": Operation(

@@ -48,6 +48,8 @@ fn hash_calibration() {
     for folder in ["../pir/src/linear", "src/command/calibrate"] {
         sources::rust_files(Path::new(folder), Path::new(""), &mut files);
     }
+    let encoding = ["digits.rs", "protocol/inspire/code.rs", "protocol/inspire/interpolation.rs"];
+    files.extend(encoding.iter().map(|file| Path::new("../pir/src").join(file)));
     println!("cargo::rustc-env=PIRLAB_CALIBRATION={}", sources::digest(&files));
 }
 

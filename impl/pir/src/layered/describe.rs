@@ -9,7 +9,7 @@ use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
 use crate::linear::{NegacyclicHint, packed_multiply_adds, passes};
-use crate::rlwe::{Packed, Selector};
+use crate::rlwe::{Packed, Selector, making_hints, making_tables, together};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::workload::Workload;
@@ -185,13 +185,12 @@ fn operation_counts(
     let (queries, updates) = (workload.queries, workload.updates);
     let (first_blocks, blocks) = (columns.div_ceil(n), groups.div_ceil(degree));
     let answer_columns = layers.samples() as u64;
-    let nodes = degree - 1;
     let gamma = layers.body_gamma(params.method) as u64;
     // Method of the packing without a table, its key switches, and products and transforms of its sums over automorphisms.
     let (method, switches, sums) = match layers.body {
         Body::Traced => (Method::Cdks, count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]), (0, 0)),
         Body::Unpacked | Body::Selected => (params.method, 0, (0, 0)),
-        Body::Packed | Body::Merged if params.method == Method::Cdks => (params.method, nodes, (0, 0)),
+        Body::Packed | Body::Merged if params.method == Method::Cdks => (params.method, degree - 1, (0, 0)),
         Body::Packed | Body::Merged => {
             let direct = layers.samples() <= lattice::pack::DIRECT_TERMS;
             let slots = count(&[2, degree, gamma]);
@@ -208,19 +207,28 @@ fn operation_counts(
     let tables = count(&[copies, params.packed.table_bytes(&params.rlwe, params.method)]);
     let (lwe_ntt, ring_ntt) = (ntt(n), ntt(degree));
     let roles = Packed::roles(&params.rlwe, params.method);
-    let make_tables = json!({
-        (&ring_ntt): count(&[2, copies, nodes, length + 1]).saturating_add(count(&[2, copies, degree, length])),
-        "bytes_written": tables,
-    });
+    let make_tables = |copies: u64| making_tables(&params.rlwe, &params.packed, (params.method, degree), copies);
+    // Rows of the first layer times its masks: to words of 32 bits, switched and cut into digits.
+    let first_hint = |rows: u64| {
+        operations(json!({
+            (&lwe_ntt): count(&[2, rows, first_blocks + 1]),
+            "residue_multiply_adds": count(&[2, rows, first_blocks, n]),
+            "widened_entries": count(&[2, rows, columns]),
+            "hint_words": count(&[rows, n]),
+        }))
+    };
+    let digits = layers.hint_digits as u64;
+    let second_hint = |copies: u64| making_hints(&params.rlwe, groups, count(&[copies, digits]));
+    let written = operations(json!({ "column_entries": count(&[groups, outputs]) }));
+    // Rows that an update changes, the groups of eight rows they are in, and the copies.
+    let entries = workload.shape.record_bits.div_ceil(layers.first.code.entry_bits().into());
+    let rows_changed = count(&[updates, entries]).min(rows);
+    let groups_changed = count(&[updates, entries.div_ceil(8)]).min(rows.div_ceil(8));
+    let copies_changed = rows_changed.min(copies);
     operations(json!({
         "encode": { "bytes_written": layers.first.stored_bytes() },
-        "hint": {
-            (&lwe_ntt): count(&[2, rows, first_blocks]),
-            "residue_multiply_adds": count(&[2, rows, first_blocks, n]),
-            (&ring_ntt): count(&[2, copies, layers.hint_digits as u64, blocks]),
-            "digits": count(&[rows, layers.hint_digits as u64]),
-        },
-        "packing_tables": make_tables,
+        "hint": together(together(first_hint(rows), written), second_hint(copies)),
+        "packing_tables": make_tables(copies),
         "query": {
             (&lwe_ntt): count(&[6, first_blocks, queries]),
             (&ring_ntt): count(&[queries, 2 * blocks + 4 * roles * length]),
@@ -250,13 +258,11 @@ fn operation_counts(
             },
         },
         "extract": { "multiply_adds_u32": count(&[queries, copies, n]) },
-        "update_hint": { (&lwe_ntt): count(&[updates, 2 * 8, first_blocks]) },
-        "update_second_layer": {
-            (&ring_ntt): count(&[2, copies, layers.hint_digits as u64, blocks.min(updates.max(1))])
-                .saturating_add(count(&[2, copies, nodes, length + 1]))
-                .saturating_add(count(&[2, copies, degree, length])),
-            "bytes_written": tables,
-        },
+        "update_hint": first_hint(count(&[8, groups_changed])),
+        "update_second_layer": together(
+            together(operations(json!({ "scattered_entries": count(&[rows_changed, digits]) })), second_hint(copies_changed)),
+            make_tables(copies_changed),
+        ),
     }))
 }
 

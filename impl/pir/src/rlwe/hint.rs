@@ -61,7 +61,7 @@ const ROWS_PER_BLOCK: usize = 20;
 
 /// Whether taking in `changed` entries is less work than computing the ring masks of `columns` columns of `blocks` blocks again.
 pub(crate) fn is_incremental(changed: usize, columns: usize, blocks: usize) -> bool {
-    changed <= ROWS_PER_BLOCK * columns * blocks
+    changed <= ROWS_PER_BLOCK.saturating_mul(columns).saturating_mul(blocks)
 }
 
 /// Adds to the ring masks of some columns what changes of their entries in row `row` add: the difference times X^-row a(X).

@@ -3,6 +3,7 @@
 
 mod entries;
 mod hint;
+mod making;
 mod noise;
 mod params;
 mod query;
@@ -12,6 +13,7 @@ pub(crate) use entries::{fill_rows, read_record, replace_bits};
 pub(crate) use hint::{
     add_to_masks, bodies, body_poly, internal, inverted, is_incremental, pack_all, products, workspace,
 };
+pub(crate) use making::{making_hints, making_tables, together, updating_hints};
 pub(crate) use noise::switched_errors;
 pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
 pub(crate) use params::{check_error, check_secret};

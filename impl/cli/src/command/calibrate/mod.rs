@@ -2,6 +2,7 @@
 
 mod lattice;
 mod linear;
+mod offline;
 mod timing;
 
 use std::collections::BTreeMap;
@@ -96,6 +97,14 @@ impl UnitCosts {
         self.0.insert(name.to_owned(), UnitCost::One(seconds));
     }
 
+    /// A cost that was set; zero where none was.
+    fn of(&self, name: &str) -> f64 {
+        match self.0.get(name) {
+            Some(UnitCost::One(seconds)) => *seconds,
+            _ => 0.0,
+        }
+    }
+
     /// Adds a size to a cost; larger than those before.
     fn at(&mut self, name: &str, bytes: u64, seconds: f64) {
         match self.0.entry(name.to_owned()).or_insert_with(|| UnitCost::BySize(Vec::new())) {
@@ -130,7 +139,7 @@ pub fn main(args: &Args) -> Outcome<()> {
     }
     store::check_writable(&args.out)?;
     let bars = Bars::default();
-    let measurements: [Measurement; 10] = [
+    let measurements: [Measurement; 14] = [
         linear::packed,
         linear::matrices,
         |_, _, timer, costs| linear::codes(timer, costs),
@@ -141,6 +150,11 @@ pub fn main(args: &Args) -> Outcome<()> {
         lattice::poly_matrix,
         lattice::columns,
         |kernel, _, timer, costs| lattice::digits(kernel, timer, costs),
+        // After what they are known beside.
+        offline::columns,
+        |kernel, _, timer, costs| offline::entries(kernel, timer, costs),
+        |kernel, _, timer, costs| offline::interpolation(kernel, timer, costs),
+        offline::tables,
     ];
     bars.begin("calibrating", 2 + measurements.len() as u64);
     machine.read_bandwidth_before = if args.quick { None } else { bandwidth::in_child() };

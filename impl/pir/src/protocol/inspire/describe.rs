@@ -10,7 +10,7 @@ use super::params::Params;
 use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
-use crate::rlwe::{Packed, Rlwe};
+use crate::rlwe::{Packed, Rlwe, making_hints, making_tables, updating_hints};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::tables::tables_of_block;
@@ -160,39 +160,38 @@ fn operation_counts(
     let (rows, columns, blocks) = (layout.rows as u64, layout.columns() as u64, layout.blocks() as u64);
     let (outputs, points) = (layout.outputs() as u64, layout.points as u64);
     let Workload { queries, updates, .. } = *workload;
-    let (ell, ell_gsw) = (params.packed.length() as u64, params.evaluated.length() as u64);
+    let ell_gsw = params.evaluated.length() as u64;
     let key_rows = key_polynomials(params);
     let point_rows = point_polynomials(params, layout);
     let products = count(&[(layout.ciphertexts() as u64), points - 1]);
     let (stored, tables) = (layout.stored_bytes(), count(&[outputs, table_bytes(params)]));
-    let (touched, changed) = (touched(layout, workload), rows.min(updates));
+    let touched = touched(layout, workload);
     // Of every line of points in every variable.
     let lines = u64::from(layout.variables) * points / layout.side as u64;
     let side = layout.side as u64;
-    let butterflies = match params.interpolation {
-        Interpolate::CooleyTukey => count(&[lines, side / 2, side.ilog2().into()]),
-        Interpolate::Lagrange => count(&[lines, side, side - 1]),
+    // A division takes a pass over an element as a butterfly does, but one residue after the other.
+    let (interpolation, steps) = match params.interpolation {
+        Interpolate::CooleyTukey => ("butterflies", count(&[lines, side / 2, side.ilog2().into()])),
+        Interpolate::Lagrange => ("divisions", count(&[lines, side, side - 1]) / 2),
     };
-    let per_table = count(&[primes, degree - 1, ell + 1]);
     let transform = ntt(degree);
-    let packing = |outputs: u64| {
-        json!({
-            (&transform): count(&[outputs, per_table]).saturating_add(count(&[outputs, primes, degree])),
-            "bytes_written": count(&[outputs, table_bytes(params)]),
-        })
-    };
-    // A butterfly of interpolation turns, adds and subtracts two residues: about a multiply-add.
-    let interpolation = |elements: u64| count(&[elements, butterflies, degree]);
+    let packing = |outputs: u64| making_tables(&params.rlwe, &params.packed, (PACKING, degree), outputs);
+    let interpolated = |elements: u64| count(&[elements, steps, degree]);
+    let entries = count(&[rows, columns]);
+    // A record changes as many coefficients of every polynomial that interpolates its plane as it has words.
+    let words = layout.code.coefficients(workload.shape.record_bits.div_ceil(layout.planes as u64) as usize) as u64;
+    let planes_changed = count(&[updates.min(layout.items), layout.planes as u64]);
+    let changed = count(&[updates, layout.planes as u64, points, words.min(degree)]);
+    let listed = count(&[planes_changed, points, degree]);
     operations(json!({
         "encode": {
-            "bytes_written": stored,
-            "prg_bytes": stored,
-            "residue_multiply_adds": interpolation(count(&[rows, outputs / points])),
+            // Records and what whitens them.
+            "prg_bytes": count(&[2, stored]),
+            "plane_entries": entries,
+            (interpolation): interpolated(count(&[rows, outputs / points])),
+            "column_entries": entries,
         },
-        "hint": {
-            (&transform): count(&[primes, columns, blocks]),
-            "residue_multiply_adds": count(&[primes, columns, blocks, degree]),
-        },
+        "hint": making_hints(&params.rlwe, rows, columns),
         "packing_tables": packing(if workload.streamed { 0 } else { outputs }),
         "query": {
             (&transform): count(&[primes, blocks + 2 * key_rows + 2 * point_rows, queries]),
@@ -214,8 +213,13 @@ fn operation_counts(
             "coefficients_switched": count(&[queries, layout.ciphertexts() as u64, 2, degree]),
         },
         "extract": { (&transform): count(&[primes, layout.planes as u64, queries]) },
-        "update_encode": { "residue_multiply_adds": interpolation(count(&[updates, layout.planes as u64])) },
-        "update_hint": { "residue_multiply_adds": count(&[primes, changed, touched, degree, degree]) },
+        "update_encode": {
+            "listed_entries": listed,
+            // Evaluated at the point, then interpolated.
+            "butterflies": listed,
+            (interpolation): interpolated(planes_changed).saturating_add(if interpolation == "butterflies" { listed } else { 0 }),
+        },
+        "update_hint": updating_hints(&params.rlwe, (changed, listed), rows, count(&[touched, degree])),
         "update_packing_tables": packing(touched),
     }))
 }

@@ -16,7 +16,8 @@ mod server;
 mod tests;
 mod whitening;
 
-pub use interpolation::Interpolate;
+pub use code::Code;
+pub use interpolation::{Interpolate, Interpolation};
 pub use params::{Body, EvaluationLiteral, FoldingLiteral, Literal, Params};
 
 use crate::database::Database;

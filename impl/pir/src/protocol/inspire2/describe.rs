@@ -8,7 +8,7 @@ use super::layout::Layout;
 use crate::description::{Direction, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
-use crate::rlwe::Selector;
+use crate::rlwe::{Selector, making_hints, making_tables, together, updating_hints};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::tables::tables_of_block;
@@ -148,12 +148,17 @@ fn operation_counts(
     let [gamma0, gamma1, gamma2] = params.gammas.map(|gamma| gamma as u64);
     let (mask_digits, body_digits) = (layout.mask_digits as u64, layout.body_digits as u64);
     let [mask_outputs, body_outputs] = layout.outputs(params).map(|outputs| outputs as u64);
-    let switches = |outputs: u64, gamma: u64| count(&[2, outputs, gamma - 1, length + 1]);
+    let making =
+        |gamma: u64, tables: u64| making_tables(&params.rlwe, &params.packed, (Method::Inspiring, gamma), tables);
     let [first_tables, second_tables] = all_tables(params, layout);
     let [touched, copies_touched] = touched(layout, workload);
     let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
-    let changed = count(&[updates, entries]).min(count(&[20, touched, gamma0, first_blocks]));
-    let masks_changed = touched.min(count(&[20, copies_touched, second_blocks]));
+    let changed = count(&[updates, entries]);
+    // Masks of the first layer switched and cut into digits, each written where its column is.
+    let digits_of = |masks: u64| {
+        operations(json!({ "hint_words": count(&[masks, degree]), "scattered_entries": count(&[masks, mask_digits]) }))
+    };
+    let stored = count(&[layout.rows as u64, columns]);
     let transform = ntt(degree);
     let primes = params.rlwe.primes().len() as u64;
     let parse = json!({
@@ -179,7 +184,7 @@ fn operation_counts(
     });
     let pieces = layout.ciphertexts(params).len() as u64;
     let (second_layer, answer, update) = if layout.selects_whole {
-        let digits = json!({ "digits": count(&[groups, mask_digits]) });
+        let digits = |masks: u64| json!({ "hint_words": count(&[masks, degree]) });
         let selection = json!({
             (&transform): count(&[queries, 2 * pieces, groups + 2 * copies]),
             "residue_multiply_adds": count(&[queries, 4 * pieces, groups, degree]),
@@ -193,13 +198,11 @@ fn operation_counts(
             "first_bodies": first_bodies,
             "selection": selection,
         });
-        (digits, answer, json!({ "digits": count(&[touched, mask_digits]) }))
+        (digits(groups), answer, digits(touched))
     } else {
-        let second = json!({
-            (&transform): count(&[2, copies, mask_digits, second_blocks])
-                .saturating_add(switches(copies * mask_outputs, gamma1)),
-            "bytes_written": second_tables,
-        });
+        let (rows, columns) = (layout.degree as u64, copies * mask_digits);
+        let second = together(digits_of(groups), making_hints(&params.rlwe, rows, columns));
+        let second = json!(together(second, making(gamma1, copies * mask_outputs)));
         let online = count(&[copies * body_outputs, gamma2 - 1]);
         let online = params.packed.switches(&params.rlwe, Method::Inspiring, online);
         let answer = json!({
@@ -224,19 +227,25 @@ fn operation_counts(
                 "coefficients_switched": count(&[queries, copies, mask_outputs + body_outputs, 2 * degree]),
             },
         });
-        let update = json!({
-            (&transform): switches(copies_touched * mask_outputs, gamma1),
-            "residue_multiply_adds": count(&[2, masks_changed, mask_digits, degree]),
-        });
+        let masks = count(&[touched, mask_digits]);
+        let hints = updating_hints(&params.rlwe, (masks, touched), rows, copies_touched);
+        let hints = if hints.contains_key("widened_entries") {
+            making_hints(&params.rlwe, rows, copies_touched * mask_digits)
+        } else {
+            hints
+        };
+        let update = together(together(digits_of(touched), hints), making(gamma1, copies_touched * mask_outputs));
+        let update = json!(update);
         (second, answer, update)
     };
     operations(json!({
-        "encode": { "bytes_written": layout.first_stored_bytes() },
-        "hint": { (&transform): count(&[2, columns, first_blocks]) },
-        "packing_tables": {
-            (&transform): switches(groups, gamma0),
-            "bytes_written": first_tables,
+"encode": {
+            "prg_bytes": workload.shape.database_bytes(),
+            "cut_entries": stored,
+            "column_entries": stored,
         },
+        "hint": making_hints(&params.rlwe, layout.rows as u64, columns),
+        "packing_tables": making(gamma0, groups),
         "second_layer": second_layer,
         "query": {
             (&transform): count(&[queries, 2 * (first_blocks + second_blocks)
@@ -246,10 +255,10 @@ fn operation_counts(
         },
         "answer": answer,
         "extract": { (&transform): count(&[queries, copies, 4 * (pieces + 1)]) },
-        "update_first_layer": {
-            (&transform): switches(touched, gamma0),
-            "residue_multiply_adds": count(&[2, changed, degree]),
-        },
+        "update_first_layer": together(
+            together(operations(json!({ "scattered_entries": changed })), making(gamma0, touched)),
+            updating_hints(&params.rlwe, (changed, changed), layout.rows as u64, count(&[touched, gamma0])),
+        ),
         "update_second_layer": update,
     }))
 }

@@ -8,7 +8,7 @@ use super::layout::Layout;
 use crate::description::{Direction, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::hintless::SEED_BYTES;
-use crate::rlwe::Packed;
+use crate::rlwe::{Packed, making_hints, making_tables, together, updating_hints};
 use crate::runner::PROCESS_BYTES;
 use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::workload::Workload;
@@ -71,7 +71,6 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         peak_bytes: kept.saturating_add(packing.max(online).max(encoding)).saturating_add(key_masks + PROCESS_BYTES),
     };
 
-    let nodes = degree - 1;
     // Outputs that an update touches: those of the records' entries.
     let outputs_of = |index: u64| {
         let (first, last) = layout.columns_of(index);
@@ -80,17 +79,17 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let touched = workload.touched(elements, outputs_of);
     sizes.layout.extend(operations(json!({ "tables": elements, "tables_rebuilt": touched })));
     let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
-    let changed = count(&[updates, entries]).min(count(&[20, touched, degree, blocks]));
+    let changed = count(&[updates, entries]);
     let transform = ntt(degree);
-    let make = |outputs: u64| {
-        json!({
-            (&transform): count(&[2, outputs, nodes, length + 1]).saturating_add(count(&[2, outputs, degree, length])),
-            "bytes_written": count(&[outputs, table]),
-        })
-    };
+    let make = |outputs: u64| making_tables(&params.rlwe, &params.packed, (METHOD, degree), outputs);
+    let stored = count(&[rows, columns]);
     sizes.operations = operations(json!({
-        "encode": { "bytes_written": layout.stored_bytes() },
-        "hint": { (&transform): count(&[2, columns, blocks]) },
+        "encode": {
+            "prg_bytes": workload.shape.database_bytes(),
+            "cut_entries": stored,
+            "column_entries": stored,
+        },
+        "hint": making_hints(&params.rlwe, rows, columns),
         "packing_tables": make(elements),
         "query": {
             (&transform): count(&[queries, 2 * blocks + 4 * roles * length]),
@@ -108,7 +107,10 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             },
         },
         "extract": { (&transform): count(&[queries, 4 * elements]) },
-        "update_hint": { "residue_multiply_adds": count(&[2, changed, degree]) },
+        "update_hint": together(
+            operations(json!({ "scattered_entries": changed })),
+            updating_hints(&params.rlwe, (changed, changed), rows, count(&[touched, degree])),
+        ),
         "update_packing_tables": make(touched),
     }));
     let samples = rows + roles * length * degree;
