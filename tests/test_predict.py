@@ -129,13 +129,50 @@ def test_unit_costs_of_this_machine_replace_the_defaults(tmp_path):
         cost.UnitCosts.load(path)
 
 
-def test_phases_of_a_protocols_own_are_predicted_and_updates_are_not(unit_costs):
-    own = {"protocol": "ypir", "operations": {"packing_tables": {"ntt_2048_28": 1000}, "update_hint": {"whatever": 1}}}
+def test_phases_of_a_protocols_own_are_predicted_and_updates_apart(unit_costs):
+    operations = {"packing_tables": {"ntt_2048_28": 1000}, "update_hint": {"digits": 0}, "update_packing_tables": {}}
+    own = {"protocol": "ypir", "operations": operations}
     plain = {"protocol": "simplepir", "operations": {"answer": {"bytes_read": 8}}}
     seconds = cost.predict_seconds([plain, own], unit_costs)
-    tables = unit_costs.seconds["phases"] + 1000 * unit_costs.seconds["ntt_2048_28"]
+    unit, fixed = unit_costs.seconds, unit_costs.seconds["phases"]
+    tables = fixed + 1000 * unit["ntt_2048_28"]
     assert seconds[1]["packing_tables"] == seconds[1]["total"] == pytest.approx(tables)
-    assert "packing_tables" not in seconds[0] and "update_hint" not in seconds[1]
+    assert "packing_tables" not in seconds[0]
+    assert not any(phase.startswith("update") for phase in seconds[1]), "an update of nothing is not predicted"
+    operations |= {"update_hint": {"digits": 10**6}, "update_packing_tables": {"ntt_2048_28": 10}}
+    (seconds,) = cost.predict_seconds([own], unit_costs)
+    hint, remade = fixed + 10**6 * unit["digits"], fixed + 10 * unit["ntt_2048_28"]
+    assert (seconds["update_hint"], seconds["update_packing_tables"]) == pytest.approx((hint, remade))
+    assert seconds["update_server"] == pytest.approx(hint + remade), "the whole, which a run times too"
+    assert seconds["total"] == pytest.approx(tables), "a run of queries has no update"
+    whole = {"update_server": {"digits": 5}, "update_client": {"digits": 7}}
+    (seconds,) = cost.predict_seconds([{"protocol": "simplepir", "operations": whole}], unit_costs)
+    assert seconds["update_server"] == pytest.approx(fixed + 5 * unit["digits"])
+    assert seconds["update_client"] == pytest.approx(fixed + 7 * unit["digits"])
+
+
+FAMILY = ["inspire/1gb-64b-n32768-t8", "inspire/lagrange-n1024", "inspire2/gamma64-f2", "simpleypir/usenix24"]
+FAMILY += ["ypir/usenix24", "inspire0/published-packed"]
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_offline_work_and_updates_are_counted(name, root, binary, unit_costs):
+    """Every phase before the query, and of an update every step, takes more the more there is to do."""
+    row = {"id": "x", "parameters": str(root / f"params/{name}.toml"), "record_bits": 512}
+    shapes = [(1 << 18, 1), (1 << 20, 1), (1 << 20, 64)]
+    described = describe([row | {"id": str(i), "records": n, "updates": u} for i, (n, u) in enumerate(shapes)])
+    small, large, changed = cost.predict_seconds(described, unit_costs)
+    offline = {"encode", "hint", "packing_tables", "second_layer"} & set(described[0]["operations"])
+    assert len(offline) == 3
+    for phase in offline:
+        assert large[phase] >= small[phase] > unit_costs.seconds["phases"], phase
+        assert changed[phase] == large[phase]
+    assert large["encode"] > 2 * small["encode"]
+    updates = {phase for phase in large if phase.startswith("update_")}
+    assert updates >= {"update_server"} and len(updates) >= 3
+    for phase in updates:
+        assert changed[phase] >= large[phase] > 0, phase
+    assert changed["update_server"] > large["update_server"]
 
 
 def test_reading_is_charged_by_the_kernel_that_reads():
@@ -211,10 +248,11 @@ def test_plan_says_what_will_be_skipped_and_why():
 
 @pytest.mark.parametrize(
     ("preprocess", "updates", "expected"),
-    [(20.0, 0, 20 + 20 * 0.2), (3.0, 0, 2 * 3 + 20 * 0.2), (0.1, 2, 5 * 0.1 + (20 + 5 * 3) * 0.2)],
+    [(20.0, 0, 20 + 20 * 0.2), (3.0, 0, 2 * 3 + 20 * 0.2), (0.1, 2, 5 * 0.1 + 3 * 2 + (20 + 5 * 3) * 0.2)],
 )
 def test_rows_take_what_the_runner_does(preprocess, updates, expected):
     seconds = {"query": 0.1, "answer": 0.05, "extract": 0.05, "total": preprocess + 0.2}
+    seconds |= {"update_hint": 1.5, "update_server": 1.5, "update_client": 0.5}
     assert row_seconds({"seconds": seconds}, 5, updates) == pytest.approx(expected)
 
 

@@ -19,7 +19,7 @@ __all__ = ["CALIBRATION", "DEFAULTS", "OPERATIONS", "PHASES", "UnitCosts", "pred
 
 #: Phases of every prediction, named as the description counts them and as a run times them; a protocol may have more.
 PHASES = ("encode", "hint", "query", "answer", "extract")
-#: Phases after records changed are no part of a run of queries.
+#: Phases after records changed: predicted where records do, and no part of the total, which is of a run of queries.
 UPDATES = "update"
 
 Counts = Mapping[str, float]
@@ -36,7 +36,8 @@ def steps(phase: Mapping[str, float | Counts]) -> Iterator[tuple[str, Counts]]:
 def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None = None) -> list[dict[str, float]]:
     """Seconds of each phase and their total, for one run of all the description's queries on one thread.
 
-    Of a named step too, as `<phase>_<step>`, which is what a run times it as; these are parts of their phase.
+    Of an update too, where it counts anything; it is no part of the total. Of a named step too, as `<phase>_<step>`,
+    which is what a run times it as; these are parts of their phase.
     """
     if not descriptions:
         return []
@@ -49,6 +50,8 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
     for i, description in enumerate(descriptions):
         for j, phase in enumerate(phases):
             for step, counts in steps(description["operations"].get(phase, {})):
+                if _of_update(phase) and not any(counts.values()):
+                    continue
                 if step:
                     named[i][f"{phase}_{step}"] = len(places)
                 places.append((i, j))
@@ -62,16 +65,31 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
         used[at] = True
     seconds += np.where(used, units.total("phases", np.ones(())), 0.0)
     return [
-        {p: s for p, s in zip(phases, row.tolist()) if p in PHASES or p in d["operations"]}
+        _told(d, dict(zip(phases, row.tolist())), {p for p, counted in zip(phases, counts) if counted})
         | {step: float(each[k]) for step, k in own.items()}
-        | {"total": float(row.sum())}
-        for d, own, row in zip(descriptions, named, seconds)
+        for d, own, row, counts in zip(descriptions, named, seconds, used.tolist())
     ]
+
+
+def _told(description: dict, seconds: dict[str, float], counted: set[str]) -> dict[str, float]:
+    """What is said of one description: its phases, their total, and of updates only what counts anything."""
+    queries = {
+        p: s for p, s in seconds.items() if p in PHASES or (p in description["operations"] and not _of_update(p))
+    }
+    updates = {p: s for p, s in seconds.items() if p in counted and _of_update(p)}
+    parts = [s for p, s in updates.items() if p != "update_client"]
+    # Where the server's work has parts, a run times it as a whole too.
+    whole = {"update_server": sum(parts)} if parts and "update_server" not in updates else {}
+    return queries | updates | whole | {"total": sum(queries.values())}
+
+
+def _of_update(phase: str) -> bool:
+    return phase.startswith(UPDATES)
 
 
 def _phases(descriptions: Sequence[dict]) -> list[str]:
     """All that any of them has."""
-    described = (phase for d in descriptions for phase in d["operations"] if not phase.startswith(UPDATES))
+    described = (phase for d in descriptions for phase in d["operations"])
     return list(dict.fromkeys((*PHASES, *described)))
 
 

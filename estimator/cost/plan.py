@@ -63,8 +63,9 @@ def plan(predictions: Mapping[str, dict], groups: Sequence[dict], free_memory: i
 def row_seconds(prediction: dict, repetitions: int, updates: int = 0) -> float:
     """Least seconds of a row's own work, as the runner does it (impl/pir/src/runner.rs).
 
-    Preprocessing is repeated until it has taken PREPROCESS_SECONDS; exchanges are the warm-up and the repetitions, at
-    least as many as the noise needs keys, and after each repetition of an update the changed records and another.
+    Preprocessing is repeated until it has taken PREPROCESS_SECONDS, updates too; exchanges are the warm-up and the
+    repetitions, at least as many as the noise needs keys, and after each repetition of an update the changed records
+    and another.
     Noise that is not yet known after these keys takes more of them, for up to 20 s, which nobody foresees.
     """
     seconds = prediction["seconds"]
@@ -72,9 +73,14 @@ def row_seconds(prediction: dict, repetitions: int, updates: int = 0) -> float:
         return (1 + repetitions) * seconds["repetition"]
     online = seconds["query"] + seconds["answer"] + seconds["extract"]
     preprocess = seconds["total"] - online
-    turns = min(repetitions, int(PREPROCESS_SECONDS / preprocess) + 1) if preprocess > 0 else repetitions
+    update = seconds.get("update_server", 0.0) + seconds.get("update_client", 0.0) if updates else 0.0
     exchanges = max(1 + repetitions, NOISE_KEYS) + (repetitions * (1 + min(updates, CHANGES_ASKED)) if updates else 0)
-    return turns * preprocess + exchanges * online
+    return _repeated(preprocess, repetitions) + _repeated(update, repetitions) + exchanges * online
+
+
+def _repeated(seconds: float, repetitions: int) -> float:
+    """What is repeated until it has taken PREPROCESS_SECONDS."""
+    return seconds * (min(repetitions, int(PREPROCESS_SECONDS / seconds) + 1) if seconds > 0 else repetitions)
 
 
 def _plan_group(group: dict, predictions: Mapping[str, dict], free: int) -> PlanGroup:
