@@ -27,7 +27,7 @@ FOUND = {name for name, path in FILES.items() if any("searched/" in g.get("set",
 FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
-KEPT = ["best.csv", "best.md", "fronts.csv", "grids.csv"]
+KEPT = ["best.md", "fronts.csv", "grids.csv"]
 #: What is drawn of which sweep.
 DRAWN = {"fronts": "fronts", "gadgets": "gadgets", "grids": "grids", "sizes": "sizes", "best": "sizes"}
 
