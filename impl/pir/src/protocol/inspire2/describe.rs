@@ -239,7 +239,7 @@ fn operation_counts(
         (second, answer, update)
     };
     operations(json!({
-"encode": {
+    "encode": {
             "prg_bytes": workload.shape.database_bytes(),
             "cut_entries": stored,
             "column_entries": stored,
