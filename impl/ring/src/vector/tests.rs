@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn slices_of_32_bit_residues(
-        bits in 1u32..=31, random: u32, len in lengths(), terms in 0usize..12, columns in 1usize..4, seed: u64
+        bits in 1u32..=31, random: u32, len in lengths(), terms in 0usize..20, columns in 1usize..8, seed: u64
     ) {
         let q = ((random >> (32 - bits)) | 1 << (bits - 1)).max(2);
         check::<u32>(q.into(), len, terms, columns, seed);
@@ -109,6 +109,41 @@ fn extreme_moduli_and_sums_longer_than_the_word() {
     for q in [2, 1 << 32, (1 << 50) - 27, (1 << 51) - 1, 1 << 51, (1 << 62) - 1] {
         check::<u64>(q, 64, 100, 3, q);
         check::<u64>(q, 70, 100, 2, q);
+    }
+}
+
+/// Sums of the largest products, on both sides of every bound: of one quotient estimate, of the word, of the sum it is reduced to.
+#[test]
+fn largest_sums_are_reduced() {
+    for bits in 8..=31u32 {
+        for q in [(1u64 << (bits - 1)) + 1, (1 << bits) - 1] {
+            let modulus = Modulus::new(q as u32).unwrap();
+            let square = (q - 1).pow(2);
+            let estimated = (1u64 << (modulus.bits() + 31).min(63)) / square;
+            let wide = scalar::terms_u32(&modulus) as u64;
+            let counts = [estimated, wide, 2 * wide].map(|bound| bound.saturating_sub(1)..=bound + 2);
+            for terms in counts.into_iter().flatten().filter(|terms| *terms <= 1100) {
+                let (largest, n) = (vec![q as u32 - 1; TILE], TILE);
+                // One factor less by one in the last term: not all sums are multiples of that of one term.
+                let last: Vec<u32> = (0..n).map(|i| (q - 1) as u32 - (i % 2) as u32).collect();
+                let terms = terms as usize;
+                let left = vec![&largest[..]; terms];
+                let mut right = vec![&largest[..]; 7 * terms];
+                right.iter_mut().rev().take(7).for_each(|right| *right = &last);
+                let expected: Vec<u32> = (0..n)
+                    .map(|i| {
+                        let less = if terms > 0 { u128::from(q - 1) * (i % 2) as u128 } else { 0 };
+                        ((terms as u128 * u128::from(square) - less) % u128::from(q)) as u32
+                    })
+                    .collect();
+                for kernel in Kernel::available() {
+                    let mut outs = vec![vec![1; n]; 7];
+                    let mut out: Vec<&mut [u32]> = outs.iter_mut().map(Vec::as_mut_slice).collect();
+                    Vectors::new(kernel).unwrap().sum_products(&modulus, &left, &right, &mut out);
+                    assert!(outs.iter().all(|out| *out == expected), "{kernel}, q = {q}, {terms} terms");
+                }
+            }
+        }
     }
 }
 
@@ -194,10 +229,11 @@ fn tiles<W: Word>(q: u64, n: usize, (groups, terms, columns): (usize, usize, usi
 
 #[test]
 fn sums_by_tiles_are_sums_of_products() {
-    // A short modulus, one whose sums are reduced on the way, the usual ones.
+    // A short modulus, one whose sums are reduced on the way, the usual ones; single groups and columns beside pairs.
     for (q, terms) in [(97, 3), ((1 << 31) - 1, 9), ((1 << 28) - 57, 7), ((1 << 28) - 57, 14), (1 << 28, 300)] {
         tiles::<u32>(q, 2 * TILE, (1, terms, 2));
         tiles::<u32>(q, 3 * TILE, (4, terms, 5));
+        tiles::<u32>(q, TILE, (3, terms, 3));
     }
     for q in [97, (1 << 50) - 27, (1 << 61) + 1] {
         tiles::<u64>(q, 2 * TILE, (2, 6, 3));
