@@ -4,7 +4,8 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ring::poly::{Automorphism, Ntt, Poly, Ring};
-use ring::{Kernel, Prg, primes};
+use ring::vector::{TILE, Tiles};
+use ring::{Buffer, Kernel, Prg, primes};
 use std::error::Error;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -43,6 +44,26 @@ fn sums<W: ring::Word>(
         bencher.iter(|| {
             vectors.sum_products(modulus, black_box(&left), black_box(&right), &mut [a.limb_mut(0), b.limb_mut(0)]);
         });
+    });
+    Ok(())
+}
+
+/// The products of a step of blind rotations of four accumulators, a key of four digits and three selectors, in tiles.
+fn tiles(c: &mut Criterion, kernel: Kernel, n: usize) -> Outcome {
+    const GROUPS: usize = 4;
+    let (ring, sizes) = (ring::<u32>(n, 28, kernel)?, Tiles { n, terms: 8, columns: 6 });
+    let (vectors, modulus, pitch) = (ring.vectors(), &ring.limbs()[0].0, n + TILE);
+    let mut left = Buffer::<u32>::zeroed(GROUPS * sizes.terms * pitch)?;
+    let mut right = Buffer::<u32>::zeroed(sizes.terms * sizes.columns * n)?;
+    let mut out = Buffer::<u32>::zeroed(GROUPS * sizes.columns * pitch)?;
+    for words in [&mut left, &mut right] {
+        Prg::new([3; 16]).fill_u32_at(0, words);
+        words.iter_mut().for_each(|word| *word %= modulus.value());
+    }
+    let mut group = c.benchmark_group("arithmetic/sum-tiles-28");
+    group.throughput(Throughput::Elements((GROUPS * sizes.terms * sizes.columns * n) as u64));
+    group.bench_function(BenchmarkId::new(n.to_string(), kernel), |bencher| {
+        bencher.iter(|| vectors.sum_tiles(modulus, sizes, black_box(&left), black_box(&right), &mut out));
     });
     Ok(())
 }
@@ -122,6 +143,8 @@ fn main() -> Outcome {
             sums::<u64>(&mut c, "sum-products-50", 50, kernel, (n, terms))?;
             sums::<u64>(&mut c, "sum-products-60", 60, kernel, (n, terms))?;
         }
+        tiles(&mut c, kernel, 64)?;
+        tiles(&mut c, kernel, 2048)?;
         operations::<u32>(&mut c, 28, kernel, 2048)?;
         operations::<u64>(&mut c, 50, kernel, 2048)?;
     }

@@ -243,7 +243,8 @@ fn add_rivals(all: &mut [Converted]) {
 }
 
 fn is_vector_sum(id: &str) -> bool {
-    id.starts_with("arithmetic/sum-products-28/") && id.ends_with("/avx512")
+    ["arithmetic/sum-products-28/", "arithmetic/sum-tiles-28/"].iter().any(|group| id.starts_with(group))
+        && id.ends_with("/avx512")
 }
 
 /// What a record is to be judged by, in words and seconds: the NTTs alone, the products alone, or the library.
