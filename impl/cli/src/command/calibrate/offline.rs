@@ -63,7 +63,7 @@ pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut 
     })?;
     costs.one("scattered_entries", call / cols as f64);
     // One entry in 2^16 of whitened polynomials is listed. All are read, then changed.
-    for i in 0..N * cols >> 16 {
+    for i in 0..(N * cols) >> 16 {
         matrix.set(i * 997 % N, i * 101 % cols, EXCESS)?;
     }
     let mut old = vec![0; cols.min(N)];
