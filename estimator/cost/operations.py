@@ -47,7 +47,7 @@ OPERATIONS: dict[str, Operation] = {
     "poly_matrix_bytes": Operation("traffic", "a byte of a matrix of polynomials streamed through the first dimension"),
     "bytes_written": Operation("traffic", "a stored byte of a seeded database: generated, cut into entries, packed"),
     "column_entries": Operation(
-        "serial", "a 16-bit entry written by rows into a matrix of columns that is new", "bytes_written", 4
+        "serial", "a 16-bit entry written by rows into a matrix of columns that is new", "bytes_written", 2.5
     ),
     "scattered_entries": Operation("serial", "an entry of such a matrix changed by itself, from memory", "row_sums", 6),
     "listed_entries": Operation("serial", "the same of a matrix that lists some of its entries beside", "row_sums", 24),
@@ -64,7 +64,7 @@ OPERATIONS: dict[str, Operation] = {
     "small_table_slots": Operation(
         "serial", "a residue of a packing table of few ciphertexts, made", "automorphism_slots", 4
     ),
-    "table_slots": Operation("serial", "a residue of a packing table of InspiRING, made", "automorphism_slots", 7),
+    "table_slots": Operation("serial", "a residue of a packing table of InspiRING, made", "automorphism_slots", 5),
     "tree_slots": Operation("serial", "a residue of a packing table of CDKS, made", "automorphism_slots", 15),
     "key_bytes": Operation("serial", "a byte of a rotation key from memory, beyond its products: all waits for it"),
     "row_sums": Operation("serial", "a sum of a packed row with one vector, beside its multiply-adds"),

@@ -54,8 +54,8 @@ pub(crate) fn making_hints(rlwe: &Rlwe, rows: u64, columns: u64) -> Map<String, 
         (ntt(degree)): count(&[primes, columns, blocks]),
         "residue_multiply_adds": count(&[primes, columns, blocks, degree]),
         "widened_entries": count(&[columns, rows]),
-        // Sums and their images under X -> 1/X.
-        "allocated_bytes": count(&[2, columns, rlwe.poly_bytes()]),
+        // The sums' images under X -> 1/X; what the sums themselves were in is kept for the next ones.
+        "allocated_bytes": count(&[columns, rlwe.poly_bytes()]),
     }))
 }
 

@@ -178,10 +178,11 @@ fn operation_counts(
     let packing = |outputs: u64| making_tables(&params.rlwe, &params.packed, (PACKING, degree), outputs);
     let interpolated = |elements: u64| count(&[elements, steps, degree]);
     let entries = count(&[rows, columns]);
-    // A record changes as many coefficients of every polynomial that interpolates its plane as it has words.
+    // Butterflies only turn what a record changes, as many coefficients of every polynomial as it has words; divisions spread it.
     let words = layout.code.coefficients(workload.shape.record_bits.div_ceil(layout.planes as u64) as usize) as u64;
     let planes_changed = count(&[updates.min(layout.items), layout.planes as u64]);
-    let changed = count(&[updates, layout.planes as u64, points, words.min(degree)]);
+    let words = if interpolation == "butterflies" { words.min(degree) } else { degree };
+    let changed = count(&[updates, layout.planes as u64, points, words]);
     let listed = count(&[planes_changed, points, degree]);
     operations(json!({
         "encode": {
