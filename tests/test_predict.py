@@ -167,7 +167,6 @@ def test_offline_work_and_updates_are_counted(name, root, binary, unit_costs):
     for phase in offline:
         assert large[phase] >= small[phase] > unit_costs.seconds["phases"], phase
         assert changed[phase] == large[phase]
-    assert large["encode"] > 2 * small["encode"]
     updates = {phase for phase in large if phase.startswith("update_")}
     assert updates >= {"update_server"} and len(updates) >= 3
     for phase in updates:
