@@ -227,10 +227,10 @@ pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Res
         };
         Worker::<Report>::start(&Order::Row(Box::new(row)), None)
     };
-    // As many as rows of a group tend to be.
+    // As many as the largest groups have rows: each finds less of what it left the more others come between.
     let mut workers = Vec::new();
-    for queries in [1, 1 + FURTHER, 1, 1 + FURTHER] {
-        workers.push(start(queries)?);
+    for place in 0..6 {
+        workers.push(start(if place % 2 == 0 { 1 } else { 1 + FURTHER })?);
     }
     workers.iter_mut().try_for_each(|worker| worker.take(Step::Prepare).map(drop))?;
     timer.turns(|caches| {
