@@ -84,9 +84,10 @@ def _panel(axes: Axes, kind: str, rows: pd.DataFrame, looks: dict[str, style.Loo
     _scale(axes, kind, rows)
 
 
-def _scale(axes: Axes, kind: str, rows: pd.DataFrame) -> None:
-    low, high = rows["ratio"].min(), rows["ratio"].max()
-    if kind == "seconds" or high > 2 or low < 0.5:
+def scale_ratios(axes: Axes, ratios: pd.Series, band: tuple[float, float] | None, wide: bool = False) -> None:
+    """The axis of ratios: linear about 1 where all are near it and near the band, else (or if `wide`) logarithmic."""
+    low, high = ratios.min(), ratios.max()
+    if wide or high > 2 or low < 0.5:
         axes.set_yscale("log")
         axes.set_ylim(min(low / 1.3, 0.45), max(high * 1.3, 2.2))
         axes.yaxis.set_major_locator(FixedLocator(DECADE_RATIOS))
@@ -94,9 +95,13 @@ def _scale(axes: Axes, kind: str, rows: pd.DataFrame) -> None:
         axes.yaxis.set_minor_formatter(NullFormatter())
         axes.tick_params(axis="y", which="minor", length=0)
     else:
-        reach = max(abs(low - 1), abs(high - 1), *(abs(b - 1) for b in BANDS.get(kind, (1.04,)))) * 1.35
+        reach = max(abs(low - 1), abs(high - 1), *(abs(b - 1) for b in band or (1.04,))) * 1.35
         axes.set_ylim(1 - reach, 1 + reach)
         axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+
+
+def _scale(axes: Axes, kind: str, rows: pd.DataFrame) -> None:
+    scale_ratios(axes, rows["ratio"], BANDS.get(kind), kind == "seconds")
     left, right = rows["predicted"].min(), rows["predicted"].max()
     axes.set_xlim(left / 2.5, right * 2.5)
     if kind in ("bytes", "memory"):

@@ -45,7 +45,12 @@ from .table import Table
 PROTOCOL_TABLES = ("figure4", "comparison", "found", "inspire-batch", "security", *inspire.TABLES, *pirouette.TABLES)
 AUDIT_TABLES = ("security-sets", "security-limits", "audit")
 AUDIT_FIGURE = "security-curves"
-PRIMITIVE_FIGURES = {"gadget-figure1": "gadget_figure1", "gadget-noise": "gadget_noise_plot", "failure": "failure_plot"}
+PRIMITIVE_FIGURES = {
+    "gadget-figure1": "gadget_figure1",
+    "gadget-noise": "gadget_noise_plot",
+    "failure": "failure_plot",
+    "primitives": "primitives_plot",
+}
 PRIMITIVE_TABLES = (
     "primitives",
     "failure",
@@ -86,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("gadget-figure1", parents=[shared], help="the gadget paper's Figure 1: norms of digits")
     commands.add_parser("gadget-noise", parents=[shared], help="noise of products and chains under each decomposition")
     commands.add_parser("failure", parents=[shared], help="observed against predicted failure rates of decisions")
+    commands.add_parser("primitives", parents=[shared], help="what primitives measured over what was predicted")
     commands.add_parser(AUDIT_FIGURE, parents=[shared], help="security against log2 q, with the papers' sets")
     for name, number in zip(inspire.FIGURES, "123"):
         commands.add_parser(name, parents=[shared], help=f"the InsPIRe paper's Figure {number}: its points and ours")

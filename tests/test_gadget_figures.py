@@ -21,6 +21,7 @@ from pirlab_figures import (
     gadget_vector,
     loader,
     primitives,
+    primitives_plot,
 )
 from pirlab_figures.cli import main
 from pirlab_figures.errors import InputError
@@ -345,3 +346,16 @@ def test_protocol_loaders_leave_primitives_alone(folder, tmp_path):
     mixed = tmp_path / "p.json"
     mixed.write_text(json.dumps(json.loads((folder / "predictions.json").read_text())[:1]))
     assert loader.load_predictions(mixed).empty
+
+
+def test_primitives_are_drawn_beside_their_predictions(tmp_path):
+    """A point for every twin of the committed records, with the verdict that the table has."""
+    folder = ROOT / "results/reference"
+    records = primitives.load([folder / "records/gadget/noise"], [folder / "predictions/gadget/noise.json"])
+    data = primitives_plot.build(records)
+    twins = [twin for record in records for twin in primitives.twins(record).values()]
+    assert len(data) == len(twins) > 0 and set(data["kind"]) <= set(primitives.TWINS)
+    assert not (data["verdict"] == "DIFFERS").any() and (data["ratio"] > 0).all()
+    written = primitives_plot.write(records, tmp_path / "primitives")
+    assert {path.suffix for path in written} == {".pdf", ".svg", ".png", ".csv", ".rst"}
+    assert primitives_plot.draw(data.iloc[:0]).axes[0].texts, "without a point it says so"

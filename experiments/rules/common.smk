@@ -117,10 +117,12 @@ def presented_files():
     files = []
     for name, experiment in SWEEP.experiments.items():
         stem = f"{FIGURES}/{name}"
-        files += [f"{stem}/{figure}.{end}" for figure in experiment.get("figures", []) for end in ("pdf", "svg", "png")]
         kind = experiment.get("kind")
-        # What primitives measured stands beside its prediction in a table of theirs, that of protocols under `accuracy`.
-        tables = [*experiment.get("tables", []), *(["primitives"] if kind == "primitive" else [])]
+        # What primitives measured stands beside its prediction in a table and a figure of theirs, that of protocols under
+        # `accuracy`.
+        own = ["primitives"] if kind == "primitive" else []
+        figures, tables = ([*experiment.get(key, []), *own] for key in ("figures", "tables"))
+        files += [f"{stem}/{figure}.{end}" for figure in dict.fromkeys(figures) for end in ("pdf", "svg", "png")]
         files += [f"{stem}/table-{table}.{end}" for table in dict.fromkeys(tables) for end in ("csv", "md", "tex")]
         if kind in ("primitive", "security"):
             continue
