@@ -62,7 +62,8 @@ def build(path: Path) -> Table:
     data = data.sort_values(["record_bits", "records", "objective", "place", "published"])
     rows = [Row(_cells(row)) for row in data.to_dict("records")]
     notes = [
-        "All predicted: sizes and memory as described, security by the fast model, failure by the noise "
+        "All predicted: sizes and memory as described, security by the fast model, the least of a set's keys and "
+        "ciphertexts, failure by the noise "
         "chain for any data, seconds of one core by the unit costs. Found sets reach 128 bits and 2^-40; "
         "† is a published set below 128 bits, ‡ one that fails more often than 2^-40. The published set is the best of "
         "those that take the database, by the same measure: bytes of query, answer and a hundredth of the hint or "
