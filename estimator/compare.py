@@ -119,10 +119,14 @@ def _memory(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def _noise(prediction: dict, record: dict) -> list[Comparison]:
-    """The random-data variance is demanded of seeded databases only; the bound of all."""
-    random_data = record["database"]["source"].startswith("seeded:")
+    """The variance over random data is demanded of seeded databases, that over constant data of constant ones.
+
+    The bound is demanded of all.
+    """
+    kind, _, byte = record["database"]["source"].partition(":")
+    random_data, constant = kind == "seeded", byte if kind == "constant" else None
     measured = {m["stage"]: (m["stddev"] ** 2, m["samples"], m["keys"]) for m in record.get("noise") or []}
-    return _stages(prediction, measured, random_data)
+    return _stages(prediction, measured, random_data, constant)
 
 
 def _primitive_noise(prediction: dict, record: dict) -> list[Comparison]:
@@ -164,8 +168,12 @@ def failure_band(stage: dict, trials: int) -> tuple[float, float]:
     return float(fewest) / trials, float(most) / trials
 
 
-def _stages(prediction: dict, measured: dict[str, tuple[float, int, int]], random_data: bool) -> list[Comparison]:
+def _stages(
+    prediction: dict, measured: dict[str, tuple[float, int, int]], random_data: bool, constant: str | None = None
+) -> list[Comparison]:
     """Mean squares with their formulas, stage by stage: name -> (variance, samples, keys).
+
+    constant: the only byte of the data, if that is known.
 
     Within 1/16 of an equality, not above a bound, sampling error apart.
     """
@@ -176,29 +184,32 @@ def _stages(prediction: dict, measured: dict[str, tuple[float, int, int]], rando
         if stage is None:
             rows.append(_row(quantity, "", 0.0, sqrt(variance), False, "stage unknown"))
             continue
+        # What is known of a constant database is known exactly.
+        known = (stage.get("constant_variance") or {}).get(constant)
+        expected = stage["variance"] if known is None else known
+        equality = stage["kind"] == "equality" and (random_data or known is not None)
         effective = _independent_samples(stage, samples, keys, random_data)
         below, above = _sampling_error(effective)
         needed = ENOUGH_KEYS_IN_COMMON if stage["common_share"] > COMMON_PART else ENOUGH_KEYS
         enough = samples >= ENOUGH_SAMPLES and keys >= needed
         exact = enough and above <= VARIANCE_TOLERANCE
         within, bound = True, stage["stddev_bound"]
-        if random_data and stage["kind"] == "equality":
+        if equality:
             under, over = (0.0, 0.0) if exact else (below, above)
             least, most = 1 - VARIANCE_TOLERANCE - under, 1 + VARIANCE_TOLERANCE + over
-            within = least * stage["variance"] <= variance <= most * stage["variance"]
+            within = least * expected <= variance <= most * expected
             tolerance = "variance within " + ("1/16" if exact else f"1/16 + sampling error -{below:.1%} to {above:.1%}")
             tolerance += ", below the bound" if bound is not None else ""
         else:
-            bound = stage["stddev"] if bound is None else bound
+            bound = sqrt(expected) if bound is None else bound
             tolerance = f"variance below the bound (sampling error {above:.1%})"
         within = within and (bound is None or variance <= bound**2 * (1 + above))
         few, stddev = _few(samples, keys, needed), sqrt(variance)
         # Below a bound nothing needs the sampling error.
-        equality = random_data and stage["kind"] == "equality"
-        against = stage["stddev"] if equality or bound is None else bound
+        against = sqrt(expected) if equality or bound is None else bound
         off = stddev - against if equality else max(0.0, stddev - against)
         unsure = abs(off) > STDDEV_TOLERANCE * against
-        rows.append(_row(quantity, "", stage["stddev"], stddev, within, tolerance, few, unsure))
+        rows.append(_row(quantity, "", sqrt(expected), stddev, within, tolerance, few, unsure))
     return rows
 
 

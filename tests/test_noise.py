@@ -112,6 +112,18 @@ def test_an_only_entry_that_its_record_does_not_fill_has_its_own_moments():
     assert variances[0] == pytest.approx(3 * variances[1], rel=1e-2)
 
 
+@pytest.mark.parametrize(("bits", "base"), [(13, 7), (31, 2), (2048, 991), (2048 + 800, 552)])
+@pytest.mark.parametrize("ones", [False, True])
+def test_digits_of_constant_records_are_taken_one_by_one(bits, base, ones):
+    squares = []
+    for length in [2048] * (bits // 2048) + [bits % 2048] * (bits % 2048 > 0):
+        value = int("1" * length, 2) if ones else 0
+        digits = moments.digit_count(length, base)
+        squares += [(value // base**i % base - base // 2) ** 2 for i in range(digits)]
+    assert len(squares) == moments.record_digit_count(bits, base)
+    assert moments.constant_second_moment(bits, base, ones) == pytest.approx(sum(squares) / len(squares), rel=1e-12)
+
+
 def test_record_moments_cover_every_entry():
     for bits, base in [(16, 991), (2048, 833), (2049, 701), (100 * 8 * 1024, 495)]:
         assert sum(count for _, count in moments.record_moments(bits, base)) == moments.record_digit_count(bits, base)

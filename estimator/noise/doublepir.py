@@ -18,7 +18,7 @@ from ..modulus import parse_modulus
 from . import simplepir
 from .error import Noise
 from .moments import Moments, balanced_moments
-from .stage import Decision, Stage, by_class
+from .stage import CONSTANTS, Decision, Stage, by_class
 
 SECOND_SOURCE = "DoublePIR, second layer: |<digits, e2>| < Delta/2"
 SECOND_FORMULA = "groups stddev^2 E[digit^2] (random data), groups stddev^2 floor(p/2)^2 at most (any data)"
@@ -65,6 +65,8 @@ def second_layer(descriptions: Sequence[dict]) -> Stage:
             [sum(m.mean**2 for m in each) for each in moments], [sum(m.square for m in each) for each in moments]
         ),
         terms=[o["groups"] for o in layouts],
+        # A random A1 makes digits of any data's first layer random.
+        constant=dict.fromkeys(CONSTANTS, 1.0),
     )
 
 

@@ -93,6 +93,20 @@ def record_moments(record_bits: int, base: int) -> tuple[tuple[Moments, int], ..
     return tuple(counts.items())
 
 
+@lru_cache(maxsize=4096)
+def constant_second_moment(record_bits: int, base: int, ones: bool) -> float:
+    """Mean square of the centred base-`base` digits of a record whose bits are all zeros or all ones."""
+    blocks = [(BLOCK_BITS, record_bits // BLOCK_BITS), (record_bits % BLOCK_BITS, 1)]
+    squares, count = 0, 0
+    for bits, times in blocks:
+        value = (1 << bits) - 1 if ones else 0
+        for _ in range(digit_count(bits, base) if bits and times else 0):
+            value, digit = divmod(value, base)
+            squares += times * (digit - base // 2) ** 2
+            count += times
+    return squares / count
+
+
 def record_digit_count(record_bits: int, base: int) -> int:
     """Entries of a record stored as digits."""
     full_blocks, rest = divmod(record_bits, BLOCK_BITS)

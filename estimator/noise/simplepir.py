@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .error import Noise
-from .moments import Moments, packed_moments, record_digit_count, record_moments
-from .stage import Decision, Stage, by_class
+from .moments import Moments, constant_second_moment, packed_moments, record_digit_count, record_moments
+from .stage import CONSTANTS, Decision, Stage, by_class
 
 SOURCE = "SimplePIR, correctness theorem: |<D'[r], e>| < Delta/2, with the actual columns and moments"
 FORMULA = "columns stddev^2 E[D'^2] (random data), columns stddev^2 entry_offset^2 at most (any data)"
@@ -39,6 +39,16 @@ def entry_moments(description: dict) -> tuple[tuple[Moments, int], ...]:
             f"{expected} digits in base {layout['plain_modulus']}; the digit moments would not fit"
         )
     return record_moments(bits, layout["plain_modulus"])
+
+
+def constant_square(description: dict, ones: bool) -> float:
+    """Mean of D'^2 over the entries of a record, where all bits of the database are zeros or ones."""
+    layout, bits = description["layout"], description["shape"]["record_bits"]
+    if layout["entries_per_record"] > 1:
+        return constant_second_moment(bits, layout["plain_modulus"], ones)
+    filled = min(layout["records_per_entry"], description["shape"]["records"]) * bits
+    value = (1 << filled) - 1 if ones else 0
+    return float((value - (1 << (layout["records_per_entry"] * bits - 1))) ** 2)
 
 
 def rows_fill(layout: dict) -> float:
@@ -65,6 +75,11 @@ def first_layer(name: str, source: str, descriptions: Sequence[dict], measured_f
     variances = [[f * e * m.square for m, _ in each] for f, e, each in zip(full, errors, moments)]
     counts = [[count for _, count in each] for each in moments]
     squares = [sum(m.square * count for m, count in each) for each in moments]
+    decisions = [sum(count) for count in counts]
+    constant = {
+        data: [constant_square(d, ones) * n / s for d, n, s in zip(descriptions, decisions, squares)]
+        for data, ones in CONSTANTS.items()
+    }
     means = [sum(m.mean**2 * count for m, count in each) for each in moments]
     return Stage(
         name=name,
@@ -82,6 +97,7 @@ def first_layer(name: str, source: str, descriptions: Sequence[dict], measured_f
         common_share=np.divide(means, squares),
         terms=[o["entries"] / o["rows"] for o in layouts],
         data_values=[o["entries"] for o in layouts],
+        constant=constant,
     )
 
 

@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from .error import Noise
 from .tails import Array, Mixture, log2_gaussian_tail, log2_mixture_union, log2_subgaussian_tail, log2_union
 
+#: Databases of one byte alone, as a run names them, and whether all of its bits are ones.
+CONSTANTS = {"00": False, "ff": True}
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -52,6 +55,8 @@ class Stage:
     terms: a decision of one key sums so many products with independent errors that all its decisions share;
         unlimited by default.
     data_values: the second moment of so many random data values enters what a run measures; unlimited by default.
+    constant: by the byte that a constant database consists of (:data:`CONSTANTS`), the variance over it, in shares of
+        that over random data; absent where only the bound is known of it.
     """
 
     name: str
@@ -68,6 +73,7 @@ class Stage:
     common_samples: int = 1
     terms: ArrayLike | None = None
     data_values: ArrayLike | None = None
+    constant: Mapping[str, ArrayLike] | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +137,8 @@ def _entries(stage: Stage, count: int) -> list[dict]:
         "terms": [None] * count if stage.terms is None else _numbers(stage.terms, count),
         "data_values": [None] * count if stage.data_values is None else _numbers(stage.data_values, count),
     }
+    constant = {data: _numbers(share, count) * variance for data, share in (stage.constant or {}).items()}
+    columns["constant_variance"] = [{data: float(v[i]) for data, v in constant.items()} or None for i in range(count)]
     columns |= _decided(stage, classes, union, count)
     plain = {name: [_plain(value) for value in column] for name, column in columns.items()}
     return [dict(zip(plain, row)) for row in zip(*plain.values())]
