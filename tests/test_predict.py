@@ -407,7 +407,7 @@ def test_noise_of_other_data_is_held_against_the_bound_only(pair):
 
 @pytest.mark.parametrize("byte", ["00", "ff"])
 def test_noise_of_constant_data_is_that_of_its_entries(pair, byte):
-    """All decisions of one of the 200 keys may be the same one. Zeros are the worst data: there the bound has no 1/16."""
+    """All decisions of one of the 200 keys may be the same one. Over zeros, the worst data, the bound has no 1/16."""
     variance = pair[0]["noise"]["stages"][0]["constant_variance"][byte]
     pair[1]["database"]["source"] = f"constant:{byte}"
     sampling = float(chi2.isf(norm.sf(4), 200)) / 200 - 1
