@@ -29,15 +29,11 @@ pub struct StageNoise {
 
 #[derive(Debug, Default)]
 struct Sums {
-    samples: u64,
-    keys: u64,
-    last_key: Option<u64>,
-    /// Values and sum of the squared errors under the last key.
-    of_key: (u64, f64),
-    /// Sum and sum of squares of the mean squares under each key before.
-    of_keys: [f64; 2],
+    /// Values and sum of their squares under each key.
+    of_keys: Vec<(u64, f64)>,
+    /// Where in `of_keys` a key is that is told from others.
+    places: BTreeMap<u64, usize>,
     sum: f64,
-    squares: f64,
     max: f64,
     threshold: f64,
 }
@@ -49,31 +45,28 @@ pub struct NoiseLog {
 }
 
 impl Sums {
-    fn end_key(&mut self) {
-        let [sum, squares] = with_key(self.of_keys, self.of_key);
-        (self.of_keys, self.of_key) = ([sum, squares], (0, 0.0));
+    fn samples(&self) -> u64 {
+        self.of_keys.iter().map(|(values, _)| values).sum()
+    }
+
+    fn squares(&self) -> f64 {
+        self.of_keys.iter().map(|(_, squares)| squares).sum()
     }
 
     /// The standard error of the mean square, relative to it, as the spread between keys shows it: errors under one key may have much
-    /// in common.
+    /// in common. That of a ratio, since keys may differ in their values.
     fn uncertainty(&self) -> f64 {
-        let [sum, squares] = with_key(self.of_keys, self.of_key);
-        let (keys, mean) = (self.keys as f64, sum / self.keys as f64);
-        if self.keys < 2 {
+        if self.of_keys.len() < 2 {
             return f64::INFINITY;
         }
-        if mean <= 0.0 {
+        let squares = self.squares();
+        if squares <= 0.0 {
             return 0.0;
         }
-        let variance = (squares / keys - mean * mean).max(0.0) / (keys - 1.0);
-        variance.sqrt() / mean
+        let (keys, mean) = (self.of_keys.len() as f64, squares / self.samples() as f64);
+        let spread: f64 = self.of_keys.iter().map(|(values, squares)| (squares - *values as f64 * mean).powi(2)).sum();
+        (spread * keys / (keys - 1.0)).sqrt() / squares
     }
-}
-
-/// Sum and sum of squares of mean squares, with that of another key.
-fn with_key([sum, squares]: [f64; 2], (values, sum_of_squares): (u64, f64)) -> [f64; 2] {
-    let mean = sum_of_squares / values.max(1) as f64;
-    [sum + mean, squares + mean * mean]
 }
 
 /// Over how much noise is measured.
@@ -96,7 +89,7 @@ impl NoiseLog {
     }
 
     /// As [`Self::add`] for a key that serves several queries: it counts once, however often errors under it are added. `key`
-    /// tells it from the one before; `None` is a key of its own.
+    /// tells it from others; `None` is a key of its own.
     pub fn add_under(
         &mut self,
         key: Option<u64>,
@@ -104,31 +97,27 @@ impl NoiseLog {
         threshold: f64,
         errors: impl IntoIterator<Item = impl Into<f64>>,
     ) {
-        let sums = self.stages.entry(stage.into()).or_default();
-        if key.is_none() || sums.last_key != key {
-            if sums.keys > 0 {
-                sums.end_key();
-            }
-            sums.keys += 1;
+        let Sums { of_keys, places, sum, max, threshold: kept } = self.stages.entry(stage.into()).or_default();
+        let fresh = of_keys.len();
+        let place = key.map_or(fresh, |key| *places.entry(key).or_insert(fresh));
+        if place == fresh {
+            of_keys.push((0, 0.0));
         }
-        sums.last_key = key;
-        sums.threshold = threshold;
+        *kept = threshold;
         for error in errors {
             let error: f64 = error.into();
-            sums.samples += 1;
-            sums.sum += error;
-            sums.of_key.0 += 1;
-            sums.of_key.1 += error * error;
-            sums.squares += error * error;
-            sums.max = sums.max.max(error.abs());
+            of_keys[place].0 += 1;
+            of_keys[place].1 += error * error;
+            *sum += error;
+            *max = max.max(error.abs());
         }
     }
 
     /// How much is there; `None` without a stage.
     pub fn coverage(&self) -> Option<Coverage> {
-        let samples = || self.stages.values().map(|sums| sums.samples);
+        let samples = || self.stages.values().map(Sums::samples);
         Some(Coverage {
-            keys: self.stages.values().map(|sums| sums.keys).min()?,
+            keys: self.stages.values().map(|sums| sums.of_keys.len() as u64).min()?,
             uncertainty: self.stages.values().map(Sums::uncertainty).fold(0.0, f64::max),
             least_samples: samples().min()?,
             most_samples: samples().max()?,
@@ -138,12 +127,12 @@ impl NoiseLog {
     /// The statistics.
     pub fn summary(&self) -> Vec<StageNoise> {
         let one = |(stage, sums): (&String, &Sums)| {
-            let count = sums.samples.max(1) as f64;
-            let stddev = (sums.squares / count).sqrt();
+            let count = sums.samples().max(1) as f64;
+            let stddev = (sums.squares() / count).sqrt();
             StageNoise {
                 stage: stage.clone(),
-                samples: sums.samples,
-                keys: sums.keys,
+                samples: sums.samples(),
+                keys: sums.of_keys.len() as u64,
                 mean: sums.sum / count,
                 stddev,
                 max: sums.max,
@@ -191,6 +180,16 @@ mod tests {
             assert!((found / expected - 1.0).abs() < 0.25, "{common} {own}: {found}, {expected}");
         }
         assert_eq!(log(1, 50.0, 50.0).coverage().unwrap().uncertainty, f64::INFINITY);
+        // A key of so many values that the other tell next to nothing.
+        let mut uneven = NoiseLog::default();
+        uneven.add("stage", 1.0, vec![3.0; 1000]);
+        uneven.add("stage", 1.0, [0.0]);
+        assert!(uneven.coverage().unwrap().uncertainty < 0.01);
+        uneven.add_under(Some(5), "stage", 1.0, vec![0.0; 1000]);
+        uneven.add("stage", 1.0, [0.0]);
+        uneven.add_under(Some(5), "stage", 1.0, [0.0]);
+        assert_eq!(uneven.coverage().unwrap().keys, 4, "one key twice, another between");
+        assert!(uneven.coverage().unwrap().uncertainty > 0.5);
         let mut exact = NoiseLog::default();
         (0..3).for_each(|_| exact.add("stage", 1.0, [0.0; 4]));
         assert_eq!(exact.coverage().unwrap().uncertainty, 0.0);

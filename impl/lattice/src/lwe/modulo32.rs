@@ -88,12 +88,17 @@ pub fn encrypt_zero(
     Ok(bodies)
 }
 
-/// The nearest multiple of `scale` to a phase modulo 2^32: its message (centred, |message| <= 2^31 / scale) and the error.
-pub fn round(phase: u32, scale: u32) -> (i32, i32) {
-    let value = i64::from(phase as i32);
-    let scale = i64::from(scale);
-    let message = (value + scale / 2).div_euclid(scale);
-    (message as i32, (value - message * scale) as i32)
+/// The message modulo p (-floor(p / 2) <= message < p / 2) whose multiple of `scale` = floor(2^32 / p) is nearest to a phase modulo
+/// 2^32, and the error.
+///
+/// p `scale` is a little less than 2^32, so that p/2 and -p/2 have two multiples, as far apart as the two differ; phases of -p/2 with a
+/// negative error are nearer to the other one. The error is that of the message that is returned.
+pub fn round(phase: u32, scale: u32, plain_modulus: u32) -> (i32, i32) {
+    let (value, wide) = (i64::from(phase as i32), i64::from(scale));
+    let (modulus, half) = (i64::from(plain_modulus), i64::from(plain_modulus / 2));
+    let nearest = (value + wide / 2).div_euclid(wide);
+    let message = ((nearest + half).rem_euclid(modulus) - half) as i32;
+    (message, phase.wrapping_sub((message as u32).wrapping_mul(scale)) as i32)
 }
 
 #[cfg(test)]
@@ -138,20 +143,18 @@ mod tests {
         }
     }
 
+    /// Also where the lowest message and a negative error are at the top of Z_q; there the 2^32 - p scale between the multiples of both
+    /// representatives is taken from what the error may be.
     #[test]
     fn rounding_inverts_scaling_up_to_half_the_scale() {
         for p in [3u32, 231, 552, 701, 991, 1024] {
             let scale = (1u64 << 32).div_euclid(u64::from(p)) as u32;
-            let half = scale as i32 / 2;
-            for message in [-(p as i32) / 2, -1, 0, 1, (p as i32 - 1) / 2] {
-                for error in [-half + 1, -1, 0, 1, half - 1] {
+            let gap = (1u64 << 32) - u64::from(p) * u64::from(scale);
+            let (lowest, half) = (-(p as i32) / 2, scale as i32 / 2);
+            for message in [lowest, -1, 0, 1, (p as i32 - 1) / 2] {
+                for error in [-half + 1 + gap as i32, -1, 0, 1, half - 1 - gap as i32] {
                     let phase = (message as u32).wrapping_mul(scale).wrapping_add(error as u32);
-                    // The lowest message with the most negative error may wrap around to the top of Z_q.
-                    let (found, residual) = round(phase, scale);
-                    let wraps = i64::from(message) * i64::from(scale) + i64::from(error) < -(1i64 << 31);
-                    if !wraps {
-                        assert_eq!((found, residual), (message, error), "p {p} message {message} error {error}");
-                    }
+                    assert_eq!(round(phase, scale, p), (message, error), "p {p} message {message} error {error}");
                 }
             }
         }

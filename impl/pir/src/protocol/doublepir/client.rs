@@ -168,9 +168,7 @@ impl Client {
                     let (row, body) = self.second_layer(&answer, j, copy, key, kernel, &mut second_errors)?;
                     let (message, error) = self.first_layer(query, &row, body);
                     first_errors.push(error);
-                    let entry = message + i32::from(layers.first.code.offset());
-                    // A wrong phase may lie outside the range of entries; reducing keeps the (wrong) record well formed.
-                    entries.push(entry.rem_euclid(layers.first.code.plain_modulus() as i32) as u16);
+                    entries.push((message + i32::from(layers.first.code.offset())) as u16);
                 }
             }
             if let Some(noise) = noise.as_deref_mut() {
@@ -191,13 +189,19 @@ impl Client {
     fn first_layer(&self, query: &Pending, row: &[u32], body: u32) -> (i32, i32) {
         let mask = row.iter().zip(&query.first_key);
         let mask = mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s)));
-        round(body.wrapping_sub(mask), self.layers.first.scale())
+        let first = &self.layers.first;
+        round(body.wrapping_sub(mask), first.scale(), first.code.plain_modulus())
     }
 
-    /// Logs the errors of rows of the first layer's answer, each a row of the hint and a word, to the last query extracted.
-    pub(super) fn log_first_layer(&self, rows: impl Iterator<Item = (Vec<u32>, u32)>, noise: &mut NoiseLog) {
-        let Some(query) = self.extracted.last() else { return };
-        let errors = rows.map(|(row, body)| self.first_layer(query, &row, body).1);
+    /// Logs the errors of rows of the first layer's answer, each a row of the hint and a word, to query `k` of those last extracted.
+    pub(super) fn log_first_layer<'a>(
+        &self,
+        k: usize,
+        rows: impl Iterator<Item = (&'a [u32], u32)>,
+        noise: &mut NoiseLog,
+    ) {
+        let Some(query) = self.extracted.get(k) else { return };
+        let errors = rows.map(|(row, body)| self.first_layer(query, row, body).1);
         noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), errors);
     }
 
@@ -228,9 +232,9 @@ impl Client {
                 .iter()
                 .zip(products)
                 .map(|(&body, product)| {
-                    let (digit, error) = round(body.wrapping_sub(product), scale);
+                    let (digit, error) = round(body.wrapping_sub(product), scale, layers.first.code.plain_modulus());
                     errors.push(error);
-                    layers.gadget.reduce(digit)
+                    digit
                 })
                 .collect();
             Ok(digits.chunks_exact(length).map(|digits| layers.gadget.recompose(digits.iter().copied())).collect())

@@ -8,12 +8,16 @@ use crate::scheme::{Context, Request};
 /// Rows that are decrypted, at most.
 const ROWS: usize = 1024;
 
-/// Computes the first layer's answer to the last query once more and decrypts random rows of it with the hint that H1 holds in
-/// digits: evenly spaced ones could all be of the same digits of records, whose noise differs.
+/// Computes the first layer's answers once more and decrypts random rows of them with the hint that H1 holds in digits: evenly spaced
+/// ones could all be of the same digits of records, whose noise differs.
 pub(super) fn diagnose(client: &Client, server: &Server, request: &Request, context: &mut Context) -> Result<()> {
-    let Some(answer) = server.first_answers(request, context)?.pop() else { return Ok(()) };
-    let rows = rand::seq::index::sample(&mut context.rng, answer.len(), ROWS.min(answer.len()));
-    let rows = rows.into_iter().map(|row| (server.hint_row(row), answer[row]));
-    client.log_first_layer(rows, &mut context.noise);
+    let answers = server.first_answers(request, context)?;
+    let length = answers.first().map_or(0, Vec::len);
+    let rows = rand::seq::index::sample(&mut context.rng, length, ROWS.min(length)).into_vec();
+    let hints: Vec<_> = rows.iter().map(|&row| server.hint_row(row)).collect();
+    for (k, answer) in answers.iter().enumerate() {
+        let rows = rows.iter().zip(&hints).map(|(&row, hint)| (&hint[..], answer[row]));
+        client.log_first_layer(k, rows, &mut context.noise);
+    }
     Ok(())
 }

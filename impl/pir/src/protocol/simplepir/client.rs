@@ -121,9 +121,7 @@ impl Client {
             let answer = message.words(4 * (k * rows + first_row), wide);
             let decrypt = |(i, word): (usize, u32)| {
                 let phase = word.wrapping_sub(hint.inner_product(first_row + i, &query.key));
-                // A wrong phase may lie outside the range of entries; reducing it keeps the (then wrong) record well formed.
-                let entry = round(phase, scale).0 + i32::from(code.offset());
-                entry.rem_euclid(code.plain_modulus() as i32) as u16
+                (round(phase, scale, code.plain_modulus()).0 + i32::from(code.offset())) as u16
             };
             let entries: Vec<u16> = answer.into_iter().enumerate().map(decrypt).collect();
             records.push(if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) });
@@ -135,11 +133,12 @@ impl Client {
     /// Every row of the answer decrypts to an entry of the record's column: one error a row.
     pub(super) fn measure_noise(&self, response: &Response, context: &mut Context) -> Result<()> {
         let (message, hint) = self.answer(response, self.extracted.len())?;
-        let (rows, scale) = (self.layout.rows, self.layout.scale());
+        let (rows, scale, modulus) = (self.layout.rows, self.layout.scale(), self.layout.code.plain_modulus());
         for (k, query) in self.extracted.iter().enumerate() {
             let answer = message.words(4 * k * rows, rows);
-            let residual =
-                |(row, word): (usize, u32)| round(word.wrapping_sub(hint.inner_product(row, &query.key)), scale).1;
+            let residual = |(row, word): (usize, u32)| {
+                round(word.wrapping_sub(hint.inner_product(row, &query.key)), scale, modulus).1
+            };
             context.noise.add("answer", f64::from(scale) / 2.0, answer.into_iter().enumerate().map(residual));
         }
         Ok(())
