@@ -15,7 +15,7 @@ use crate::description::TableBytes;
 use crate::digits::centred_digits;
 use crate::error::Result;
 use crate::linear::{LinearDatabase, NegacyclicHint};
-use crate::rlwe::{fill_rows, internal, inverted, products, workspace};
+use crate::rlwe::{column_masks, fill_rows, internal, workspace};
 use crate::scheme::Context;
 use crate::tables::Tables;
 
@@ -28,9 +28,9 @@ pub(super) fn switched_digits(params: &Params, words: impl Iterator<Item = u32>,
 pub(super) struct Second {
     /// G rows, d columns a copy: digit j of copy x is column x d + j.
     matrix: ColumnMatrix,
-    /// a_k(1/X).
-    factors: Vec<Poly<u32, Ntt>>,
-    /// For each copy, for each digit, the sum over k of the column's polynomials times a_k(1/X).
+    /// a_k of its query.
+    query_masks: Vec<Poly<u32, Ntt>>,
+    /// For each copy, for each digit, its column's ring mask.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
 }
@@ -45,19 +45,19 @@ impl Second {
         context: &mut Context,
     ) -> Result<Self> {
         let clock = Arc::clone(&context.clock);
-        let factors = public.second.factors()?;
+        let query_masks = public.second.masks();
         let (matrix, hints) = clock.time("hint", Group::Offline, || -> Result<_> {
             let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree).map_err(internal)?;
             fill(params, layers, (first, hint), &mut matrix, context)?;
             let hints = (0..layers.copies)
                 .map(|copy| {
                     let first_col = copy * layers.degree;
-                    products(&matrix, &public.ring, &factors, (first_col, layers.hint_digits), context.threads)
+                    column_masks(&matrix, &public.ring, &query_masks, (first_col, layers.hint_digits), context.threads)
                 })
                 .collect::<Result<_>>()?;
             Ok((matrix, hints))
         })?;
-        let mut second = Self { matrix, factors, hints, tables: Tables::default() };
+        let mut second = Self { matrix, query_masks, hints, tables: Tables::default() };
         clock.time("packing_tables", Group::Offline, || {
             (0..layers.copies).try_for_each(|copy| {
                 let table = second.table(public, copy)?;
@@ -72,23 +72,22 @@ impl Second {
     pub fn held(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("hint digits", self.matrix.stored_bytes()),
-            TableBytes::of("second layer's masks", self.factors.iter().map(Poly::bytes)),
+            TableBytes::of("second layer's masks", self.query_masks.iter().map(Poly::bytes)),
             TableBytes::of("second layer's hints", self.hints.iter().flatten().map(Poly::bytes)),
             TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
         ]
     }
 
     fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
-        let masks = inverted(&public.ring, &self.hints[copy])?;
-        public.packing.preprocess(&public.masks, &masks, &mut workspace()).map_err(internal)
+        public.packing.preprocess(&public.masks, &self.hints[copy], &mut workspace()).map_err(internal)
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {
         &self.matrix
     }
 
-    pub fn factors(&self) -> &[Poly<u32, Ntt>] {
-        &self.factors
+    pub fn query_masks(&self) -> &[Poly<u32, Ntt>] {
+        &self.query_masks
     }
 
     pub fn tables(&self) -> Result<Vec<&PackingTable>> {
@@ -136,7 +135,7 @@ impl Second {
         let first_col = copy * degree;
         let mut blocks: Vec<usize> = changed.iter().map(|change| change.1 / degree).collect();
         blocks.dedup();
-        let all = 2 * blocks.len() >= self.factors.len();
+        let all = 2 * blocks.len() >= self.query_masks.len();
         // Differences of digits, in the touched blocks only, unless all hints are computed again: then none are kept. Centred digits are
         // at most 2^14 in magnitude: 16 bits hold them.
         let kept = if all { LINE } else { blocks.len() * degree };
@@ -154,10 +153,11 @@ impl Second {
             }
         }
         if all {
-            self.hints[copy] = products(&self.matrix, &public.ring, &self.factors, (first_col, digits), threads)?;
+            self.hints[copy] =
+                column_masks(&self.matrix, &public.ring, &self.query_masks, (first_col, digits), threads)?;
         } else {
-            let factors: Vec<_> = blocks.iter().map(|&block| self.factors[block].clone()).collect();
-            let sums = products(&difference, &public.ring, &factors, (0, digits), threads)?;
+            let query: Vec<_> = blocks.iter().map(|&block| self.query_masks[block].clone()).collect();
+            let sums = column_masks(&difference, &public.ring, &query, (0, digits), threads)?;
             for (hint, sum) in self.hints[copy].iter_mut().zip(&sums) {
                 public.ring.add_assign(hint, sum);
             }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::pack::PackingKeys;
-use ring::column_matrix::ring_products;
 use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
 use super::Public;
@@ -19,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
 use crate::linear::{LinearDatabase, NegacyclicHint};
 use crate::rlwe::{
-    Selector, bodies, body_poly, internal, inverted, pack_all, read_coefficients, read_residues, workspace,
+    Selector, bodies, body_poly, column_masks, internal, pack_all, read_coefficients, read_residues, workspace,
 };
 use crate::scheme::{Change, Context, Request, Response, check_queries};
 use crate::wire::FrameBuilder;
@@ -156,9 +155,7 @@ impl Server {
         let (ring, layers) = (&*self.public.ring, &self.layers);
         let digits = answer_digits(&self.params, layers, first)?;
         let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
-        let mut hints: Vec<Poly<u32, Ntt>> = (0..digits.cols()).map(|_| ring.zero()).collect();
-        ring_products(&digits, ring, second.factors(), 0, &mut hints).map_err(internal)?;
-        let masks = inverted(ring, &hints)?;
+        let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
         let mut packed = packed;
         let more = match layers.body {
             Body::Traced => {

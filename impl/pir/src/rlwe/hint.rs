@@ -5,7 +5,7 @@ use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rlwe, Workspace};
 use rayon::prelude::*;
 use ring::column_matrix::ring_products;
-use ring::{Automorphism, Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
+use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::RingQueries;
 use crate::error::{Error, Result};
@@ -15,37 +15,23 @@ pub(crate) fn internal(error: impl std::fmt::Display) -> Error {
     Error::Workload(format!("ring layer: {error}"))
 }
 
-/// X -> 1/X.
-fn inversion(degree: usize) -> Result<Automorphism> {
-    Automorphism::new(degree, 2 * degree as u64 - 1).map_err(internal)
-}
-
-/// The images of polynomials under X -> 1/X: of masks what hints are made with, of hints what packing takes.
-pub(crate) fn inverted<'a>(
-    ring: &Ring<u32>,
-    polys: impl IntoIterator<Item = &'a Poly<u32, Ntt>>,
-) -> Result<Vec<Poly<u32, Ntt>>> {
-    let inversion = inversion(ring.n())?;
-    Ok(polys.into_iter().map(|poly| ring.automorphism_ntt(poly, &inversion)).collect())
-}
-
 /// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
 pub(crate) fn workspace() -> Workspace<u32> {
     Workspace::new(Coins::from_seed(Seed([0; 16])))
 }
 
-/// [`ring_products`] of `count` columns from `first` on, by several threads.
-pub(crate) fn products(
+/// The ring masks of `count` columns from `first` on, whose rows are queried with these masks, by several threads.
+pub(crate) fn column_masks(
     matrix: &ColumnMatrix,
     ring: &Ring<u32>,
-    factors: &[Poly<u32, Ntt>],
+    query: &[Poly<u32, Ntt>],
     (first, count): (usize, usize),
     threads: usize,
 ) -> Result<Vec<Poly<u32, Ntt>>> {
     let mut out: Vec<Poly<u32, Ntt>> = (0..count).map(|_| ring.zero()).collect();
     let each = count.div_ceil(threads.max(1)).max(1);
     let task = |(i, out): (usize, &mut [Poly<u32, Ntt>])| {
-        ring_products(matrix, ring, factors, first + i * each, out).map_err(internal)
+        ring_products(matrix, ring, query, first + i * each, out).map_err(internal)
     };
     if threads <= 1 {
         out.chunks_mut(each).enumerate().try_for_each(task)?;
@@ -135,10 +121,7 @@ mod tests {
         for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
             matrix.set(row, col, entry(row, col)).unwrap();
         }
-        let masks = |matrix: &ColumnMatrix| {
-            let hints = products(matrix, &ring, &queries.factors().unwrap(), (0, cols), 1).unwrap();
-            inverted(&ring, &hints).unwrap()
-        };
+        let masks = |matrix: &ColumnMatrix| column_masks(matrix, &ring, &queries.masks(), (0, cols), 1).unwrap();
         let mut kept = masks(&matrix);
         for (row, first, fresh) in
             [(0, 0, &[5, -32768, 32768][..]), (63, 4, &[1, 2, 3]), (64, 2, &[0]), (149, 6, &[-1])]

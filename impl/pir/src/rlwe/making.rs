@@ -54,7 +54,6 @@ pub(crate) fn making_hints(rlwe: &Rlwe, rows: u64, columns: u64) -> Map<String, 
         (ntt(degree)): count(&[primes, columns, blocks]),
         "residue_multiply_adds": count(&[primes, columns, blocks, degree]),
         "widened_entries": count(&[columns, rows]),
-        // The sums' images under X -> 1/X; what the sums themselves were in is kept for the next ones.
         "allocated_bytes": count(&[columns, rlwe.poly_bytes()]),
     }))
 }

@@ -6,7 +6,6 @@ use lattice::RlweKey;
 use lattice::wire::{Reader, WireError, Writer, residue_bits};
 use ring::{Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector, Ring, Seed};
 
-use super::hint::inverted;
 use crate::error::{Error, Result};
 
 /// Bytes of a coefficient of a query at most, and the width published for YPIR's second query.
@@ -48,13 +47,9 @@ impl RingQueries {
         self.ring.expand(&self.prg, block as u64)
     }
 
-    /// a_k(1/X) for every k: what hints multiply the database's columns with.
-    ///
-    /// # Errors
-    /// None for the degrees of rings; the automorphism's.
-    pub fn factors(&self) -> Result<Vec<Poly<u32, Ntt>>> {
-        let masks: Vec<_> = (0..self.blocks()).map(|k| self.mask(k)).collect();
-        inverted(&self.ring, &masks)
+    /// a_k for every k in the NTT domain: what hints multiply the database's columns with.
+    pub fn masks(&self) -> Vec<Poly<u32, Ntt>> {
+        (0..self.blocks()).map(|k| self.mask(k)).collect()
     }
 
     /// The body of an encryption under `key` of `scale` at `index` and zeros elsewhere: for each entry its number modulo q, as so

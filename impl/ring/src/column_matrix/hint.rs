@@ -7,11 +7,11 @@ use crate::poly::{Ntt, Poly, Ring};
 /// Polynomials transformed before their products are summed: few, so that they stay in the second-level cache.
 const BATCH: usize = 8;
 
-/// For each column from `first_col` on, as many as `out` has: the sum over the blocks of the block's polynomial in that column
-/// times `factors[block]`, modulo X^N + 1 and the primes.
+/// For each column from `first_col` on, as many as `out` has: the sum over the blocks of D(1/X), where D(X) is the block's polynomial
+/// in that column, times `factors[block]`, modulo X^N + 1 and the primes.
 ///
-/// With `factors[block]` = a_block(X^-1), where query rows are the coefficients of a_block(X) s(X) + e, the automorphism
-/// X -> X^-1 of a result is sum over i of D[i][col] X^-i a(X), which is what packing takes for that column's LWE sample.
+/// With `factors[block]` = a_block(X), where query rows are the coefficients of a_block(X) s(X) + e, a result is the ring mask of that
+/// column's LWE sample, which is what packing takes.
 ///
 /// # Errors
 /// Factors that are not as many as the blocks, a degree other than the ring's, columns outside the matrix.
@@ -37,12 +37,14 @@ pub fn ring_products(
             let blocks = BATCH.min(matrix.blocks() - first);
             for (block, transformed) in (first..first + blocks).zip(&mut transformed) {
                 let entries = matrix.polynomial(block, first_col + i);
-                wide.iter_mut().zip(entries).for_each(|(wide, entry)| *wide = i32::from(*entry));
-                wide[entries.len()..].fill(0);
+                reflect(entries, &mut wide);
                 let (first_row, col) = (block * ring.n(), first_col + i);
                 let listed = excess.partition_point(|place| *place < (col, first_row));
                 for (_, row) in excess[listed..].iter().take_while(|place| **place < (col, first_row + ring.n())) {
-                    wide[row - first_row] += 1;
+                    match row - first_row {
+                        0 => wide[0] += 1,
+                        at => wide[ring.n() - at] -= 1,
+                    }
                 }
                 for ((_, plan), limb) in ring.limbs().iter().zip(transformed.limbs_mut()) {
                     plan.forward_signed(&wide, limb);
@@ -59,4 +61,14 @@ pub fn ring_products(
         }
     }
     Ok(())
+}
+
+/// The coefficients of D(1/X) = D_0 - sum over i > 0 of D_i X^(N - i), where D has the entries as its first coefficients.
+fn reflect(entries: &[i16], out: &mut [i32]) {
+    let (constant, rest) = out.split_at_mut(1);
+    constant[0] = entries.first().map_or(0, |entry| i32::from(*entry));
+    let entries = entries.get(1..).unwrap_or_default();
+    let (zeros, reflected) = rest.split_at_mut(rest.len() - entries.len());
+    zeros.fill(0);
+    reflected.iter_mut().rev().zip(entries).for_each(|(out, entry)| *out = -i32::from(*entry));
 }

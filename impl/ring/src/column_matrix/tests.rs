@@ -162,9 +162,10 @@ fn ring_products_are_those_of_the_coefficients() {
                 for row in 0..rows {
                     let (entry, factor) = (modulus.from_signed(matrix.get(row, 1 + i).into()), &factors[row / n]);
                     for (k, coefficient) in factor.limb(limb).iter().enumerate() {
-                        let at = row % n + k;
+                        // X^k X^-row, and X^-n = -1.
+                        let at = n + k - row % n;
                         let term = modulus.mul(entry, *coefficient);
-                        let term = if at < n { term } else { modulus.neg(term) };
+                        let term = if at < n { modulus.neg(term) } else { term };
                         expected[at % n] = modulus.add(expected[at % n], term);
                     }
                 }

@@ -20,8 +20,7 @@ use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
 use crate::rlwe::{
-    add_to_masks, bodies, body_poly, internal, inverted, is_incremental, products, read_coefficients, read_packed,
-    workspace,
+    add_to_masks, bodies, body_poly, column_masks, internal, is_incremental, read_coefficients, read_packed, workspace,
 };
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::tables::{Tables, side_by_side};
@@ -67,8 +66,8 @@ impl Server {
         };
         let outputs = 0..layout.outputs();
         server.hint = clock.time("hint", Group::Offline, || -> Result<_> {
-            let factors = server.public.queries.factors()?;
-            outputs.clone().map(|output| server.masks_of(&factors, output, context.threads)).collect()
+            let query = server.public.queries.masks();
+            outputs.clone().map(|output| server.masks_of(&query, output, context.threads)).collect()
         })?;
         if context.streamed {
             server.tables = Tables::streamed(table_bytes(params));
@@ -88,9 +87,9 @@ impl Server {
     }
 
     /// The ring masks of one output, from the database.
-    fn masks_of(&self, factors: &[Poly<u32, Ntt>], output: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
+    fn masks_of(&self, query: &[Poly<u32, Ntt>], output: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
         let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
-        inverted(ring, &products(self.encoded.matrix(), ring, factors, (output * degree, degree), threads)?)
+        column_masks(self.encoded.matrix(), ring, query, (output * degree, degree), threads)
     }
 
     fn table(&self, output: usize) -> Result<PackingTable> {
@@ -230,9 +229,9 @@ impl Server {
         let layout = *self.encoded.layout();
         let changed = differences.len() * layout.points * layout.degree;
         if !is_incremental(changed, touched.len() * layout.degree, layout.blocks()) {
-            let factors = self.public.queries.factors()?;
+            let query = self.public.queries.masks();
             for &output in touched {
-                self.hint[output] = self.masks_of(&factors, output, threads)?;
+                self.hint[output] = self.masks_of(&query, output, threads)?;
             }
             return Ok(());
         }

@@ -12,7 +12,7 @@ use super::public::{Keys, Public};
 use crate::database::Database;
 use crate::error::Result;
 use crate::rlwe::{
-    add_to_masks, body_poly, fill_rows, internal, inverted, is_incremental, products, replace_bits, workspace,
+    add_to_masks, body_poly, column_masks, fill_rows, internal, is_incremental, replace_bits, workspace,
 };
 use crate::scheme::{Change, Context};
 use crate::tables::{Tables, side_by_side};
@@ -20,8 +20,8 @@ use crate::tables::{Tables, side_by_side};
 /// The database and its packing tables.
 pub(super) struct First {
     matrix: ColumnMatrix,
-    /// a_k(1/X).
-    factors: Vec<Poly<u32, Ntt>>,
+    /// a_k of its query.
+    query_masks: Vec<Poly<u32, Ntt>>,
     /// For each column of cells and copy the ring masks of its gamma_0 columns, which updates change.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
     /// For each column of cells and copy.
@@ -49,14 +49,14 @@ impl First {
         let matrix = encode(params, layout, database, context)?;
         let tables =
             if context.streamed { Tables::streamed(table_bytes(params, params.gammas[0])) } else { Tables::default() };
-        Ok(Self { matrix, factors: public.first.factors()?, hints: Vec::new(), tables, masks: Vec::new() })
+        Ok(Self { matrix, query_masks: public.first.masks(), hints: Vec::new(), tables, masks: Vec::new() })
     }
 
-    /// Bytes of the masks a_k(1/X), of the hints, and of the packing tables with the packed masks that are kept apart.
+    /// Bytes of the query's masks, of the hints, and of the packing tables with the packed masks that are kept apart.
     pub fn held(&self) -> [usize; 3] {
         let tables = self.tables.kept().map(PackingTable::held_bytes).chain(self.masks.iter().map(Poly::bytes));
         let hints = self.hints.iter().flatten().map(Poly::bytes);
-        [self.factors.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
+        [self.query_masks.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {
@@ -112,7 +112,7 @@ impl First {
     /// The ring masks of one column of cells and copy, from the database.
     fn masks_of(&self, layout: &Layout, public: &Public, group: usize) -> Result<Vec<Poly<u32, Ntt>>> {
         let columns = (group * layout.gamma, layout.gamma);
-        inverted(&public.ring, &products(&self.matrix, &public.ring, &self.factors, columns, 1)?)
+        column_masks(&self.matrix, &public.ring, &self.query_masks, columns, 1)
     }
 
     /// The bodies of the packed ciphertexts of every query, switched to q1: for each query, group after group, gamma_0 numbers.

@@ -10,15 +10,15 @@ use super::params::Params;
 use super::public::Public;
 use crate::digits::{Digits, centred_digits};
 use crate::error::Result;
-use crate::rlwe::{add_to_masks, internal, inverted, is_incremental, products, workspace};
+use crate::rlwe::{add_to_masks, column_masks, internal, is_incremental, workspace};
 use crate::tables::Tables;
 
 /// The mask digits and their tables.
 pub(super) struct Second {
     /// t rows; digit j of copy x is column x mask_digits + j.
     matrix: ColumnMatrix,
-    /// a_k(1/X).
-    factors: Vec<Poly<u32, Ntt>>,
+    /// a_k of its query.
+    query_masks: Vec<Poly<u32, Ntt>>,
     /// For each copy the ring masks of its columns, which updates change.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
     /// For each copy, one for every gamma_1 digits.
@@ -50,7 +50,7 @@ impl Second {
         let columns = layout.copies * layout.mask_digits;
         let matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree).map_err(internal)?;
         let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
-        let mut second = Self { matrix, factors: public.second.factors()?, hints, tables };
+        let mut second = Self { matrix, query_masks: public.second.masks(), hints, tables };
         for group in 0..layout.groups() {
             second.set_mask(params, layout, public, first, group)?;
         }
@@ -62,20 +62,20 @@ impl Second {
         Ok(second)
     }
 
-    /// Bytes of the digits, of the masks a_k(1/X), of the hints and of the packing tables.
+    /// Bytes of the digits, of the query's masks, of the hints and of the packing tables.
     pub fn held(&self) -> [usize; 4] {
         let hints = self.hints.iter().flatten().map(Poly::bytes);
         let tables = self.tables.kept().flatten().map(PackingTable::held_bytes);
         let digits = self.matrix.stored_bytes() as usize;
-        [digits, self.factors.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
+        [digits, self.query_masks.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {
         &self.matrix
     }
 
-    pub fn factors(&self) -> &[Poly<u32, Ntt>] {
-        &self.factors
+    pub fn query_masks(&self) -> &[Poly<u32, Ntt>] {
+        &self.query_masks
     }
 
     pub fn tables(&self) -> Result<Vec<&Vec<PackingTable>>> {
@@ -139,7 +139,7 @@ impl Second {
     /// The ring masks of one copy's columns, from the digits.
     fn masks_of(&self, layout: &Layout, public: &Public, copy: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
         let columns = (copy * layout.mask_digits, layout.mask_digits);
-        inverted(&public.ring, &products(&self.matrix, &public.ring, &self.factors, columns, threads)?)
+        column_masks(&self.matrix, &public.ring, &self.query_masks, columns, threads)
     }
 }
 

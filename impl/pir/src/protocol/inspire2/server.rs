@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::wire::Reader;
-use ring::column_matrix::{LINE, ring_products};
-use ring::{Coefficient, ColumnMatrix, Modulus, Ntt, Poly, ResidueVector, Ring, Seed};
+use ring::column_matrix::LINE;
+use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Ring, Seed};
 
 use super::first::First;
 use super::layout::Layout;
@@ -19,7 +19,7 @@ use crate::description::TableBytes;
 use crate::digits::centred_digits;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
-use crate::rlwe::{Selector, bodies, body_poly, internal, inverted, workspace};
+use crate::rlwe::{Selector, bodies, body_poly, column_masks, internal, workspace};
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::wire::FrameBuilder;
 
@@ -146,9 +146,7 @@ impl Server {
         let (params, layout, ring) = (&self.params, &self.layout, &*self.public.ring);
         let digits = self.body_digits(values)?;
         let products = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
-        let mut hints: Vec<Poly<u32, Ntt>> = (0..digits.cols()).map(|_| ring.zero()).collect();
-        ring_products(&digits, ring, second.factors(), 0, &mut hints).map_err(internal)?;
-        let masks = inverted(ring, &hints)?;
+        let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
         let (packing, key_masks) = self.public.packing(2);
         let mut buffers = workspace();
         let mut answer = Vec::with_capacity(layout.answer_bytes(params));

@@ -15,8 +15,8 @@ use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
 use crate::rlwe::{
-    RingQueries, add_to_masks, bodies, fill_rows, internal, inverted, is_incremental, pack_all, products,
-    read_coefficients, replace_bits, workspace,
+    RingQueries, add_to_masks, bodies, column_masks, fill_rows, internal, is_incremental, pack_all, read_coefficients,
+    replace_bits, workspace,
 };
 use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
 use crate::tables::Tables;
@@ -58,8 +58,8 @@ pub struct Server {
     public: Public,
     seed: Seed,
     matrix: ColumnMatrix,
-    /// a_k(1/X).
-    factors: Vec<Poly<u32, Ntt>>,
+    /// a_k of the query.
+    query_masks: Vec<Poly<u32, Ntt>>,
     /// For each element of an item the ring masks of its d columns, which updates change.
     hint: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
@@ -75,9 +75,10 @@ impl Server {
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let matrix = clock.time("encode", Group::Offline, || encode(params, &layout, database, context))?;
-        let factors = public.queries.factors()?;
+        let query_masks = public.queries.masks();
         let (hint, tables) = (Vec::with_capacity(layout.elements), Tables::default());
-        let mut server = Self { params: params.clone(), layout, public, seed, matrix, factors, hint, tables, epoch: 0 };
+        let mut server =
+            Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables, epoch: 0 };
         server.hint = clock.time("hint", Group::Offline, || {
             (0..layout.elements).map(|element| server.masks_of(element, context.threads)).collect::<Result<_>>()
         })?;
@@ -101,7 +102,7 @@ impl Server {
     /// The ring masks of one element's columns, from the database.
     fn masks_of(&self, element: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
         let (ring, degree) = (&*self.public.ring, self.layout.degree);
-        inverted(ring, &products(&self.matrix, ring, &self.factors, (element * degree, degree), threads)?)
+        column_masks(&self.matrix, ring, &self.query_masks, (element * degree, degree), threads)
     }
 
     fn table(&self, element: usize) -> Result<PackingTable> {
@@ -169,7 +170,7 @@ impl HintlessServer for Server {
     fn held(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.matrix.stored_bytes()),
-            TableBytes::of("masks", self.factors.iter().map(Poly::bytes)),
+            TableBytes::of("masks", self.query_masks.iter().map(Poly::bytes)),
             TableBytes::of("hint", self.hint.iter().flatten().map(Poly::bytes)),
             TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
             TableBytes::of("packing key masks", [self.public.masks.bytes()]),
