@@ -77,9 +77,7 @@ def outside(run: Path) -> Iterator[Outside]:
             yield from (Outside(run.name, *place, quantity, 0.0) for quantity in sorted(missing))
         for twin in twins:
             limit = ANSWER_TOLERANCE if twin.quantity == "seconds answer" else None
-            # Over constant data all decisions of a key have one error: few independent samples, which `compare` weighs.
-            if held and twin.quantity.startswith("noise stddev") and record["database"]["source"].startswith("seeded:"):
-                limit = STDDEV_TOLERANCE
+            limit = STDDEV_TOLERANCE if twin.quantity.startswith("noise stddev") else limit
             far = held and limit is not None and (twin.ratio is None or abs(twin.ratio - 1) > limit)
             if twin.within is False or far:
                 yield Outside(run.name, *place, twin.quantity, twin.ratio or 0.0)
