@@ -153,6 +153,8 @@ impl Second {
             }
         }
         if all {
+            // Old ones do not lie beside new ones.
+            self.hints[copy].clear();
             self.hints[copy] =
                 column_masks(&self.matrix, &public.ring, &self.query_masks, (first_col, digits), threads)?;
         } else {

@@ -296,13 +296,13 @@ impl Packed {
         self.table_bytes(rlwe, method) + polys * rlwe.poly_bytes()
     }
 
-    /// Bytes alive beside it while the table of one output is made: the ring masks and what is made of them. CDKS: the leaves, the
-    /// first level of its tree and that level's digits; InspiRING: the sums for every automorphism.
+    /// Bytes alive beside it and the ring masks while the table of one output is made of them. CDKS: the leaves, the first level of its
+    /// tree and that level's digits, less the masks; InspiRING: the sums for every automorphism.
     pub fn making_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
         let polys = rlwe.degree as u64 * rlwe.poly_bytes();
         match method {
-            Method::Cdks => polys * (5 + self.length as u64) / 2,
-            Method::Inspiring => 2 * polys,
+            Method::Cdks => polys * (3 + self.length as u64) / 2,
+            Method::Inspiring => polys,
         }
     }
 

@@ -127,9 +127,7 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let factors = count(&[layout.blocks() as u64, poly]);
     let width = (layout.points * layout.degree) as u64;
     let encoding = 4 * width + 2 * (ring::column_matrix::LINE * layout.columns()) as u64;
-    // While a table is made: the sums of all images of the ring masks; beside them lie the products that the last ring masks were
-    // made of, which the allocator keeps.
-    let packing = 2 * count(&[degree, poly]);
+    let packing = params.packed.making_bytes(&params.rlwe, PACKING);
     // While a batch is answered: messages as sent, as received and in parts, queries in both forms, products, packed outputs.
     let point = wire_bytes(&params.rlwe, point_polynomials(params, layout));
     let each = 3 * (wire_bytes(&params.rlwe, key_polynomials(params)) + params.query_bytes(layout) as u64 + point)

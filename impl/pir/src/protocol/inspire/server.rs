@@ -230,7 +230,9 @@ impl Server {
         let changed = differences.len() * layout.points * layout.degree;
         if !is_incremental(changed, touched.len() * layout.degree, layout.blocks()) {
             let query = self.public.queries.masks();
+            // Old masks do not lie beside new ones.
             for &output in touched {
+                self.hint[output].clear();
                 self.hint[output] = self.masks_of(&query, output, threads)?;
             }
             return Ok(());

@@ -103,10 +103,9 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
-    // Hints of a copy's mask digits; of those of one table the ring masks and the sums of their images.
-    let second = if layout.selects_whole { 0 } else { (layout.mask_digits + 2 * params.gammas[1]) as u64 * poly };
-    // While a table of the first layer is made: hints, their images, their sums.
-    let first = 5 * layout.gamma as u64 * poly;
+    // While a table is made: the ring masks and the sums of their images.
+    let second = if layout.selects_whole { 0 } else { params.gammas[1] as u64 * poly };
+    let first = 3 * layout.gamma as u64 * poly;
     let second = second.max(first);
     let encoding = 2 * 32 * layout.columns() as u64;
     let each = 2 * key_bytes(params, layout)

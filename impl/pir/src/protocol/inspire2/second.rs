@@ -126,6 +126,8 @@ impl Second {
                 }
             }
             if !incremental {
+                // Old masks do not lie beside new ones.
+                self.hints[copy].clear();
                 self.hints[copy] = self.masks_of(layout, public, copy, threads)?;
             }
         }

@@ -133,7 +133,9 @@ impl Server {
         let degree = self.layout.degree;
         let changed = differences.iter().map(|difference| difference.added.len()).sum();
         if !is_incremental(changed, touched.len() * degree, self.matrix.blocks()) {
+            // Old masks do not lie beside new ones.
             for &element in touched {
+                self.hint[element].clear();
                 self.hint[element] = self.masks_of(element, threads)?;
             }
             return Ok(());
