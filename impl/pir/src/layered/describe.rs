@@ -235,6 +235,7 @@ fn operation_counts(
             "gaussian_samples": count(&[queries, columns + groups + roles * length * degree]),
         },
         "answer": {
+            "parse": { "words_read": count(&[queries, columns + 2 * (groups + roles * length * degree)]) },
             "first_layer": {
                 (packed_multiply_adds(queries)): count(&[rows, columns, queries]),
                 "bytes_read": layers.first.stored_bytes() * passes(queries),

@@ -198,6 +198,7 @@ fn operation_counts(
             "prg_bytes": count(&[blocks + key_rows + point_rows, params.rlwe.poly_bytes(), queries]),
         },
         "answer": {
+            "parse": { "words_read": count(&[queries, primes, rows + (key_rows + point_rows) * degree]) },
             "product": { "multiply_adds_u16": count(&[primes, rows, columns, queries]), "bytes_read": stored },
             "packing": {
                 "table_bytes": table_bytes_read(tables, queries),

@@ -83,6 +83,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let transform = ntt(degree);
     let make = |outputs: u64| making_tables(&params.rlwe, &params.packed, (METHOD, degree), outputs);
     let stored = count(&[rows, columns]);
+    let samples = rows + roles * length * degree;
     sizes.operations = operations(json!({
         "encode": {
             "prg_bytes": workload.shape.database_bytes(),
@@ -93,9 +94,10 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "packing_tables": make(elements),
         "query": {
             (&transform): count(&[queries, 2 * blocks + 4 * roles * length]),
-            "gaussian_samples": count(&[queries, rows + roles * length * degree]),
+            "gaussian_samples": count(&[queries, samples]),
         },
         "answer": {
+            "parse": { "words_read": count(&[queries, 2, samples]) },
             "product": { "multiply_adds_u16": count(&[2, rows, columns, queries]), "bytes_read": layout.stored_bytes() },
             "packing": {
                 "table_bytes": table_bytes_read(tables, queries),
@@ -113,7 +115,6 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         ),
         "update_packing_tables": make(touched),
     }));
-    let samples = rows + roles * length * degree;
     sizes.instances = vec![params.rlwe.instance("query_and_keys", samples, "the item of the record asked for")];
     Ok(sizes)
 }
