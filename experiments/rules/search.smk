@@ -6,7 +6,7 @@
 #     figure  fronts, gadgets, sizes with measured points; best sets beside published ones
 #     kept    the small ones of these tables, into results/searched/, which is committed
 #
-# snakemake --snakefile experiments/rules/search.smk --workflow-profile config/profiles/slurm runs it on a cluster.
+# docs/slurm.md runs it on a cluster.
 from pathlib import Path
 
 from pirlab_estimator.paths import pirlab_binary
@@ -22,6 +22,8 @@ TABLES = [name for name, parts in PARTS.items() if parts]
 SETS = [name for name, path in FILES.items() if sweep_file.read(path).get("search")]
 SOURCES = sorted(str(path) for path in Path("estimator").rglob("*") if path.suffix in (".py", ".toml"))
 SOURCES += ["estimator/cost/unit_costs.json", str(pirlab_binary())]
+# Published sets, which stand beside what is found; not params/searched/, which `sets` writes.
+SOURCES += sorted(str(path) for path in Path("params").glob("*/*.toml") if path.parent.name != "searched")
 #: Sweeps with a set that a search finds: these come after the searches.
 FOUND = {name for name, path in FILES.items() if any("searched/" in g.get("set", "") for g in sweep_file.read(path).get("grid", []))}
 FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
