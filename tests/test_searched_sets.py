@@ -9,10 +9,15 @@ import pytest
 import sweep
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.search.evaluate import Evaluator, Shape
+from pirlab_estimator.search.saved import COMPARED
 from pirlab_estimator.search.text import count
 
 SEARCHES = tomllib.loads((sweep.ROOT / "experiments/search/dominate.toml").read_text())["search"]
 COSTS = UnitCosts.load(DEFAULTS)
+SAVED = {
+    line["experiment"]: line
+    for line in csv.DictReader((sweep.ROOT / "results/searched/saved.csv").read_text().splitlines())
+}
 
 
 def committed(name):
@@ -48,20 +53,22 @@ def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
     assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "run `make search` anew"
     assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
     assert found.bits >= 128 and found.log2_failure <= -40
+    for side, figures in (("given", published), ("found", found)):
+        for each in COMPARED:
+            saved = float(SAVED[search["experiment"]][f"{side}_{each}"])
+            assert saved == pytest.approx(getattr(figures, each), rel=1e-4), f"{side} {each}: run `make search` anew"
     shares = [getattr(found, each) / getattr(published, each) for each in ("upload", "download", "seconds")]
     assert max(shares) <= 1 and min(shares) <= 0.9
 
 
 def test_the_committed_table_is_of_these_sets():
-    folder = sweep.ROOT / "results/searched"
-    lines = list(csv.DictReader((folder / "saved.csv").open(newline="")))
-    assert [line["experiment"] for line in lines] == [search["experiment"] for search in SEARCHES]
-    assert {line["verdict"] for line in lines} == {"dominates"}
-    for line in lines:
-        note = committed(line["experiment"])["source"]["note"]
+    assert list(SAVED) == [search["experiment"] for search in SEARCHES]
+    assert {line["verdict"] for line in SAVED.values()} == {"dominates"}
+    for name, line in SAVED.items():
+        note = committed(name)["source"]["note"]
         bits, failure = float(line["found_bits"]), float(line["found_log2_failure"])
         assert note.startswith(f"{bits:.1f} bits by the fast model, failure 2^{failure:.1f}."), "run `make search` anew"
-    assert sha256(DEFAULTS.read_bytes()).hexdigest() in (folder / "README.md").read_text()
+    assert sha256(DEFAULTS.read_bytes()).hexdigest() in (sweep.ROOT / "results/searched/README.md").read_text()
 
 
 def test_each_printed_column_of_the_authors_has_a_search():
@@ -76,7 +83,7 @@ def test_each_printed_column_of_the_authors_has_a_search():
                     printed[column] = printed.get(column, 0) + int(line["value"])
     columns = {(*column[:3], kilobytes) for column, kilobytes in printed.items()}
     assert len(columns) == len(SEARCHES) == 30
-    for line in csv.DictReader((sweep.ROOT / "results/searched/saved.csv").open(newline="")):
+    for line in SAVED.values():
         database = f"{int(line['records']) * int(line['record_bits']) >> 33}GB"
         protocol = "InsPIRe^(2)" if line["experiment"].startswith("inspire2") else "InsPIRe"
         kilobytes = int(line["given_upload"]) / 1024
