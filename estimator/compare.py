@@ -16,8 +16,6 @@ MEMORY_TOLERANCE = 0.10
 ANSWER_TOLERANCE = 0.25
 #: A machine whose read bandwidth has drifted by more than that is another one, for seconds.
 BANDWIDTH_DRIFT = 0.15
-#: A row itself, and what its group prepared before, make a load of 1.
-BUSY_LOAD = 1.5
 #: Of the variance, where the formula is an equality and the samples suffice.
 VARIANCE_TOLERANCE = 1 / 16
 #: Of the standard deviation: beyond, a sampling error that covers it tells nothing, whatever it allows.
@@ -285,8 +283,6 @@ def _elsewhere(unit_costs: dict, machine: dict) -> str:
     """In what the unit costs are not of the machine as it was when it ran; nothing is demanded then."""
     if unit_costs["machine"] != machine.get("cpu"):
         return f"unit costs of another machine: {unit_costs['machine']}"
-    if (load := machine.get("load_at_start") or 0) > BUSY_LOAD:
-        return f"other programs were running: load {load:.1f} when it began"
     probes = [p for p in (machine.get("read_bandwidth_before"), machine.get("read_bandwidth_after")) if p]
     calibrated = unit_costs["read_bandwidth"]
     if not probes or not calibrated:
