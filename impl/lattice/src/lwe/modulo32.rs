@@ -149,10 +149,12 @@ mod tests {
     fn rounding_inverts_scaling_up_to_half_the_scale() {
         for p in [3u32, 231, 552, 701, 991, 1024] {
             let scale = (1u64 << 32).div_euclid(u64::from(p)) as u32;
-            let gap = (1u64 << 32) - u64::from(p) * u64::from(scale);
-            let (lowest, half) = (-(p as i32) / 2, scale as i32 / 2);
-            for message in [lowest, -1, 0, 1, (p as i32 - 1) / 2] {
-                for error in [-half + 1 + gap as i32, -1, 0, 1, half - 1 - gap as i32] {
+            let gap = ((1u64 << 32) - u64::from(p) * u64::from(scale)) as i32;
+            let (lowest, highest, half) = (-(p as i32) / 2, (p as i32 - 1) / 2, scale as i32 / 2);
+            for message in [lowest, -1, 0, 1, highest] {
+                let (below, above) =
+                    (if message == lowest { gap } else { 0 }, if message == highest { gap } else { 0 });
+                for error in [-half + 1 + below, -1, 0, 1, half - 1 - above] {
                     let phase = (message as u32).wrapping_mul(scale).wrapping_add(error as u32);
                     assert_eq!(round(phase, scale, p), (message, error), "p {p} message {message} error {error}");
                 }
