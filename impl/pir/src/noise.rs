@@ -113,6 +113,18 @@ impl NoiseLog {
         }
     }
 
+    /// Adds all that a log has of a stage as errors under one key, for every stage: outputs of one query share its secret, its errors
+    /// and its packing keys.
+    pub fn add_of_one_key(&mut self, log: Self) {
+        for (stage, errors) in log.stages {
+            let all = self.stages.entry(stage).or_default();
+            all.of_keys.push((errors.samples(), errors.squares()));
+            all.sum += errors.sum;
+            all.max = all.max.max(errors.max);
+            all.threshold = errors.threshold;
+        }
+    }
+
     /// How much is there; `None` without a stage.
     pub fn coverage(&self) -> Option<Coverage> {
         let samples = || self.stages.values().map(Sums::samples);
@@ -190,6 +202,15 @@ mod tests {
         uneven.add_under(Some(5), "stage", 1.0, [0.0]);
         assert_eq!(uneven.coverage().unwrap().keys, 4, "one key twice, another between");
         assert!(uneven.coverage().unwrap().uncertainty > 0.5);
+        let mut of_query = NoiseLog::default();
+        of_query.add("stage", 2.0, [4.0, -5.0]);
+        of_query.add("stage", 2.0, [2.0]);
+        let mut of_all = NoiseLog::default();
+        of_all.add("stage", 2.0, [1.0]);
+        of_all.add_of_one_key(of_query);
+        let [stage] = &of_all.summary()[..] else { panic!("one stage") };
+        assert_eq!((stage.keys, stage.samples, stage.mean, stage.max, stage.threshold), (2, 4, 0.5, 5.0, 2.0));
+        assert_eq!(stage.stddev, f64::sqrt(46.0 / 4.0));
         let mut exact = NoiseLog::default();
         (0..3).for_each(|_| exact.add("stage", 1.0, [0.0; 4]));
         assert_eq!(exact.coverage().unwrap().uncertainty, 0.0);

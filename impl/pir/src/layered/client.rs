@@ -137,8 +137,15 @@ impl Client {
         };
         let bytes = self.params.answer_bytes(&self.layers);
         let message = message.clone().check(self.protocol, "answer", (bytes * pending.len()) as u64)?;
-        let answers = pending.iter().zip(message.payload().chunks_exact(bytes));
-        answers.map(|(query, answer)| self.decrypt_one(query, answer, noise.as_deref_mut())).collect()
+        let mut entries = Vec::with_capacity(pending.len());
+        for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
+            let mut of_query = NoiseLog::default();
+            entries.push(self.decrypt_one(query, answer, noise.is_some().then_some(&mut of_query))?);
+            if let Some(noise) = noise.as_deref_mut() {
+                noise.add_of_one_key(of_query);
+            }
+        }
+        Ok(entries)
     }
 
     fn decrypt_one(&self, query: &Pending, answer: &[u8], mut noise: Option<&mut NoiseLog>) -> Result<Vec<u16>> {

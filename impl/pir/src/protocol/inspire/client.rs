@@ -117,13 +117,12 @@ impl HintlessClient for Client {
         let extracted = self.requests.extracted();
         for (query, ciphertexts) in extracted.iter().zip(self.ciphertexts(response, extracted.len())?) {
             let opener = self.opener.key(&query.key).map_err(internal)?;
-            let (mut threshold, mut all) = (0.0, Vec::new());
+            let mut of_query = NoiseLog::default();
             for ciphertext in &ciphertexts {
-                let (bound, errors) = switched_errors(&opener, ciphertext, switch, p)?;
-                threshold = bound;
-                all.extend(errors);
+                let (threshold, errors) = switched_errors(&opener, ciphertext, switch, p)?;
+                of_query.add("switch", threshold, errors);
             }
-            noise.add("switch", threshold, all);
+            noise.add_of_one_key(of_query);
         }
         Ok(())
     }

@@ -117,8 +117,12 @@ impl Client {
         for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
             let opener = self.opener.key(&query.key).map_err(internal)?;
             let mut entries = Vec::with_capacity(layout.entries());
+            let mut of_query = NoiseLog::default();
             for answer in answer.chunks_exact(bytes / layout.copies) {
-                entries.extend(self.cell(&opener, answer, noise.as_deref_mut())?);
+                entries.extend(self.cell(&opener, answer, noise.is_some().then_some(&mut of_query))?);
+            }
+            if let Some(noise) = noise.as_deref_mut() {
+                noise.add_of_one_key(of_query);
             }
             let (width, offset, first) = (self.params.entry_bits, self.params.offset(), layout.place(query.index).2);
             records.push(read_record(&entries, width, offset, first, layout.shape.record_bits as usize));

@@ -112,12 +112,13 @@ impl Client {
             let wanted = layout.entries_of(bit);
             let mut entries = Vec::with_capacity(layout.columns());
             let p = 1u64 << layout.entry_bits;
+            let mut of_query = NoiseLog::default();
             for (element, bytes) in answer.chunks_exact(each).enumerate() {
                 let ciphertext = SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
                     .map_err(|e| Error::message("answer", e.to_string()))?;
-                if let Some(noise) = noise.as_deref_mut() {
+                if noise.is_some() {
                     let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p)?;
-                    noise.add("answer", threshold, errors);
+                    of_query.add("answer", threshold, errors);
                 }
                 // Only the elements with the record are decrypted.
                 let columns = element * degree..(element + 1) * degree;
@@ -126,6 +127,9 @@ impl Client {
                 } else {
                     entries.resize(columns.end, 0);
                 }
+            }
+            if let Some(noise) = noise.as_deref_mut() {
+                noise.add_of_one_key(of_query);
             }
             let (width, offset) = (layout.entry_bits, self.params.offset());
             let first = bit - wanted.start as u64 * u64::from(width);
