@@ -5,13 +5,14 @@
 //! digits is loaded once for four columns, 2.5 loads for 64 bytes of database, or 7 for one column: three cycles and a half at most
 //! where two of either start a cycle, against the five and a half that 64 bytes take from memory at 43 GB/s and 3.7 GHz.
 //!
-//! A column of 2048 rows is a page, where the processor's own prefetching ends. How many columns are best read side by side, and how
-//! far ahead lines are best asked for by hand, is a matter of measurement: see [`reading`].
+//! How many columns are best read side by side, and how far ahead lines are best asked for by hand, is a matter of measurement: see
+//! [`reading`].
 
 use super::LINE;
+use super::ahead::Ahead;
 use super::product::Part;
 use super::residues::{DIGITS, RADIX};
-use crate::kernel::{Processor, ask_for};
+use crate::kernel::Processor;
 use std::arch::x86_64::*;
 
 /// Columns multiplied side by side, and lines ahead that are asked for (0 for none). Medians of products of 0.25 to 1 GiB against the
@@ -52,17 +53,6 @@ fn in_places<const SECOND: bool>(part: Part, primes: usize, places: usize, ahead
     }
 }
 
-/// What is asked for before it is used.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Ahead<'a> {
-    /// The lines so many after those that are multiplied; none for 0.
-    Lines(usize),
-    /// A share of what comes next: several queries multiply columns that are in the cache, and ask for the next ones together. Zen 5
-    /// reads 64 MiB to 1 GiB at 13 GiB/s with four queries and 7.8 with eight; 7.8 and 4.2 where the first query alone asked. Not
-    /// measured on Intel.
-    Share(&'a [i16]),
-}
-
 /// All columns times `V` digit vectors, `C` columns side by side.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
@@ -92,23 +82,7 @@ fn multiply<const V: usize, const C: usize, const SECOND: bool>(
     let start = part.data[first_col * part.height + part.first_row..].as_ptr();
     let lines = part.digits.len() / V;
     for (line, digits) in part.digits.chunks_exact(V).enumerate() {
-        match ahead {
-            Ahead::Lines(0) => {}
-            Ahead::Lines(ahead) => {
-                // Where these columns end, the next ones follow.
-                let (columns, next) = (C * (ahead / lines), line + ahead % lines);
-                let (columns, next) = if next < lines { (columns, next) } else { (columns + C, next - lines) };
-                for c in 0..C {
-                    ask_for::<SECOND, _>(start.wrapping_add((c + columns) * part.height + next * LINE));
-                }
-            }
-            Ahead::Share(share) => {
-                let each = share.len().div_ceil(LINE * lines);
-                for i in 0..each {
-                    ask_for::<SECOND, _>(share.as_ptr().wrapping_add((line * each + i) * LINE));
-                }
-            }
-        }
+        ahead.ask::<C, SECOND>(&part, start, (line, lines));
         let mut entries = [_mm512_setzero_si512(); C];
         for (c, entries) in entries.iter_mut().enumerate() {
             // SAFETY: there are C columns of `height` entries, and in each as many lines from `first_row` on as digits.

@@ -10,6 +10,8 @@
 //! entry in 65537 is 2^15: such entries are stored as 2^15 - 1 and listed aside, and what they lack is added to every product.
 
 #[cfg(target_arch = "x86_64")]
+mod ahead;
+#[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;

@@ -180,11 +180,8 @@ fn ring_products_are_those_of_the_coefficients() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn columns_side_by_side_and_lines_ahead_change_no_sum() {
-    use super::{avx512, avx512::Ahead, product::Part, scalar};
+    use super::{ahead::Ahead, avx2, avx512, product::Part, scalar};
     use crate::kernel::Lanes;
-    if Kernel::Avx512.check().is_err() {
-        return;
-    }
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let (height, columns, lines) = (8 * LINE, 7, 5);
     let data: Vec<i16> = (0..height * columns).map(|_| rng.next_u32() as i16).collect();
@@ -198,21 +195,38 @@ fn columns_side_by_side_and_lines_ahead_change_no_sum() {
         scalar::part(part(), primes, &mut expected);
         let lines_ahead = [0, 3, lines, 3 * lines + 1].map(Ahead::Lines);
         for ahead in lines_ahead.into_iter().chain([0, 40, 9 * LINE].map(|share| Ahead::Share(&data[..share]))) {
-            let mut sums = [vec![7; columns * primes], vec![7; columns * primes], vec![7; columns * primes]];
-            let [one, two, four] = &mut sums;
-            // SAFETY: the processor has the features.
-            unsafe {
-                if primes == 1 {
-                    avx512::columns::<3, 1, false>(part(), ahead, one);
-                    avx512::columns::<3, 2, true>(part(), ahead, two);
-                    avx512::columns::<3, 4, true>(part(), ahead, four);
-                } else {
-                    avx512::columns::<6, 1, true>(part(), ahead, one);
-                    avx512::columns::<6, 2, true>(part(), ahead, two);
-                    avx512::columns::<6, 4, false>(part(), ahead, four);
+            let check = |kernel: Kernel, all: &[&dyn Fn(&mut [i64])]| {
+                for (i, multiply) in all.iter().enumerate().filter(|_| kernel.check().is_ok()) {
+                    let mut sums = vec![7; columns * primes];
+                    multiply(&mut sums);
+                    assert_eq!(sums, expected, "{kernel}, {primes} primes, {ahead:?}, place {i}");
                 }
+            };
+            // SAFETY: each is called only where the processor has the features.
+            macro_rules! calls {
+                ($($function:expr),*) => { [$(&|sums: &mut [i64]| unsafe { $function(part(), ahead, sums) }),*] };
             }
-            assert!(sums.iter().all(|sums| *sums == expected), "{primes} primes, {ahead:?}");
+            if primes == 1 {
+                check(Kernel::Avx2, &calls!(avx2::columns::<3, 1>, avx2::columns::<3, 2>));
+                check(
+                    Kernel::Avx512,
+                    &calls!(
+                        avx512::columns::<3, 1, false>,
+                        avx512::columns::<3, 2, true>,
+                        avx512::columns::<3, 4, true>
+                    ),
+                );
+            } else {
+                check(Kernel::Avx2, &calls!(avx2::columns::<6, 1>, avx2::columns::<6, 2>));
+                check(
+                    Kernel::Avx512,
+                    &calls!(
+                        avx512::columns::<6, 1, true>,
+                        avx512::columns::<6, 2, true>,
+                        avx512::columns::<6, 4, false>
+                    ),
+                );
+            }
         }
     }
 }
