@@ -39,6 +39,14 @@ impl Layout {
         // No item need be longer than the database.
         let needed = shape.database_bits().div_ceil(element_bits.into()) as u64;
         let elements = item.div_ceil(degree).min(needed).max(shape.record_bits.div_ceil(element_bits));
+        // Of records longer than an element an item cut short would leave much empty: exact shapes take a whole record more.
+        let elements = match params.rows {
+            Rows::Exact if shape.record_bits > element_bits => {
+                let records = (elements * element_bits).div_ceil(shape.record_bits).min(shape.records);
+                (records * shape.record_bits).div_ceil(element_bits)
+            }
+            _ => elements,
+        };
         let records_per_item = (elements * element_bits / shape.record_bits).min(shape.records);
         let items = shape.records.div_ceil(records_per_item);
         let rows = match params.rows {

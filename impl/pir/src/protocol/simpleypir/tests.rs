@@ -37,6 +37,25 @@ fn records_of_100_kilobytes_survive() {
     retrieves_long_records::<SimpleYpir>(&set(&text("exact", 128)));
 }
 
+/// An exact item of long records is not cut short: at 1 GB two records of 32 KB, as published, where the root of the database is one and
+/// a half; records shorter than an element leave less empty than one.
+#[test]
+fn exact_items_hold_whole_records() {
+    let set = |name: &str| set(&std::fs::read_to_string(format!("../../params/simpleypir/{name}.toml")).unwrap());
+    let layout = |name, records, bits| layout::Layout::choose(&set(name), Shape::new(records, bits).unwrap()).unwrap();
+    for (log2_records, published) in [(15, (16384, 19)), (18, (65536, 37))] {
+        for name in ["usenix24", "signed-tight"] {
+            let layout = layout(name, 1 << log2_records, 1 << 18);
+            assert_eq!((layout.rows, layout.elements), published, "{name}, 2^{log2_records}");
+        }
+    }
+    for (records, bits) in [(1 << 33, 1), (1 << 24, 512), (3_000_001, 800), (300, 819_200), (1 << 15, 1 << 18)] {
+        let layout = layout("signed-tight", records, bits);
+        let (item, element) = (layout.elements as u64 * 28_672, 28_672);
+        assert!(item - layout.records_per_item * bits < element, "{records} x {bits}: {layout:?}");
+    }
+}
+
 /// Under one secret no mask may appear twice: the query's, those of every packing key.
 #[test]
 fn masks_never_repeat() {
