@@ -136,7 +136,7 @@ fn published(rows: u32, points: u32) -> Params {
 
 #[test]
 fn published_message_sizes() {
-    // Tables 8 and 9: rows, entry bits, database's log2 bytes, points, ciphertexts, total in KB.
+    // Table 9: rows, entry bits, database's log2 bytes, points, ciphertexts, total in KB.
     let gigabyte = [
         (4096, 512, 30, 32, 2, 220),
         (8192, 512, 30, 32, 1, 236),

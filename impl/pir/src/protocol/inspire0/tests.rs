@@ -43,7 +43,7 @@ fn masks_never_repeat() {
 
 #[test]
 fn published_message_sizes() {
-    // Tables 2 and 8 of InsPIRe: 84 KB of keys, 384, 1024 and 2048 KB of queries, 36 KB of answer; 24 KB where it is packed; merged, one
+    // Table 2 of InsPIRe: 84 KB of keys, 384, 1024 and 2048 KB of queries, 36 KB of answer; 24 KB where it is packed; merged, one
     // ciphertext.
     for (body, answer) in [("unpacked", 36), ("packed", 24), ("merged", 12)] {
         let text = set_text("inspire0", &format!("body = \"{body}\"\n"), GAUSSIAN);

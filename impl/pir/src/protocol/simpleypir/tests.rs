@@ -78,7 +78,7 @@ fn masks_never_repeat() {
 
 #[test]
 fn published_message_sizes() {
-    // Upload and download of Table 2 of InsPIRe, for every entry size of a database; keys as YPIR.
+    // Upload and download of Tables 2 to 4 of InsPIRe, the same for every entry size of a database; keys as YPIR.
     let params = set(&text("power_of_two", 18725).replace("degree = 128", "degree = 2048"));
     for (log_bytes, up, down) in [(30, 112, 228), (33, 448, 444), (35, 896, 888)] {
         for record_bits in [1, 512, 1 << 18] {

@@ -62,7 +62,7 @@ fn other_secrets_digits_and_widths_serve_too() {
 
 #[test]
 fn published_message_sizes() {
-    // Tables 2 and 8 of InsPIRe: 462 KB of keys, 384, 1024 and 2048 KB of queries, 12 KB of answer.
+    // Table 2 of InsPIRe: 462 KB of keys, 384, 1024 and 2048 KB of queries, 12 KB of answer.
     for (log_bytes, query) in [(30, 384), (33, 1024), (35, 2048)] {
         let workload = Workload::new(Shape::new(8 << log_bytes, 1).unwrap(), 1, 0).unwrap();
         let sizes = Ypir::describe(&published(), &workload).unwrap();
