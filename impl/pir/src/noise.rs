@@ -166,17 +166,18 @@ mod tests {
     /// The log of so many keys of 100 errors, of which each has the key's part and its own.
     fn log(keys: u64, common: f64, own: f64) -> NoiseLog {
         let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(7);
-        let mut sample = |stddev: f64| {
+        let [common, own] = [common, own].map(|stddev| DiscreteGaussian::new(StdDev(stddev)).unwrap());
+        let mut sample = |of: &DiscreteGaussian| {
             let mut sample = [0i32];
-            DiscreteGaussian::new(StdDev(stddev)).unwrap().fill(&mut rng, &mut sample);
+            of.fill(&mut rng, &mut sample);
             f64::from(sample[0])
         };
         let mut log = NoiseLog::default();
         for key in 0..keys {
-            let of_key = sample(common);
+            let of_key = sample(&common);
             // In two portions, as two queries under the same key bring them.
             for _ in 0..2 {
-                let errors: Vec<f64> = (0..50).map(|_| of_key + sample(own)).collect();
+                let errors: Vec<f64> = (0..50).map(|_| of_key + sample(&own)).collect();
                 log.add_under(Some(key), "stage", 1.0, errors);
             }
         }
