@@ -300,6 +300,9 @@ fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
     // Two clients' requests in one call; the answers come in order.
     let mut other = S::client(params, shape, &mut context).unwrap();
     let mut server = server;
+    let record = vec![0; shape.record_bytes()];
+    let changes = [(0, record.clone()), (shape.records, record)];
+    assert!(S::update(&mut server, &changes, &mut context).is_err(), "and none of the changes is made");
     S::offline(&mut other, &mut server, &mut Link::new(S::NAME), &mut context).unwrap();
     let index = shape.records / 2;
     let second = S::query(&mut other, &[index], &mut context).unwrap();
