@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use rand::RngCore;
 use ring::{Kernel, Seed};
 
-use crate::database::{Database, Record};
+use crate::database::{Database, Record, check_change};
 use crate::description::{Direction, TableBytes};
 use crate::error::{Error, Result};
 use crate::noise::NoiseLog;
@@ -63,16 +63,16 @@ pub trait HintlessServer {
     /// See [`Scheme::answer`].
     ///
     /// # Errors
-    /// A request that does not fit this server's parameters; an update that was not finished.
+    /// A request that does not fit this server's parameters.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>>;
 
     /// See [`Scheme::held`].
     fn held(&self) -> Vec<TableBytes>;
 
-    /// See [`Scheme::update`]; clients need no message.
+    /// See [`Scheme::update`]; the records exist and have the right length, and clients need no message.
     ///
     /// # Errors
-    /// An index out of range, a record of another length.
+    /// Those of the layers below. The server is not asked any more then: see [`Consistent`].
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()>;
 }
 
@@ -103,6 +103,46 @@ pub trait HintlessClient {
     fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()>;
 }
 
+/// A server that answers only while hints and tables are those of its database. Updates give old ones back before they make new ones,
+/// for memory, so after one that fails half-way some are missing and nothing tells which are old.
+pub struct Consistent<S> {
+    server: S,
+    shape: Shape,
+    /// An update has begun and not ended.
+    updating: bool,
+}
+
+impl<S: HintlessServer> Consistent<S> {
+    fn new(server: S, shape: Shape) -> Self {
+        Self { server, shape, updating: false }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.updating {
+            return Err(Error::Workload(
+                "an update was not finished: the server's hints and tables are not those of its database. Preprocess it again."
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+        self.check()?;
+        self.server.answer(requests, context)
+    }
+
+    /// Changes that do not fit are refused before anything is changed.
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
+        self.check()?;
+        changes.iter().try_for_each(|(index, record)| check_change(self.shape, *index, record))?;
+        self.updating = true;
+        self.server.update(changes, context)?;
+        self.updating = false;
+        Ok(())
+    }
+}
+
 /// A client and the numbers of its requests.
 pub struct Numbered<C> {
     client: C,
@@ -114,7 +154,7 @@ impl<P: Hintless> Scheme for P {
     const SUMMARY: &'static str = P::SUMMARY;
     const STREAMS: bool = P::STREAMS;
     type Params = P::Params;
-    type Server = P::Server;
+    type Server = Consistent<P::Server>;
     type Client = Numbered<P::Client>;
 
     fn describe(params: &Self::Params, workload: &Workload) -> Result<Sizes> {
@@ -122,11 +162,11 @@ impl<P: Hintless> Scheme for P {
     }
 
     fn preprocess(params: &Self::Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        P::preprocess(params, database, context)
+        Ok(Consistent::new(P::preprocess(params, database, context)?, database.shape()))
     }
 
     fn held(server: &Self::Server) -> Vec<TableBytes> {
-        server.held()
+        server.server.held()
     }
 
     fn client(params: &Self::Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
@@ -140,7 +180,7 @@ impl<P: Hintless> Scheme for P {
         context: &mut Context,
     ) -> Result<()> {
         let mut builder = FrameBuilder::new(SEED_BYTES);
-        builder.payload_mut().copy_from_slice(&server.seed().0);
+        builder.payload_mut().copy_from_slice(&server.server.seed().0);
         let message = link.carry(builder.finish(P::NAME, "seed"), "seed", Direction::Download, "offline", None)?;
         let message = message.check(P::NAME, "seed", SEED_BYTES as u64)?;
         let mut seed = Seed([0; SEED_BYTES]);
@@ -219,5 +259,56 @@ impl<Q> OpenRequests<Q> {
     /// The request extracted last.
     pub fn extracted(&self) -> &[Q] {
         &self.extracted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::tests_support::context;
+
+    /// A server whose updates fail at records of 255, after it has changed something.
+    struct Failing {
+        changed: usize,
+    }
+
+    impl HintlessServer for Failing {
+        fn seed(&self) -> Seed {
+            Seed([0; SEED_BYTES])
+        }
+
+        fn answer(&self, _: &[Request], _: &mut Context) -> Result<Vec<Response>> {
+            Ok(Vec::new())
+        }
+
+        fn held(&self) -> Vec<TableBytes> {
+            Vec::new()
+        }
+
+        fn update(&mut self, changes: &[Change], _: &mut Context) -> Result<()> {
+            self.changed += changes.len();
+            let fails = changes.iter().any(|(_, record)| record == &[255]);
+            if fails { Err(Error::Workload("no memory".into())) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn no_answer_follows_an_update_that_failed_half_way() {
+        let mut context = context(Kernel::best(), 1);
+        let mut server = Consistent::new(Failing { changed: 0 }, Shape::new(10, 8).unwrap());
+        server.update(&[(0, vec![1])], &mut context).unwrap();
+        for wrong in [(10, vec![1]), (0, vec![1, 2])] {
+            assert!(server.update(&[(1, vec![2]), wrong], &mut context).is_err());
+        }
+        assert_eq!(server.server.changed, 1, "changes that do not fit reach no server");
+        server.answer(&[], &mut context).unwrap();
+        let error = server.update(&[(2, vec![255])], &mut context).unwrap_err().to_string();
+        assert!(error.contains("no memory"), "{error}");
+        // Made again, it would find the records changed and nothing to add to hints.
+        let again = server.update(&[(2, vec![3])], &mut context).unwrap_err().to_string();
+        let answer = server.answer(&[], &mut context).unwrap_err().to_string();
+        for error in [again, answer] {
+            assert!(error.contains("not finished") && error.contains("Preprocess it again"), "{error}");
+        }
     }
 }

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::rlwe::internal;
 use crate::scheme::{BLOCK_BYTES, Context};
 
 /// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
-/// memory. One that could not be made is missing, and the server answers no more until an update has made it.
+/// memory.
 pub(crate) struct Tables<T> {
     kept: Vec<Option<T>>,
     /// Tables of a block, where none are kept: see [`Context::streamed`].
@@ -43,11 +44,13 @@ impl<T> Tables<T> {
         self.kept.push(Some(table));
     }
 
-    /// Drops tables: the data they were made of has changed. Returns all that are missing now.
-    pub fn invalidate(&mut self, which: impl IntoIterator<Item = usize>) -> Vec<usize> {
-        for i in which {
-            self.kept[i] = None;
-        }
+    /// Drops tables: the data they are made of changes.
+    pub fn invalidate(&mut self, which: impl IntoIterator<Item = usize>) {
+        which.into_iter().for_each(|i| self.kept[i] = None);
+    }
+
+    /// Those that are to be made again.
+    pub fn missing(&self) -> Vec<usize> {
         (0..self.kept.len()).filter(|&i| self.kept[i].is_none()).collect()
     }
 
@@ -61,8 +64,7 @@ impl<T> Tables<T> {
     /// # Errors
     /// It is missing.
     pub fn get(&self, i: usize) -> Result<&T> {
-        let missing = || Error::Workload("an update was not finished: make it again before the next answer.".into());
-        self.kept.get(i).and_then(Option::as_ref).ok_or_else(missing)
+        self.kept.get(i).and_then(Option::as_ref).ok_or_else(|| internal(format!("packing table {i} is missing")))
     }
 
     /// All tables.
@@ -118,15 +120,17 @@ pub(crate) fn side_by_side<R: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn a_missing_table_is_refused_until_it_is_made() {
         let mut tables: Tables<u32> = [10, 11, 12].into_iter().collect();
         assert_eq!(tables.all().unwrap(), [&10, &11, &12]);
-        assert_eq!(tables.invalidate([1]), [1]);
+        tables.invalidate([1]);
         assert!(tables.all().is_err() && tables.get(1).is_err());
         assert_eq!(tables.get(2).unwrap(), &12);
-        assert_eq!(tables.invalidate([2]), [1, 2], "what an earlier update left undone is done with the next");
+        tables.invalidate([2]);
+        assert_eq!(tables.missing(), [1, 2]);
         tables.set(1, 21);
         tables.set(2, 22);
         assert_eq!(tables.all().unwrap(), [&10, &21, &22]);

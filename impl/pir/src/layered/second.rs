@@ -110,11 +110,11 @@ impl Second {
             changed.push((copy, group, words));
         }
         changed.sort_unstable_by_key(|(copy, group, _)| (*copy, *group));
-        let missing = self.tables.invalidate(changed.iter().map(|change| change.0));
+        self.tables.invalidate(changed.iter().map(|change| change.0));
         for changed in changed.chunk_by(|a, b| a.0 == b.0) {
             self.update_copy(params, layers, public, changed, threads)?;
         }
-        for copy in missing {
+        for copy in self.tables.missing() {
             let table = self.table(public, copy)?;
             self.tables.set(copy, table);
         }

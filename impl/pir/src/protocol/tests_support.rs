@@ -11,7 +11,7 @@ use crate::database::{Database, Record};
 use crate::params::ParameterSet;
 use crate::progress::Silent;
 use crate::runner::{Options, Run, Session};
-use crate::scheme::{Context, Request, Response, Scheme};
+use crate::scheme::{Change, Context, Request, Response, Scheme};
 use crate::transcript::Link;
 use crate::wire::Frame;
 use crate::workload::{Shape, Workload};
@@ -300,6 +300,9 @@ fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
     // Two clients' requests in one call; the answers come in order.
     let mut other = S::client(params, shape, &mut context).unwrap();
     let mut server = server;
+    let record = vec![0; shape.record_bytes()];
+    let changes = [(0, record.clone()), (shape.records, record)];
+    assert!(S::update(&mut server, &changes, &mut context).is_err(), "and none of the changes is made");
     S::offline(&mut other, &mut server, &mut Link::new(S::NAME), &mut context).unwrap();
     let index = shape.records / 2;
     let second = S::query(&mut other, &[index], &mut context).unwrap();
@@ -310,6 +313,32 @@ fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
     for (client, response, index) in [(&mut client, &responses[0], 0), (&mut other, &responses[1], index)] {
         assert_eq!(S::extract(client, response, &mut context).unwrap(), [database.record(index).unwrap()]);
     }
+}
+
+/// A server whose records were changed by one update answers to the bit as one made of the changed database: its hints are the same, and
+/// the tables made of them.
+pub fn updates_like_fresh<S: Scheme>(params: &S::Params, shape: Shape, changed: &[u64]) {
+    let mut database = Database::seeded([9; 16], shape);
+    // Its public seed is the first number that a server draws.
+    let fresh_context = || context(Kernel::best(), 1);
+    let mut context = fresh_context();
+    let (mut server, mut client) = parties_of::<S>(params, &database, &mut context);
+    let other = Database::seeded([3; 16], shape);
+    let changes: Vec<Change> = changed.iter().map(|&index| (index, other.record(index).unwrap())).collect();
+    for (index, record) in &changes {
+        database.change(*index, record.clone()).unwrap();
+    }
+    assert!(S::update(&mut server, &changes, &mut context).unwrap().is_empty(), "no message");
+    // A selection has changed records in its bit string.
+    let fresh = S::preprocess(params, &database.selected(shape, Some), &mut fresh_context()).unwrap();
+    let indices = [changed[0], changed[changed.len() - 1], shape.records - 1];
+    let request = S::query(&mut client, &indices, &mut context).unwrap();
+    let [updated, fresh] = [&server, &fresh]
+        .map(|server| S::answer(server, std::slice::from_ref(&request), &mut context).unwrap().swap_remove(0));
+    let payload = |response: &Response| response.messages[0].1.payload().to_vec();
+    assert!(payload(&updated) == payload(&fresh), "{} changes", changed.len());
+    let records = S::extract(&mut client, &updated, &mut context).unwrap();
+    assert_eq!(records, indices.map(|index| database.record(index).unwrap()));
 }
 
 /// Measured variance about zero at a stage over so many keys.

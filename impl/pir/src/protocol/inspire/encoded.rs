@@ -10,7 +10,7 @@ use super::interpolation::Interpolation;
 use super::layout::{Layout, Place};
 use super::params::Params;
 use super::whitening::Whitening;
-use crate::database::{Database, check_change, copy_bits};
+use crate::database::{Database, copy_bits};
 use crate::error::Result;
 use crate::rlwe::{fill_rows, internal};
 use crate::scheme::{Change, Context};
@@ -132,10 +132,9 @@ impl Encoded {
     /// Changes records; returns what was added to the polynomials, by row.
     ///
     /// # Errors
-    /// An index out of range, a record of another length.
+    /// Those of the matrix.
     pub fn change(&mut self, changes: &[Change], kernel: Kernel) -> Result<Vec<Difference>> {
         let layout = self.layout;
-        changes.iter().try_for_each(|(index, record)| check_change(layout.shape, *index, record))?;
         let mut items: BTreeMap<Place, Vec<(usize, &[u8])>> = BTreeMap::new();
         for (index, record) in changes {
             let (item, bit) = layout.find(*index);

@@ -295,7 +295,7 @@ impl HintlessServer for Server {
         self.tables.invalidate(touched.iter().copied());
         clock.time("update_hint", Group::Update, || self.update_hint(&differences, &touched, context.threads))?;
         clock.time("update_packing_tables", Group::Update, || -> Result<()> {
-            for output in self.tables.invalidate(touched) {
+            for output in touched {
                 let table = self.table(output)?;
                 self.tables.set(output, table);
             }

@@ -12,8 +12,9 @@ use crate::hintless::public_seed;
 use crate::params::ParameterSet;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, retrieves_all,
-    retrieves_long_records,
+    retrieves_long_records, updates_like_fresh,
 };
+use crate::rlwe::is_incremental;
 
 const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
 
@@ -117,6 +118,21 @@ fn every_word_survives() {
             let records = retrieves_all::<Inspire>(&params, &database);
             assert!(records.concat() == data, "modulo {p}");
         }
+    }
+}
+
+/// Items of the second of two interpolations in a row, from both blocks of rows: as many as are taken into the hint at most, and one more,
+/// for which it is computed again.
+#[test]
+fn hints_are_updated_either_way() {
+    let params = set(&[("rows = 20", "rows = 150")]);
+    let shape = Shape::new(1300, 1024).unwrap();
+    let layout = Layout::choose(&params, shape).unwrap();
+    assert_eq!((layout.records_per_item, layout.groups, layout.points, layout.blocks()), (1, 2, 8, 2));
+    let second: Vec<u64> = (0..1300).filter(|item| item / 8 % 2 == 1).step_by(15).collect();
+    for (count, incremental) in [(40, true), (41, false)] {
+        assert_eq!(is_incremental(count, 1, layout.blocks()), incremental);
+        updates_like_fresh::<Inspire>(&params, shape, &second[..count]);
     }
 }
 

@@ -99,14 +99,13 @@ impl First {
         Ok(())
     }
 
-    /// Makes the tables of some columns of cells again; returns these and those that an earlier update had left out.
-    pub fn remake_tables(&mut self, public: &Public, groups: impl IntoIterator<Item = usize>) -> Result<Vec<usize>> {
-        let groups = self.tables.invalidate(groups);
-        for &group in &groups {
+    /// Makes the tables of some columns of cells again.
+    pub fn remake_tables(&mut self, public: &Public, groups: &BTreeSet<usize>) -> Result<()> {
+        for &group in groups {
             let table = fresh_table(public, &self.hints[group])?;
             self.tables.set(group, table);
         }
-        Ok(groups)
+        Ok(())
     }
 
     /// The ring masks of one column of cells and copy, from the database.
@@ -158,14 +157,10 @@ impl First {
         public: &Public,
         changes: &[Change],
     ) -> Result<BTreeSet<usize>> {
-        let mut touched = BTreeSet::new();
-        let mut differences = Vec::with_capacity(changes.len());
-        for (index, record) in changes {
-            touched.extend(layout.groups_of(*index));
-            // An update that fails half-way leaves no table of a database that is no more.
-            self.tables.invalidate(touched.iter().copied());
-            differences.push(self.replace(params, layout, *index, record)?);
-        }
+        let touched: BTreeSet<usize> = changes.iter().flat_map(|(index, _)| layout.groups_of(*index)).collect();
+        self.tables.invalidate(touched.iter().copied());
+        let differences = changes.iter().map(|(index, record)| self.replace(params, layout, *index, record));
+        let differences = differences.collect::<Result<Vec<_>>>()?;
         let changed = differences.iter().map(|difference| difference.added.len()).sum();
         if is_incremental(changed, touched.len() * layout.gamma, self.matrix.blocks()) {
             for Difference { row, first_column, added } in &differences {

@@ -1,5 +1,7 @@
 //! The second layer: the digits of the first layer's packed masks as a database, and its packing tables.
 
+use std::collections::BTreeSet;
+
 use lattice::pack::PackingTable;
 use rayon::prelude::*;
 use ring::{ColumnMatrix, Ntt, Poly};
@@ -112,7 +114,7 @@ impl Second {
         params: &Params,
         layout: &Layout,
         public: &Public,
-        (first, groups): (&First, &[usize]),
+        (first, groups): (&First, &BTreeSet<usize>),
         threads: usize,
     ) -> Result<()> {
         for copy in 0..layout.copies {
@@ -131,7 +133,7 @@ impl Second {
                 self.hints[copy] = self.masks_of(layout, public, copy, threads)?;
             }
         }
-        for copy in self.tables.invalidate([]) {
+        for copy in self.tables.missing() {
             let tables = fresh_tables(public, &self.hints[copy], threads)?;
             self.tables.set(copy, tables);
         }

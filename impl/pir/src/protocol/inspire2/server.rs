@@ -14,7 +14,7 @@ use super::second::{Second, digits_of};
 use super::whole::Whole;
 use super::{Inspire2, Params};
 use crate::clock::Group;
-use crate::database::{Database, check_change};
+use crate::database::Database;
 use crate::description::TableBytes;
 use crate::digits::centred_digits;
 use crate::error::{Error, Result};
@@ -269,7 +269,6 @@ impl HintlessServer for Server {
     /// Changes records: hints by what changes; the tables of the columns of cells they stand in are made anew, and those of the second
     /// layer's copies that these are in. Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
-        changes.iter().try_for_each(|(index, record)| check_change(self.layout.shape, *index, record))?;
         let clock = Arc::clone(&context.clock);
         let Self { params, layout, public, first, second, .. } = self;
         let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
@@ -277,7 +276,8 @@ impl HintlessServer for Server {
             if let SecondLayer::Packed(second) = second {
                 second.invalidate(groups.iter().map(|group| group % layout.copies));
             }
-            first.remake_tables(public, groups)
+            first.remake_tables(public, &groups)?;
+            Ok(groups)
         })?;
         clock.time("update_second_layer", Group::Update, || match second {
             SecondLayer::Packed(second) => second.update(params, layout, public, (first, &groups), context.threads),

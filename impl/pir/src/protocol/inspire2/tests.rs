@@ -7,8 +7,9 @@ use super::public::Public;
 use super::*;
 use crate::params::ParameterSet;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records, updates_like_fresh,
 };
+use crate::rlwe::is_incremental;
 
 fn text(gamma0: u32) -> String {
     format!(
@@ -40,6 +41,35 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     check_everywhere::<Inspire2>(&set(&others), 5000, 40, 1, 2);
     let narrow = text(32).replace("entry_bits = 16", "entry_bits = 9").replace("gamma1 = 64", "gamma1 = 32");
     check_everywhere::<Inspire2>(&set(&narrow), 600, 77, 1, 2);
+}
+
+/// Records of two cells, all in the second of three columns of cells: as many as are taken into the first layer's hints at most, and one
+/// more, for which they are computed again.
+#[test]
+fn first_hints_are_updated_either_way() {
+    let (params, shape) = (set(&text(16)), Shape::new(6000, 512).unwrap());
+    let layout = Layout::choose(&params, shape).unwrap();
+    assert_eq!((layout.rows, layout.degree, layout.copies, layout.selects_whole), (2048, 3, 2, false));
+    let second: Vec<u64> = (1..6000).step_by(3 * 6).collect();
+    for (count, incremental) in [(320, true), (321, false)] {
+        assert_eq!(is_incremental(count, 1, layout.rows / layout.ring_degree), incremental);
+        updates_like_fresh::<Inspire2>(&params, shape, &second[..count]);
+    }
+}
+
+/// Records of two cells in as many columns as are taken into the second layer's hints at most, and one more, for which they are computed
+/// again.
+#[test]
+fn second_hints_are_updated_either_way() {
+    let (params, shape) = (set(&text(16)), Shape::new(24 * 2048, 512).unwrap());
+    let layout = Layout::choose(&params, shape).unwrap();
+    assert_eq!((layout.rows, layout.degree, layout.copies, layout.selects_whole), (2048, 24, 2, false));
+    // One of each column, a row apart.
+    let records: Vec<u64> = (2..24).map(|column| 24 * column + column).collect();
+    for (count, incremental) in [(20, true), (21, false)] {
+        assert_eq!(is_incremental(count, 1, layout.degree.div_ceil(layout.ring_degree)), incremental);
+        updates_like_fresh::<Inspire2>(&params, shape, &records[..count]);
+    }
 }
 
 #[test]

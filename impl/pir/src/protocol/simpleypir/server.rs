@@ -10,7 +10,7 @@ use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 use super::layout::Layout;
 use super::{Params, SimpleYpir};
 use crate::clock::Group;
-use crate::database::{Database, check_change};
+use crate::database::Database;
 use crate::description::TableBytes;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessServer, public_seed};
@@ -214,22 +214,20 @@ impl HintlessServer for Server {
     /// `update_packing_tables`). Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
         let layout = self.layout;
-        changes.iter().try_for_each(|(index, record)| check_change(layout.shape, *index, record))?;
         let clock = Arc::clone(&context.clock);
-        let mut touched = BTreeSet::new();
-        clock.time("update_hint", Group::Update, || -> Result<_> {
-            let mut differences = Vec::with_capacity(changes.len());
-            for (index, record) in changes {
-                let (first_column, last_column) = layout.columns_of(*index);
-                touched.extend(first_column / layout.degree..=last_column / layout.degree);
-                // An update that fails half-way leaves no table of a database that is no more.
-                self.tables.invalidate(touched.iter().copied());
-                differences.push(self.change(*index, record)?);
-            }
+        let elements = |(index, _): &Change| {
+            let (first_column, last_column) = layout.columns_of(*index);
+            first_column / layout.degree..=last_column / layout.degree
+        };
+        let touched: BTreeSet<usize> = changes.iter().flat_map(elements).collect();
+        self.tables.invalidate(touched.iter().copied());
+        clock.time("update_hint", Group::Update, || {
+            let differences = changes.iter().map(|(index, record)| self.change(*index, record));
+            let differences = differences.collect::<Result<Vec<_>>>()?;
             self.update_hint(&differences, &touched, context.threads)
         })?;
         clock.time("update_packing_tables", Group::Update, || -> Result<()> {
-            for element in self.tables.invalidate(touched) {
+            for element in touched {
                 let table = self.table(element)?;
                 self.tables.set(element, table);
             }

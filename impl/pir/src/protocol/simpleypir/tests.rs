@@ -5,8 +5,9 @@ use ring::{Kernel, Seed};
 use super::*;
 use crate::params::ParameterSet;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records, updates_like_fresh,
 };
+use crate::rlwe::is_incremental;
 
 fn text(rows: &str, step: u64) -> String {
     format!(
@@ -30,6 +31,21 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     check_everywhere::<SimpleYpir>(&set(&text("power_of_two", 100)), 700, 300, 3, 4);
     let narrow = text("exact", 1).replace("entry_bits = 14", "entry_bits = 5").replace("unsigned", "balanced");
     check_everywhere::<SimpleYpir>(&set(&narrow), 600, 77, 1, 2);
+}
+
+/// Records that fill the second of an item's three ring elements: as many as are taken into the hint at most, and one more, for which it is
+/// computed again.
+#[test]
+fn hints_are_updated_either_way() {
+    let params = set(&text("exact", 128));
+    let shape = Shape::new(1152, 14 * 128).unwrap();
+    let layout = layout::Layout::choose(&params, shape).unwrap();
+    assert_eq!((layout.records_per_item, layout.elements, layout.rows), (3, 3, 3 * 128));
+    let second: Vec<u64> = (1..1152).step_by(3 * 5).collect();
+    for (count, incremental) in [(60, true), (61, false)] {
+        assert_eq!(is_incremental(count, 1, layout.rows / layout.degree), incremental);
+        updates_like_fresh::<SimpleYpir>(&params, shape, &second[..count]);
+    }
 }
 
 #[test]

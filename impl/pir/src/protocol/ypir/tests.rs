@@ -7,7 +7,7 @@ use super::*;
 use crate::layered::{Layers, Public};
 use crate::params::ParameterSet;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records, updates_like_fresh,
 };
 
 /// A set of toy dimensions: right in every respect but security.
@@ -44,6 +44,19 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     // Records of 513 and more bits are selected whole. Long ones take as long as they have entries: InsPIRe^(2)'s test has those.
     for &(records, bits) in ALL_SHAPES.iter().filter(|shape| shape.1 <= 64).chain(&[(20, 100), (300, 513), (3, 2049)]) {
         check_everywhere::<Ypir>(&params, records, bits, 2, 3);
+    }
+}
+
+/// Records of two entries, in two of five blocks of groups, whose differences are added to the second layer's hints, and in three, more
+/// than half, for which they are computed again.
+#[test]
+fn second_hints_are_updated_either_way() {
+    let (params, shape) = (set(&set_text("ypir", "", GAUSSIAN)), Shape::new(600 << 11, 16).unwrap());
+    let layers = Layers::choose(params.layered(), shape).unwrap();
+    assert_eq!((layers.first.columns, layers.groups, layers.copies, layers.degree), (1 << 11, 600, 2, 128));
+    for groups in [&[130, 255, 400][..], &[130, 255, 400, 599]] {
+        let records: Vec<u64> = groups.iter().map(|group| (group << 11) + group).collect();
+        updates_like_fresh::<Ypir>(&params, shape, &records);
     }
 }
 
