@@ -206,7 +206,7 @@ LAYOUT_KEYS = {
 }
 """Keys of a description's layout, the first that is there."""
 WITH_LAYOUTS = ("inspire2", "inspire")
-"""Protocols of which the paper has several layouts of one database; of the others, sizes alone may differ."""
+"""Protocols of which the paper has several layouts of one database."""
 SPARE_ROWS = 1 / 16
 """So many rows more than printed are the same layout: p = 65535 holds 63 records of 64 bytes where 2^16 holds 64."""
 SPARE_ANSWERS = 1 / 8
@@ -276,10 +276,15 @@ PHASES = {
 
 
 def fits(column: Printed, ours: Measured) -> bool:
-    """Whether a record has a column's protocol, database and layout, and its records where the table asks for them."""
+    """Whether a record has a column's protocol, database and layout, and its records where the table asks for them.
+
+    YPIR and InsPIRe_0 have one layout of a database, and so have SimpleYPIR's published sets, whatever the size of the
+    records. Those of our own fit SimpleYPIR's rows to the records: records of another size have another layout.
+    """
     if ours.row["protocol"] != column.protocol or ours.database_bits != column.database_bits:
         return False
-    if column.table in EXACT_TABLES and int(ours.row["record_bits"]) != column.record_bits:
+    fitted = column.protocol == "simpleypir" and not ours.published
+    if (column.table in EXACT_TABLES or fitted) and int(ours.row["record_bits"]) != column.record_bits:
         return False
     return column.protocol not in WITH_LAYOUTS or _same_layout(column.layout, ours.layout)
 
@@ -306,11 +311,11 @@ def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
     best: dict[str, Measured] = {}
     for ours in sorted((m for m in found if fits(column, m)), key=rank):
         best.setdefault(ours.row["set"], ours)
-    sizes = {int(ours.row["record_bits"]) for ours in best.values()}
-    if column.record_bits in sizes:
-        return [m for m in best.values() if m.row["record_bits"] == column.record_bits]
+    if column.protocol not in WITH_LAYOUTS:
+        return list(best.values())
+    own = [m for m in best.values() if m.row["record_bits"] == column.record_bits]
     # Of layouts, one record of another size tells it all.
-    return list(best.values())[: 1 if column.protocol in WITH_LAYOUTS else None]
+    return own or list(best.values())[:1]
 
 
 def unmatched(columns: Iterable[Printed], found: Sequence[Measured]) -> list[Measured]:
