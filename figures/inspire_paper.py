@@ -71,7 +71,10 @@ class Layout:
 
 @dataclass
 class Printed:
-    """A column of one of the paper's tables: `values` in bytes, seconds or bytes a second, by metric."""
+    """A column of one of the paper's tables: `values` in bytes, seconds or bytes a second, by metric.
+
+    rounding: bytes by which a size may be off the printed one, half a unit of its last digit.
+    """
 
     table: str
     protocol: str
@@ -81,7 +84,12 @@ class Printed:
     config: dict[str, str]
     layout: Layout
     values: dict[str, float]
+    rounding: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def unequal(self, metric: str, size: float) -> bool:
+        """Whether a size differs from the printed one by more than its rounding."""
+        return abs(self.values[metric] - size) > self.rounding[metric]
 
     @property
     def database_bits(self) -> int:
@@ -164,16 +172,18 @@ def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
     keys = ["protocol", "database", "num_records", "record_bits", "config"]
     found = []
     for (name, database, records, bits, config), rows in frame.groupby(keys, sort=False, dropna=False):
-        values = {}
+        values, rounding = {}, {}
         for row in rows.to_dict("records"):
             value = next((row[unit] for unit in ("bytes", "seconds") if pd.notna(row[unit])), row["value"])
             values[row["metric"]] = float(value)
+            if pd.notna(row["rounding"]):
+                rounding[row["metric"]] = float(row["rounding"])
         parts = _config(config)
         protocol = PROTOCOLS.get(name, name)
         count, size = (0 if pd.isna(number) else int(number) for number in (records, bits))
         layout = _printed_layout(protocol, parts, values)
         notes = sorted({str(note) for note in rows["note"] if note})
-        found.append(Printed(table, protocol, database, count, size, parts, layout, values, notes))
+        found.append(Printed(table, protocol, database, count, size, parts, layout, values, rounding, notes))
     return found
 
 

@@ -67,3 +67,16 @@ def test_our_own_simpleypir_has_another_layout_for_other_records(tmp_path, expec
     assert "here, published" in line and "ᵉ" in line and "| 112.0 |" in line
     [one, other] = lines([published, larger, fitting], "b")
     assert one == line and "N/t = 23072" in other and "here, tight (ours)" in other and "ᵉ" not in other
+
+
+def test_what_a_printed_size_leaves_open_is_half_a_unit_of_its_last_digit(tmp_path, expected, contradictions):
+    """1.02 MB: from 1039.4 to 1049.6 KiB; 69 KB: half a KB."""
+    columns = {column.config["step"]: column for column in inspire_paper.printed(expected, "6")}
+    assert columns["content_retrieval"].rounding["total_comm"] == pytest.approx(0.005 * KIB**2)
+    assert columns["peer_routing"].rounding["total_comm"] == KIB / 2
+    for name, more, mark in (("a", 0, ""), ("b", 1, ""), ("c", 2, "≠"), ("d", -8, ""), ("e", -9, "≠")):
+        layout = {"rows": 16384, "degree": 1, "answer_ciphertexts": 64}
+        retrieval = synthetic.record("inspire", "ipfs", 2**14, 2**21, layout)
+        retrieval["transcript"][0]["payload_bytes"] += more * KIB
+        text = build(load(tmp_path / name, [retrieval]), expected, contradictions, "6").markdown()
+        assert f"| {1048 + more}{mark} |" in text, name
