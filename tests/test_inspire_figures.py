@@ -302,6 +302,12 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
     cells = table.rows[0].cells
     assert (cells["gain"].text, cells["tables"].text, cells["share"].text) == ("2.50x", "3 of 8", "33")
     assert cells["parts"].text == "encode 0.250, packing tables 0.500" and cells["changed"].text == "1000"
+    assert cells["failure"].text == "not predicted" and first["marks"] == "unknown"
+    document = synthetic.prediction(batch, bits=121.3, failure=-13.4)
+    (tmp_path / "foretold").write_text(json.dumps([document]))
+    joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(tmp_path / "foretold"), {})
+    text = inspire_batch.build(joined).markdown()
+    assert "| InsPIRe one†‡ | 121.3† | -13‡ | 8 |" in text and "‡ failure bound above 2^-40" in text
 
 
 PRIMES = [268369921, 249561089]
