@@ -15,7 +15,7 @@ TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}"
 DRIVER = exec $(VENV)/python experiments/reproduce.py --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference test clean
+.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw test clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
@@ -29,6 +29,7 @@ help:
 	@echo 'make calibrate   measures the unit costs of this machine again'
 	@echo 'make bench       every Criterion bench, one after the other, as records in $(RESULTS)/bench/ and a summary; ONLY=filter'
 	@echo 'make reference   copies the present run to results/reference/, that of another PROFILE to results/reference-PROFILE/'
+	@echo 'make redraw      draws the tables of that copy again from its records; ONLY=inspire/table9,... narrows it'
 	@echo 'make clean       removes what was built and drawn; records in $(RESULTS)/ stay'
 
 tools:
@@ -77,6 +78,9 @@ bench: build
 reference: build
 	$(VENV)/python experiments/reference.py --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
 	  $(if $(ONLY),--only '$(ONLY)')
+
+redraw: build
+	$(VENV)/python experiments/redraw.py --profile '$(PROFILE)' $(if $(ONLY),--only '$(ONLY)')
 
 test: build
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }

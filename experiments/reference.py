@@ -16,6 +16,8 @@ from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_prof
 REFERENCE = Path("results/reference")
 #: Unit costs that the predictions stand on.
 CALIBRATION = Path("results/calibration.json")
+#: Of tables and figures: their data and their text.
+KEPT = (".csv", ".md")
 README = """# A reference run
 
 Made by `make reproduce PROFILE={profile}{only}`
@@ -30,6 +32,11 @@ figure data made of them. Times hold for this machine; bytes, noise and correctn
 `tests/test_records.py` holds these records against the predictions and the schema; rows outside their tolerance are
 named in `tests/fixtures/outside.toml`, which `python experiments/outside.py` prints anew.
 """
+
+
+def folder(profile: str) -> Path:
+    """Where the reference run of a profile lies."""
+    return REFERENCE if profile == "quick" else REFERENCE.with_name(f"{REFERENCE.name}-{profile}")
 
 
 def distinct(values: Iterable[Any]) -> str:
@@ -89,7 +96,7 @@ def copy(sweep: Sweep, out: Path, only: str = "") -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(sweep.audits().get(name, sweep.prediction(name)), target)
         for path in sorted((sweep.figures / name).glob("*")):
-            if path.suffix in (".csv", ".md"):
+            if path.suffix in KEPT:
                 target = out / "tables" / name / path.name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, target)
@@ -109,8 +116,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of the profile's")
     arguments = parser.parse_args()
-    suffix = "" if arguments.profile == "quick" else f"-{arguments.profile}"
-    out = arguments.out or REFERENCE.with_name(REFERENCE.name + suffix)
+    out = arguments.out or folder(arguments.profile)
     os.chdir(ROOT)
     try:
         overrides: dict[str, Any] = {"results": arguments.results, "figures": arguments.figures}

@@ -14,7 +14,7 @@ import pandas as pd
 from . import series
 from .comparison import status_text
 from .loader import dicts, quartiles
-from .marks import footnotes, provenance
+from .marks import footnotes, marks_of, provenance
 from .names import words
 from .table import Cell, Column, Row, Table
 from .units import GIB, KIB, shape_text, significant
@@ -23,6 +23,7 @@ UPDATE = "update_server"
 COLUMNS = [
     Column("database", "Database", text=True),
     *series.COLUMNS,
+    Column("failure", "Failure bound", "log2"),
     Column("queries", "Queries together"),
     Column("upload", "Upload a query", "KiB"),
     Column("download", "Download a query", "KiB"),
@@ -38,9 +39,9 @@ COLUMNS = [
     Column("right", "Right", "of compared"),
 ]
 DATA_COLUMNS = words(
-    "record_id status reason protocol set records record_bits queries upload_bytes download_bytes answer_s query_s "
-    "single_answer_s gain peak_bytes updates tables tables_rebuilt update_s update_parts preprocess_s update_share "
-    "compared right"
+    "record_id status reason marks protocol set records record_bits security_bits failure_log2 queries upload_bytes "
+    "download_bytes answer_s query_s single_answer_s gain peak_bytes updates tables tables_rebuilt update_s "
+    "update_parts preprocess_s update_share compared right"
 )
 
 
@@ -61,7 +62,8 @@ def _parts(row: dict[str, Any]) -> dict[str, float]:
 def _told(row: dict[str, Any], single: dict[tuple[Any, ...], float]) -> dict[str, Any]:
     """The CSV's line: base units; bytes are a query's."""
     told: dict[str, Any] = {key: row.get(key) for key in DATA_COLUMNS}
-    told |= {"record_id": row["id"], "updates": (row.get("document") or {}).get("updates") or 0}
+    told |= {"record_id": row["id"], "marks": " ".join(marks_of(row))}
+    told["updates"] = (row.get("document") or {}).get("updates") or 0
     if row["status"] != "ok":
         return told
     layout = (row.get("description") or {}).get("layout") or {}
@@ -86,6 +88,7 @@ def _cells(row: dict[str, Any], told: dict[str, Any]) -> dict[str, Cell]:
     cells = {
         "database": Cell(shape_text(row["records"], row["record_bits"])),
         **series.cells(row),
+        "failure": series.failure(row),
         "queries": Cell(str(row["queries"]), sort=float(row["queries"])),
         "changed": Cell(str(told["updates"]), sort=float(told["updates"])),
     }

@@ -11,7 +11,7 @@ import pandas as pd
 
 from . import inspire_notes
 from .inspire_paper import PAPER, Printed, printed
-from .inspire_tables import NOT_PLANNED, ROUNDING, SYMBOL, cell_footnotes, predicted_cells
+from .inspire_tables import NOT_PLANNED, SYMBOL, cell_footnotes, predicted_cells
 from .marks import marks_of
 from .names import words
 from .primitives import Primitive, notes
@@ -137,10 +137,11 @@ def _our_row(column: Printed | None, record: Primitive) -> Row:
     for key, factor in FACTORS.items():
         if key not in values:
             continue
-        differs, theirs = False, column.values.get(key) if column else None
+        differs = False
         # Times differ between machines; dropped digits are our own, and make shorter keys.
-        if theirs is not None and key not in ("offline_time", "server_time") and not record.settings.get("dropped"):
-            differs = abs(theirs - values[key]) > ROUNDING * (factor / KIB)
+        size = key not in ("offline_time", "server_time") and not record.settings.get("dropped")
+        if column and size and key in column.values:
+            differs = column.unequal(key, values[key])
         cells[key] = Cell(significant(values[key] / factor, 3), SYMBOL["unequal"] if differs else "", values[key])
     largest, foretold = noise_max(record), record.predicted_noise(STAGE)
     if largest is not None:

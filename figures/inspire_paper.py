@@ -71,7 +71,10 @@ class Layout:
 
 @dataclass
 class Printed:
-    """A column of one of the paper's tables: `values` in bytes, seconds or bytes a second, by metric."""
+    """A column of one of the paper's tables: `values` in bytes, seconds or bytes a second, by metric.
+
+    rounding: bytes by which a size may be off the printed one, half a unit of its last digit.
+    """
 
     table: str
     protocol: str
@@ -81,7 +84,12 @@ class Printed:
     config: dict[str, str]
     layout: Layout
     values: dict[str, float]
+    rounding: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def unequal(self, metric: str, size: float) -> bool:
+        """Whether a size differs from the printed one by more than its rounding."""
+        return abs(self.values[metric] - size) > self.rounding[metric]
 
     @property
     def database_bits(self) -> int:
@@ -164,16 +172,18 @@ def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
     keys = ["protocol", "database", "num_records", "record_bits", "config"]
     found = []
     for (name, database, records, bits, config), rows in frame.groupby(keys, sort=False, dropna=False):
-        values = {}
+        values, rounding = {}, {}
         for row in rows.to_dict("records"):
             value = next((row[unit] for unit in ("bytes", "seconds") if pd.notna(row[unit])), row["value"])
             values[row["metric"]] = float(value)
+            if pd.notna(row["rounding"]):
+                rounding[row["metric"]] = float(row["rounding"])
         parts = _config(config)
         protocol = PROTOCOLS.get(name, name)
         count, size = (0 if pd.isna(number) else int(number) for number in (records, bits))
         layout = _printed_layout(protocol, parts, values)
         notes = sorted({str(note) for note in rows["note"] if note})
-        found.append(Printed(table, protocol, database, count, size, parts, layout, values, notes))
+        found.append(Printed(table, protocol, database, count, size, parts, layout, values, rounding, notes))
     return found
 
 
@@ -206,7 +216,7 @@ LAYOUT_KEYS = {
 }
 """Keys of a description's layout, the first that is there."""
 WITH_LAYOUTS = ("inspire2", "inspire")
-"""Protocols of which the paper has several layouts of one database; of the others, sizes alone may differ."""
+"""Protocols of which the paper has several layouts of one database."""
 SPARE_ROWS = 1 / 16
 """So many rows more than printed are the same layout: p = 65535 holds 63 records of 64 bytes where 2^16 holds 64."""
 SPARE_ANSWERS = 1 / 8
@@ -276,10 +286,15 @@ PHASES = {
 
 
 def fits(column: Printed, ours: Measured) -> bool:
-    """Whether a record has a column's protocol, database and layout, and its records where the table asks for them."""
+    """Whether a record has a column's protocol, database and layout, and its records where the table asks for them.
+
+    YPIR and InsPIRe_0 have one layout of a database, and so have SimpleYPIR's published sets, whatever the size of the
+    records. Those of our own fit SimpleYPIR's rows to the records: records of another size have another layout.
+    """
     if ours.row["protocol"] != column.protocol or ours.database_bits != column.database_bits:
         return False
-    if column.table in EXACT_TABLES and int(ours.row["record_bits"]) != column.record_bits:
+    fitted = column.protocol == "simpleypir" and not ours.published
+    if (column.table in EXACT_TABLES or fitted) and int(ours.row["record_bits"]) != column.record_bits:
         return False
     return column.protocol not in WITH_LAYOUTS or _same_layout(column.layout, ours.layout)
 
@@ -306,11 +321,11 @@ def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
     best: dict[str, Measured] = {}
     for ours in sorted((m for m in found if fits(column, m)), key=rank):
         best.setdefault(ours.row["set"], ours)
-    sizes = {int(ours.row["record_bits"]) for ours in best.values()}
-    if column.record_bits in sizes:
-        return [m for m in best.values() if m.row["record_bits"] == column.record_bits]
+    if column.protocol not in WITH_LAYOUTS:
+        return list(best.values())
+    own = [m for m in best.values() if m.row["record_bits"] == column.record_bits]
     # Of layouts, one record of another size tells it all.
-    return list(best.values())[: 1 if column.protocol in WITH_LAYOUTS else None]
+    return own or list(best.values())[:1]
 
 
 def unmatched(columns: Iterable[Printed], found: Sequence[Measured]) -> list[Measured]:

@@ -81,8 +81,6 @@ TITLES = {
     "9": "configurations of InsPIRe by interpolation degree",
 }
 SIZES = words("upload_keys upload_query download total_comm")
-ROUNDING = 0.5 * KIB
-"""What a printed number of KB leaves open."""
 DATA_COLUMNS = words(
     "table database protocol layout record_bits metric paper here described ratio unit size_equal read_bytes "
     "bandwidth_share set "
@@ -102,7 +100,7 @@ def unequal(column: Printed, ours: Measured, metric: str) -> bool:
     size = ours.size(metric)
     if metric not in SIZES or metric not in column.values or size is None or not ours.published:
         return False
-    return abs(column.values[metric] - size) > ROUNDING
+    return column.unequal(metric, size)
 
 
 def _place(column: Printed) -> dict[str, Cell]:

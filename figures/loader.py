@@ -298,11 +298,12 @@ def load_stale(path: Path | None) -> dict[str, str]:
 
 
 def load_expected(folder: Path | None) -> pd.DataFrame:
-    """The papers' numbers (tidy CSV of experiments/expected), with `bytes`, `seconds` beside the printed value.
+    """The papers' numbers (tidy CSV of experiments/expected), with `bytes`, `seconds` beside the printed value, and the
+    bytes that its last digit leaves open: half a unit of it.
 
     Rows with an empty value are dropped: they say that the paper's number is not recoverable.
     """
-    columns = [*EXPECTED_COLUMNS, "bytes", "seconds"]
+    columns = [*EXPECTED_COLUMNS, "bytes", "seconds", "rounding"]
     if folder is None:
         return pd.DataFrame(columns=columns)
     if not folder.is_dir():
@@ -317,11 +318,15 @@ def load_expected(folder: Path | None) -> pd.DataFrame:
             raise InputError(path, ", ".join(missing), "column is missing", "Restore the file from the repository")
         frames.append(frame[EXPECTED_COLUMNS])
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=EXPECTED_COLUMNS)
+    decimals = frame["value"].str.partition(".")[2].str.len()
+    frame["rounding"] = 0.5 * 10.0**-decimals
     frame["value"] = pd.to_numeric(frame["value"], errors="coerce")
     frame["num_records"] = pd.to_numeric(frame["num_records"], errors="coerce")
     frame["record_bits"] = pd.to_numeric(frame["record_bits"], errors="coerce")
     frame = frame[frame["value"].notna()].reset_index(drop=True)
     cells = list(zip(frame["paper"], frame["table"], frame["value"], frame["unit"], strict=True))
+    units = list(zip(frame["paper"], frame["table"], frame["rounding"], frame["unit"], strict=True))
+    frame["rounding"] = pd.Series([paper_bytes(p, t, v, u) for p, t, v, u in units], dtype=float)
     frame["bytes"] = pd.Series([paper_bytes(p, t, v, u) for p, t, v, u in cells], dtype=float)
     frame["seconds"] = pd.Series([paper_seconds(v, u) for _, _, v, u in cells], dtype=float)
     return frame

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 import pytest
+import synthetic_inspire as synthetic
+from inspire_rows import build, load
 from pirlab_figures import (
     inspire,
     inspire_applications,
@@ -18,38 +18,15 @@ from pirlab_figures import (
     inspire_notes,
     inspire_packing,
     inspire_paper,
-    inspire_table1,
     inspire_tables,
     loader,
     primitives,
 )
 from pirlab_figures.cli import main
-from pirlab_figures.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments" / "expected"
 KIB = 1024
-
-
-def _fixture(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tests" / "fixtures" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-synthetic = _fixture("synthetic_inspire")
-
-
-def load(folder: Path, documents: list[dict], stale: dict | None = None, measured: int | None = None) -> list:
-    """Our rows of written documents; of those from the `measured`-th on there is no record."""
-    records, predictions = synthetic.write(folder, documents)
-    for document in documents[measured:] if measured is not None else []:
-        (records / document["experiment"] / f"{document['id']}.json").unlink()
-    foretold = loader.load_predictions(predictions)
-    joined = loader.join(loader.load_records(records), foretold, stale or {})
-    return inspire_paper.rows(joined, foretold, loader.load_descriptions([folder / "descriptions.jsonl"]))
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +58,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list:
     return load(tmp_path_factory.mktemp("rows"), DOCUMENTS)
 
 
-def build(found, expected, contradictions, number: str) -> Table:
-    if number == "1":
-        return inspire_table1.build(found, expected, contradictions)
-    make = inspire_applications if number in "67" else inspire_tables
-    return make.build(found, expected, contradictions, number)
-
-
 @pytest.mark.parametrize(("number", "columns", "metrics"), [("2", 41, 7), ("3", 39, 7), ("4", 28, 7), ("8", 35, 10)])
 def test_every_printed_number_is_in_the_tables(expected, number, columns, metrics):
     """The CSV's own values, each once; columns that the paper leaves blank are none."""
@@ -108,33 +78,6 @@ def test_table9_has_48_columns_with_their_layouts(expected):
 def test_simpleypirs_layout_follows_from_its_bytes(expected):
     layouts = [c.layout for c in inspire_paper.printed(expected, "4") if c.protocol == "simpleypir"]
     assert [(layout.first, layout.answers) for layout in layouts] == [(2**14, 19), (2**16, 37), (2**17, 74)]
-
-
-def test_records_are_matched_by_layout_and_not_by_name(tmp_path, expected):
-    right = synthetic.inspire(1, 512, 8192, 32, 1)
-    other = synthetic.inspire(1, 512, 8192, 16, 2)
-    other["parameters"]["name"] = "inspire/1gb-512b-n8192-t32"
-    other["id"] = other["row"] = "other"
-    found = load(tmp_path, [right, other])
-    column = next(c for c in inspire_paper.printed(expected, "9") if (c.record_bits, c.layout.first) == (512, 8192))
-    assert [m.row["set"] for m in inspire_paper.matches(column, found)] == ["inspire/1gb-512b-n8192"]
-    rest = inspire_paper.unmatched(inspire_paper.printed(expected, "9"), found)
-    assert [m.row["set"] for m in rest] == ["inspire/1gb-512b-n8192-t32"]
-
-
-def test_what_a_plaintext_modulus_loses_is_the_same_layout(tmp_path, expected):
-    """p = 65535: 63 records of 64 bytes a polynomial, 1/63 more rows; nine polynomials for a record of 32 KB."""
-    found = load(tmp_path, [synthetic.inspire(1, 512, 33289, 8, 1), synthetic.inspire(1, 262144, 4096, 8, 9)])
-    columns = [c for c in inspire_paper.printed(expected, "9") if c.database == "1GB"]
-    hits = {(c.record_bits, c.layout.first): len(inspire_paper.matches(c, found)) for c in columns}
-    assert hits.pop((512, 32768)) == hits.pop((262144, 4096)) == 1 and not any(hits.values())
-
-
-def test_batches_and_several_threads_are_not_the_papers(tmp_path):
-    found = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, queries=4)])
-    assert found == []
-    found = load(tmp_path, [synthetic.inspire(1, 512, 8192, 32, 1, threads=2)])
-    assert found == []
 
 
 def test_table9_compares_sizes_and_times(found, expected, contradictions):
@@ -359,6 +302,12 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
     cells = table.rows[0].cells
     assert (cells["gain"].text, cells["tables"].text, cells["share"].text) == ("2.50x", "3 of 8", "33")
     assert cells["parts"].text == "encode 0.250, packing tables 0.500" and cells["changed"].text == "1000"
+    assert cells["failure"].text == "not predicted" and first["marks"] == "unknown"
+    document = synthetic.prediction(batch, bits=121.3, failure=-13.4)
+    (tmp_path / "foretold").write_text(json.dumps([document]))
+    joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(tmp_path / "foretold"), {})
+    text = inspire_batch.build(joined).markdown()
+    assert "| InsPIRe one†‡ | 121.3† | -13‡ | 8 |" in text and "‡ failure bound above 2^-40" in text
 
 
 PRIMES = [268369921, 249561089]

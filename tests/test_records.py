@@ -8,6 +8,7 @@ import sweep
 from outside import named, predictions, runs
 from outside import outside as rows_outside
 from pirlab_estimator.cost import UnitCosts, predict_seconds
+from pirlab_figures.inspire_tables import NOT_PLANNED
 
 REFERENCE = sweep.ROOT / "results/reference"
 RUNS = runs()
@@ -105,3 +106,13 @@ def test_tables_of_parameters_show_our_sets():
     for table in ("table-pirouette-table3", "table-pirouette-table6", "table-pirouette-table7"):
         text = (REFERENCE / "tables/pirouette/table7" / f"{table}.csv").read_text()
         assert "pirouette/2^20" in text and "pirouette_h/2^20" in text, table
+
+
+@pytest.mark.parametrize("number", [2, 3, 4, 8, 9])
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_inspires_tables_know_every_planned_row(run, number):
+    """Each column of the paper has a row in experiments/inspire/ (`test_descriptions_have_the_published_bytes`), which
+    a table drawn without descriptions does not find where nothing was measured."""
+    [path] = (run / "tables/inspire").rglob(f"table-inspire-table{number}.md")
+    lines = [line for line in path.read_text().splitlines() if NOT_PLANNED in line]
+    assert not lines, f"draw it again by `make redraw`: {lines}"

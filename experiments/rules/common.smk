@@ -61,6 +61,10 @@ def audit_words(wildcards):
     return " ".join(f"--audit {path}" for path in audit_of(wildcards))
 
 
+def own_markers(wildcards):
+    return [str(SWEEP.marker(group)) for group in SWEEP.measured() if group.experiment == wildcards.experiment]
+
+
 def record_folders(wildcards):
     return [f"{RESULTS}/records/{name}" for name in SWEEP.shown(wildcards.experiment)]
 

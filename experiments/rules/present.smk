@@ -73,12 +73,13 @@ rule table:
         " --out {params.prefix} > {log} 2>&1"
 
 
-# Every predicted quantity beside its measured twin.
+# Every predicted quantity beside its measured twin. Of the experiment alone: the predictions of those shown with it have
+# the same sets and shapes, but one query where this one may have eight.
 rule accuracy:
     input:
         code=FIGURE_CODE,
-        measured=markers_of,
-        prediction=predictions_of,
+        measured=own_markers,
+        prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
         stale=f"{RESULTS}/stale.json",
     output:
         csv=f"{FIGURES}/{{experiment}}/accuracy.csv",
@@ -101,7 +102,7 @@ rule accuracy:
     log:
         f"{LOGS}/accuracy/{{experiment}}.log",
     params:
-        records=record_folders,
+        records=f"{RESULTS}/records/{{experiment}}",
         prefix=f"{FIGURES}/{{experiment}}/accuracy",
     conda:
         ENVIRONMENT

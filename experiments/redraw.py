@@ -1,0 +1,137 @@
+"""`make redraw`: draw the tables of a committed reference run again from its records, as the workflow draws them.
+
+Nothing is measured. Rows are described by the present binary. What was predicted of a measured row stands, since its
+record is judged by it; rows without a record are predicted anew, with the quick reference's unit costs. No record is
+called stale: each names the commit of its sources. Experiments of primitives and of security are left to the workflow.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent / "rules"))
+from reference import CALIBRATION, KEPT, REFERENCE, folder
+from sweep import OTHER_KINDS, ROOT, PlanError, Sweep, read_json, read_profile, write_if_changed
+
+COSTS = REFERENCE / CALIBRATION.name
+
+
+def run(*words: Any, **options: Any) -> None:
+    """Run a command; PlanError with its words where it fails."""
+    try:
+        subprocess.run([str(word) for word in words], check=True, **options)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise PlanError(f"{error}. Nothing in the reference run was changed by it.") from None
+
+
+class Redrawing:
+    """A reference run, the sweep of its profile, and the folder of what lies between its records and tables."""
+
+    def __init__(self, profile: str, out: Path, work: Path, figures: Path, **overrides: Any):
+        self.sweep = Sweep(read_profile(profile, results=str(work), figures=str(figures), **overrides))
+        self.out = out
+        # A longer profile's reference leaves out the rows that quick's has.
+        self.runs = list(dict.fromkeys((out, REFERENCE)))
+        self.sweep.prepare()
+
+    def description(self, name: str) -> Path:
+        """What the binary says of an experiment's rows."""
+        path = self.sweep.results / "descriptions" / f"{name}.jsonl"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            words = [self.sweep.profile["binary"], *self.sweep.describe(name).split()]
+            with self.sweep.requests(name).open() as asked, path.open("w") as told:
+                run(*words, stdin=asked, stdout=told)
+        return path
+
+    def prediction(self, name: str) -> Path:
+        """Of all rows of an experiment: as committed where a record stands against it, else made anew."""
+        path = self.sweep.prediction(name)
+        if path.exists():
+            return path
+        lines: dict[str, dict[str, Any]] = {}
+        for each in self.runs:
+            measured = {f"{p.parent.name}/{p.stem}" for p in (each / "records" / name).rglob("*.json")}
+            known = read_json(each / "predictions" / f"{name}.json") or []
+            lines |= {line["id"]: line for line in known if line["id"] in measured}
+        told = self.description(name).read_text().splitlines()
+        rest = [line for line in told if json.loads(line)["id"] not in lines]
+        if rest:
+            asked, made = path.with_suffix(".jsonl"), path.with_suffix(".new.json")
+            write_if_changed(asked, "\n".join(rest) + "\n")
+            module = "pirlab_estimator.predict"
+            run(sys.executable, "-m", module, asked, "--security", "auto", "--costs", COSTS, "--out", made)
+            lines |= {line["id"]: line for line in read_json(made)}
+        committed = [line["id"] for line in read_json(self.out / "predictions" / f"{name}.json") or []]
+        ordered = [lines[id] for id in dict.fromkeys([*committed, *lines]) if id in lines]
+        write_if_changed(path, json.dumps(ordered, indent=1) + "\n")
+        return path
+
+    def records(self, name: str) -> list[Path]:
+        """The folders of an experiment's records."""
+        found = [each / "records" / name for each in self.runs]
+        return [path for path in found if path.is_dir()] or found[:1]
+
+    def draw(self, name: str) -> list[Path]:
+        """Tables and figures of an experiment, in the folder of figures; their data and text in the reference run."""
+        experiment = self.sweep.experiments[name]
+        shown = self.sweep.shown(name)
+        planned = [each for each in shown if each in self.sweep.experiments]
+        words = ["--records", *(path for each in shown for path in self.records(each))]
+        words += ["--predictions", *map(self.prediction, planned), "--descriptions", *map(self.description, planned)]
+        words += ["--expected", "experiments/expected", "--costs", COSTS]
+        drawn = self.sweep.figures / name
+        for table in experiment.get("tables", []):
+            self.figure("table", table, *words, "--out", drawn / f"table-{table}")
+        for figure in experiment.get("figures", []):
+            self.figure(figure, *words, "--out", drawn / figure)
+        words = ["--records", *self.records(name), "--predictions", self.prediction(name)]
+        self.figure("accuracy", *words, "--out", drawn / "accuracy")
+        copied = [path for path in sorted(drawn.glob("*")) if path.suffix in KEPT]
+        targets = [self.out / "tables" / name / path.name for path in copied]
+        pairs = [*zip(copied, targets), (self.prediction(name), self.out / "predictions" / f"{name}.json")]
+        for path, target in pairs:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        return copied
+
+    def figure(self, *words: Any) -> None:
+        """One table or figure."""
+        run(sys.executable, "-m", "pirlab_figures", *words, stdout=subprocess.DEVNULL)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--profile", default="quick")
+    parser.add_argument("--figures", type=Path, help="instead of figures/out/ and the reference run's name")
+    parser.add_argument("--out", type=Path, help="the reference run, instead of the profile's")
+    parser.add_argument("--binary", help="instead of the profile's `binary`")
+    parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
+    arguments = parser.parse_args()
+    os.chdir(ROOT)
+    overrides = {"binary": arguments.binary} if arguments.binary else {}
+    try:
+        with tempfile.TemporaryDirectory() as work:
+            out = arguments.out or folder(arguments.profile)
+            figures = arguments.figures or Path("figures/out") / out.name
+            redrawing = Redrawing(arguments.profile, out, Path(work), figures, **overrides)
+            experiments = redrawing.sweep.experiments
+            for name in arguments.only.split(",") if arguments.only else experiments:
+                if name not in experiments:
+                    raise PlanError(f"profile {arguments.profile} has no {name}: {', '.join(experiments)}.")
+                if experiments[name].get("kind") not in OTHER_KINDS and (out / "tables" / name).is_dir():
+                    print(f"{out}/tables/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
+    except PlanError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
