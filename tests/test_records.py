@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+import right_records
 import sweep
 from outside import named, predictions, runs
 from outside import outside as rows_outside
@@ -40,6 +41,17 @@ def test_tables_show_records_that_are_there(run):
             shown = {row.get("record_id") for row in csv.DictReader(lines)} - {None, ""}
         gone = shown - there
         assert not gone, f"{table.relative_to(run)}: {len(gone)} of {len(shown)} records are gone: draw it again"
+
+
+def test_every_row_of_correctness_has_right_records():
+    """Those without a record stand in a table, since they ran beside other work."""
+    name, run = "inspire/correctness", sweep.ROOT / "results/reference-laptop"
+    table = right_records.read(run / "tables" / name / "right-records.csv")
+    recorded = {(path.parent.name, path.stem) for path in (run / "records" / name).rglob("*.json")}
+    assert sorted(table.keys() | recorded) == sorted(right_records.rows(name)) and not table.keys() & recorded
+    for place, line in table.items():
+        # Four queries in each of five repetitions and once after an update.
+        assert line["status"] == "ok" and int(line["compared"]) == int(line["right"]) >= 24, place
 
 
 @each

@@ -108,13 +108,15 @@ pub trait HintlessClient {
 pub struct Consistent<S> {
     server: S,
     shape: Shape,
+    /// Its tables are made for every answer, and none is kept that could be updated.
+    streamed: bool,
     /// An update has begun and not ended.
     updating: bool,
 }
 
 impl<S: HintlessServer> Consistent<S> {
-    fn new(server: S, shape: Shape) -> Self {
-        Self { server, shape, updating: false }
+    fn new(server: S, shape: Shape, streamed: bool) -> Self {
+        Self { server, shape, streamed, updating: false }
     }
 
     fn check(&self) -> Result<()> {
@@ -135,6 +137,12 @@ impl<S: HintlessServer> Consistent<S> {
     /// Changes that do not fit are refused before anything is changed.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
         self.check()?;
+        if self.streamed {
+            return Err(Error::Workload(
+                "a streamed server has no tables to update. Preprocess it without streaming, or preprocess it again."
+                    .into(),
+            ));
+        }
         changes.iter().try_for_each(|(index, record)| check_change(self.shape, *index, record))?;
         self.updating = true;
         self.server.update(changes, context)?;
@@ -162,7 +170,7 @@ impl<P: Hintless> Scheme for P {
     }
 
     fn preprocess(params: &Self::Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        Ok(Consistent::new(P::preprocess(params, database, context)?, database.shape()))
+        Ok(Consistent::new(P::preprocess(params, database, context)?, database.shape(), context.streamed))
     }
 
     fn held(server: &Self::Server) -> Vec<TableBytes> {
@@ -295,7 +303,11 @@ mod tests {
     #[test]
     fn no_answer_follows_an_update_that_failed_half_way() {
         let mut context = context(Kernel::best(), 1);
-        let mut server = Consistent::new(Failing { changed: 0 }, Shape::new(10, 8).unwrap());
+        let shape = Shape::new(10, 8).unwrap();
+        let mut streamed = Consistent::new(Failing { changed: 0 }, shape, true);
+        assert!(streamed.update(&[(0, vec![1])], &mut context).unwrap_err().to_string().contains("streamed"));
+        assert_eq!(streamed.server.changed, 0);
+        let mut server = Consistent::new(Failing { changed: 0 }, shape, false);
         server.update(&[(0, vec![1])], &mut context).unwrap();
         for wrong in [(10, vec![1]), (0, vec![1, 2])] {
             assert!(server.update(&[(1, vec![2]), wrong], &mut context).is_err());
