@@ -182,6 +182,19 @@ fn ring_products_are_those_of_the_coefficients() {
 fn columns_side_by_side_and_lines_ahead_change_no_sum() {
     use super::{ahead::Ahead, avx2, avx512, product::Part, scalar};
     use crate::kernel::Lanes;
+    type Columns = unsafe fn(Part, Ahead, &mut [i64]);
+    let all: [(Kernel, usize, Columns); 10] = [
+        (Kernel::Avx2, 1, avx2::columns::<3, 1>),
+        (Kernel::Avx2, 1, avx2::columns::<3, 2>),
+        (Kernel::Avx2, 2, avx2::columns::<6, 1>),
+        (Kernel::Avx2, 2, avx2::columns::<6, 2>),
+        (Kernel::Avx512, 1, avx512::columns::<3, 1, false>),
+        (Kernel::Avx512, 1, avx512::columns::<3, 2, true>),
+        (Kernel::Avx512, 1, avx512::columns::<3, 4, true>),
+        (Kernel::Avx512, 2, avx512::columns::<6, 1, true>),
+        (Kernel::Avx512, 2, avx512::columns::<6, 2, true>),
+        (Kernel::Avx512, 2, avx512::columns::<6, 4, false>),
+    ];
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let (height, columns, lines) = (8 * LINE, 7, 5);
     let data: Vec<i16> = (0..height * columns).map(|_| rng.next_u32() as i16).collect();
@@ -195,37 +208,12 @@ fn columns_side_by_side_and_lines_ahead_change_no_sum() {
         scalar::part(part(), primes, &mut expected);
         let lines_ahead = [0, 3, lines, 3 * lines + 1].map(Ahead::Lines);
         for ahead in lines_ahead.into_iter().chain([0, 40, 9 * LINE].map(|share| Ahead::Share(&data[..share]))) {
-            let check = |kernel: Kernel, all: &[&dyn Fn(&mut [i64])]| {
-                for (i, multiply) in all.iter().enumerate().filter(|_| kernel.check().is_ok()) {
-                    let mut sums = vec![7; columns * primes];
-                    multiply(&mut sums);
-                    assert_eq!(sums, expected, "{kernel}, {primes} primes, {ahead:?}, place {i}");
-                }
-            };
-            // SAFETY: each is called only where the processor has the features.
-            macro_rules! calls {
-                ($($function:expr),*) => { [$(&|sums: &mut [i64]| unsafe { $function(part(), ahead, sums) }),*] };
-            }
-            if primes == 1 {
-                check(Kernel::Avx2, &calls!(avx2::columns::<3, 1>, avx2::columns::<3, 2>));
-                check(
-                    Kernel::Avx512,
-                    &calls!(
-                        avx512::columns::<3, 1, false>,
-                        avx512::columns::<3, 2, true>,
-                        avx512::columns::<3, 4, true>
-                    ),
-                );
-            } else {
-                check(Kernel::Avx2, &calls!(avx2::columns::<6, 1>, avx2::columns::<6, 2>));
-                check(
-                    Kernel::Avx512,
-                    &calls!(
-                        avx512::columns::<6, 1, true>,
-                        avx512::columns::<6, 2, true>,
-                        avx512::columns::<6, 4, false>
-                    ),
-                );
+            let here = all.iter().filter(|(kernel, of, _)| *of == primes && kernel.check().is_ok());
+            for (place, (kernel, _, multiply)) in here.enumerate() {
+                let mut sums = vec![7; columns * primes];
+                // SAFETY: the processor has the features.
+                unsafe { multiply(part(), ahead, &mut sums) };
+                assert_eq!(sums, expected, "{kernel} {place}, {primes} primes, {ahead:?}");
             }
         }
     }
