@@ -7,9 +7,10 @@ use super::product::Part;
 use super::residues::{DIGITS, LINES_PER_SUM, RADIX};
 use std::arch::x86_64::*;
 
-/// Lines ahead that are asked for. Zen 3 (reading at 14 GB/s, other work on its second core) reads 256 MiB at 75 % of that in two columns
-/// with 64 to 128 lines, whichever cache they are asked into; at 51 % without, 63 % in one column with 160. Not measured on others.
-const AHEAD: usize = 96;
+/// Lines ahead that are asked for. Zen 3 (reading at 21 GB/s, nothing else running) multiplies 256 MiB in two columns at 68 to 75 % of
+/// that with 64, 67 to 70 % with 96 or 128, whichever cache they are asked into, 50 to 53 % without; in one column with 160 at 53 to
+/// 55 % (medians of fifteen ratios, three times each). Not measured on others.
+const AHEAD: usize = 64;
 
 /// See [`super::scalar::part`].
 #[target_feature(enable = "avx2")]
