@@ -145,7 +145,7 @@ pub(super) fn preprocess(
             // The automorphisms above this level: as many as there are residues 1 modulo 2^(level + 1).
             let (order, band) = (n >> (role + 1), role * length + row);
             let terms: Vec<_> = digits.iter().enumerate().map(|(v, digit)| (packing.position(v), digit)).collect();
-            let mut sums = Sums::new(ring, &terms, order, &ones)?;
+            let mut sums = Sums::new(ring, &terms, order, &ones);
             for exponent in (1..2 * n as u64).step_by(2 * n / order) {
                 maps.fill(exponent, &mut slots);
                 sums.get(ring, exponent, &slots, &mut image);

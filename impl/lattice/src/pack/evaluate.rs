@@ -21,39 +21,26 @@ use ring::{BlockDiagonal, Ntt, Poly, Ring};
 /// transforms, whatever the terms.
 pub const DIRECT_TERMS: usize = 4;
 
-/// The sums for one group.
+/// The sums for one group that is smaller than order N, or of a handful of terms. For order N see [`fill`].
 pub(super) enum Sums {
     /// For a handful of terms: X^j and c_j, and what an image is made in.
     Direct(Vec<(Poly<u32, Ntt>, Poly<u32, Ntt>)>, Poly<u32, Ntt>),
-    /// For order = N: the sum for sigma as a matrix *by first slots*; see [`slots`].
-    Slots(Vec<BlockDiagonal>),
-    /// For smaller groups: sum_j (c_j X^j) W^(j m) at the index whose bits are those of m reversed.
+    /// Else: sum_j (c_j X^j) W^(j m) at the index whose bits are those of m reversed.
     Powers(Vec<Poly<u32, Ntt>>),
 }
 
 impl Sums {
     /// `terms`: j below `order`, and c_j; others are zero. `factors`: a residue for each prime by which all is multiplied.
-    pub(super) fn new(
-        ring: &Ring<u32>,
-        terms: &[(usize, &Poly<u32, Ntt>)],
-        order: usize,
-        factors: &[u32],
-    ) -> Result<Self, LatticeError> {
-        if terms.len() <= DIRECT_TERMS {
-            let scaled = |(j, term): &(usize, &Poly<u32, Ntt>)| {
-                let mut term = (*term).clone();
-                scale(ring, &mut term, factors);
-                (ring.monomial_ntt(*j), term)
-            };
-            Ok(Self::Direct(terms.iter().map(scaled).collect(), ring.zero()))
-        } else if order == ring.n() {
-            let mut matrices = zero_matrices(ring, &[order])?;
-            transform_slots(ring, terms, factors, &mut matrices);
-            matrices.iter_mut().for_each(|matrix| slots::by_first(matrix, 0));
-            Ok(Self::Slots(matrices))
-        } else {
-            Ok(Self::Powers(transform_polynomials(ring, terms, order, factors)))
+    pub(super) fn new(ring: &Ring<u32>, terms: &[(usize, &Poly<u32, Ntt>)], order: usize, factors: &[u32]) -> Self {
+        if terms.len() > DIRECT_TERMS {
+            return Self::Powers(transform_polynomials(ring, terms, order, factors));
         }
+        let scaled = |(j, term): &(usize, &Poly<u32, Ntt>)| {
+            let mut term = (*term).clone();
+            scale(ring, &mut term, factors);
+            (ring.monomial_ntt(*j), term)
+        };
+        Self::Direct(terms.iter().map(scaled).collect(), ring.zero())
     }
 
     /// r_sigma for sigma: X -> X^`exponent`, whose slot permutation is `slots`.
@@ -65,11 +52,6 @@ impl Sums {
                     ring.permute_slots(term, slots, image);
                     ring.mul_assign(image, monomial);
                     ring.add_assign(out, image);
-                }
-            }
-            Self::Slots(matrices) => {
-                for (i, matrix) in matrices.iter().enumerate() {
-                    slots::take(matrix, 0, slots, out.limb_mut(i));
                 }
             }
             Self::Powers(powers) => {
@@ -84,7 +66,19 @@ impl Sums {
     }
 }
 
-/// Fills the matrices (one band of side N, in final order): column u, row e holds C_u(psi^e).
+/// For order N: fills the first band, of side N, of a matrix for each prime with the sums for every sigma, *by first slots*; see
+/// [`slots`]. Arguments as of [`Sums::new`].
+pub(super) fn fill(
+    ring: &Ring<u32>,
+    terms: &[(usize, &Poly<u32, Ntt>)],
+    factors: &[u32],
+    matrices: &mut [BlockDiagonal],
+) {
+    transform_slots(ring, terms, factors, matrices);
+    matrices.iter_mut().for_each(|matrix| slots::by_first(matrix, 0));
+}
+
+/// Fills their first bands, of side N, in final order: column u, row e holds C_u(psi^e).
 fn transform_slots(
     ring: &Ring<u32>,
     terms: &[(usize, &Poly<u32, Ntt>)],

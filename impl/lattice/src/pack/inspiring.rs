@@ -5,7 +5,7 @@
 //! the last power of g to the first, the digits of r at g^(i+1), times the image of the key under g^i, turn it into a summand of
 //! the one at g^i: gamma - 1 key switches (gamma - 2 and one from -1 to 1 at gamma = N).
 
-use super::evaluate::{self, Sums};
+use super::evaluate::{self, DIRECT_TERMS, Sums};
 use super::slots::{self, SlotMaps};
 use super::table::{PackingTable, Pointwise};
 use super::{Packing, PackingKeys, PackingMasks};
@@ -15,6 +15,10 @@ use ring::{BlockDiagonal, Ntt, Poly, Ring};
 
 /// What becomes of the digits of a key switch.
 pub(super) trait Sink {
+    /// A matrix for each prime. At gamma = N the sums for all sigma lie in their first bands, of side N: that for an automorphism is
+    /// read before its digits come, so both may have the same place.
+    fn room(&mut self, ring: &Ring<u32>) -> Result<&mut [BlockDiagonal], LatticeError>;
+
     /// Takes the transformed digits that multiply the image, under the automorphism of that slot permutation, of the key of that role.
     fn take(&mut self, role: usize, slots: &[u32], digits: &[Poly<u32, Ntt>]);
 }
@@ -64,11 +68,17 @@ pub(super) fn collapse(
     let (ring, gadget, gamma) = (packing.ring(), &packing.gadget, packing.gamma);
     let n = ring.n();
     let (terms, maps) = (ring_masks.iter().enumerate().collect::<Vec<_>>(), SlotMaps::new(n));
-    let mut sums = Sums::new(ring, &terms, gamma, &evaluate::inverses(ring, gamma))?;
+    let factors = evaluate::inverses(ring, gamma);
+    let mut sums = if gamma == n && terms.len() > DIRECT_TERMS {
+        evaluate::fill(ring, &terms, &factors, sink.room(ring)?);
+        None
+    } else {
+        Some(Sums::new(ring, &terms, gamma, &factors))
+    };
     let generator = packing.exponents().first().copied().unwrap_or(1);
     // At gamma = N the powers of the generator are half of the group, their negatives the other.
     let (signs, powers): (&[u64], _) = if gamma == n { (&[1, 2 * n as u64 - 1], gamma / 2) } else { (&[1], gamma) };
-    let mut digits = zeros(ring, gadget.length());
+    let (mut digits, nothing) = (zeros(ring, gadget.length()), vec![0; n]);
     let (mut images, mut slots, mut component) = (Images::new(ring, gadget.length()), Vec::new(), ring.zero());
     let mut heads = Vec::with_capacity(2);
     for &sign in signs {
@@ -77,7 +87,18 @@ pub(super) fn collapse(
         let mut head: Option<Poly<u32, Ntt>> = None;
         for &exponent in chain.iter().rev() {
             maps.fill(exponent, &mut slots);
-            sums.get(ring, exponent, &slots, &mut component);
+            match &mut sums {
+                Some(sums) => sums.get(ring, exponent, &slots, &mut component),
+                None => {
+                    for (matrix, limb) in sink.room(ring)?.iter_mut().zip(component.limbs_mut()) {
+                        slots::take(matrix, 0, &slots, limb);
+                        if head.is_none() {
+                            // No digits will come for the last power.
+                            slots::put(matrix, 0, &slots, &nothing);
+                        }
+                    }
+                }
+            }
             if let Some(last) = head {
                 let last = ring.inverse(last);
                 gadget.transformed_digits(&last, workspace, &mut digits);
@@ -105,12 +126,13 @@ pub(super) struct Summed<'a> {
     keys: &'a PackingKeys,
     images: Images,
     sum: Poly<u32, Ntt>,
+    room: Vec<BlockDiagonal>,
 }
 
 impl<'a> Summed<'a> {
     pub(super) fn new(packing: &'a Packing, keys: &'a PackingKeys) -> Self {
         let ring = packing.ring();
-        Self { ring, keys, images: Images::new(ring, packing.gadget.length()), sum: ring.zero() }
+        Self { ring, keys, images: Images::new(ring, packing.gadget.length()), sum: ring.zero(), room: Vec::new() }
     }
 
     pub(super) fn into_sum(self) -> Poly<u32, Ntt> {
@@ -119,6 +141,13 @@ impl<'a> Summed<'a> {
 }
 
 impl Sink for Summed<'_> {
+    fn room(&mut self, ring: &Ring<u32>) -> Result<&mut [BlockDiagonal], LatticeError> {
+        if self.room.is_empty() {
+            self.room = evaluate::zero_matrices(ring, &[ring.n()])?;
+        }
+        Ok(&mut self.room)
+    }
+
     fn take(&mut self, role: usize, slots: &[u32], digits: &[Poly<u32, Ntt>]) {
         self.images.add_products(self.ring, digits, self.keys.rows(role), slots, &mut self.sum);
     }
@@ -131,6 +160,10 @@ struct Filed {
 }
 
 impl Sink for Filed {
+    fn room(&mut self, _: &Ring<u32>) -> Result<&mut [BlockDiagonal], LatticeError> {
+        Ok(&mut self.matrices)
+    }
+
     fn take(&mut self, role: usize, slots: &[u32], digits: &[Poly<u32, Ntt>]) {
         for (row, digit) in digits.iter().enumerate() {
             if role == 1 {

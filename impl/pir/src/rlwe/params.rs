@@ -297,12 +297,12 @@ impl Packed {
     }
 
     /// Bytes alive beside it and the ring masks while the table of one output is made of them. CDKS: the leaves, the first level of its
-    /// tree and that level's digits, less the masks; InspiRING: the sums for every automorphism.
+    /// tree and that level's digits, less the masks; InspiRING: a few polynomials, since the sums for every automorphism lie in the table.
     pub fn making_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
         let polys = rlwe.degree as u64 * rlwe.poly_bytes();
         match method {
             Method::Cdks => polys * (3 + self.length as u64) / 2,
-            Method::Inspiring => polys,
+            Method::Inspiring => 8 * rlwe.poly_bytes(),
         }
     }
 

@@ -2,11 +2,13 @@
 //! (`tests/fixtures/packing_oracle.py` in the repository's root).
 
 use super::oracle::{Element, Key, Slow};
+use crate::error::LatticeError;
+use crate::pack::evaluate::zero_matrices;
 use crate::pack::inspiring::{Sink, collapse};
 use crate::tests::integers;
 use crate::{Method, Packing, PackingKeys, PackingMasks, RingGadget, Workspace};
 use gadget::{Coins, Family};
-use ring::{Kernel, Ntt, Poly, Ring, Seed};
+use ring::{BlockDiagonal, Kernel, Ntt, Poly, Ring, Seed};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -123,7 +125,7 @@ impl Known {
             assert_eq!(integers(ring, &packed.b), case.b);
         }
         if packing.method() == Method::Inspiring {
-            let mut heads = Heads { known: self, ring, base: case.base, sums: Vec::new() };
+            let mut heads = Heads { known: self, ring, base: case.base, sums: Vec::new(), room: Vec::new() };
             collapse(packing, &masks, &ring_masks, &mut workspace, &mut heads).unwrap();
             let known = self.switched(case);
             assert_eq!(heads.sums.len(), known.len());
@@ -152,9 +154,17 @@ struct Heads<'a> {
     ring: &'a Ring<u32>,
     base: u64,
     sums: Vec<u128>,
+    room: Vec<BlockDiagonal>,
 }
 
 impl Sink for Heads<'_> {
+    fn room(&mut self, ring: &Ring<u32>) -> Result<&mut [BlockDiagonal], LatticeError> {
+        if self.room.is_empty() {
+            self.room = zero_matrices(ring, &[ring.n()])?;
+        }
+        Ok(&mut self.room)
+    }
+
     fn take(&mut self, _role: usize, _slots: &[u32], digits: &[Poly<u32, Ntt>]) {
         let q = u128::from(self.known.q);
         let weighed = digits.iter().rev().fold(0, |sum, digit| {

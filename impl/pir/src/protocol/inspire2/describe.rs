@@ -103,8 +103,9 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
-    // While a table is made: the ring masks and the sums of their images.
-    let second = if layout.selects_whole { 0 } else { params.gammas[1] as u64 * poly };
+    // While a table is made: the ring masks and the sums of their images, which at gamma = d lie in the table.
+    let whole = params.gammas[1] == layout.degree;
+    let second = if layout.selects_whole || whole { 0 } else { params.gammas[1] as u64 * poly };
     let first = 3 * layout.gamma as u64 * poly;
     let second = second.max(first);
     let encoding = 2 * 32 * layout.columns() as u64;
