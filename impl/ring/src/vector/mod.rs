@@ -8,7 +8,7 @@ mod avx512;
 mod ifma;
 mod scalar;
 #[cfg(target_arch = "x86_64")]
-mod sums512;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -48,6 +48,9 @@ impl WordKernels for u32 {
             // SAFETY: `Vectors` exist only if the processor has every feature that their kernel's functions enable.
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => unsafe { avx512::sum_tiles_u32(modulus, sizes, left, right, out) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2 => unsafe { avx2::sum_tiles_u32(modulus, sizes, left, right, out) },
             _ => scalar::sum_tiles(sizes, left, right, out, |left, right, out| {
                 Self::sum_products(k, modulus, left, right, out);
             }),
