@@ -232,13 +232,22 @@ mod tests {
     #[test]
     fn keystream_is_the_encryption_of_counters() {
         for first in [0u128, 5, (1 << 32) - 3, u128::from(u64::MAX) - 100] {
-            let prg = Prg::new([0x5a; 16]);
+            let mut prg = Prg::new([0x5a; 16]);
             let mut out = vec![0; 16 * 333 + 5];
             prg.keystream(first * 16, &mut out);
             for (i, block) in out.chunks(16).enumerate() {
                 let mut expected = Block::from((first + i as u128).to_be_bytes());
                 prg.cipher.encrypt_block(&mut expected);
                 assert_eq!(block, &expected[..block.len()], "block {i} from {first}");
+            }
+            #[cfg(target_arch = "x86_64")]
+            for wide in [prg.wide.map(Vaes::narrow), None] {
+                prg.wide = wide;
+                for len in [out.len(), 16 * 9, 16 * 16 + 3] {
+                    let mut again = vec![0; len];
+                    prg.keystream(first * 16, &mut again);
+                    assert_eq!(again, out[..len], "{len} bytes from {first}");
+                }
             }
         }
     }

@@ -1,12 +1,15 @@
 //! The discrete Gaussian over the integers, by inversion of its cumulative table.
 
 mod double_double;
+mod scan;
 #[cfg(test)]
 mod tests;
 
+use crate::kernel::Kernel;
 use crate::noise::StdDev;
 use double_double::DoubleDouble;
 use rand::RngCore;
+use scan::TOGETHER;
 
 /// Tables up to this length are scanned whole, in constant time.
 const SCANNED: usize = 128;
@@ -31,6 +34,8 @@ pub struct DiscreteGaussian {
     thresholds: Vec<u64>,
     /// For each value of a draw's leading bits, the magnitudes at which the search starts and ends. Empty if scanned.
     guide: Vec<u32>,
+    /// What scans.
+    kernel: Kernel,
 }
 
 impl DiscreteGaussian {
@@ -66,7 +71,7 @@ impl DiscreteGaussian {
             let start = |leading: u64| thresholds.partition_point(|t| *t <= leading << (64 - GUIDE_BITS)) as u32;
             (0..1 << GUIDE_BITS).map(start).chain([thresholds.len() as u32]).collect()
         };
-        Ok(Self { stddev, thresholds, guide })
+        Ok(Self { stddev, thresholds, guide, kernel: Kernel::best() })
     }
 
     /// The standard deviation asked for (that of the samples agrees to far below 2^-20 from 1 upwards).
@@ -98,21 +103,27 @@ impl DiscreteGaussian {
 
     /// Fills `out` with samples, drawing signs 32 at a time.
     pub fn fill(&self, rng: &mut impl RngCore, out: &mut [i32]) {
-        for samples in out.chunks_mut(32) {
-            let signs = rng.next_u32();
-            for (i, sample) in samples.iter_mut().enumerate() {
-                *sample = signed(self.magnitude(rng.next_u64()) as i32, signs >> i & 1);
-            }
-        }
+        self.for_samples(rng, out, |out, sample| *out = sample);
     }
 
     /// Adds a sample to each residue modulo 2^32: the noise of LWE ciphertexts.
     pub fn add_to(&self, rng: &mut impl RngCore, residues: &mut [u32]) {
-        for residues in residues.chunks_mut(32) {
+        self.for_samples(rng, residues, |residue, sample| *residue = residue.wrapping_add(sample as u32));
+    }
+
+    /// Calls with each place and its sample.
+    #[inline]
+    fn for_samples<T>(&self, rng: &mut impl RngCore, places: &mut [T], take: impl Fn(&mut T, i32)) {
+        for places in places.chunks_mut(TOGETHER) {
             let signs = rng.next_u32();
-            for (i, residue) in residues.iter_mut().enumerate() {
-                let sample = signed(self.magnitude(rng.next_u64()) as i32, signs >> i & 1);
-                *residue = residue.wrapping_add(sample as u32);
+            let mut draws = [0; TOGETHER];
+            draws[..places.len()].fill_with(|| rng.next_u64());
+            let magnitudes = match self.guide.is_empty() {
+                true => scan::reached(self.kernel, &self.thresholds, &draws),
+                false => draws.map(|draw| self.magnitude(draw)),
+            };
+            for (i, (place, magnitude)) in places.iter_mut().zip(magnitudes).enumerate() {
+                take(place, signed(magnitude as i32, signs >> i & 1));
             }
         }
     }

@@ -1,0 +1,95 @@
+//! Magnitudes of many draws by a scan of the whole table. One function per path, same numbers.
+
+use crate::kernel::Kernel;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+/// Draws that are scanned together.
+pub(super) const TOGETHER: usize = 32;
+
+/// For each draw, how many thresholds it has reached; in time that depends on neither.
+pub(super) fn reached(kernel: Kernel, thresholds: &[u64], draws: &[u64; TOGETHER]) -> [u32; TOGETHER] {
+    match kernel {
+        // SAFETY: `Kernel::best` gave the kernel, which needs these features.
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx512 => unsafe { avx512(thresholds, draws) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Kernel::Avx2 => unsafe { avx2(thresholds, draws) },
+        _ => draws.map(|draw| thresholds.iter().map(|threshold| u32::from(*threshold <= draw)).sum()),
+    }
+}
+
+/// Registers of draws that are held beside their counts.
+#[cfg(target_arch = "x86_64")]
+const HELD: usize = 4;
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2(thresholds: &[u64], draws: &[u64; TOGETHER]) -> [u32; TOGETHER] {
+    const LANES: usize = 4;
+    // There are only signed comparisons.
+    let flip = _mm256_set1_epi64x(i64::MIN);
+    let mut out = [0; TOGETHER];
+    for (draws, out) in draws.as_chunks::<{ LANES * HELD }>().0.iter().zip(out.as_chunks_mut::<{ LANES * HELD }>().0) {
+        let draws: [__m256i; HELD] = bytemuck::cast(*draws);
+        let draws = draws.map(|draw| _mm256_xor_si256(draw, flip));
+        // Less by one for each threshold that is not reached.
+        let mut counts = [_mm256_set1_epi64x(thresholds.len() as i64); HELD];
+        for threshold in thresholds {
+            let threshold = _mm256_xor_si256(_mm256_set1_epi64x(*threshold as i64), flip);
+            for (count, draw) in counts.iter_mut().zip(draws) {
+                *count = _mm256_add_epi64(*count, _mm256_cmpgt_epi64(threshold, draw));
+            }
+        }
+        *out = bytemuck::cast::<_, [u64; LANES * HELD]>(counts).map(|count| count as u32);
+    }
+    out
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+fn avx512(thresholds: &[u64], draws: &[u64; TOGETHER]) -> [u32; TOGETHER] {
+    const LANES: usize = 8;
+    let one = _mm512_set1_epi64(1);
+    // SAFETY: eight draws each.
+    let draws: [__m512i; HELD] =
+        std::array::from_fn(|i| unsafe { _mm512_loadu_si512(draws[i * LANES..][..LANES].as_ptr().cast()) });
+    let mut counts = [_mm512_setzero_si512(); HELD];
+    for threshold in thresholds {
+        let threshold = _mm512_set1_epi64(*threshold as i64);
+        for (count, draw) in counts.iter_mut().zip(draws) {
+            *count = _mm512_mask_add_epi64(*count, _mm512_cmple_epu64_mask(threshold, draw), *count, one);
+        }
+    }
+    bytemuck::cast(counts.map(|count| _mm512_cvtepi64_epi32(count)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    #[test]
+    fn every_kernel_counts_the_same() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for len in [0, 1, 7, 61, 128] {
+            let mut thresholds: Vec<u64> = (0..len).map(|_| rng.random()).collect();
+            thresholds.sort_unstable();
+            // Draws beside thresholds and at both ends, and others.
+            let near = |i: usize| thresholds.get(i * 7 % len.max(1)).copied().unwrap_or(0);
+            let draws = std::array::from_fn(|i| match i % 8 {
+                0 => near(i),
+                1 => near(i).wrapping_sub(1),
+                2 => near(i).wrapping_add(1),
+                3 => [0, u64::MAX, 1 << 63, (1 << 63) - 1][i / 8],
+                _ => rng.random(),
+            });
+            let expected = draws.map(|draw| thresholds.iter().filter(|threshold| **threshold <= draw).count() as u32);
+            for kernel in Kernel::available() {
+                assert_eq!(reached(kernel, &thresholds, &draws), expected, "{kernel}, {len} thresholds");
+            }
+        }
+    }
+}
