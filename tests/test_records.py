@@ -54,6 +54,21 @@ def test_every_row_of_correctness_has_right_records():
         assert line["status"] == "ok" and int(line["compared"]) == int(line["right"]) >= 24, place
 
 
+def test_right_records_are_of_rows_without_a_record():
+    """A row whose seconds are kept has a record, any other that ran a line; none has both."""
+    tables = sorted((sweep.ROOT / "results").glob("reference*/tables/**/right-records.csv"))
+    assert tables
+    for path in tables:
+        folder = path.parent
+        run = next(parent for parent in folder.parents if parent.parent == sweep.ROOT / "results")
+        name = folder.relative_to(run / "tables").as_posix()
+        table = right_records.read(path)
+        assert set(table) <= set(right_records.rows(name)), path
+        for (group, row), line in table.items():
+            assert line["status"] == "ok" and 0 < int(line["compared"]) == int(line["right"]), (path, group, row)
+            assert not (run / "records" / name / group / f"{row}.json").exists(), (path, group, row)
+
+
 @each
 def test_record_fits_its_schema(path, schemas):
     record = json.loads(path.read_text())
