@@ -342,8 +342,7 @@ def dicts(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]) -> pd.DataFrame:
-    """Records with the prediction of the same parameter file and shape beside them, the date of stale ones, and the
-    processor of those that ran `elsewhere`: on another than most of them.
+    """Records with the prediction of the same parameter file and shape beside them, and the date of stale ones.
 
     A stale record whose parameter file has changed since has no prediction of its own any more: its security and
     failure are those of the set's present file (`borrowed`), so that a mark does not vanish with an edit.
@@ -351,8 +350,6 @@ def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]
     keep = [c for c in predictions.columns if c != "protocol"]
     frame = records.merge(predictions[keep], on=SHAPE_KEYS, how="left")
     frame["stale"] = pd.Series([_stale_date(stale, row) for row in dicts(frame)], index=frame.index, dtype=object)
-    ran = frame["cpu"].where(frame["status"] == "ok")
-    frame["elsewhere"] = ran.where(ran != next(iter(ran.mode()), None))
     today = {(p["set"], p["records"], p["record_bits"]): p for p in predictions.to_dict("records")}
     frame["borrowed"] = False
     for index, row in frame.iterrows():

@@ -46,7 +46,6 @@ MARKS = (
     ),
     Mark("seeded", "ˢ", "s", "keys from a given seed, not from the operating system's generator"),
     Mark("dirty", "ᵘ", "u", "built from a working tree with uncommitted changes"),
-    Mark("elsewhere", "ᵐ", "m", "measured on another machine than most rows: its times are not comparable with theirs"),
     Mark("spread", "ᵛ", "v", "answer times vary: interquartile range above 10 % of the median"),
 )
 CELL_MARKS = (
@@ -109,8 +108,6 @@ def marks_of(row: dict[str, Any]) -> list[str]:
         found.append("seeded")
     if row.get("dirty"):
         found.append("dirty")
-    if _has(row.get("elsewhere")):
-        found.append("elsewhere")
     if _has(row.get("answer_s")) and row["answer_q3_s"] - row["answer_q1_s"] > SPREAD_LIMIT * row["answer_s"]:
         found.append("spread")
     return found
@@ -148,8 +145,6 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
         for row in rows:
             dates[row["stale"]] = dates.get(row["stale"], 0) + 1
         return "; ".join(f"{n} measured on {date}" for date, n in sorted(dates.items()))
-    if key == "elsewhere":
-        return "; ".join(sorted({f"{row['elsewhere']}, kernel {row['kernel']}" for row in rows}))
     if key == "spread":
         items = []
         for row in rows:
@@ -240,7 +235,7 @@ def provenance(rows: list[dict[str, Any]]) -> str:
         text += f"; probed single-core read bandwidth {low if low == high else f'{low} to {high}'} GB/s"
     text += "."
     if len(machines) > 1:
-        text += " CAUTION: times of different machines stand side by side (ᵐ)."
+        text += " CAUTION: times of different machines stand side by side."
     if len(commits) > 1:
         text += " CAUTION: the rows were built from different commits."
     return " ".join(filter(None, (text, instances(rows))))

@@ -160,18 +160,6 @@ def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> No
     assert "| SimplePIR usenix23†§¶ˢᵘ | 121.5† |" in text
 
 
-def test_rows_of_another_machine_are_marked(tmp_path: Path, expected: pd.DataFrame) -> None:
-    rows = [synthetic.run_record(f"{name}/usenix23", 2**n, 16) for n in (16, 18) for name in ("simplepir", "doublepir")]
-    rows[0]["machine"]["cpu"], rows[0]["build"]["kernel"] = "Abacus", "avx2"
-    failed = synthetic.run_record("simplepir/usenix23", 2**20, 16, status="failed", reason="no memory")
-    failed["machine"]["cpu"] = "Slide rule"
-    joined, predictions = load(tmp_path, [*rows, failed])
-    marked = {row["id"] for row in loader.dicts(joined) if "elsewhere" in marks.marks_of(row)}
-    assert marked == {rows[0]["id"]}
-    text = comparison.build(joined, expected, predictions).markdown()
-    assert "ᵐ measured on another machine" in text and "(Abacus, kernel avx2)" in text
-
-
 def test_every_table_says_how_secure_its_sets_are(tmp_path: Path, expected: pd.DataFrame) -> None:
     """Least bits in a column, and each key and ciphertext in the notes; a fast model's figure is marked."""
     plain = synthetic.run_record("simplepir/usenix23", 2**18, 16)
