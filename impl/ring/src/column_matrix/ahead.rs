@@ -10,6 +10,8 @@ use crate::kernel::ask_for;
 pub(super) enum Ahead<'a> {
     /// The lines so many after those that are multiplied; none for 0.
     Lines(usize),
+    /// The same where a part is whole columns, so that all it reads lies in one piece: so many lines after, in the order of memory.
+    Following(usize),
     /// A share of what comes next: several queries multiply columns that are in the cache, and ask for the next ones together. Zen 5
     /// reads 64 MiB to 1 GiB at 13 GiB/s with four queries and 7.8 with eight; 7.8 and 4.2 where the first query alone asked. Not
     /// measured on Intel.
@@ -35,6 +37,11 @@ impl Ahead<'_> {
                 let (columns, next) = if next < lines { (columns, next) } else { (columns + C, next - lines) };
                 for c in 0..C {
                     ask_for::<SECOND, _>(start.wrapping_add((c + columns) * part.height + next * LINE));
+                }
+            }
+            Ahead::Following(ahead) => {
+                for i in 0..C {
+                    ask_for::<SECOND, _>(start.wrapping_add((C * line + i + ahead) * LINE));
                 }
             }
             Ahead::Share(share) => {

@@ -207,7 +207,8 @@ fn columns_side_by_side_and_lines_ahead_change_no_sum() {
         let mut expected = vec![7; columns * primes];
         scalar::part(part(), primes, &mut expected);
         let lines_ahead = [0, 3, lines, 3 * lines + 1].map(Ahead::Lines);
-        for ahead in lines_ahead.into_iter().chain([0, 40, 9 * LINE].map(|share| Ahead::Share(&data[..share]))) {
+        let shares = [0, 40, 9 * LINE].map(|share| Ahead::Share(&data[..share]));
+        for ahead in lines_ahead.into_iter().chain(shares).chain([0, 7].map(Ahead::Following)) {
             let here = all.iter().filter(|(kernel, of, _)| *of == primes && kernel.check().is_ok());
             for (place, (kernel, _, multiply)) in here.enumerate() {
                 let mut sums = vec![7; columns * primes];
