@@ -5,7 +5,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use crate::kernel::Kernel;
+use crate::kernel::{Checked, Kernel};
 use crate::noise::StdDev;
 use double_double::DoubleDouble;
 use rand::RngCore;
@@ -34,8 +34,8 @@ pub struct DiscreteGaussian {
     thresholds: Vec<u64>,
     /// For each value of a draw's leading bits, the magnitudes at which the search starts and ends. Empty if scanned.
     guide: Vec<u32>,
-    /// What scans.
-    kernel: Kernel,
+    /// What scans: always the best path, as of the generator.
+    kernel: Checked,
 }
 
 impl DiscreteGaussian {
@@ -71,7 +71,7 @@ impl DiscreteGaussian {
             let start = |leading: u64| thresholds.partition_point(|t| *t <= leading << (64 - GUIDE_BITS)) as u32;
             (0..1 << GUIDE_BITS).map(start).chain([thresholds.len() as u32]).collect()
         };
-        Ok(Self { stddev, thresholds, guide, kernel: Kernel::best() })
+        Ok(Self { stddev, thresholds, guide, kernel: Checked::new(Kernel::best()).unwrap_or(Checked::SCALAR) })
     }
 
     /// The standard deviation asked for (that of the samples agrees to far below 2^-20 from 1 upwards).

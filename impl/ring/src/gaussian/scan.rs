@@ -1,16 +1,16 @@
 //! Magnitudes of many draws by a scan of the whole table. One function per path, same numbers.
 
-use crate::kernel::Kernel;
+use crate::kernel::{Checked, Kernel};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
 /// Draws that are scanned together.
 pub(super) const TOGETHER: usize = 32;
 
-/// For each draw, how many thresholds it has reached; in time that depends on neither.
-pub(super) fn reached(kernel: Kernel, thresholds: &[u64], draws: &[u64; TOGETHER]) -> [u32; TOGETHER] {
-    match kernel {
-        // SAFETY: `Kernel::best` gave the kernel, which needs these features.
+/// For each draw, how many thresholds it has reached; in time that depends on their number only.
+pub(super) fn reached(kernel: Checked, thresholds: &[u64], draws: &[u64; TOGETHER]) -> [u32; TOGETHER] {
+    match kernel.kernel() {
+        // SAFETY: a `Checked` kernel exists only if the processor has every feature its functions enable.
         #[cfg(target_arch = "x86_64")]
         Kernel::Avx512 => unsafe { avx512(thresholds, draws) },
         // SAFETY: as above.
@@ -88,7 +88,8 @@ mod tests {
             });
             let expected = draws.map(|draw| thresholds.iter().filter(|threshold| **threshold <= draw).count() as u32);
             for kernel in Kernel::available() {
-                assert_eq!(reached(kernel, &thresholds, &draws), expected, "{kernel}, {len} thresholds");
+                let found = reached(Checked::new(kernel).unwrap(), &thresholds, &draws);
+                assert_eq!(found, expected, "{kernel}, {len} thresholds");
             }
         }
     }

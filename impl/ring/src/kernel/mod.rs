@@ -152,7 +152,7 @@ pub(crate) fn ask_for<const SECOND: bool, T>(at: *const T) {
 }
 
 /// A kernel the processor was seen to support.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Checked(Kernel);
 
 impl Checked {

@@ -2,7 +2,7 @@
 //! [`crate::vector::Vectors`], which exist only where they were found.
 //!
 //! Eight of the sixteen registers hold sums; as on AVX-512 a term costs 4GC + G + C operations for each register of slots, and the
-//! reduction 14 for 8 sums where one estimate suffices.
+//! reduction 13 for 8 sums where one estimate suffices.
 
 use super::super::scalar::{self, Reduction};
 use super::super::{TILE, Tiles};
