@@ -97,7 +97,17 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
         + 8 * layers.outputs() as u64
         + 2 * params.answer_bytes(layers) as u64
         + Packed::roles(&params.rlwe, params.method) * length * poly;
-    let body = 2 * 2 * (layers.groups * layers.samples()) as u64;
+    // Of one query at a time: the first answer's digits, the masks of their samples, and what becomes of these.
+    let samples = layers.samples();
+    let packed = match layers.body {
+        Body::Packed | Body::Merged => {
+            params.packed.packing_bytes(&params.rlwe, (params.method, layers.body_gamma(params.method)), samples)
+        }
+        Body::Traced => params.packed.packing_bytes(&params.rlwe, (params.method, 1), 1),
+        Body::Unpacked => samples as u64 * poly,
+        Body::Selected => 0,
+    };
+    let body = 2 * 2 * (layers.groups * samples) as u64 + samples as u64 * poly + packed;
     let online = count(&[each, workload.queries]).saturating_add(body);
     let working = threads_buffers.max(packing).max(online);
     let client = key_masks + PROCESS_BYTES;

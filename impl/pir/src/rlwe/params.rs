@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gadget::Family;
 use lattice::RingGadget;
-use lattice::pack::Method;
+use lattice::pack::{DIRECT_TERMS, Method};
 use ring::{Kernel, Ring, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -297,13 +297,31 @@ impl Packed {
     }
 
     /// Bytes alive beside it and the ring masks while the table of one output is made of them. CDKS: the leaves, the first level of its
-    /// tree and that level's digits, less the masks; InspiRING: a few polynomials, since the sums for every automorphism lie in the table.
+    /// tree and that level's digits, less the masks; InspiRING: those of its key switches, since the sums for all automorphisms lie in
+    /// the table.
     pub fn making_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
-        let polys = rlwe.degree as u64 * rlwe.poly_bytes();
         match method {
-            Method::Cdks => polys * (3 + self.length as u64) / 2,
-            Method::Inspiring => 8 * rlwe.poly_bytes(),
+            Method::Cdks => rlwe.degree as u64 * rlwe.poly_bytes() * (3 + self.length as u64) / 2,
+            Method::Inspiring => self.switching_bytes(rlwe),
         }
+    }
+
+    /// Bytes alive beside the ring masks of so many ciphertexts while they are packed without a table, up to gamma into one. CDKS: nodes
+    /// of its tree; InspiRING: the sums for all automorphisms, and at gamma < d roots of their transform.
+    pub fn packing_bytes(&self, rlwe: &Rlwe, (method, gamma): (Method, usize), ciphertexts: usize) -> u64 {
+        let polys = match method {
+            Method::Inspiring if ciphertexts <= DIRECT_TERMS => 2 * ciphertexts,
+            Method::Inspiring if gamma < rlwe.degree => gamma + gamma / 2,
+            _ => gamma,
+        };
+        polys as u64 * rlwe.poly_bytes() + self.switching_bytes(rlwe)
+    }
+
+    /// Bytes of what InspiRING's key switches work in: digits, images of keys' rows, sums, heads, lists of slots; and sixteen slots of all
+    /// masks while they are transformed.
+    fn switching_bytes(&self, rlwe: &Rlwe) -> u64 {
+        let lanes = ring::diagonal::LINE;
+        (2 * self.length as u64 + 8) * rlwe.poly_bytes() + (4 * lanes * (rlwe.degree + lanes)) as u64
     }
 
     /// The gadget's numbers for a description.

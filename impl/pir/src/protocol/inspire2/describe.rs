@@ -103,10 +103,11 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
-    // While a table is made: the ring masks and the sums of their images, which at gamma = d lie in the table.
-    let whole = params.gammas[1] == layout.degree;
-    let second = if layout.selects_whole || whole { 0 } else { params.gammas[1] as u64 * poly };
-    let first = 3 * layout.gamma as u64 * poly;
+    // While a table is made, or a ciphertext packed without one: sums of the masks' images; of the first layer also the ring masks.
+    let working =
+        |i: usize| params.packed.packing_bytes(&params.rlwe, (Method::Inspiring, params.gammas[i]), params.gammas[i]);
+    let second = if layout.selects_whole { 0 } else { working(1) };
+    let first = params.gammas[0] as u64 * poly + working(0);
     let second = second.max(first);
     let encoding = 2 * 32 * layout.columns() as u64;
     let each = 2 * key_bytes(params, layout)
@@ -123,7 +124,8 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let bodies = if layout.selects_whole {
         0
     } else {
-        2 * (layout.groups() * layout.body_digits) as u64 + 4 * params.gammas[2] as u64 * poly
+        let masks = (layout.copies * layout.body_digits) as u64 * poly;
+        2 * (layout.groups() * layout.body_digits) as u64 + masks + working(2)
     };
     let making = if workload.streamed { first } else { 0 };
     let online = count(&[each, workload.queries]).saturating_add(bodies + making);
