@@ -55,7 +55,9 @@ NOTES = {
     "answer ciphertexts: rows rounded up to a power of two, as chrome-n16384-t64 has them; others have as many as the "
     "records need.",
 }
-DATA_COLUMNS = words("table place source metric value described unit set status reason marks record_id records record_bits")
+DATA_COLUMNS = words(
+    "table place source metric value described unit set status reason marks record_id records record_bits"
+)
 CURRENT = "IPFS-current"
 
 
