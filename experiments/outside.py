@@ -4,6 +4,7 @@
 `tests/test_records.py` refuses until somebody gives them.
 """
 
+import argparse
 import json
 import sys
 import tomllib
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pirlab_estimator.compare import ANSWER_TOLERANCE, STDDEV_TOLERANCE, compare
+from pirlab_estimator.records import InputError, read, read_json
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
-from sweep import ROOT, read_json
+from sweep import ROOT
 
 NAMED = ROOT / "tests/fixtures/outside.toml"
 #: Held to all that is predicted of them, wherever it was measured and on however few keys.
@@ -42,9 +44,9 @@ class Outside(NamedTuple):
         return self[:-1]
 
 
-def runs() -> list[Path]:
+def runs(results: Path = ROOT / "results") -> list[Path]:
     """The folders of the reference runs."""
-    return sorted((ROOT / "results").glob("reference*"))
+    return sorted(results.glob("reference*"))
 
 
 def predictions(run: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
@@ -52,7 +54,7 @@ def predictions(run: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
     found = {}
     for path in (run / "predictions").rglob("*.json"):
         experiment = str(path.relative_to(run / "predictions").with_suffix(""))
-        document = json.loads(path.read_text())
+        document = read_json(path)
         # The audit of security is one document and predicts no row.
         for line in document if isinstance(document, list) else []:
             group, row = line["id"].split("/", 1)
@@ -65,7 +67,7 @@ def outside(run: Path) -> Iterator[Outside]:
     where nothing was measured."""
     foretold = predictions(run)
     for path in sorted((run / "records").rglob("*.json")):
-        record = read_json(path)
+        record = read(path)
         place = (record["experiment"], record["group"], record["row"])
         if record["status"] != "ok" and place not in foretold:
             continue  # a row that did not fit, and has had another name since
@@ -90,9 +92,17 @@ def named() -> dict[tuple[str, ...], str]:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--results", type=Path, default=ROOT / "results", help="where the reference runs are")
+    arguments = parser.parse_args()
+    try:
+        all_found = [found for run in runs(arguments.results) for found in outside(run)]
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 2
     reasons = named()
     print(HEAD, end="")
-    for found in (found for run in runs() for found in outside(run)):
+    for found in all_found:
         print("\n[[outside]]")
         for field, value in zip(Outside._fields, found.place):
             print(f"{field} = {json.dumps(value)}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
+from checking import read_record
 from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_profile
 
 REFERENCE = Path("results/reference")
@@ -84,6 +85,7 @@ def copy(sweep: Sweep, out: Path, only: str = "") -> int:
         raise PlanError(
             f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={sweep.profile['profile']}` first."
         )
+    done = [(path, read_record(path)) for path, _ in done]
     shutil.rmtree(out, ignore_errors=True)
     if only:
         done = [pair for pair in done if not (REFERENCE / "records" / pair[0].relative_to(records)).exists()]

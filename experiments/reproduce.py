@@ -26,6 +26,7 @@ from sweep import (
     Sweep,
     bytes_text,
     read_json,
+    read_object,
     read_profile,
     seconds_text,
     write_if_changed,
@@ -264,7 +265,7 @@ def failures(sweep: Sweep) -> list[str]:
     lines = []
     for group in sweep.measured():
         for row in group.rows:
-            record = read_json(sweep.record(group, row)) or {}
+            record = read_object(sweep.record(group, row))
             if record.get("status") in FAILED:
                 lines.append(f"{sweep.record(group, row)}: {record['status']}: {record.get('reason')}")
     return lines

@@ -7,20 +7,18 @@ for anything downstream.
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.records import RUN, parse, read_all, read_json, read_text
 
 from .errors import InputError
 from .names import words
 from .units import paper_bytes, paper_seconds
 
-STATUSES = ("ok", "wrong", "failed", "skipped_memory", "skipped_time", "timeout")
-RUN_SCHEMA = "pirlab/run/1"
 PREDICTION_SCHEMA = "pirlab/prediction/1"
 DESCRIPTION_SCHEMA = "pirlab/description/1"
 EXPECTED_COLUMNS = words("paper table protocol database num_records record_bits metric value unit config note")
@@ -30,25 +28,6 @@ ORPHAN = ", its row in no experiment file any more"
 ANSWER, OFFLINE = "answer", "offline"
 CLIENT_PHASES = ("keygen", "offline_client", "offline_exchange")
 """Offline phases that are not the server's preprocessing."""
-
-
-def _json(path: Path, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(path, f"line {error.lineno}", f"not JSON ({error.msg})", "Delete it and run again") from None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, None, f"cannot be read ({error})", "Check the path and its permissions") from None
-
-
-def read_json(path: Path) -> Any:
-    """The JSON of a file."""
-    return _json(path, _read(path))
 
 
 def need(path: Path, document: Any, dotted: str) -> Any:
@@ -74,26 +53,18 @@ def _sizes(messages: list[dict[str, Any]], direction: str, phase: str | tuple[st
     return sum(m["payload_bytes"] for m in messages if m["direction"] == direction and m["phase"] in phases)
 
 
-def _measured(path: Path, record: dict[str, Any]) -> dict[str, Any]:
+def _measured(record: dict[str, Any]) -> dict[str, Any]:
     """The measured columns of a record with status ok."""
-    phases = {p["name"]: p for p in need(path, record, "phases")}
-    if ANSWER not in phases or not phases[ANSWER].get("seconds"):
-        raise InputError(
-            path, "phases.answer", "a record with status ok has no answer times", "Delete it and run again"
-        )
-    transcript = need(path, record, "transcript")
+    phases = {p["name"]: p for p in record["phases"]}
+    transcript, memory, correct = record["transcript"], record["memory"], record["correct"]
     low, median, high = quartiles(phases[ANSWER]["seconds"])
-    server = [p for p in phases.values() if p.get("group") == OFFLINE and p["name"] not in CLIENT_PHASES]
-    offline = [p["seconds"] for p in server if p.get("seconds")]
-    queries = record.get("queries") or 1
+    server = [p for p in phases.values() if p["group"] == OFFLINE and p["name"] not in CLIENT_PHASES]
+    offline = [p["seconds"] for p in server if p["seconds"]]
     database_bytes = record["database"]["records"] * record["database"]["record_bits"] / 8
-    described = record.get("description") or {}
-    read = described.get("operations", {}).get(ANSWER, {}).get("bytes_read")
-    read = read or described.get("layout", {}).get("stored_bytes")
-    memory = record.get("memory") or {}
-    correct = need(path, record, "correct")
+    described = record["description"]
+    read = described["operations"].get(ANSWER, {}).get("bytes_read") or described["layout"].get("stored_bytes")
     # A memory map's pages count as resident although the system may drop them: there, the anonymous part tells more.
-    mapped = str(record["database"].get("source", "")).startswith("mmap:")
+    mapped = record["database"]["source"].startswith("mmap:")
     return {
         "offline_download_bytes": _sizes(transcript, "download", OFFLINE),
         "offline_upload_bytes": _sizes(transcript, "upload", OFFLINE),
@@ -103,63 +74,56 @@ def _measured(path: Path, record: dict[str, Any]) -> dict[str, Any]:
         "answer_s": median,
         "answer_q1_s": low,
         "answer_q3_s": high,
-        "throughput_bytes_per_s": queries * database_bytes / median if median > 0 else None,
-        "answer_read_bytes_per_s": read / median if read and median > 0 else None,
-        "peak_bytes": memory.get("peak_anonymous_bytes" if mapped else "peak_bytes"),
-        "described_peak_bytes": memory.get("described_peak_bytes"),
-        "compared": correct.get("compared"),
-        "right": correct.get("right"),
+        "throughput_bytes_per_s": record["queries"] * database_bytes / median,
+        "answer_read_bytes_per_s": read / median if read else None,
+        "peak_bytes": memory["peak_anonymous_bytes" if mapped else "peak_bytes"],
+        "described_peak_bytes": memory["described_peak_bytes"],
+        "compared": correct["compared"],
+        "right": correct["right"],
     }
 
 
 def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
-    status = need(path, record, "status")
-    if status not in STATUSES:
-        raise InputError(path, "status", f"`{status}` is none of {', '.join(STATUSES)}", "Delete it and run again")
-    machine, build = record.get("machine") or {}, record.get("build") or {}
+    status, parameters, database = record["status"], record["parameters"], record["database"]
+    machine, build, correct = record["machine"], record["build"], record["correct"]
     probes = [machine[k] for k in ("read_bandwidth_before", "read_bandwidth_after") if machine.get(k)]
-    correct = record.get("correct") or {}
-    if status == "ok" and correct.get("compared") != correct.get("right"):
-        raise InputError(
-            path, "correct", "status ok although a record came back wrong", "Report this as a defect of the runner"
-        )
     reason = record.get("reason")
     if status == "wrong":
-        reason = reason or f"{correct.get('right')} of {correct.get('compared')} records right"
+        reason = reason or f"{correct['right']} of {correct['compared']} records right"
     row = {
-        "id": need(path, record, "id"),
+        "id": record["id"],
         "path": path.as_posix(),
         "status": status,
         "reason": reason,
         "experiment": record.get("experiment"),
         "group": record.get("group"),
         "row": record.get("row"),
-        "protocol": need(path, record, "protocol"),
-        "set": need(path, record, "parameters.name"),
-        "sha256": need(path, record, "parameters.sha256"),
-        "source_kind": ((record.get("parameters") or {}).get("source") or {}).get("kind"),
-        "records": need(path, record, "database.records"),
-        "record_bits": need(path, record, "database.record_bits"),
-        "database_source": (record.get("database") or {}).get("source"),
-        "queries": record.get("queries") or 1,
-        "threads": record.get("threads") or 1,
-        "repetitions": record.get("repetitions"),
+        "protocol": record["protocol"],
+        "set": parameters["name"],
+        "sha256": parameters["sha256"],
+        "source_kind": parameters["source"]["kind"],
+        "records": database["records"],
+        "record_bits": database["record_bits"],
+        "database_source": database["source"],
+        "queries": record["queries"],
+        "threads": record["threads"],
+        "repetitions": record["repetitions"],
         "seeded": record.get("seed") is not None,
-        "streamed": bool(record.get("streamed")),
-        "kernel": build.get("kernel"),
-        "commit": build.get("commit"),
-        "dirty": bool(build.get("dirty")),
-        "cpu": machine.get("cpu"),
+        "streamed": record["streamed"],
+        "kernel": build["kernel"],
+        "commit": build["commit"],
+        "dirty": build["dirty"],
+        "cpu": machine["cpu"],
         "read_bandwidth": sum(probes) / len(probes) if probes else None,
-        "started": record.get("started"),
-        "finished": record.get("finished"),
-        "description": record.get("description"),
-        "phases": (record.get("phases") or []) if status == "ok" else [],
-        "transcript": (record.get("transcript") or []) if status == "ok" else [],
-        "noise": (record.get("noise") or []) if status == "ok" else [],
+        "started": record["started"],
+        "finished": record["finished"],
+        "description": record["description"],
+        "phases": record["phases"] if status == "ok" else [],
+        "transcript": record["transcript"] if status == "ok" else [],
+        "noise": record["noise"] if status == "ok" else [],
         "document": record,
     }
-    return row | (_measured(path, record) if status == "ok" else {})
+    return row | (_measured(record) if status == "ok" else {})
 
 
 MEASURED = words(
@@ -180,19 +144,9 @@ def load_records(folder: Path, experiment: str | None = None) -> pd.DataFrame:
     """Every protocol record below `folder`, one row each, sorted by shape and set.
 
     `experiment` keeps the records of that experiment. Where several records measure the same row, the one finished last
-    stays. A folder that does not exist holds no record. Other JSON documents in it are left alone.
+    stays. A folder that does not exist holds no record.
     """
-    if folder.exists() and not folder.is_dir():
-        raise InputError(folder, None, "is a file, not a folder of records", "Give --records DIR")
-    rows = []
-    for path in sorted(folder.rglob("*.json")):
-        document = read_json(path)
-        if not isinstance(document, dict) or not str(document.get("schema", "")).startswith("pirlab/run/"):
-            continue
-        if document["schema"] != RUN_SCHEMA:
-            raise InputError(path, "schema", f"`{document['schema']}`, not `{RUN_SCHEMA}`", "Measure again (FRESH=1)")
-        if document.get("kind", "protocol") == "protocol":
-            rows.append(_record_row(path, document))
+    rows = [_record_row(path, record) for path, record in read_all(folder, RUN)]
     frame = pd.DataFrame(rows, columns=RECORD_COLUMNS)
     for column in [*MEASURED, "read_bandwidth"]:
         frame[column] = pd.to_numeric(frame[column])
@@ -209,11 +163,11 @@ def prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
         return [pair for child in sorted(path.rglob("*.json*")) for pair in prediction_documents(child)]
     if not path.is_file():
         raise InputError(path, None, "no such file of predictions", "Run `make reproduce`, or leave --predictions out")
-    text = _read(path)
+    text = read_text(path)
     if path.suffix == ".jsonl":
-        found = [_json(path, line) for line in text.splitlines() if line.strip()]
+        found = [parse(path, line) for line in text.splitlines() if line.strip()]
     else:
-        document = _json(path, text)
+        document = parse(path, text)
         found = document.get("predictions", [document]) if isinstance(document, dict) else document
     wanted = [d for d in found if isinstance(d, dict) and str(d.get("schema", "")).startswith("pirlab/prediction/")]
     for document in wanted:
@@ -263,8 +217,8 @@ def load_descriptions(files: Iterable[Path]) -> dict[tuple[str, int, int], dict[
     """What the binary says of each row, by (sha256 of the parameter file, records, record bits): JSON lines."""
     found = {}
     for path in files:
-        for line in _read(path).splitlines():
-            document = _json(path, line) if line.strip() else {}
+        for line in read_text(path).splitlines():
+            document = parse(path, line) if line.strip() else {}
             if document.get("schema") == DESCRIPTION_SCHEMA:
                 shape = need(path, document, "shape")
                 key = (need(path, document, "parameters.sha256"), shape["records"], shape["record_bits"])

@@ -10,15 +10,14 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.compare import Comparison, compare
+from pirlab_estimator.records import PRIMITIVE, read_all
 
-from .errors import InputError
-from .loader import ORPHAN, STATUSES, need, prediction_documents, quartiles, read_json
+from .loader import ORPHAN, prediction_documents, quartiles
 from .marks import Mark, footnotes, marks_of, provenance, symbols
 from .names import words
 from .table import Cell, Column, Row, Table
 from .units import human_seconds, significant
 
-SCHEMA = "pirlab/primitive/1"
 SPREAD_LIMIT = 0.10
 SETS = ("packing",)
 """Primitives that the papers show as parameter sets: security and a failure bound are predicted of them."""
@@ -140,7 +139,7 @@ class Primitive:
 def load(
     folders: Sequence[Path], predictions: Sequence[Path] = (), stale: dict[str, str] | None = None
 ) -> list[Primitive]:
-    """All records of primitives below the folders, in order of their paths; other documents are left alone.
+    """All records of primitives below the folders, in order of their paths.
 
     predictions: of the rows of the first folders, one file each. Where several records measure the same row, the one
     finished last stays. A folder that does not exist holds none.
@@ -148,34 +147,18 @@ def load(
     rows: dict[tuple[Any, ...], Primitive] = {}
     for folder, file in zip_longest(folders, predictions[: len(folders)]):
         foretold = {document["id"]: document for _, document in prediction_documents(file)} if file else {}
-        for path in sorted(folder.rglob("*.json")):
-            document = read_json(path)
-            schema = document.get("schema", "") if isinstance(document, dict) else ""
-            if not str(schema).startswith("pirlab/primitive/"):
-                continue
-            if schema != SCHEMA:
-                raise InputError(path, "schema", f"`{schema}`, not `{SCHEMA}`", "Measure again (FRESH=1)")
-            record = _checked(path, document, stale or {}, foretold)
+        for path, document in read_all(folder, PRIMITIVE):
+            record = _beside(path, document, stale or {}, foretold)
             key = tuple(document.get(part) for part in ("experiment", "group", "row"))
             if key not in rows or str(document.get("finished")) >= str(rows[key].document.get("finished")):
                 rows[key] = record
     return list(rows.values())
 
 
-def _checked(
+def _beside(
     path: Path, document: dict[str, Any], stale: dict[str, str], foretold: dict[str, dict[str, Any]]
 ) -> Primitive:
-    for key in ("id", "primitive", "settings", "described.settings", "described.counts", "machine", "build"):
-        need(path, document, key)
-    for key in ("times", "values", "counts", "noise", "correct"):
-        need(path, document, f"measured.{key}")
-    if document.get("status") not in STATUSES:
-        problem = f"`{document.get('status')}` is none of {', '.join(STATUSES)}"
-        raise InputError(path, "status", problem, "Delete it and run again")
-    correct = document["measured"]["correct"]
-    if document["status"] == "ok" and correct["compared"] != correct["right"]:
-        remedy = "Report this as a defect of the runner"
-        raise InputError(path, "measured.correct", "status ok although a result was wrong", remedy)
+    """A record with the date of a stale one, and its prediction."""
     hit = stale.get(document["id"])
     if hit is None:
         hit = next((date for key, date in stale.items() if "/" in key and path.as_posix().endswith(key)), None)

@@ -13,6 +13,7 @@ from pirlab_estimator.noise.error import Noise
 from pirlab_estimator.noise.primitive_failure import FloorInputs, _first_alone
 from pirlab_estimator.schemas import validate
 from pirlab_figures import failure, failure_plot, primitives
+from synthetic_parts import BUILD, machine
 
 COMMON = {"n": 1024, "modulus": "268369921*249561089", "dimension": 256, "form": "joint", "family": "balanced"}
 COMMON |= {"secret": "ternary", "stddev": 3.2, "rotation_base": 1 << 19, "trials": 1024, "batch": 16}
@@ -112,8 +113,9 @@ def record(settings, failures, trials=65536, number=0):
         "primitive": "failure",
         "settings": COMMON | settings,
         "described": {"settings": COMMON | settings, "counts": {}, "predicted_seconds": 1.0, "peak_bytes": 1},
-        "build": {"commit": "0" * 40, "dirty": False, "rustc": "rustc", "kernel": "avx2"},
-        "machine": {"cpu": "a CPU"},
+        "build": BUILD | {"kernel": "avx2"},
+        "machine": machine(),
+        "staleness_key": "00",
         "threads": 1,
         "repetitions": 7,
         "seed": None,

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from pirlab_figures import accuracy, comparison, figure4, figure4_caption, figure4_table, loader, marks, security, units
 from pirlab_figures.cli import main
-from pirlab_figures.errors import InputError
 from pirlab_figures.table import Cell, tex_escape
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -371,25 +370,6 @@ def main_caption(folder: Path) -> str:
     return (folder / "out.caption.rst").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ("{not json", "line 1"),
-        ('{"schema": "pirlab/run/9"}', "schema"),
-        ('{"schema": "pirlab/run/1", "status": "great"}', "status"),
-        ('{"schema": "pirlab/run/1", "status": "ok"}', "id"),
-    ],
-)
-def test_bad_records_are_refused_in_one_paragraph(
-    text: str, key: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "bad.json").write_text(text)
-    assert main(["figure4", "--records", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
-    message = capsys.readouterr().err
-    assert "bad.json" in message and key in message and message.count("\n") == 1
-    assert not (tmp_path / "out.pdf").exists()
-
-
 def test_bad_paths_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     for options in (
@@ -402,13 +382,6 @@ def test_bad_paths_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str
         assert main([*options, "--out", str(tmp_path / "out")]) == 2
         assert capsys.readouterr().err.startswith("error: ")
     assert main(["table", "comparison", "--records", str(tmp_path), "--out", str(tmp_path / "file" / "x")]) == 2
-
-
-def test_an_ok_record_with_a_wrong_answer_is_a_contradiction(tmp_path: Path) -> None:
-    record = synthetic.run_record("simplepir/usenix23", 2**18, 16)
-    record["correct"]["right"] = 7
-    with pytest.raises(InputError, match="status ok although"):
-        load(tmp_path, [record])
 
 
 def test_the_newest_record_of_a_row_counts(tmp_path: Path) -> None:

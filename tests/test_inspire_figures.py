@@ -97,7 +97,7 @@ def test_parts_of_the_answer_stand_beside_memorys_speed(tmp_path, expected, cont
     steady, drifting = synthetic.inspire(1, 512, 8192, 32, 1), synthetic.inspire(1, 512, 16384, 16, 1)
     drifting["machine"] = drifting["machine"] | {"read_bandwidth_before": 10e9, "read_bandwidth_after": 20e9}
     unprobed = synthetic.inspire(1, 512, 32768, 8, 1)
-    unprobed["machine"] = dict.fromkeys(("read_bandwidth_before", "read_bandwidth_after"))
+    unprobed["machine"] |= dict.fromkeys(("read_bandwidth_before", "read_bandwidth_after"))
     table = build(load(tmp_path / "9", [steady, drifting, unprobed]), expected, contradictions, "9")
     lines = [line for line in table.markdown().splitlines() if "| here, 1gb" in line]
     assert "| 83.0 | 86 | 257 | 83 | 6.4 |" in lines[0]

@@ -1,11 +1,12 @@
-"""JSON schemas of what the Python side writes."""
+"""JSON schemas of what the Python side writes, and what a schema finds wrong with a document."""
 
 from __future__ import annotations
 
+import difflib
 import json
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonschema
 from referencing import Registry, Resource
@@ -25,3 +26,42 @@ def validate(document: dict, name: str) -> None:
     parts = [(f"{part}.schema.json", Resource.from_contents(load(part))) for part in PARTS]
     registry: Registry[Any] = Registry().with_resources(parts)
     jsonschema.Draft202012Validator(load(name), registry=registry).validate(document)
+
+
+class Fault(NamedTuple):
+    """What a schema finds wrong: where, what is so, and what it asks for instead."""
+
+    key: str
+    problem: str
+    wanted: str
+
+
+def fault(document: Any, schema: dict[str, Any]) -> Fault | None:
+    """The error that says most; None where there is none."""
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    error = jsonschema.exceptions.best_match(validator.iter_errors(document))
+    if error is None:
+        return None
+    parts = [str(part) for part in error.absolute_path]
+    place = ".".join(parts) or "the top level"
+    if error.validator == "additionalProperties":
+        known = sorted(error.schema["properties"])
+        extra = next(key for key in error.instance if key not in known)
+        near = difflib.get_close_matches(extra, known, 1)
+        hint = f'Did you mean "{near[0]}"?' if near else "Remove it."
+        problem = f'key "{extra}" (value {short(error.instance[extra])}, in {place}) is not known.'
+        return Fault(".".join([*parts, extra]), problem, f"{hint} Known keys: {', '.join(known)}.")
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        about = error.schema.get("properties", {}).get(missing, {}).get("description", "")
+        problem = f'key "{missing}" is missing in {place}.'
+        return Fault(".".join([*parts, missing]), problem, f"Add it{': ' + about if about else '.'}")
+    about = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+    message = error.message.replace(repr(error.instance), "it", 1)
+    return Fault(place, f'key "{place}" has the value {short(error.instance)}: {message}.', about)
+
+
+def short(value: Any, limit: int = 200) -> str:
+    """A value as Python writes it, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= limit else text[:limit] + " ..."

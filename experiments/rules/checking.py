@@ -1,11 +1,11 @@
 """Files held against their JSON schemas, and the one error for what cannot be used."""
 
-import difflib
 import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+from pirlab_estimator import records
+from pirlab_estimator.schemas import fault
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,23 +23,15 @@ def short(path: Path | str) -> str:
 def check(document: Any, schema_path: Path, source: Path | str) -> None:
     """Hold a document against a JSON schema; the first error names file, key, value and remedy."""
     schema = json.loads(schema_path.read_text())
-    validator = jsonschema.validators.validator_for(schema)(schema)
-    error = jsonschema.exceptions.best_match(validator.iter_errors(document))
-    if error is None:
-        return
-    place = ".".join(str(part) for part in error.absolute_path) or "the top level"
-    if error.validator == "additionalProperties":
-        known = sorted(error.schema["properties"])
-        extra = next(key for key in error.instance if key not in known)
-        near = difflib.get_close_matches(extra, known, 1)
-        hint = f'Did you mean "{near[0]}"?' if near else "Remove it."
-        problem = f'key "{extra}" (value {error.instance[extra]!r}, in {place}) is not known. {hint} '
-        problem += f"Known keys: {', '.join(known)}."
-    elif error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        about = error.schema.get("properties", {}).get(missing, {}).get("description", "")
-        problem = f'key "{missing}" is missing in {place}. Add it{": " + about if about else "."}'
-    else:
-        about = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
-        problem = f'key "{place}" has the value {error.instance!r}: {error.message}. {about}'
-    raise PlanError(f"{short(source)}: {problem.strip()} The schema is {short(schema_path)}.")
+    found = fault(document, schema)
+    if found is not None:
+        problem = f"{found.problem} {found.wanted}".strip()
+        raise PlanError(f"{short(source)}: {problem} The schema is {short(schema_path)}.")
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The record in a file; PlanError with file, key and remedy where it does not hold."""
+    try:
+        return records.read(path)
+    except records.InputError as error:
+        raise PlanError(str(error)) from None

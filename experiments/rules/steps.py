@@ -10,8 +10,20 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from checking import read_record
 from pirlab_estimator.cost.plan import row_seconds
-from sweep import DONE, FAILED, Group, PlanError, Sweep, all_experiments, expand, read_json, write_if_changed
+from sweep import (
+    DONE,
+    FAILED,
+    Group,
+    PlanError,
+    Sweep,
+    all_experiments,
+    expand,
+    read_json,
+    read_object,
+    write_if_changed,
+)
 
 
 def die_with_parent() -> None:
@@ -91,7 +103,7 @@ def stale_records(sweep: Sweep) -> list[dict[str, Any]]:
                 raise PlanError(f"`pirlab key` refuses group {group.id} of {experiment}: {answer.stderr.strip()}")
             keys = json.loads(answer.stdout)
             for row in rows:
-                record = read_json(sweep.record(group, row)) or {}
+                record = read_object(sweep.record(group, row))
                 if record.get("staleness_key") != keys[row.id]:
                     found.append(stale_entry(sweep.record(group, row), "changed"))
     orphans = sorted(set((sweep.results / "records").rglob("*.json")) - known)
@@ -100,14 +112,13 @@ def stale_records(sweep: Sweep) -> list[dict[str, Any]]:
 
 def stale_entry(path: Path, reason: str) -> dict[str, Any]:
     """A line of the list of stale records."""
-    record = read_json(path)
-    record = record if isinstance(record, dict) else {}
+    record = read_object(path)
     return {"record": str(path), "reason": reason} | {
         "experiment": record.get("experiment"),
         "group": record.get("group"),
         "row": record.get("row"),
         "status": record.get("status"),
-        "date": (record.get("finished") or record.get("started") or "")[:10],
+        "date": str(record.get("finished") or record.get("started") or "")[:10],
     }
 
 
@@ -138,13 +149,21 @@ def counts(sweep: Sweep) -> dict[str, int]:
 
 
 def verdict(sweep: Sweep, out: Path) -> int:
-    """Fail when a row failed or returned a wrong record; otherwise write the counts."""
+    """Fail when a row failed, returned a wrong record or has one that does not hold; otherwise write the counts."""
     bad = []
     for group in sweep.measured():
         for row in group.rows:
-            record = read_json(sweep.record(group, row)) or {"status": "none", "reason": "there is no record"}
+            path = sweep.record(group, row)
+            if not path.exists():
+                bad.append(f"{path}: none: there is no record")
+                continue
+            try:
+                record = read_record(path)
+            except PlanError as error:
+                bad.append(str(error))
+                continue
             if record["status"] not in DONE:
-                bad.append(f"{sweep.record(group, row)}: {record['status']}: {record.get('reason')}")
+                bad.append(f"{path}: {record['status']}: {record.get('reason')}")
     print("\n".join(bad) if bad else f"all rows are accounted for: {counts(sweep)}", flush=True)
     if bad:
         return 1

@@ -315,8 +315,8 @@ class Sweep:
 
     def status(self, group: Group, row: AnyRow) -> str | None:
         """Status of a row's record; None where there is none that can be read."""
-        record = read_json(self.record(group, row))
-        return record.get("status") if isinstance(record, dict) else None
+        status = read_object(self.record(group, row)).get("status")
+        return status if isinstance(status, str) else None
 
     def missing(self, group: Group) -> list[AnyRow]:
         """Rows that a run measures: those without a record, with a failed one, or with one to be replaced."""
@@ -365,6 +365,13 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text())
     except (OSError, ValueError):
         return None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """What the JSON in a file says by name, whatever it is; nothing where there is none. Of what is drawn or judged,
+    `checking.read_record` reads the record."""
+    found = read_json(path)
+    return found if isinstance(found, dict) else {}
 
 
 def bytes_text(size: float) -> str:
