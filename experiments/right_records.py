@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
-from sweep import ROOT, expand, read_json, read_profile
+from checking import PlanError, read_record
+from sweep import ROOT, expand, read_profile
 
 COLUMNS = ("group", "row", "database", "status", "compared", "right", "kernel", "commit", "record")
 
@@ -40,7 +41,7 @@ def rows(experiment: str) -> list[tuple[str, str]]:
 def main(experiment: str, records: Path, table: Path) -> None:
     """Add the records to the table, in the experiment's order."""
     lines = read(table) if table.exists() else {}
-    found = [record for path in records.rglob("*.json") if isinstance(record := read_json(path), dict)]
+    found = [read_record(path) for path in records.rglob("*.json")]
     lines |= {(record["group"], record["row"]): line(record) for record in found if record["status"] == "ok"}
     unknown = lines.keys() - set(rows(experiment))
     if unknown:
@@ -55,4 +56,8 @@ def main(experiment: str, records: Path, table: Path) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    try:
+        main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    except PlanError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

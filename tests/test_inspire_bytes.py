@@ -7,9 +7,9 @@ import re
 import subprocess
 from functools import cache
 
+import committed
 import pytest
 import sweep
-from outside import runs
 from published_bytes import (
     Configuration,
     D,
@@ -70,11 +70,10 @@ def measures(of: Configuration, description: dict) -> bool:
 def records() -> dict[str, dict]:
     """All records of one query of the family in the reference runs, by their place, skipped ones too."""
     found = {}
-    for run in runs():
-        for path in sorted((run / "records/inspire").rglob("*.json")):
-            record = json.loads(path.read_text())
-            if record["kind"] == "protocol" and record["queries"] == 1 and record["description"]:
-                found[str(path.relative_to(sweep.ROOT / "results"))] = record
+    for path, record in committed.all_records().items():
+        place = path.relative_to(sweep.ROOT / "results")
+        if place.parts[2] == "inspire" and record["kind"] == "protocol" and record["queries"] == 1:
+            found[str(place)] = record
     return found
 
 

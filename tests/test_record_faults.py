@@ -1,6 +1,5 @@
 """A record that does not hold is refused where it is read, by every program: with its file, its key, no traceback."""
 
-import copy
 import json
 import subprocess
 import sys
@@ -14,22 +13,12 @@ import synthetic
 import synthetic_primitives
 from pirlab_estimator import records
 from pirlab_figures.cli import main
+from synthetic_parts import changed
 
 GOOD = synthetic.run_record("simplepir/usenix23", 2**18, 16)
 TIMED = synthetic_primitives.vectors((2,))[0]
 ANSWER = [phase["name"] for phase in GOOD["phases"]].index("answer")
 SECONDS = f"phases.{ANSWER}.seconds"
-
-
-def changed(document: dict, place: str, value: object) -> dict:
-    """A copy of a record with another value at a dotted place."""
-    found = copy.deepcopy(document)
-    *parents, last = [int(part) if part.isdigit() else part for part in place.split(".")]
-    part = found
-    for parent in parents:
-        part = part[parent]
-    part[last] = value
-    return found
 
 
 #: Place, value, and the key that the refusal names where it is another one.

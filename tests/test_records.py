@@ -1,20 +1,25 @@
 """The committed reference runs: every record fits its schema, its description and its prediction."""
 
 import csv
-import json
 
+import committed
 import pytest
 import right_records
 import sweep
+import synthetic
+import synthetic_primitives
 from outside import named, predictions, runs
 from outside import outside as rows_outside
 from pirlab_estimator.cost import UnitCosts, predict_seconds
 from pirlab_figures.inspire_tables import NOT_PLANNED
+from synthetic_parts import changed
 
 REFERENCE = sweep.ROOT / "results/reference"
 RUNS = runs()
-RECORDS = sorted(path for run in RUNS for path in (run / "records").rglob("*.json"))
-each = pytest.mark.parametrize("path", RECORDS, ids=lambda path: str(path.relative_to(sweep.ROOT / "results")))
+PROTOCOL = synthetic.run_record("simplepir/usenix23", 2**18, 16)
+# Online phases alone have a sample a repetition.
+PROTOCOL["phases"].sort(key=lambda phase: phase["group"] != "online")
+PRIMITIVE = synthetic_primitives.vectors((2,))[0]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +31,7 @@ def outside() -> dict[tuple, float]:
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 def test_reference_run_is_labelled(run):
     """A reference run says of which machine, day and commit it is."""
-    assert list((run / "records").rglob("*.json")), f"{run}/ is empty; run `make reproduce` and `make reference`"
+    assert committed.of_run(run), f"{run}/ is empty; run `make reproduce` and `make reference`"
     text = (run / "README.md").read_text()
     for label in ("processor", "memory", "date", "commit", "compiler", "read bandwidth"):
         assert f"{label} |" in text
@@ -35,7 +40,7 @@ def test_reference_run_is_labelled(run):
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
 def test_tables_show_records_that_are_there(run):
     """A table made of records that others have replaced since would contradict them."""
-    there = {json.loads(path.read_text())["id"] for path in RECORDS}
+    there = {record["id"] for record in committed.all_records().values()}
     for table in sorted((run / "tables").rglob("*.csv")):
         with table.open(newline="") as lines:
             shown = {row.get("record_id") for row in csv.DictReader(lines)} - {None, ""}
@@ -69,39 +74,45 @@ def test_right_records_are_of_rows_without_a_record():
             assert not (run / "records" / name / group / f"{row}.json").exists(), (path, group, row)
 
 
-@each
-def test_record_fits_its_schema(path, schemas):
-    record = json.loads(path.read_text())
-    name = "primitive" if record["schema"].startswith("pirlab/primitive/") else "run"
-    sweep.check(record, schemas / f"{name}.schema.json", path)
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+def test_records_of_a_run_hold(run):
+    """Each fits its schema, was right, has its samples, and sent what is described."""
+    wrong = [
+        f"{path.relative_to(run)}: {key}: {problem}"
+        for path, document in committed.of_run(run).items()
+        for key, problem in committed.faults(document)
+    ]
+    assert not wrong, "\n".join([f"{len(wrong)} faults", *wrong[:20]])
 
 
-@each
-def test_record_is_right(path):
-    record = json.loads(path.read_text())
-    assert record["status"] in sweep.DONE
-    if record["status"] == "ok" and record["kind"] != "protocol":
-        correct = record["measured"]["correct"]
-        assert correct["compared"] == correct["right"] and record["build"]["profile"] == "release"
-        samples = {name: len(times["samples"]) for name, times in record["measured"]["times"].items()}
-        assert all(count >= min(5, record["repetitions"]) for count in samples.values()), samples
-    elif record["status"] == "ok":
-        assert record["correct"]["compared"] == record["correct"]["right"] > 0
-        assert record["build"]["profile"] == "release"
-        for phase in record["phases"]:
-            # Rows whose tables are streamed are repeated three times.
-            least = min(5, record["repetitions"])
-            assert len(phase["seconds"]) >= least >= 3 or phase["group"] != "online", phase["name"]
-
-
-@each
-def test_payloads_are_as_described(path):
-    record = json.loads(path.read_text())
-    if record["kind"] != "protocol":
-        return
-    described = {message["name"]: message for message in record["description"]["messages"]}
-    for message in record["transcript"]:
-        assert message["payload_bytes"] == described[message["name"]]["payload_bytes"], message["name"]
+@pytest.mark.parametrize(
+    ("where", "place", "value", "key"),
+    [
+        ("protocol", "schema", "pirlab/run/0", "schema"),
+        ("protocol", "surplus", 1, "surplus"),
+        ("protocol", "correct.right", 0, "correct"),
+        ("protocol", "correct", {"compared": 0, "right": 0}, "correct.compared"),
+        ("protocol", "status", "failed", "status"),
+        ("protocol", "status", "wrong", "correct"),
+        ("protocol", "build.profile", "dev", "build.profile"),
+        ("protocol", "repetitions", 2, "repetitions"),
+        ("protocol", "phases.1.seconds", [0.5, 0.5], "phases.1.seconds"),
+        ("protocol", "transcript.0.payload_bytes", 1, "transcript.0.payload_bytes"),
+        ("protocol", "transcript.0.name", "unknown", "transcript.0.payload_bytes"),
+        ("protocol", "description.messages.0.payload_bytes", 1, "transcript.0.payload_bytes"),
+        ("primitive", "measured.correct.right", 1, "measured.correct"),
+        ("primitive", "status", "timeout", "status"),
+        ("primitive", "build.profile", "dev", "build.profile"),
+        ("primitive", "measured.times.decompose.samples", [0.5], "measured.times.decompose.samples"),
+        ("primitive", "measured.times.decompose.unit", 5, "measured.times.decompose.unit"),
+    ],
+)
+def test_a_fault_of_a_record_is_named(where, place, value, key):
+    """Of every kind that the test above is for."""
+    good = {"protocol": PROTOCOL, "primitive": PRIMITIVE}[where]
+    assert not list(committed.faults(good))
+    named = [name for name, _ in committed.faults(changed(good, place, value))]
+    assert key in named, named
 
 
 def test_every_row_outside_is_named(outside):
@@ -115,12 +126,12 @@ def test_predicted_seconds_follow_from_the_calibration():
     """What rows are judged by can be made again from what is committed."""
     costs = UnitCosts.load(REFERENCE / "calibration.json")
     foretold = {place: line["seconds"] for place, line in predictions(REFERENCE).items()}
-    records = [json.loads(path.read_text()) for path in RECORDS if REFERENCE in path.parents]
+    records = committed.of_run(REFERENCE).values()
     protocols = [record for record in records if record["kind"] == "protocol" and record["status"] == "ok"]
     assert len(protocols) > 50
     for record, seconds in zip(protocols, predict_seconds([r["description"] for r in protocols], costs), strict=True):
-        committed = foretold[record["experiment"], record["group"], record["row"]]
-        assert seconds["answer"] == pytest.approx(committed["answer"], rel=1e-6), record["id"]
+        place = record["experiment"], record["group"], record["row"]
+        assert seconds["answer"] == pytest.approx(foretold[place]["answer"], rel=1e-6), record["id"]
 
 
 def test_every_named_row_is_outside(outside):
