@@ -86,17 +86,16 @@ test: build
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo 'clippy is missing. Run: rustup component add clippy' >&2; exit 2; }
 	cd impl && cargo fmt --all --check
-	cd impl && cargo clippy --workspace --all-targets --locked -- -D warnings
+	cd impl && cargo clippy --workspace --all-targets --locked $(TFHE) -- -D warnings
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
-	cd impl && cargo test --workspace --locked
-	cd impl && test -z '$(TFHE)' || cargo clippy -p pirlab-ring --all-targets --locked --features tfhe-ntt -- -D warnings
-	cd impl && test -z '$(TFHE)' || cargo test -p pirlab-ring --lib --locked --features tfhe-ntt ntt
-	cd impl && cargo bench --workspace --locked --bench '*' -- --test
+	# Benches among all targets: compiled once with the tests, each body runs once.
+	cd impl && cargo test --workspace --all-targets --locked $(TFHE)
 	$(VENV)/snakemake --lint --configfile config/tiny.yaml
 	$(VENV)/snakemake --lint --snakefile experiments/rules/search.smk
-	$(VENV)/python -m pytest
+	# A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
+	$(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 
 clean:
 	rm -rf .venv .snakemake figures/out .pytest_cache .mypy_cache .ruff_cache pirlab.egg-info

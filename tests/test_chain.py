@@ -162,6 +162,7 @@ def test_the_worked_example_is_one_call_for_many(inspire, monkeypatch):
     assert failures == sorted(failures), "more products and more rows, more failures"
 
 
+@pytest.mark.slow
 def test_runs_measure_the_stages_of_the_chain(root, binary, tmp_path):
     """Every protocol: a run logs a stage for each decision of its chain, and none that the chain does not have."""
     protocols = {p["protocol"] for p in map(tomllib.loads, (f.read_text() for f in root.glob("params/*/*.toml")))}

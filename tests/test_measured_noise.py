@@ -135,6 +135,7 @@ def rows_of_the_binary():
     return [(name, settings | {"keys": keys_for(settings)}) for name, settings in rows]
 
 
+@pytest.mark.slow
 def test_the_binary_has_the_noise_of_the_formulas(binary, tmp_path):
     requests, rows = [], []
     for number, (primitive, settings) in enumerate(rows_of_the_binary()):

@@ -408,6 +408,7 @@ def test_the_first_dimension_may_be_bounded():
     assert max(space_of(True, most_first_bits=12).first_bits) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pirouette/2^20", "pirouette_h/2^20", "pirouette_h/2^30"])
 def test_recorded_commands_find_the_sets_again(name, tmp_path):
     committed = (ROOT / "params" / f"{name}.toml").read_text()

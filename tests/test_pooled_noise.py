@@ -7,6 +7,7 @@ import json
 import subprocess
 from math import sqrt
 
+import pytest
 from pirlab_estimator.compare import ENOUGH_KEYS, ENOUGH_SAMPLES, compare
 from pirlab_estimator.predict import predict
 
@@ -57,6 +58,7 @@ def agree(records):
     return {m["stage"]: m for m in noise}
 
 
+@pytest.mark.slow
 def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, binary, tmp_path):
     smaller = [*SMALLER, ("body_bits = 8", "body_bits = 6")]
     records = over_many_keys("pirouette_h", smaller, ["--records", "128"], tmp_path, root, binary)
@@ -66,6 +68,7 @@ def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, bi
     assert KEYS >= ENOUGH_KEYS and all(m["samples"] >= ENOUGH_SAMPLES for m in noise.values())
 
 
+@pytest.mark.slow
 def test_floors_digits_and_bits_have_their_formulas_noise_over_many_keys(root, binary, tmp_path):
     """Of an answer there are few: three digits, two of them with a floor, and twelve bits."""
     options = ["--records", "4096", "--noise-seconds", "1"]

@@ -353,6 +353,7 @@ def test_a_search_of_its_own_can_list_the_sets(evaluator, monkeypatch):
         sweep(other, evaluator, Bounds())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["pirouette", "pirouette_h"])
 def test_pirouette_is_no_slower_and_no_larger_than_its_repaired_sets(protocol, root, monkeypatch):
     """What the search finds by itself, in two rings with every third small key: no committed set is listed."""
