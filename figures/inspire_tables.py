@@ -295,8 +295,8 @@ def _explanation(table: str) -> str:
     )
     if table != "8":
         text += (
-            f"Failure bounds are for the worst record and any database ({ASSUMED}): of InsPIRe with unsigned digits that "
-            "is one at the point z = 1, where the offsets of all t packed outputs add up (docs/inspire-paper.md). "
+            f"Failure bounds are for the worst record and any database ({ASSUMED}): of InsPIRe with unsigned digits "
+            "that is one at the point z = 1, where the offsets of all t packed outputs add up (docs/inspire-paper.md). "
         )
     if table in ("2", "3", "4"):
         text += (

@@ -119,8 +119,8 @@ def _split(configs: Mapping[str, dict[str, float]], rows: list[dict[str, Any]]) 
 
     left = significant(whole / printed_set["answer_s"], 2)
     return (
-        f"of the paper's {significant(whole, 3)} s, the printed set under our query takes {told(printed_set)} here, ours "
-        f"{told(own)}; what is left, a factor of {left}, is machine and code (docs/pirouette.md)"
+        f"of the paper's {significant(whole, 3)} s, the printed set under our query takes {told(printed_set)} here, "
+        f"ours {told(own)}; what is left, a factor of {left}, is machine and code (docs/pirouette.md)"
     )
 
 
