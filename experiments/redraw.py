@@ -43,13 +43,25 @@ class Redrawing:
         self.runs = list(dict.fromkeys((out, REFERENCE)))
         self.sweep.prepare()
 
+    def described(self, name: str) -> dict[str, str]:
+        """What the records of an experiment describe, as lines by id."""
+        found: dict[str, str] = {}
+        for each in self.runs:
+            for path in sorted((each / "records" / name).rglob("*.json")):
+                own = (read_json(path).get("description") or {}) | {"id": f"{path.parent.name}/{path.stem}"}
+                if own.get("schema"):
+                    found[own["id"]] = json.dumps(own)
+        return found
+
     def description(self, name: str) -> Path:
-        """What the binary says of an experiment's rows."""
+        """What the binary says of an experiment's rows, after what records of earlier parameter files say of theirs."""
         path = self.sweep.results / "descriptions" / f"{name}.jsonl"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             words = [self.sweep.profile["binary"], *self.sweep.describe(name).split()]
             with self.sweep.requests(name).open() as asked, path.open("w") as told:
+                told.writelines(f"{line}\n" for line in self.described(name).values())
+                told.flush()
                 run(*words, stdin=asked, stdout=told)
         return path
 
@@ -61,12 +73,10 @@ class Redrawing:
         lines: dict[str, dict[str, Any]] = {}
         asked_of: dict[str, str] = {}
         for each in self.runs:
-            measured = {f"{p.parent.name}/{p.stem}": p for p in (each / "records" / name).rglob("*.json")}
-            for line in read_json(each / "predictions" / f"{name}.json") or []:
-                if line["id"] in measured:
-                    lines[line["id"]] = line
-                    own = read_json(measured[line["id"]])["description"] | {"id": line["id"]}
-                    asked_of[line["id"]] = json.dumps(own)
+            measured = {f"{p.parent.name}/{p.stem}" for p in (each / "records" / name).rglob("*.json")}
+            known = read_json(each / "predictions" / f"{name}.json") or []
+            lines |= {line["id"]: line for line in known if line["id"] in measured}
+        # The first of an id is its record's, where there is one.
         for told in self.description(name).read_text().splitlines():
             asked_of.setdefault(json.loads(told)["id"], told)
         asked, made = path.with_suffix(".jsonl"), path.with_suffix(".new.json")
