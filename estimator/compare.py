@@ -18,9 +18,8 @@ ANSWER_TOLERANCE = 0.25
 BANDWIDTH_DRIFT = 0.15
 #: Of the variance, where the formula is an equality and the samples suffice.
 VARIANCE_TOLERANCE = 1 / 16
-#: Of the standard deviation: beyond, a sampling error that covers it tells nothing, whatever it allows.
-STDDEV_TOLERANCE = 0.10
-UNSURE = "too few keys to tell"
+#: The verdict where the sampling error alone is larger than that.
+UNSURE = "too few to tell"
 #: What suffices: independent samples, over so many keys, and over more where a key's errors have a part in common.
 ENOUGH_SAMPLES = 2**14
 ENOUGH_KEYS = 20
@@ -36,7 +35,8 @@ SAMPLING_QUANTILE = float(ndtr(-4.0))
 @dataclass(frozen=True)
 class Comparison:
     """ratio = measured / predicted (None if predicted is 0). within is None where nothing is demanded. note: what a
-    reader must know of the verdict, e.g. that it rests on few samples. unsure: within only by its sampling error."""
+    reader must know of the verdict, e.g. that it rests on few samples. unsure: within, but by a
+    sampling error that is larger than the tolerance."""
 
     quantity: str
     unit: str
@@ -146,25 +146,29 @@ def _failures(prediction: dict, record: dict) -> list[Comparison]:
         if stage is None or stage["log2_failure"] is None:
             rows.append(_row(quantity, "", 0.0, rate, False, "stage unknown"))
             continue
-        low, high = failure_band(stage, counted["trials"])
+        low, high = failure_band(stage, counted["trials"], VARIANCE_TOLERANCE)
         tolerance = f"variance within 1/16 and sampling: {low:.2e} to {high:.2e}"
         few = "" if counted["trials"] * 2 ** stage["log2_failure"] >= ENOUGH_FAILURES else "few failures expected"
-        rows.append(_row(quantity, "", 2 ** stage["log2_failure"], rate, low <= rate <= high, tolerance, few))
+        # What sampling alone allows for, beside what the variance may be off by.
+        fewest, most = failure_band(stage, counted["trials"], 0.0)
+        least, largest = (failure_rate(stage, 1 + sign * VARIANCE_TOLERANCE) for sign in (-1, 1))
+        unsure, within = fewest < least or most > largest, low <= rate <= high
+        rows.append(_row(quantity, "", 2 ** stage["log2_failure"], rate, within, tolerance, few, unsure))
     return rows
 
 
-def failure_band(stage: dict, trials: int) -> tuple[float, float]:
-    """Rates of `trials` decisions of a stage that agree with its prediction."""
+def failure_rate(stage: dict, factor: float) -> float:
+    """Of a stage's decisions, with a variance that is the formula's times `factor`."""
+    tails = log2_gaussian_tail(stage["threshold"], [stage["stddev"] * sqrt(f) for f in (1, factor)])
+    return min(1.0, 2 ** (stage["log2_failure"] + float(tails[1] - tails[0])))
 
-    def rate(factor: float) -> float:
-        """With a variance that is the formula's times `factor`."""
-        tails = log2_gaussian_tail(stage["threshold"], [stage["stddev"] * sqrt(f) for f in (1, factor)])
-        return min(1.0, 2 ** (stage["log2_failure"] + float(tails[1] - tails[0])))
 
+def failure_band(stage: dict, trials: int, off: float) -> tuple[float, float]:
+    """Rates of `trials` decisions of a stage that agree with its prediction, whose variance may be off by a share."""
     # Quantiles of binomial laws: how many counts have too little below them, and too much above them.
     counts = np.arange(trials)
-    fewest = np.count_nonzero(bdtr(counts, trials, rate(1 - VARIANCE_TOLERANCE)) < SAMPLING_QUANTILE)
-    most = np.count_nonzero(bdtrc(counts, trials, rate(1 + VARIANCE_TOLERANCE)) > SAMPLING_QUANTILE)
+    fewest = np.count_nonzero(bdtr(counts, trials, failure_rate(stage, 1 - off)) < SAMPLING_QUANTILE)
+    most = np.count_nonzero(bdtrc(counts, trials, failure_rate(stage, 1 + off)) > SAMPLING_QUANTILE)
     return float(fewest) / trials, float(most) / trials
 
 
@@ -204,12 +208,12 @@ def _stages(
             bound = sqrt(expected) if bound is None else bound
             tolerance = f"variance below the bound (sampling error {above:.1%})"
         within = within and (bound is None or variance <= bound**2 * (1 + above))
-        few, stddev = _few(samples, keys, needed), sqrt(variance)
-        # Below a bound nothing needs the sampling error.
-        against = sqrt(expected) if equality or bound is None else bound
-        off = stddev - against if equality else max(0.0, stddev - against)
-        unsure = abs(off) > STDDEV_TOLERANCE * against
-        rows.append(_row(quantity, "", sqrt(expected), stddev, within, tolerance, few, unsure))
+        # An equality needs a sampling error within its tolerance; below a bound by that error nothing is needed.
+        unsure = above > VARIANCE_TOLERANCE
+        if not equality:
+            unsure = variance > (1 - below) * (1 + VARIANCE_TOLERANCE) * bound**2
+        few = _few(samples, keys, needed)
+        rows.append(_row(quantity, "", sqrt(expected), sqrt(variance), within, tolerance, few, unsure))
     return rows
 
 

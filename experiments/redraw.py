@@ -1,7 +1,8 @@
 """`make redraw`: draw the tables of a committed reference run again from its records, as the workflow draws them.
 
-Nothing is measured. Rows are described by the present binary. What was predicted of a measured row stands, since its
-record is judged by it; rows without a record are predicted anew, with the quick reference's unit costs. No record is
+Nothing is measured. Rows are described by the present binary. The seconds and memory that were predicted of a measured
+row stand, since its record is judged by them; its security and noise are what the present formulas say of the
+description in its record. Rows without a record are predicted, with the quick reference's unit costs. No record is
 called stale: each names the commit of its sources. Experiments of primitives and of security are left to the workflow.
 """
 
@@ -20,6 +21,8 @@ from reference import CALIBRATION, KEPT, REFERENCE, folder
 from sweep import OTHER_KINDS, ROOT, PlanError, Sweep, read_json, read_profile, write_if_changed
 
 COSTS = REFERENCE / CALIBRATION.name
+#: What a formula says of a description, whatever machine ran it.
+OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
 
 
 def run(*words: Any, **options: Any) -> None:
@@ -40,34 +43,48 @@ class Redrawing:
         self.runs = list(dict.fromkeys((out, REFERENCE)))
         self.sweep.prepare()
 
+    def described(self, name: str) -> dict[str, str]:
+        """What the records of an experiment describe, as lines by id."""
+        found: dict[str, str] = {}
+        for each in self.runs:
+            for path in sorted((each / "records" / name).rglob("*.json")):
+                own = (read_json(path).get("description") or {}) | {"id": f"{path.parent.name}/{path.stem}"}
+                if own.get("schema"):
+                    found[own["id"]] = json.dumps(own)
+        return found
+
     def description(self, name: str) -> Path:
-        """What the binary says of an experiment's rows."""
+        """What the binary says of an experiment's rows, after what records of earlier parameter files say of theirs."""
         path = self.sweep.results / "descriptions" / f"{name}.jsonl"
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             words = [self.sweep.profile["binary"], *self.sweep.describe(name).split()]
             with self.sweep.requests(name).open() as asked, path.open("w") as told:
+                told.writelines(f"{line}\n" for line in self.described(name).values())
+                told.flush()
                 run(*words, stdin=asked, stdout=told)
         return path
 
     def prediction(self, name: str) -> Path:
-        """Of all rows of an experiment: as committed where a record stands against it, else made anew."""
+        """Of all rows of an experiment: seconds and memory as committed where a record stands against them."""
         path = self.sweep.prediction(name)
         if path.exists():
             return path
         lines: dict[str, dict[str, Any]] = {}
+        asked_of: dict[str, str] = {}
         for each in self.runs:
             measured = {f"{p.parent.name}/{p.stem}" for p in (each / "records" / name).rglob("*.json")}
             known = read_json(each / "predictions" / f"{name}.json") or []
             lines |= {line["id"]: line for line in known if line["id"] in measured}
-        told = self.description(name).read_text().splitlines()
-        rest = [line for line in told if json.loads(line)["id"] not in lines]
-        if rest:
-            asked, made = path.with_suffix(".jsonl"), path.with_suffix(".new.json")
-            write_if_changed(asked, "\n".join(rest) + "\n")
-            module = "pirlab_estimator.predict"
-            run(sys.executable, "-m", module, asked, "--security", "auto", "--costs", COSTS, "--out", made)
-            lines |= {line["id"]: line for line in read_json(made)}
+        # The first of an id is its record's, where there is one.
+        for told in self.description(name).read_text().splitlines():
+            asked_of.setdefault(json.loads(told)["id"], told)
+        asked, made = path.with_suffix(".jsonl"), path.with_suffix(".new.json")
+        write_if_changed(asked, "\n".join(asked_of.values()) + "\n")
+        module = "pirlab_estimator.predict"
+        run(sys.executable, "-m", module, asked, "--security", "auto", "--costs", COSTS, "--out", made)
+        for line in read_json(made):
+            lines[line["id"]] = lines.get(line["id"], line) | {key: line[key] for key in OF_FORMULAS}
         committed = [line["id"] for line in read_json(self.out / "predictions" / f"{name}.json") or []]
         ordered = [lines[id] for id in dict.fromkeys([*committed, *lines]) if id in lines]
         write_if_changed(path, json.dumps(ordered, indent=1) + "\n")

@@ -17,7 +17,7 @@ from . import inspire_paper
 from .audit import Audit, secret_text, verdict
 from .inspire_paper import Described
 from .loader import dicts
-from .marks import CELL_MARKS, DEFAULT_FAILURE_TARGET, MARKS, SYMBOLS
+from .marks import ASSUMED, CELL_MARKS, DEFAULT_FAILURE_TARGET, MARKS, SYMBOLS
 from .names import protocol_name, set_short, words
 from .pirouette_totals import PAPER_NAMES, printed_lines
 from .table import Cell, Column, Row, Table
@@ -254,7 +254,8 @@ def table(
     holding = sum(not line.faults for line in found)
     notes = [
         f"Of {len(found)} published sets, {holding} hold what is asked: {audit.target:g} bits for every key and "
-        f"ciphertext that is seen, failure below 2^{DEFAULT_FAILURE_TARGET} for any database at all shapes shown, "
+        f"ciphertext that is seen, failure below 2^{DEFAULT_FAILURE_TARGET} for any database at all shapes "
+        f"shown ({ASSUMED}), "
         f"no wrong record, and the printed bytes within {SAME_BYTES:.0%}.",
         "Claimed is the level that the paper names. Instances in brackets are readings of what a paper leaves open; "
         "the least is over the others. Columns of InsPIRe's tables run modulo 65537 instead of 65535, which holds any "

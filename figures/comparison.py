@@ -8,7 +8,7 @@ import pandas as pd
 
 from . import series
 from .loader import dicts
-from .marks import footnotes, marks_of, provenance, symbols
+from .marks import ASSUMED, footnotes, marks_of, provenance, symbols
 from .names import PROTOCOLS, protocol_name, words
 from .table import Cell, Column, Row, Table
 from .units import GIB, KIB, MIB, human_bytes, human_seconds, shape_text, significant
@@ -175,7 +175,7 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
         "query. Throughput is the database's information over the median answer time; the share of bandwidth is what "
         "the answer phase reads of the stored tables in that time, over the probed single-core read bandwidth (a "
         "database that fits into a cache can exceed it). Failure bound: log2 of the probability that a record comes "
-        "back wrong, for the worst database.",
+        f"back wrong, for the worst database: {ASSUMED}.",
     ]
     title = "Comparison of " + (", ".join(names) if names else "protocols (no record found)")
     marked = footnotes(source)

@@ -7,7 +7,7 @@ from math import log2
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.compare import Comparison, compare
+from pirlab_estimator.compare import UNSURE, Comparison, compare
 from scipy.special import betaincinv
 
 from .names import words
@@ -25,7 +25,8 @@ COLUMNS = words(
 READING = (
     "Errors of the inputs are made so large that decisions fail; predictions are from the formula of their variance, "
     "taken as Gaussian. Intervals are Clopper and Pearson's, 95 %. A verdict allows the variance to be off by 1/16, "
-    "and sampling error to a Gaussian's four standard deviations."
+    "and sampling error to a Gaussian's four standard deviations; it is `too few to tell` where sampling alone "
+    "allows for more than that 1/16 does."
 )
 
 
@@ -52,7 +53,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
             low, high = interval(count["failures"], count["trials"])
             noise = record.noise("input")
             rate = count["failures"] / count["trials"]
-            foretold = 2.0 ** predicted["log2_failure"] if predicted else None
+            expected = 2.0 ** predicted["log2_failure"] if predicted else None
             rows.append(
                 {
                     "decision": record.settings["decision"],
@@ -68,9 +69,9 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                     "rate": rate,
                     "rate_low": low,
                     "rate_high": high,
-                    "predicted": foretold,
+                    "predicted": expected,
                     "margin": predicted["margin"] if predicted else None,
-                    "ratio": rate / foretold if foretold else None,
+                    "ratio": rate / expected if expected else None,
                     "verdict": "" if twin is None else twin.verdict,
                     "tolerance": "" if twin is None else twin.tolerance,
                     "note": "" if twin is None else twin.note,
@@ -100,7 +101,8 @@ def answer(data: pd.DataFrame) -> str:
     if judged.empty:
         return "No failure rate was measured."
     told = judged[(judged["note"] == "") & (judged["failures"] > 0)]
-    text = f"{len(judged)} rates held against their prediction, {(judged['verdict'] == 'DIFFERS').sum()} differ"
+    text = f"{len(judged)} rates held against their prediction, {(judged['verdict'] == 'DIFFERS').sum()} differ, "
+    text += f"{(judged['verdict'] == UNSURE).sum()} are {UNSURE}"
     if not told.empty:
         low, high = told["ratio"].min(), told["ratio"].max()
         text += f"; observed over predicted from {significant(low, 3)} to {significant(high, 3)}"
@@ -147,13 +149,13 @@ def _cells(entry: dict[str, Any], record: Primitive) -> dict[str, Cell]:
         return Cell("" if value is None or pd.isna(value) else significant(value, digits), sort=value)
 
     name = DECISIONS.get(entry["decision"], entry["decision"])
-    foretold = entry["predicted"]
+    expected = entry["predicted"]
     return {
         "decision": Cell(name, record.marks()),
         "n": Cell(str(entry["n"])),
         "dimension": Cell(str(entry["dimension"])),
         "margin": number(entry["margin"]),
-        "predicted": Cell("" if pd.isna(foretold) else power(foretold), sort=foretold),
+        "predicted": Cell("" if pd.isna(expected) else power(expected), sort=expected),
         "rate": Cell(power(entry["rate"]) if entry["failures"] else "0", sort=entry["rate"]),
         "interval": Cell(
             f"{power(entry['rate_low']) if entry['failures'] else '0'} to {power(entry['rate_high'])}",

@@ -10,7 +10,7 @@ from math import log2
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.compare import Comparison, compare
+from pirlab_estimator.compare import UNSURE, Comparison, compare
 
 from .gadget import FAMILIES, base_text
 from .names import words
@@ -143,6 +143,7 @@ def table(records: Sequence[Primitive]) -> Table:
     wide = judged["tolerance"].str.contains("sampling").sum()
     verdict = f"{len(judged)} stages held against their formulas, {(judged['verdict'] == 'DIFFERS').sum()} differ."
     verdict += f" {wide} of them have too few samples or keys for 1/16: their tolerance adds the sampling error."
+    verdict += f" Of {(judged['verdict'] == UNSURE).sum()} that error is larger than 1/16: {UNSURE}."
     return Table(title, columns, rows, data, marks, [READING, answer(data), verdict, origin], "gadget-noise", "bits")
 
 

@@ -18,7 +18,7 @@ from .inspire_paper import (
     printed,
     unmatched,
 )
-from .marks import CELL_MARKS, MARKS, Mark, footnotes, marks_of, provenance, symbols
+from .marks import ASSUMED, CELL_MARKS, MARKS, Mark, footnotes, marks_of, provenance, symbols
 from .names import protocol_name, words
 from .table import Cell, Column, Row, Table
 from .units import KIB, MIB, record_text, shape_text, significant
@@ -295,8 +295,8 @@ def _explanation(table: str) -> str:
     )
     if table != "8":
         text += (
-            "Failure bounds are for the worst record and any database: of InsPIRe with unsigned digits that is one at "
-            "the point z = 1, where the offsets of all t packed outputs add up (docs/inspire-paper.md). "
+            f"Failure bounds are for the worst record and any database ({ASSUMED}): of InsPIRe with unsigned digits "
+            "that is one at the point z = 1, where the offsets of all t packed outputs add up (docs/inspire-paper.md). "
         )
     if table in ("2", "3", "4"):
         text += (

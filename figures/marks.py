@@ -18,6 +18,8 @@ from .units import shape_text
 
 SPREAD_LIMIT = 0.10
 NAMED = 3
+ASSUMED = "a bound under the assumptions of docs/noise.md"
+"""What every figure for any database is; tables that show one say so."""
 DEFAULT_SECURITY_TARGET = 128
 DEFAULT_FAILURE_TARGET = -40
 
@@ -55,6 +57,9 @@ CELL_MARKS = (
     Mark("described", "ᵈ", "d", "size that the program foretells for this set and shape; nothing was sent"),
     Mark("outside", "*", "*", "outside the fast model's domain"),
     Mark("probe", "≈", r"\approx", "read bandwidth probed before and after differ by more than 10 %, and so may this"),
+    Mark(
+        "split", "ᵗ", "t", "the paper's time, split into set, machine and code by the notes that begin with this mark"
+    ),
     Mark("entry", "ᵉ", "e", "same layout, measured with records of another size than the row's"),
 )
 """Marks that stand at single cells and are not told from a record alone."""

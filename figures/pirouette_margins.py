@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from .inspire_tables import cell_footnotes, mark_footnotes
-from .marks import marks_of, provenance, symbols
+from .marks import ASSUMED, marks_of, provenance, symbols
 from .names import series_name, words
 from .pirouette_phases import shown
 from .table import Cell, Column, Row, Table
@@ -157,4 +157,4 @@ def _sums(found: Sequence[Mapping[str, Any]]) -> str:
             name = f"{series_name(row['protocol'], row['set'])} at {shape_text(row['records'], row['record_bits'])}"
             sums[name] = row["failure_log2"]
     listed = "; ".join(f"{name} 2^{value:.1f}" for name, value in sums.items())
-    return f"A query fails, summed over all its decisions, for any database: {listed}." if sums else ""
+    return f"A query fails, summed over all its decisions, for any database ({ASSUMED}): {listed}." if sums else ""

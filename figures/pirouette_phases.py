@@ -72,6 +72,12 @@ def transforms(description: Document, step: str) -> dict[str, int]:
     return found
 
 
+def answer_transforms(description: Document) -> int:
+    """Transforms of a whole answer."""
+    steps = description["operations"]["answer"].values()
+    return sum(count for step in steps for name, count in step.items() if transform(name))
+
+
 def matrix_bytes(description: Document, step: str) -> int:
     """Bytes of the preprocessed database that a step reads."""
     return int(description["operations"].get("answer", {}).get(step, {}).get("poly_matrix_bytes", 0))

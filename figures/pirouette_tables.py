@@ -19,6 +19,7 @@ from . import series
 from .inspire_paper import Described
 from .inspire_tables import cell_footnotes, mark_footnotes
 from .loader import dicts
+from .marks import ASSUMED
 from .table import Cell, Column, Row, Table
 from .units import shape_text, significant
 
@@ -221,7 +222,7 @@ def parameters(
     notes = [
         "Lines 'paper' are the printed parameters; what they miss, and why, is in docs/errata.md. Security is the "
         "least over all keys and ciphertexts that the server sees, the failure bound that of a whole query for any "
-        "database. A dash: the paper does not print it, or the protocol has no such key.",
+        f"database ({ASSUMED}). A dash: the paper does not print it, or the protocol has no such key.",
         f"Instances of the printed table, in bits: {_listed(instances, 'printed')}; read into it, where it leaves open "
         f"what a key has: {_listed(instances, 'reading') or 'none'}.",
     ]

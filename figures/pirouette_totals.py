@@ -7,6 +7,7 @@ or, run on several, below the paper's parallel ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,8 +16,9 @@ from . import series
 from .comparison import status_text
 from .inspire_tables import cell_footnotes, mark_footnotes
 from .loader import dicts
-from .marks import marks_of, provenance, symbols
+from .marks import SYMBOLS, marks_of, provenance, symbols
 from .names import paper_name, series_name, words
+from .pirouette_phases import answer_transforms
 from .pirouette_tables import megabytes, printed
 from .table import Cell, Column, Row, Table
 from .units import shape_text, significant
@@ -28,6 +30,9 @@ METRICS = words("offline_comm query_size response_size server_time")
 OWN = dict(zip(METRICS, words("offline_upload_bytes upload_bytes download_bytes answer_s")))
 BUILT = ("pirouette", "pirouette_h", "respire")
 ONE = "threads=1"
+SPLIT = SYMBOLS["split"]
+PRINTED_SET = "published"
+"""The set of the printed parameters, as far as they run, by its file's name."""
 NOT_MEASURED = "not measured in this run"
 Key = tuple[int, int, str]
 """Records, record bits, the paper's name of the protocol."""
@@ -71,6 +76,8 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
         "seeds; the paper counts both halves. Other numbers of such records come last.",
     ]
     footnotes = mark_footnotes(lines) + cell_footnotes(lines)
+    splits = {key: _split(paper[key], ours.get(key, [])) for key in paper}
+    notes += [f"{SPLIT} {paper_name(key[2])}, {shape_text(*key[:2])}: {text}." for key, text in splits.items() if text]
     title = "Pirouette, Table 7: sizes and times, the paper's and ours"
     frame = pd.DataFrame(data, columns=DATA_COLUMNS)
     return Table(title, COLUMNS, lines, frame, footnotes, notes, "pirouette-table7", "offline_comm")
@@ -80,13 +87,14 @@ def _block(
     key: Key, configs: Mapping[str, dict[str, float]], rows: list[dict[str, Any]]
 ) -> Iterator[tuple[Row, dict[str, Any]]]:
     """The lines of a protocol and database with their data: one thread first, the paper's before ours."""
+    split = SPLIT if _split(configs, rows) else ""
     printed_one = configs.get(ONE, {}).get("server_time")
     own_one = {row["sha256"]: row["answer_s"] for row in reversed(rows) if row["threads"] == 1}
     for single in (True, False):
         for config, numbers in configs.items():
             if (config == ONE) == single:
                 speedup = None if single or not printed_one else printed_one / numbers["server_time"]
-                yield _paper_line(key, config, numbers, speedup)
+                yield _paper_line(key, config, numbers, speedup, split if single else "")
         for row in rows:
             if (row["threads"] == 1) == single:
                 one = None if single else own_one.get(row["sha256"])
@@ -95,15 +103,39 @@ def _block(
         yield Row(_head(key) | {"source": Cell("here")}, "", NOT_MEASURED), {"source": "here", "status": NOT_MEASURED}
 
 
+def _split(configs: Mapping[str, dict[str, float]], rows: list[dict[str, Any]]) -> str:
+    """The paper's seconds of one thread as those of its set here, and what is left; empty where its set did not run."""
+    whole = configs.get(ONE, {}).get("server_time")
+    of_one = [row for row in rows if row["threads"] == 1 and row["status"] == "ok"]
+    theirs = [row for row in of_one if row["set"].endswith(f"/{PRINTED_SET}")]
+    ours = [row for row in of_one if row not in theirs]
+    if whole is None or not theirs or not ours:
+        return ""
+    printed_set, own = theirs[0], ours[0]
+
+    def told(row: Mapping[str, Any]) -> str:
+        count = answer_transforms(row["description"]) / 1e3
+        return f"{significant(row['answer_s'], 3)} s and {count:.0f} thousand transforms"
+
+    left = significant(whole / printed_set["answer_s"], 2)
+    return (
+        f"of the paper's {significant(whole, 3)} s, the printed set under our query takes {told(printed_set)} here, "
+        f"ours {told(own)}; what is left, a factor of {left}, is machine and code (docs/pirouette.md)"
+    )
+
+
 def _head(key: Key) -> dict[str, Cell]:
     return {"database": Cell(shape_text(*key[:2]), sort=float(key[0])), "series": Cell(paper_name(key[2]))}
 
 
-def _paper_line(key: Key, config: str, numbers: dict[str, float], speedup: float | None) -> tuple[Row, dict[str, Any]]:
+def _paper_line(
+    key: Key, config: str, numbers: dict[str, float], speedup: float | None, split: str
+) -> tuple[Row, dict[str, Any]]:
     threads, _, parallel = config.removeprefix("threads=").partition(";parallel=")
     source = f"paper, parallel {parallel.replace('phase0', 'phase 0')}" if parallel else "paper"
     cells = {"source": Cell(source), "threads": Cell(threads), "speedup": _ratio(speedup)}
     cells |= {name: _total(name, numbers.get(name)) for name in METRICS}
+    cells["server_time"] = replace(cells["server_time"], marks=split)
     return Row(_head(key) | cells), {"source": "paper", "config": config, "speedup": speedup} | numbers
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from .marks import ASSUMED
 from .names import PROTOCOLS, protocol_name, words
 from .sweep_data import load
 from .table import Cell, Column, Row, Table
@@ -64,7 +65,7 @@ def build(path: Path) -> Table:
     notes = [
         "All predicted: sizes and memory as described, security by the fast model, the least of a set's keys and "
         "ciphertexts, failure by the noise "
-        "chain for any data, seconds of one core by the unit costs. Found sets reach 128 bits and 2^-40; "
+        f"chain for any data ({ASSUMED}), seconds of one core by the unit costs. Found sets reach 128 bits and 2^-40; "
         "† is a published set below 128 bits, ‡ one that fails more often than 2^-40. The published set is the best of "
         "those that take the database, by the same measure: bytes of query, answer and a hundredth of the hint or "
         "keys, or seconds from question to record at 100 Mbit/s and 50 ms with that share.",

@@ -62,7 +62,8 @@ def write(path: Path, prefix: Path) -> list[Path]:
     shape = shape_text(int(data["records"].iloc[0]), int(data["record_bits"].iloc[0]))
     text = (
         f"**Pareto fronts.** Of every protocol, the found sets for {shape} that no other set of it undercuts in both: "
-        "128 bits by the fast model, failure below 2^-40 for any data, seconds by unit costs. On the right each "
+        "128 bits by the fast model, failure below 2^-40 for any data (a bound under the assumptions of "
+        "docs/noise.md), seconds by unit costs. On the right each "
         "client asks 100 queries of one hint, or of one set of keys.\n"
     )
     return [

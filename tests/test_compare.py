@@ -178,14 +178,37 @@ def test_few_samples_widen_the_tolerance(pair):
     assert row.within is True and "1/16 + sampling error -61.0% to 100.7%" in row.tolerance, (
         "chi-square at four deviations"
     )
-    assert (row.note, row.verdict) == ("few samples: 50", "too few keys to tell")
-    pair[1]["noise"][0]["stddev"] = pair[0]["noise"]["stages"][0]["stddev"] * 1.09
-    assert by_quantity(pair)["noise stddev answer"].verdict == "agrees"
+    assert (row.note, row.verdict) == ("few samples: 50", "too few to tell")
+    pair[1]["noise"][0]["stddev"] = pair[0]["noise"]["stages"][0]["stddev"]
+    row = by_quantity(pair)["noise stddev answer"]
+    assert (row.ratio, row.verdict) == (1, "too few to tell"), "right by chance as much as by law"
+    pair[1]["noise"][0]["stddev"] *= 1.5
+    assert by_quantity(pair)["noise stddev answer"].verdict == "DIFFERS", "beyond what fifty samples allow"
+    pair[1]["noise"][0]["stddev"] /= 1.5
     pair[1]["noise"][0] |= {"samples": 1 << 15, "keys": 19}
     assert by_quantity(pair)["noise stddev answer"].note == "few keys: 19"
     pair[0]["noise"]["stages"][0]["common_share"] = 1.0
     row = by_quantity(pair)["noise stddev answer"]
     assert "sampling error -82.0% to 184.8%" in row.tolerance, "a common error is one sample a key"
+
+
+@pytest.mark.parametrize(("samples", "verdict"), [(8000, "too few to tell"), (9000, "agrees")])
+def test_agreement_needs_a_sampling_error_within_the_tolerance(pair, samples, verdict):
+    """Four standard errors of a mean square are 1/16 of it at some 8500 independent samples, by chi-square's tail."""
+    stage = pair[0]["noise"]["stages"][0]
+    stage |= {"terms": None, "data_values": None, "common_share": 0.0}
+    pair[1]["noise"][0] |= {"samples": samples, "keys": 1, "stddev": stage["stddev"]}
+    assert by_quantity(pair)["noise stddev answer"].verdict == verdict
+    assert (float(chi2.isf(norm.sf(4), samples)) / samples - 1 <= 1 / 16) == (verdict == "agrees")
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.2, "agrees"), (0.8, "too few to tell"), (1.6, "DIFFERS")])
+def test_below_a_bound_few_samples_tell_what_is_far_from_it(pair, share, verdict):
+    """Two hundred samples: the true variance is at most 1.6 times the measured one."""
+    stage = pair[0]["noise"]["stages"][0]
+    stage |= {"kind": "bound", "terms": None, "data_values": None, "common_share": 0.0}
+    pair[1]["noise"][0] |= {"samples": 200, "keys": 20, "stddev": stage["stddev_bound"] * share**0.5}
+    assert by_quantity(pair)["noise stddev answer"].verdict == verdict
 
 
 def test_the_sampling_error_of_shared_errors_and_data_is_that_of_a_simulation():

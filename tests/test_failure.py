@@ -142,7 +142,7 @@ def record(settings, failures, trials=65536, number=0):
 
 def test_rates_are_compared():
     made, stages = predicted(BITS)
-    low, high = failure_band(stages["decision"], 65536)
+    low, high = failure_band(stages["decision"], 65536, 1 / 16)
     assert low < 2**-8 < high and high / low < 4
     for failures, within in ((256, True), (int(low * 65536) - 2, False), (int(high * 65536) + 2, False), (0, False)):
         [row] = [r for r in compare(made, record(BITS, failures)) if r.quantity == "failure rate decision"]
@@ -150,6 +150,10 @@ def test_rates_are_compared():
     few = copy.deepcopy(record(BITS, 0, trials=1024))
     [row] = [r for r in compare(made, few) if r.quantity == "failure rate decision"]
     assert row.within and row.note == "few failures expected"
+    # Sampling alone: four deviations of 4 failures are twice that, where a variance 1/16 off makes three tenths.
+    few["measured"]["failures"]["decision"]["failures"] = 4
+    [row] = [r for r in compare(made, few) if r.quantity == "failure rate decision"]
+    assert (row.ratio, row.verdict) == (pytest.approx(1, abs=0.01), "too few to tell")
 
 
 def test_intervals():

@@ -294,7 +294,7 @@ def test_a_verdict_on_few_keys_shows_its_tolerance(tmp_path):
     document["measured"]["noise"]["added"] |= {"keys": 20, "samples": 2048}
     folder = synthetic.write(tmp_path, [document], [prediction])
     text = gadget_noise.table(primitives.load([folder], [tmp_path / "predictions.json"])).markdown()
-    assert "within 1/16 + sampling error -12.0% to 13.0%" in text and "agrees (few samples: 2048)" in text
+    assert "within 1/16 + sampling error -12.0% to 13.0%" in text and "too few to tell (few samples: 2048)" in text
     assert "1 of them have too few samples or keys for 1/16" in text
 
 

@@ -15,6 +15,7 @@ from pirlab_figures import (
     pirouette_totals,
 )
 from pirlab_figures.errors import InputError
+from pirlab_figures.marks import SYMBOLS
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
 SECONDS = {"digits": 0.3, "bits": 0.2, "rgsw": 1.0, "selector": 0.1, "first_dimension": 0.2, "folding": 0.15}
@@ -94,6 +95,29 @@ def test_table7_puts_measured_lines_below_the_papers(expected):
     above = table.rows[ids.index("three") - 1]
     assert (above.cells["source"].text, above.cells["speedup"].text) == ("paper, parallel full", "2.71")
     assert table.rows[ids.index("two")].status == "skipped, memory: needs 70 GiB"
+
+
+def test_table7_splits_the_papers_seconds(expected):
+    """Of 19 s: the printed set here, with its transforms, ours with its own, and what is left."""
+    fewer = description(k=20, digits=1)
+    count = {name: pirouette_phases.answer_transforms(d) for name, d in (("theirs", description()), ("ours", fewer))}
+    published = row(seconds=1.4, set="pirouette/published", sha256="printed", id="printed")
+    table = pirouette_totals.table(pd.DataFrame([row(seconds=0.74, description=fewer), published]), expected)
+    [text] = [note for note in table.notes if note.startswith(SYMBOLS["split"])]
+    for part in ("19.0 s", "1.40 s", "0.740 s", "a factor of 14"):
+        assert part in text
+    for part in count.values():
+        assert f"{part / 1e3:.0f} thousand transforms" in text
+    assert count["theirs"] > count["ours"] > 0
+    marked = [
+        line
+        for line in table.rows
+        if "server_time" in line.cells and SYMBOLS["split"] in line.cells["server_time"].marks
+    ]
+    assert [(line.cells["source"].text, line.cells["server_time"].text) for line in marked] == [("paper", "19.0")]
+    assert SYMBOLS["split"] in table.markdown() and "machine and code" in table.markdown()
+    alone = pirouette_totals.table(pd.DataFrame([row()]), expected)
+    assert not [note for note in alone.notes if note.startswith(SYMBOLS["split"])], "without a run of the printed set"
 
 
 def test_table7_says_what_was_not_measured(expected):

@@ -190,15 +190,18 @@ def test_nodes_of_partly_stored_trees_are_counted_one_by_one(rows):
     )
     worst = 0
     for index in range(rows):
-        met = 0
+        met, opposite = 0, 0
         for r in range(bits - 1):
             for prefix in range(1 << (bits - 1 - r)):
                 lower = (prefix << (r + 1)) + (index & ((1 << r) - 1))
-                met += 15**2 if lower + (1 << r) < rows else 8**2 if lower < rows else 0
-        worst = max(worst, met)
+                meets = 15 if lower + (1 << r) < rows else 8 if lower < rows else 0
+                met += meets**2 if r < bits - 2 else 0
+                # The root's two children have opposite errors.
+                opposite += meets if r == bits - 2 else 0
+        worst = max(worst, met + opposite**2)
     assert setting._nodes.sum() == worst
-    if rows == 1 << bits and bits:
-        assert worst == (rows - 2) * 15**2
+    if rows == 1 << bits and bits > 1:
+        assert worst == rows * 15**2
 
 
 def test_the_response_s_variance_is_mixed_by_the_rows_of_deep_selectors():
@@ -213,7 +216,7 @@ def test_the_response_s_variance_is_mixed_by_the_rows_of_deep_selectors():
     total = float(np.sum(mixture.shares * mixture.counts))
     assert total * 0.5 / 8 / 6 < mixture.shares.max() < total * 0.5 / 7
     # What is fixed: dropped digits, roundings, and the root's product.
-    setting, products = d.setting, 2048 * 254 * 15**2 + 12
+    setting, products = d.setting, 2048 * 256 * 15**2 + 12
     rest = products * setting.product_bound.dropped.variance / 2 + 2048 * 256 * 64 * setting.leaf_rounding.variance
     rest += 2048 * 15**2 * lattice.root_product(setting.rgsw, setting.rows_made).variance
     other = d.response.switched(setting, Noise(rest)).variance / bound.variance

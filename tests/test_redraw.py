@@ -8,6 +8,7 @@ import sys
 
 import pytest
 import sweep
+from pirlab_estimator.noise import predict_noise
 
 LAPTOP = sweep.ROOT / "results/reference-laptop"
 NAME = "inspire/table8"
@@ -15,7 +16,7 @@ NAME = "inspire/table8"
 
 @pytest.mark.slow
 def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_path):
-    """Of one record: what was predicted of it stands, what was not measured is predicted and described."""
+    """Of one record: the seconds predicted of it stand, its noise is today's; other rows are predicted, described."""
     out = tmp_path / "run"
     [path] = (LAPTOP / "records" / NAME).glob("2^24x512/*gamma32-f2.json")
     record = json.loads(path.read_text())
@@ -23,6 +24,7 @@ def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_pa
     place = f"{record['group']}/{record['row']}"
     [kept] = [line for line in lines if line["id"] == place]
     kept["seconds"]["answer"] = 12.5
+    kept["noise"]["log2_failure"] = -999.0
     other = next(line for line in lines if line["id"] != place)
     other["seconds"]["answer"] = 12.5
     target = out / path.relative_to(LAPTOP)
@@ -40,6 +42,9 @@ def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_pa
     table = "table-inspire-table8"
     assert names == {"accuracy.csv", "accuracy.md", "inspire-figure2.csv", f"{table}.csv", f"{table}.md"}
     seconds = {line["id"]: line["seconds"]["answer"] for line in json.loads(foretold.read_text())}
+    [redrawn] = [line for line in json.loads(foretold.read_text()) if line["id"] == place]
+    [noise] = predict_noise([record["description"]])
+    assert redrawn["noise"] == json.loads(json.dumps(noise))
     assert len(seconds) == len(lines) and seconds[place] == 12.5 and seconds[other["id"]] != 12.5
     with (out / "tables" / NAME / f"{table}.csv").open(newline="") as rows:
         shown = [row for row in csv.DictReader(rows) if row["metric"] == "total_comm"]

@@ -96,19 +96,22 @@ class Setting:
 
     @cached_property
     def first_product(self) -> Noise:
-        """A column over random data; where leaves are rounded to a smaller modulus, each error is its leaf's own."""
+        """A column over random data."""
         p = np.asarray(self.plain_modulus, dtype=float)
-        random, _ = lattice.first_dimension(self.n, self.selector, (p * p - 1) / 12, p - 1)
+        random = lattice.first_dimension(self.n, self.selector, (p * p - 1) / 12)
         filled = np.asarray(self.rows, dtype=float) / np.exp2(self.first_bits)
-        return self._cell(self._leaves(random.scaled(filled), lattice.uniform_square(p, balanced=True)))
+        met = np.multiply(self.rows, lattice.uniform_square(p, balanced=True))
+        return self._cell(self._leaves(random.scaled(filled), np.where(self._bits == 1, (p * p - 1) / 6, met)))
 
     @cached_property
     def first_product_bound(self) -> Noise:
-        """The same for any data: digits of opposite ends under each node, at the far end under every leaf."""
+        """The same for any data: digits of opposite ends where errors are opposite, at the far end elsewhere."""
         p = np.asarray(self.plain_modulus, dtype=float)
         root = lattice.root_product(self.rgsw, self.rows_made).scaled(np.where(self._bits > 0, (p - 1) ** 2, 0.0))
         errors = self.product_bound.added().scaled(np.sum(self._nodes, axis=-1)) + root
-        return Noise(self._cell(self._leaves(errors.scaled(self.n), np.floor(p / 2) ** 2)).variance, "bound")
+        met = np.multiply(self.rows, np.floor(p / 2) ** 2)
+        column = self._leaves(errors.scaled(self.n), np.where(self._bits == 1, (p - 1) ** 2, met))
+        return Noise(self._cell(column).variance, "bound")
 
     @cached_property
     def _bits(self) -> Array:
@@ -120,21 +123,29 @@ class Setting:
 
         A node's error stands in two leaves 2^r apart, with opposite signs, whose lower r bits are the index's. Where
         the upper one is not stored, the lower one's digit is met alone. Most are stored for an index of lower bits 0.
+        The root's children are opposite but for one coefficient, and so are their digits: the errors of both products
+        are one, which meets the digits of all their leaves. Further down what that coefficient's digits are multiplied
+        with makes every node another one.
         """
         p = np.asarray(self.plain_modulus, dtype=float)[..., None]
         rows, bits = np.asarray(self.rows, dtype=float)[..., None], self._bits[..., None]
         r = np.arange(max(1.0, np.max(bits) - 1))
         pairs = np.maximum(np.ceil((rows - np.exp2(r)) / np.exp2(r + 1)), 0.0)
         lower = np.ceil(rows / np.exp2(r + 1))
-        met = pairs * (p - 1) ** 2 + (lower - pairs) * np.floor(p / 2) ** 2
+        most, alone = p - 1, np.floor(p / 2)
+        apart = pairs * most**2 + (lower - pairs) * alone**2
+        met = np.where(r == bits - 2, (pairs * most + (lower - pairs) * alone) ** 2, apart)
         return np.where(r < bits - 1, met, 0.0)
 
     def _cell(self, column: Noise) -> Noise:
         return Noise(np.where(np.asarray(self.encrypted) > 0, self.fresh.variance, column.variance), column.kind)
 
-    def _leaves(self, column: Noise, square: Numbers) -> Noise:
-        """With the rounding of the stored leaves."""
-        return column + self.leaf_rounding.scaled(np.multiply(self.rows, np.multiply(self.n, square)))
+    def _leaves(self, column: Noise, met: Numbers) -> Noise:
+        """With the rounding of the stored leaves, and the squares of digits that these errors meet, summed.
+
+        Each leaf's is its own, but those of the two leaves of one bit, which are opposite.
+        """
+        return column + self.leaf_rounding.scaled(np.multiply(self.n, met))
 
     @cached_property
     def leaf_rounding(self) -> Noise:

@@ -65,6 +65,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
         step.scaled(at_points(selector, steps)[:, 0]),
     ]
     evaluation_bound = Noise(sum(np.asarray(part.variance) for part in worst), "bound")
+    switched_bound, key = answers.switched_bound(rings, evaluation_bound)
     rest = product.scaled(degree) + step.scaled(steps)
     by_point = Noise(
         np.asarray(rest.variance)[:, None] + np.asarray(packed.variance)[:, None] * at_points(keys, degree)
@@ -105,11 +106,12 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
             SWITCH_FORMULA,
             "InsPIRe, Theorem 10",
             answers.switched(rings, by_point),
-            answers.switched_bound(rings, evaluation_bound),
+            switched_bound,
             decision=Decision(
                 answers.threshold(p),
                 {"coefficients that hold anything": used, "polynomials of a record": ciphertexts},
                 np.stack([at_one, used * ciphertexts - at_one], axis=1),
+                key=key,
             ),
             common_share=np.minimum(shared, 1.0),
         ),

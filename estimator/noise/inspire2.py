@@ -71,6 +71,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
         for both in (packings, bounds)
     )
     copies = numbers(layouts, "copies")
+    switched_bound, key = answers.switched_bound(rings, packing_bound)
     union = {"cells of a record": copies, "digits of a cell's ciphertext": counts.sum(axis=1)}
     return [
         Stage(
@@ -87,8 +88,8 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
             SWITCH_FORMULA,
             SOURCE,
             answers.switched(rings, packing),
-            answers.switched_bound(rings, packing_bound),
-            decision=Decision(answers.threshold(p), union, counts * copies[:, None]),
+            switched_bound,
+            decision=Decision(answers.threshold(p), union, counts * copies[:, None], key=key),
             common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, Noise(nothing[0]), packings[0]),
             # All digits of a cell meet the errors of one second query; a run counts each ciphertext as a key.
             terms=numbers(layouts, "degree") * terms[0] / numbers(layouts, "answer_ciphertexts"),
@@ -101,6 +102,7 @@ def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: 
     product, bound = _product(rings, numbers(layouts, "rows"), p)
     packing, packing_bound = rings.inspiring(keys, gamma, product), rings.inspiring(keys, gamma, bound)
     to = Answers(switched, switched)
+    switched_bound, key = to.switched_bound(rings, packing_bound)
     return [
         Stage("first_product", PRODUCT_FORMULA + ", m = N/t", SOURCE, product, bound, "centred residues modulo p"),
         Stage("first_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packing, packing_bound, keys.words),
@@ -109,9 +111,9 @@ def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: 
             "(q1/q)^2 V + (1 + n E[s^2]) / 12",
             SOURCE,
             to.switched(rings, packing),
-            to.switched_bound(rings, packing_bound),
+            switched_bound,
             decision=Decision(
-                to.threshold(p), {"cells of a record": numbers(layouts, "copies"), "entries of a cell": gamma}
+                to.threshold(p), {"cells of a record": numbers(layouts, "copies"), "entries of a cell": gamma}, key=key
             ),
             common_share=lattice.mean_in_common(keys.gadget)
             * to.share(rings, rings.inspiring(keys, gamma, Noise(0.0)), packing),

@@ -23,8 +23,9 @@ import numpy as np
 
 from . import lattice, simplepir
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, numbers, secret_of
+from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, key_squares, numbers, secret_of
 from .stage import Decision, Stage, by_class
+from .tails import KeyLength
 
 CENTRED = "digits of a uniform value modulo q1, less 2^(digit bits - 1)"
 SECOND_SOURCE = "YPIR, noise of DoublePIR's second layer; InsPIRe_0 likewise"
@@ -86,6 +87,7 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
     added, words = _packing(layouts, rings, keys, by_class([[answer for _, _, answer in row] for row in each]))
     packing, packing_bound = product + added, product_bound + added
     answers = Answers.of(layouts)
+    switched_bound, key = answers.switched_bound(rings, packing_bound)
     counts = each_counts * copies[:, None]
     mean_square = np.sum(packing.variance * counts, axis=1) / np.sum(counts, axis=1)
     largest = Noise(np.max(packing_bound.variance, axis=1), "bound")
@@ -104,7 +106,7 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
             SWITCH_FORMULA,
             "Spiral; YPIR, modulus switching",
             answers.switched(rings, packing),
-            answers.switched_bound(rings, packing_bound),
+            switched_bound,
             decision=Decision(
                 threshold=answers.threshold(2 * half),
                 union={
@@ -112,6 +114,7 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
                     "digits of an entry": numbers(layouts, "hint_digits") + numbers(layouts, "answer_digits"),
                 },
                 counts=counts,
+                key=key,
             ),
             common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, _hints(added), _hints(packing)),
         ),
@@ -153,14 +156,20 @@ def first_layer(descriptions: Sequence[dict]) -> Stage:
     instances = [d["instances"][0] for d in descriptions]
     switched = numbers(layouts, "switched_modulus")
     shrink = (switched / 2.0**32) ** 2
-    rounding = (1 + numbers(instances, "dimension") * np.asarray(secret_of(instances).square)) / 12
+    by_key = numbers(instances, "dimension") * np.asarray(secret_of(instances).square) / 12
+    rounding = 1 / 12 + by_key
     assert stage.bound is not None and stage.decision is not None
+    bound = stage.bound.scaled(shrink) + Noise(rounding, "bound")
     return replace(
         stage,
         formula=f"(q1/2^32)^2 ({simplepir.FORMULA}) + (1 + n E[s^2])/12",
         noise=stage.noise.scaled(shrink[:, None]) + Noise(rounding[:, None]),
-        bound=stage.bound.scaled(shrink) + Noise(rounding, "bound"),
-        decision=replace(stage.decision, threshold=numbers(layouts, "scale") * switched / 2.0**33),
+        bound=bound,
+        decision=replace(
+            stage.decision,
+            threshold=numbers(layouts, "scale") * switched / 2.0**33,
+            key=KeyLength(by_key / np.asarray(bound.variance), key_squares(instances)),
+        ),
     )
 
 

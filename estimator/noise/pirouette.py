@@ -22,7 +22,7 @@ import numpy as np
 from . import circuit, functional, lattice
 from .circuit_selection import Reduction, Response, Setting, rows_alike
 from .error import Noise
-from .ring_setting import Floats, Keys, Objects, moduli, numbers, secret_of
+from .ring_setting import Floats, Keys, Objects, key_squares, moduli, numbers, secret_of
 from .stage import Decision, Stage, by_class
 from .tails import Mixture
 
@@ -96,17 +96,8 @@ class _Described:
         body = moduli(layouts, "body_modulus")
         response = Response(mask, body, switching, keys["response"].gadget)
         words = {name: k.words for name, k in keys.items()}
-        windows, squares = numbers(layouts, "rgsw_window"), _key_squares(rings)
+        windows, squares = numbers(layouts, "rgsw_window"), key_squares(rings)
         return _Described(layouts, n, modulus, body, setting, words, response, windows, squares)
-
-
-#: By the ring key's kind, squares a coefficient whose mean varies like that of s^2, 2 E[s^2]^2 / Var s^2, and whose
-#: moment-generating function is above that of s^2. Other kinds count as Gaussian.
-KEY_SQUARES = {"ternary": 4.0, "binary": 2.0}
-
-
-def _key_squares(rings: Sequence[dict]) -> Floats:
-    return np.array([KEY_SQUARES.get(r["secret"]["kind"], 1.0) * r["dimension"] for r in rings])
 
 
 def _keys(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:

@@ -3,8 +3,8 @@
     python -m pirlab_estimator.noise.plain_moduli --protocol simplepir --dimension 1088 --stddev 6.4
 
 Criterion: for any data, a record of up to `--record-entries` entries fails with probability at most
-2^`--log2-failure`, by the union over all its decisions. `--tail subgaussian` (default) is rigorous;
-`--tail gaussian` takes the error as Gaussian.
+2^`--log2-failure`, by the union over all its decisions. `--tail subgaussian` (default) is a bound under the assumptions
+of docs/noise.md; `--tail gaussian` takes the error as Gaussian.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ def _selector(s: Settings) -> Stages:
     tree = lattice.selector_tree(int(s["bits"]), product, lattice.root_product(s.gadget, rows))
     p = int(s["plain_modulus"])
     # A uniform digit's variance, whatever the range's place.
-    first, _ = lattice.first_dimension(s.n, tree, (p * p - 1) / 12, p - 1)
+    first = lattice.first_dimension(s.n, tree, (p * p - 1) / 12)
     return [("selected", tree.selected), ("leaves", tree.mean), ("first-dimension", first)]
 
 

@@ -10,15 +10,18 @@ gadgets as they are for uniform ciphertexts, which ciphertexts are under ring-LW
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import comb, log2
 
 import numpy as np
 
 from . import lattice
 from .error import Noise
-from .lattice import GadgetNoise
+from .lattice import GadgetNoise, Secret
 from .ring_setting import SWITCH_FORMULA, Answers, Floats, Rings, moduli, numbers
 from .stage import Chance, Decision, Stage
+from .tails import KeyLength
 
 SOURCE = "Respire, section 4"
 #: A third of the noise of an expanded ciphertext is on its constant coefficient, of which it has one.
@@ -44,6 +47,71 @@ class _Gadgets:
         return [f"symmetric base-{base} digits of uniform residues" for base in self.bases[name]]
 
 
+@dataclass(frozen=True)
+class _Errors:
+    """Of every ciphertext on the way, over random data; `bounds` are for any data.
+
+    after: folding, rotation, projection and the vector's switch, one by one. answer: in units of q2."""
+
+    leaf: Noise
+    selector_body: Noise
+    selector_mask: Noise
+    first: Noise
+    first_bound: Noise
+    after: list[Noise]
+    after_bound: list[Noise]
+    answer: Noise
+    answer_bound: Noise
+    small: Noise
+
+    @staticmethod
+    def of(
+        layouts: Sequence[dict], gadgets: _Gadgets, answers: Answers, queries: Rings, vectors: Rings, responses: Rings
+    ) -> _Errors:
+        n, levels, p = queries.n, np.log2(queries.n), numbers(layouts, "plain_modulus")
+
+        def switch(name: str, rows: Noise) -> Noise:
+            """What a key switch with that gadget adds."""
+            return lattice.rlwe_key_switch(n, gadgets.of[name], rows, queries.secret)
+
+        leaf = lattice.expansion(levels, switch("leaf_expansion", queries.fresh), queries.fresh).everywhere
+        body = lattice.expansion(levels, switch("selector_expansion", queries.fresh), queries.fresh).everywhere
+        mask = lattice.rlwe_to_rgsw_row(n, gadgets.of["conversion"], queries.fresh, queries.secret, body)
+        first, first_bound = _first_dimension(layouts, queries, leaf, p)
+        # Digits of the mask meet the rows of -s m, those of the body the rows of m.
+        by_digits = lattice.digit_noise(n, gadgets.of["selector"], Noise(1.0))
+        cmux = (mask + body).scaled(by_digits.variance)
+        slots = np.log2(n / numbers(layouts, "response_degree"))
+        project = lattice.trace(slots, switch("selector_expansion", queries.fresh))
+        widen = switch("vector", vectors.fresh)
+        small = lattice.ring_switch(n, gadgets.of["response"], responses.fresh, vectors.secret)
+        # Other slots that share the ring element, and other parts of a vector, which a response's body also carries.
+        crowd = _crowd(layouts)
+        shared = project.everywhere.scaled(crowd["slots"] - 1) + widen.scaled(crowd["elements"] - 1)
+        steps = [
+            cmux.scaled(numbers(layouts, "column_bits")),
+            cmux.scaled(numbers(layouts, "position_bits")),
+            project.kept,
+            widen,
+        ]
+
+        def after(noise: Noise) -> list[Noise]:
+            return list(accumulate(steps, initial=noise))[1:]
+
+        def switched(noise: Noise) -> Noise:
+            """(q2/q)^2 V, rounding to q2 under the vector's secret, switch to the small ring, rounding."""
+            return answers.switched(replace(queries, secret=vectors.secret), noise + shared) + small
+
+        random, bound = after(first), after(first_bound)
+        answer, answer_bound = switched(random[-1]), switched(bound[-1])
+        return _Errors(leaf, body, mask, first, first_bound, random, bound, answer, answer_bound, small)
+
+
+def _twice(rings: Rings) -> Rings:
+    """With a key of twice the squared length."""
+    return replace(rings, secret=Secret(2 * np.asarray(rings.secret.square), rings.secret.mean))
+
+
 def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     """From `leaf`, `selector_body` and `selector_mask` to `vector`, modulo q; then `answer`, which decides.
 
@@ -52,39 +120,15 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     queries, vectors, responses = (Rings.of([d["instances"][i] for d in descriptions]) for i in range(3))
     answers, p = Answers.of(layouts), numbers(layouts, "plain_modulus")
     gadgets = _Gadgets(layouts, queries.modulus, answers.mask)
-    n, levels = queries.n, np.log2(queries.n)
-
-    def switch(name: str, rows: Noise) -> Noise:
-        """What a key switch with that gadget adds."""
-        return lattice.rlwe_key_switch(n, gadgets.of[name], rows, queries.secret)
-
-    leaf = lattice.expansion(levels, switch("leaf_expansion", queries.fresh), queries.fresh).everywhere
-    body = lattice.expansion(levels, switch("selector_expansion", queries.fresh), queries.fresh).everywhere
-    mask = lattice.rlwe_to_rgsw_row(n, gadgets.of["conversion"], queries.fresh, queries.secret, body)
-    first, first_bound = _first_dimension(layouts, queries, leaf, p)
-    # Digits of the mask meet the rows of -s m, those of the body the rows of m.
-    cmux = lattice.digit_noise(n, gadgets.of["selector"], mask) + lattice.digit_noise(n, gadgets.of["selector"], body)
-    fold = cmux.scaled(numbers(layouts, "column_bits"))
-    turn = cmux.scaled(numbers(layouts, "position_bits"))
-    slots = np.log2(n / numbers(layouts, "response_degree"))
-    project = lattice.trace(slots, switch("selector_expansion", queries.fresh)).kept
-    # What the projection of one slot leaves on the coefficients of the others that share its ring element.
-    crowd = _crowd(layouts)
-    others = lattice.trace(slots, switch("selector_expansion", queries.fresh)).everywhere
-    widen = lattice.rlwe_key_switch(n, gadgets.of["vector"], vectors.fresh, queries.secret)
-    small = lattice.ring_switch(n, gadgets.of["response"], responses.fresh, vectors.secret)
-
-    def after(noise: Noise) -> list[Noise]:
-        stages = [noise + fold]
-        stages.append(stages[-1] + turn)
-        stages.append(stages[-1] + project)
-        stages.append(stages[-1] + widen)
-        return stages
+    errors = _Errors.of(layouts, gadgets, answers, queries, vectors, responses)
+    # Rows of the selectors' masks and the leaves' rounding meet the queries' key, the answer's rounding the vectors'.
+    longer = _Errors.of(layouts, gadgets, answers, _twice(queries), _twice(vectors), responses)
+    grows = np.asarray(longer.answer_bound.variance) / np.asarray(errors.answer_bound.variance) - 1
+    key = KeyLength(grows, np.minimum(queries.key_squares, vectors.key_squares), keys=2)
 
     rows = numbers(layouts, "rows")
     leaves, selectors = CONSTANT_TERMS * np.minimum(rows, OPENED), CONSTANT_TERMS * OPENED
     selects = numbers(layouts, "column_bits") + numbers(layouts, "position_bits") > 0
-    random, bound = after(first), after(first_bound)
     words = gadgets.words
     names = ["folding", "rotation", "projection", "vector"]
     formulas = [
@@ -96,19 +140,16 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     digits = [words("selector"), words("selector"), words("selector_expansion"), words("vector")]
     on_the_way = [
         Stage(name, formula, SOURCE, noise, Noise(worst.variance, "bound"), word, terms=CONSTANT_TERMS * rows)
-        for name, formula, noise, worst, word in zip(names, formulas, random, bound, digits)
+        for name, formula, noise, worst, word in zip(names, formulas, errors.after, errors.after_bound, digits)
     ]
-    # Other slots and other parts of a vector, which a response's body also carries.
-    shared = others.scaled(crowd["slots"] - 1) + widen.scaled(crowd["elements"] - 1)
-    final, final_bound = random[-1] + shared, bound[-1] + shared
     return [
         _buckets(layouts),
-        Stage("leaf", MEAN_FORMULA, SOURCE, leaf, None, words("leaf_expansion"), terms=leaves),
+        Stage("leaf", MEAN_FORMULA, SOURCE, errors.leaf, None, words("leaf_expansion"), terms=leaves),
         Stage(
             "selector_body",
             MEAN_FORMULA,
             SOURCE,
-            body,
+            errors.selector_body,
             None,
             words("selector_expansion"),
             present=selects,
@@ -118,7 +159,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             "selector_mask",
             "n E[s^2] V + 2 n sigma^2 D",
             SOURCE,
-            mask,
+            errors.selector_mask,
             None,
             words("conversion"),
             present=selects,
@@ -128,8 +169,8 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             "first_dimension",
             "rows n E[d^2] V, with V + (q/P)^2 (1 + n E[s^2]) / 12 where the matrix is modulo P alone",
             SOURCE,
-            first,
-            first_bound,
+            errors.first,
+            errors.first_bound,
             "centred digits of records",
             terms=CONSTANT_TERMS * rows,
         ),
@@ -138,17 +179,18 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             "answer",
             SWITCH_FORMULA + " + n V_row D, s and V_row of the response's keys",
             SOURCE,
-            _switched(answers, queries, vectors, small, final),
-            Noise(_switched(answers, queries, vectors, small, final_bound, widest=True).variance, "bound"),
+            errors.answer,
+            Noise(errors.answer_bound.variance, "bound"),
             words("response"),
             decision=Decision(
                 answers.threshold(p),
                 {"slots of a record": numbers(layouts, "slots"), "coefficients": numbers(layouts, "response_degree")},
+                key=key,
             ),
             common_share=np.asarray(gadgets.of["response"].mean)
             / np.asarray(gadgets.of["response"].square)
-            * np.asarray(small.variance)
-            / np.asarray(_switched(answers, queries, vectors, small, final).variance),
+            * np.asarray(errors.small.variance)
+            / np.asarray(errors.answer.variance),
         ),
     ]
 
@@ -202,12 +244,3 @@ def _crowd(layouts: Sequence[dict]) -> dict[str, Floats]:
         "slots": np.minimum(slots, each),
         "elements": np.minimum(np.ceil(slots / each), numbers(layouts, "vector_length")),
     }
-
-
-def _switched(
-    answers: Answers, queries: Rings, vectors: Rings, small: Noise, noise: Noise, widest: bool = False
-) -> Noise:
-    """In units of q2: (q2/q)^2 V, rounding to q2 under the vector's secret, switch to the small ring, rounding."""
-    ring = Rings(queries.n, queries.modulus, queries.fresh, vectors.secret)
-    switched = answers.switched_bound(ring, noise) if widest else answers.switched(ring, noise)
-    return switched + small

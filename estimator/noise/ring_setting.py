@@ -12,6 +12,7 @@ from ..modulus import parse_modulus
 from . import lattice
 from .error import Noise
 from .lattice import GadgetNoise, Secret
+from .tails import KeyLength
 
 Floats = NDArray[np.float64]
 Objects = NDArray[np.object_]
@@ -50,6 +51,16 @@ def _secret(secret: dict, dimension: int) -> tuple[float, float]:
     return moments[kind]
 
 
+#: By the key's kind, squares a coefficient whose mean varies like that of s^2, 2 E[s^2]^2 / Var s^2, and whose
+#: moment-generating function is above that of s^2. Other kinds count as Gaussian.
+KEY_SQUARES = {"ternary": 4.0, "binary": 2.0, "fixed_weight": np.inf}
+
+
+def key_squares(instances: Sequence[dict]) -> Floats:
+    """The mean of so many squares varies at least as much as |s|^2 / (n E[s^2]) of each key does."""
+    return np.array([KEY_SQUARES.get(i["secret"]["kind"], 1.0) * i["dimension"] for i in instances])
+
+
 def _family(gadget: dict) -> str:
     if "family" in gadget:
         return str(gadget["family"])
@@ -78,19 +89,24 @@ class Keys:
 
 @dataclass(frozen=True)
 class Rings:
-    """A ring, its modulus, fresh errors and the secret."""
+    """A ring, its modulus, fresh errors, the secret, and how its length varies."""
 
     n: Floats
     modulus: Objects
     fresh: Noise
     secret: Secret
+    key_squares: Floats
 
     @staticmethod
     def of(instances: Sequence[dict]) -> Rings:
         """From the instances that the ring's ciphertexts are."""
         stddev = numbers(instances, "error_stddev")
         return Rings(
-            numbers(instances, "dimension"), moduli(instances, "modulus"), lattice.fresh(stddev), secret_of(instances)
+            numbers(instances, "dimension"),
+            moduli(instances, "modulus"),
+            lattice.fresh(stddev),
+            secret_of(instances),
+            key_squares(instances),
         )
 
     def inspiring(self, keys: Keys, gamma: Floats | float, noise: Noise) -> Noise:
@@ -127,11 +143,12 @@ class Answers:
         switched = lattice.split_modulus_switch(n, q, self.mask[:, None], self.body[:, None], secret, noise)
         return switched.scaled(units[:, None])
 
-    def switched_bound(self, rings: Rings, noise: Noise) -> Noise:
-        """The same for any key: a Gaussian secret's norm is above its mean by 6 sqrt(2/n) of it for one key in 10^7
-        to 10^8 (n = 512 to 2048), which the failure probabilities leave out."""
-        long = Secret(np.asarray(rings.secret.square) * (1 + 6 * np.sqrt(2 / rings.n)), rings.secret.mean)
-        return Noise(self.switched(replace(rings, secret=long), noise).variance, "bound")
+    def switched_bound(self, rings: Rings, noise: Noise) -> tuple[Noise, KeyLength]:
+        """The same as a bound, and how it grows with the key, which the rounding of masks is multiplied with."""
+        variance = np.asarray(self.switched(rings, noise).variance)
+        twice = Secret(2 * np.asarray(rings.secret.square), rings.secret.mean)
+        longer = np.asarray(self.switched(replace(rings, secret=twice), noise).variance)
+        return Noise(variance, "bound"), KeyLength(longer / variance - 1, rings.key_squares)
 
     def share(self, rings: Rings, part: Noise, noise: Noise) -> Floats:
         """The share that a part of the noise before the switch has in the variance after it."""

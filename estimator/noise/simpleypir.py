@@ -47,6 +47,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
     product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
     packing, packing_bound = rings.cdks(keys, product), rings.cdks(keys, product_bound)
+    switched_bound, key = answers.switched_bound(rings, packing_bound)
     tree = answers.share(rings, rings.cdks(keys, Noise(0.0)), packing)
     empty = 1 - np.array([filled_nodes(d) for d in descriptions])
     return [
@@ -71,10 +72,11 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
             SWITCH_FORMULA,
             "YPIR, modulus switching",
             answers.switched(rings, packing),
-            answers.switched_bound(rings, packing_bound),
+            switched_bound,
             decision=Decision(
                 answers.threshold(p),
                 {"entries of a record": np.array([entries_of_a_record(d) for d in descriptions])},
+                key=key,
             ),
             fill=1 - tree * empty,
             common_share=lattice.mean_in_common(keys.gadget) * tree,

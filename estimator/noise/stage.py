@@ -16,7 +16,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .error import Noise
-from .tails import Array, Mixture, log2_gaussian_tail, log2_mixture_union, log2_subgaussian_tail, log2_union
+from .tails import (
+    LEAST,
+    Array,
+    KeyLength,
+    Mixture,
+    Union,
+    key_union,
+    log2_gaussian_tail,
+    log2_subgaussian_tail,
+    log2_union,
+    mixture_union,
+)
 
 #: Databases of one byte alone, as a run names them, and whether all of its bits are ones.
 CONSTANTS = {"00": False, "ff": True}
@@ -31,12 +42,14 @@ class Decision:
     counts: shape (descriptions, classes), where decisions differ in variance: how many there are of each class of
     `Stage.noise`, 0 for a class that a description has not. By default all decisions are of one class.
     mixture: how the variance for any data is itself random, of shape (descriptions, squares); by default it is fixed.
+    key: what part of it grows with the key's length instead, which alone is random then.
     """
 
     threshold: ArrayLike
     union: Mapping[str, ArrayLike]
     counts: ArrayLike | None = None
     mixture: Mixture | None = None
+    key: KeyLength | None = None
 
 
 @dataclass(frozen=True)
@@ -95,10 +108,11 @@ def evaluate(chain: Sequence[Stage | Chance], count: int) -> list[list[dict]]:
     """The stages of each of `count` descriptions, as entries of the prediction record.
 
     `stddev` is over uniformly random data, the root mean square over the decisions that a run measures; `stddev_bound`
-    the worst over all data. `log2_failure` takes the error as Gaussian over random data, `log2_failure_bound` is
-    the rigorous tail for any data, subgaussian given what a mixture leaves random; both are unions over the stage's
-    decisions. Margins are of the decision with the largest error, in standard deviations. Numbers of a decision are
-    null where there is none.
+    the worst over all data, under the longest key that the bound allows for where a decision says how it grows.
+    `log2_failure` takes the error as Gaussian over random data, `log2_failure_bound` is a bound for any data under the
+    assumptions of docs/noise.md, subgaussian given what a mixture leaves random; both are unions over the stage's
+    decisions. `log2_long_key` is the part of the bound that keys beyond that length make, once a key. Margins are of
+    the decision with the largest error, in standard deviations. Numbers of a decision are null where there is none.
     """
     names = [stage.name for stage in chain]
     if len(set(names)) < len(names):
@@ -131,7 +145,7 @@ def _entries(stage: Stage, count: int) -> list[dict]:
         ],
         "variance": variance,
         "stddev": np.sqrt(variance),
-        "stddev_bound": [None] * count if stage.bound is None else np.sqrt(_largest(_bounds(stage, classes), classes)),
+        "stddev_bound": [None] * count,
         "common_share": _numbers(stage.common_share, count),
         "common_samples": [stage.common_samples] * count,
         "terms": [None] * count if stage.terms is None else _numbers(stage.terms, count),
@@ -139,6 +153,8 @@ def _entries(stage: Stage, count: int) -> list[dict]:
     }
     constant = {data: _numbers(share, count) * variance for data, share in (stage.constant or {}).items()}
     columns["constant_variance"] = [{data: float(v[i]) for data, v in constant.items()} or None for i in range(count)]
+    if stage.bound is not None:
+        columns["stddev_bound"] = np.sqrt(_largest(_bounds(stage, classes), classes))
     columns |= _decided(stage, classes, union, count)
     plain = {name: [_plain(value) for value in column] for name, column in columns.items()}
     return [dict(zip(plain, row)) for row in zip(*plain.values())]
@@ -157,6 +173,7 @@ def _chances(chance: Chance, count: int) -> list[dict]:
 
 #: Entries of the record that a stage without a decision leaves null.
 OF_DECISIONS = ["threshold", "decisions", "union", "margin", "margin_bound", "log2_failure", "log2_failure_bound"]
+OF_DECISIONS.append("log2_long_key")
 
 
 def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: int) -> dict[str, NDArray | list]:
@@ -164,25 +181,34 @@ def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: in
         return {name: [None] * count for name in OF_DECISIONS}
     if stage.bound is None:
         raise ValueError(f"stage {stage.name} decides, so it must say how large its error is for any data")
-    threshold = _numbers(stage.decision.threshold, count)
+    threshold, key = _numbers(stage.decision.threshold, count), stage.decision.key
     bounds = _bounds(stage, classes)
     decisions = np.cumsum(classes.counts, axis=1)[:, -1]
     each = log2_gaussian_tail(threshold[:, None], np.sqrt(classes.variances))
-    mixture, stddevs = stage.decision.mixture, np.sqrt(bounds)
-    any_bound = (
-        log2_union(log2_subgaussian_tail(threshold[:, None], stddevs), classes.counts)
-        if mixture is None
-        else log2_mixture_union(threshold[:, None], stddevs, mixture, classes.counts)
-    )
+    failure, long_key = _union(stage.decision, threshold, bounds, classes.counts)
+    if key is not None:
+        bounds = bounds * key.growth(np.maximum(long_key, LEAST))
     return {
+        "stddev_bound": np.sqrt(_largest(bounds, classes)),
         "threshold": threshold,
         "decisions": decisions.astype(np.int64),
         "union": [[{"over": name, "count": int(n[i])} for name, n in union.items()] for i in range(count)],
         "margin": _margin(threshold, np.sqrt(_largest(classes.variances, classes))),
         "margin_bound": _margin(threshold, np.sqrt(_largest(bounds, classes))),
         "log2_failure": _finite(log2_union(each, classes.counts)),
-        "log2_failure_bound": _finite(any_bound),
+        "log2_failure_bound": _finite(failure),
+        "log2_long_key": [None if np.isneginf(each) else each for each in long_key],
     }
+
+
+def _union(decision: Decision, threshold: Array, bounds: Array, counts: Array) -> Union:
+    """The bound on a failure of one of a stage's decisions."""
+    if decision.mixture is not None:
+        return mixture_union(threshold[:, None], np.sqrt(bounds), decision.mixture, counts)
+    if decision.key is not None:
+        return key_union(threshold, bounds, decision.key, counts)
+    failure = log2_union(log2_subgaussian_tail(threshold[:, None], np.sqrt(bounds)), counts)
+    return Union(failure, np.full_like(failure, -np.inf))
 
 
 @dataclass(frozen=True)

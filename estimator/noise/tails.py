@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,9 @@ LN2 = float(np.log(2.0))
 LONG_KEYS = (-70.0, -140.0, -280.0, -560.0, -1120.0)
 #: A bound so many bits above what is added does not gain from less.
 NEGLIGIBLE = 24.0
+#: The rarest long key that is counted where lengths are chosen freely, how often the choice is halved, and by how many
+#: bits rarer keys are tried beside what balances.
+LEAST, HALVINGS, RARER = -4096.0, 40, (0.0, 1.0, 2.0, 4.0, 8.0)
 #: Points of the Chernoff bound's parameter that are tried: each gives a bound, the best of so many is within 0.01 bit.
 POINTS = 64
 
@@ -52,6 +56,43 @@ class Mixture:
         return Mixture(1 / squares, squares, key_squares)
 
 
+@dataclass(frozen=True)
+class KeyLength:
+    """Where a part of the variance V grows with the key's length: S = V (1 + share (G - 1)), G = |s|^2 / (n E[s^2]).
+
+    Answers are rounded to small moduli, and the mask's rounding meets the key: for one key all its errors are larger or
+    smaller. A key is drawn once and serves all queries, so the bound allows for keys up to a length and counts longer
+    ones once, whatever the number of decisions: 2^log2_long_key is the share of keys that it says nothing of.
+
+    share: by description and class of decisions, or one number for all classes. squares: G varies no more than the mean
+    of so many squares of standard Gaussians (`longest_key`). keys: how many keys of that kind the answer meets.
+    """
+
+    share: ArrayLike
+    squares: ArrayLike
+    keys: int = 1
+
+    def growth(self, log2_long_key: Array) -> Array:
+        """By what V grows for all keys but a share 2^log2_long_key; shape (descriptions, classes)."""
+        share = np.asarray(self.share, dtype=float)
+        share = share[:, None] if share.ndim == 1 else share
+        longest = longest_key(log2_long_key - np.log2(self.keys), self.squares)
+        return np.asarray(1 + share * (longest - 1)[:, None])
+
+
+def longest_key(log2_long_key: ArrayLike, squares: ArrayLike) -> Array:
+    """The G = |s|^2 / (n E[s^2]) that a key exceeds with a probability of 2^log2_long_key at most.
+
+    exp(-K/2 (g - 1 - ln g)), Chernoff's bound for the mean of K squares of Gaussians, which also holds for keys of n
+    coefficients that are strictly subgaussian, K = n: E exp(c s^2) <= (1 - 2 c E[s^2])^(-1/2). Discrete Gaussians are,
+    uniform ranges, ternary and binary ones, of which the last two vary less (K = 4 n and 2 n). 1 for infinite K.
+    """
+    exponent = -1 + 2 * LN2 * np.asarray(log2_long_key, dtype=float) / np.asarray(squares, dtype=float)
+    # At the branch point itself, where the mean key is the longest, the function is not defined.
+    with np.errstate(invalid="ignore"):
+        return np.where(exponent < -1, -np.real(lambertw(-np.exp(exponent), -1)), 1.0)
+
+
 def log2_gaussian_tail(threshold: ArrayLike, stddev: ArrayLike) -> Array:
     """log2 Pr[|X| >= threshold] for X Gaussian of that standard deviation (log2 of erfc(t / sqrt 2)).
 
@@ -64,7 +105,7 @@ def log2_gaussian_tail(threshold: ArrayLike, stddev: ArrayLike) -> Array:
 def log2_subgaussian_tail(threshold: ArrayLike, stddev: ArrayLike) -> Array:
     """log2 of the Chernoff bound 2 exp(-t^2 / 2), t = threshold / stddev, capped at probability 1.
 
-    Rigorous: a discrete Gaussian over Z is subgaussian with its stddev as parameter (Micciancio, Peikert,
+    A theorem for what is subgaussian: a discrete Gaussian over Z is, with its stddev as parameter (Micciancio, Peikert,
     Eurocrypt 2012, Lemma 2.8), and fixed integer combinations of independent ones are, with variances added.
     """
     return np.minimum(0.0, 1.0 - _deviations(threshold, stddev) ** 2 / (2.0 * LN2))
@@ -79,10 +120,20 @@ def log2_mixture_tail(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture)
     exceeds g has one of the probabilities LONG_KEYS at most, also by Chernoff's bound.
     """
     deviations = _deviations(threshold, stddev)
-    return _for_any_key(partial(_log2_tail_of_usual_keys, deviations, mixture))
+    return _for_any_key(partial(_log2_tail_of_usual_keys, deviations, mixture)).failure
 
 
-def log2_mixture_union(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture, count: ArrayLike) -> Array:
+class Union(NamedTuple):
+    """log2 of a bound on a failure among the decisions of a record, and of the part of it that a long key makes.
+
+    The latter is -inf where the bound holds for every key.
+    """
+
+    failure: Array
+    long_key: Array
+
+
+def mixture_union(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture, count: ArrayLike) -> Union:
     """log2 Pr that one of the decisions fails, `count` of each class along the last axis, all under one key.
 
     That the key is too long is one event, however many decisions are taken under it: it is added once, to the union of
@@ -92,16 +143,50 @@ def log2_mixture_union(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture
     return _for_any_key(lambda long_key: log2_union(_log2_tail_of_usual_keys(deviations, of_classes, long_key), count))
 
 
-def _for_any_key(of_usual_keys: Callable[[float], Array]) -> Array:
+def log2_mixture_union(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture, count: ArrayLike) -> Array:
+    """The failure of `mixture_union` alone."""
+    return mixture_union(threshold, stddev, mixture, count).failure
+
+
+def key_union(threshold: ArrayLike, variance: Array, key: KeyLength, count: Array) -> Union:
+    """The same for errors that are subgaussian with a variance that grows with the key; shapes (descriptions, classes).
+
+    The length allowed for is where a longer key is as rare as a failure under this one: no other length gives a bound
+    that is better by a bit. Somewhat rarer keys are tried, too.
+    """
+    thresholds = np.asarray(threshold, dtype=float)[..., None]
+
+    def of_usual_keys(log2_long_key: Array) -> Array:
+        stddev = np.sqrt(variance * key.growth(log2_long_key))
+        return log2_union(log2_subgaussian_tail(thresholds, stddev), count)
+
+    low, high = np.full(variance.shape[0], LEAST), np.zeros(variance.shape[0])
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        rarer = of_usual_keys(middle) < middle
+        low, high = np.where(rarer, low, middle), np.where(rarer, middle, high)
+    tried = [*(np.maximum(low - bits, LEAST) for bits in RARER), np.full_like(low, LEAST)]
+    bounds = np.stack([np.logaddexp2(of_usual_keys(long_key), long_key) for long_key in tried])
+    best = np.argmin(bounds, axis=0)[None]
+    chosen, bound = (np.take_along_axis(each, best, axis=0)[0] for each in (np.stack(tried), bounds))
+    # Where even usual keys fail, the bound says nothing of any; where no key is longer, it leaves none out.
+    fixed = np.all(key.growth(low * 0 + LEAST) == 1, axis=1)
+    counted = np.where(fixed, -np.inf, np.where(bound < 0, chosen, 0.0))
+    return Union(np.where(fixed, of_usual_keys(low * 0), np.minimum(0.0, bound)), counted)
+
+
+def _for_any_key(of_usual_keys: Callable[[float], Array]) -> Union:
     """The best bound over LONG_KEYS: a failure under a usual key, or a key that is too long."""
-    found: Array | None = None
+    found: Union | None = None
     for long_key in LONG_KEYS:
         bound = np.logaddexp2(of_usual_keys(long_key), long_key)
-        found = bound if found is None else np.minimum(found, bound)
-        if np.all(found > long_key + NEGLIGIBLE):
+        if found is None:
+            found = Union(bound, np.full_like(bound, long_key))
+        found = Union(np.minimum(found.failure, bound), np.where(bound < found.failure, long_key, found.long_key))
+        if np.all(found.failure > long_key + NEGLIGIBLE):
             break
     assert found is not None
-    return np.minimum(0.0, found)
+    return Union(np.minimum(0.0, found.failure), found.long_key)
 
 
 def _log2_tail_of_usual_keys(deviations: Array, mixture: Mixture, long_key: float) -> Array:
@@ -112,8 +197,7 @@ def _log2_tail_of_usual_keys(deviations: Array, mixture: Mixture, long_key: floa
     best = np.zeros(np.broadcast_shapes(deviations.shape, k.shape, fixed.shape))
     # Without any error, or with a few squares, some points are infinity less infinity.
     with np.errstate(divide="ignore", invalid="ignore"):
-        # exp(-K/2 (g - 1 - ln g)) = 2^long_key.
-        longest = -np.real(lambertw(-np.exp(-1 + 2 * long_key * LN2 / k), -1))
+        longest = longest_key(long_key, k)
         widest = np.minimum(np.minimum(deviations, 1e3), 1 / np.sqrt(longest * np.maximum(largest, 1e-30)))
         for point in np.arange(1, POINTS) / POINTS:
             h = point * widest

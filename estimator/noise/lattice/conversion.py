@@ -12,6 +12,10 @@ children, with opposite signs; what was in p before goes to the child that the b
 the leaf that is selected has the errors of all v levels, and a leaf that leaves its path has those made since:
 every error stands in exactly two leaves. Over all leaves that is less than 2 V_product a leaf, not v V_product. In the
 first dimension, sum_x d_x leaf_x, each error is multiplied with a difference d_x - d_y of two database digits.
+The root's children differ from opposite ciphertexts in one coefficient alone, and symmetric digits of opposite numbers
+are opposite: the errors of the two products on the second level are opposite. Over independent digits the mean square
+is that of two errors; data that follow the bits meet one error with d_x - d_y - d_x' + d_y' (circuit_selection.py).
+Further down, that coefficient's digits have been multiplied with uniform rows, and no two nodes' digits are alike.
 The root is a constant without noise: its product has the digits of one coefficient of one component.
 
 Means. Digits of an even base have the mean -1/2, so that a polynomial of digits is a white one and a multiple of
@@ -158,17 +162,13 @@ def selector_tree(bits: Numbers, product: ProductNoise, root: Noise = NOTHING) -
     return SelectorNoise(root.scaled(some) + each.scaled(np.maximum(bits - 1, 0)), errors.scaled(2 / leaves), errors)
 
 
-def first_dimension(
-    n: Numbers, selector: SelectorNoise, data_variance: Numbers, data_range: Numbers
-) -> tuple[Noise, Noise]:
-    """sum_x d_x leaf_x with polynomials d_x of n database digits: over independent digits, and a bound for any data.
+def first_dimension(n: Numbers, selector: SelectorNoise, data_variance: Numbers) -> Noise:
+    """sum_x d_x leaf_x with polynomials d_x of n independent database digits.
 
-    Errors meet differences of two digits: 2 Var(d) in the mean, whatever the digits' mean is; at most range^2, the
-    largest digit less the smallest. Where Theorem A.20 has 2^v v E[d^2] this is 2^v 2 Var(d).
+    Errors meet differences of two digits: 2 Var(d) in the mean, whatever the digits' mean is. Where Theorem A.20 has
+    2^v v E[d^2] this is 2^v 2 Var(d).
     """
-    per_error = selector.errors.scaled(n)
-    random = per_error.scaled(2 * np.asarray(data_variance, dtype=float))
-    return random, Noise(per_error.scaled(np.square(data_range)).variance, "bound")
+    return selector.errors.scaled(n).scaled(2 * np.asarray(data_variance, dtype=float))
 
 
 def folding(levels: Numbers, product: ProductNoise, noise: Noise = NOTHING, ones: Numbers = 0.5) -> Noise:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from ...noise.pirouette import KEY_SQUARES
+from ...noise.ring_setting import KEY_SQUARES
 from ...noise.tails import Array, Mixture, log2_mixture_union, log2_subgaussian_tail, log2_union
 from .space import Ring
 

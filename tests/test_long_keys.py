@@ -1,0 +1,170 @@
+"""Keys that are longer than a bound on failure allows for: how rare they are, and that every bound counts them."""
+
+import copy
+import json
+import subprocess
+from math import erfc, log2, sqrt
+
+import mpmath
+import numpy as np
+import pytest
+import sweep
+from pirlab_estimator import schemas
+from pirlab_estimator.modulus import parse_modulus
+from pirlab_estimator.noise import predict_noise, respire
+from pirlab_estimator.noise.ring_setting import KEY_SQUARES
+from pirlab_estimator.noise.tails import KeyLength, key_union, log2_subgaussian_tail, longest_key
+from scipy.stats import chi2
+
+SHAPES = {"small": (1 << 16, 512), "bits": (1 << 24, 1), "long": (1 << 12, 1 << 15)}
+SETS = {
+    "inspire/1gb-64b-n32768-t8": ("small", ["switch"]),
+    "inspire/1gb-64b-n32768-t8-signed": ("small", ["switch"]),
+    "inspire2/gamma64-f2": ("small", ["second_layer", "first_layer"]),
+    "inspire2/gamma64-f2-signed": ("small", ["second_layer", "first_layer"]),
+    "inspire0/signed-7byte-packed": ("bits", ["second_layer", "first_layer"]),
+    "ypir/signed-7byte": ("bits", ["second_layer", "first_layer"]),
+    "simpleypir/signed-tight": ("long", ["answer"]),
+    "respire/secure-64mb": ("small", ["answer"]),
+}
+
+
+@pytest.fixture(scope="module")
+def described(binary):
+    rows = [
+        {"id": name, "parameters": name, "records": records, "record_bits": bits, "queries": 1, "updates": 0}
+        for name, (shape, _) in SETS.items()
+        for records, bits in [SHAPES[shape]]
+    ]
+    asked = "\n".join(json.dumps(row | {"streamed": False}) for row in rows)
+    command = [binary, "describe", "--batch"]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=sweep.ROOT)
+    return {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
+
+
+def stages_of(description):
+    [made] = predict_noise([description])
+    return {stage["stage"]: stage for stage in made["stages"]}
+
+
+def log2_longer(length, squares):
+    """log2 of the probability that the mean of so many squares of Gaussians is above a length, exactly."""
+    return float(mpmath.log(mpmath.gammainc(squares / 2, squares * length / 2, regularized=True), 2))
+
+
+@pytest.mark.parametrize("squares", [512.0, 2048.0, 8192.0])
+@pytest.mark.parametrize("log2_long_key", [-5.0, -40.0, -150.0, -800.0])
+def test_lengths_against_the_exact_law_of_chi_square(squares, log2_long_key):
+    exact = log2_longer(float(longest_key(log2_long_key, squares)), squares)
+    assert log2_long_key - 8 < exact <= log2_long_key
+
+
+def law(kind):
+    """Values of a key's coefficient and their probabilities."""
+    if kind == "gaussian":
+        values = np.arange(-60, 61)
+        weights = np.exp(-(values**2) / (2 * 3.2**2))
+        return values, weights / weights.sum()
+    values = {"binary": [0, 1], "ternary": [-1, 0, 1], "uniform_range": range(-7, 8)}[kind]
+    return np.array(values), np.full(len(values), 1 / len(values))
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "binary", "ternary", "uniform_range"])
+def test_keys_are_no_longer_than_the_squares_they_are_bounded_by(kind):
+    """E exp(c s^2), summed over the coefficient's law, is below that of a mean of so many Gaussians' squares."""
+    values, weights = law(kind)
+    squares, mean = KEY_SQUARES.get(kind, 1.0), np.sum(weights * values**2)
+    for share in (0.01, 0.1, 0.3, 0.6, 0.9):
+        c = share * squares / (2 * mean)
+        if kind == "gaussian":
+            c = min(c, 0.8 / (2 * 3.2**2))  # beyond, the sum over the law does not end
+        bound = (1 - 2 * c * mean / squares) ** (-squares / 2)
+        assert np.sum(weights * np.exp(c * values**2)) <= bound * (1 + 1e-9)
+
+
+def log2_exact(threshold, variance, key, count):
+    """log2 of the failure of Gaussian errors: the union under a key, over the length of the key by its density."""
+    squares = float(key.squares)
+    lengths = np.linspace(0.3, 4.0, 20001)
+    density = chi2.pdf(lengths * squares, squares) * squares
+    stddevs = np.sqrt(variance * (1 + key.share * (lengths - 1)))
+    fails = np.minimum(1.0, count * np.array([erfc(threshold / s / sqrt(2)) for s in stddevs]))
+    return log2(np.trapezoid(density * fails, lengths))
+
+
+@pytest.mark.parametrize(("squares", "share"), [(64.0, 0.5), (512.0, 0.2), (512.0, 0.9), (2048.0, 0.3), (2048.0, 0.01)])
+def test_the_bound_is_above_the_exact_failure_and_the_best_of_its_kind(squares, share):
+    key, count = KeyLength(share, squares), 2048.0
+    found = key_union(np.array([9.0]), np.ones((1, 1)), key, np.full((1, 1), count))
+    exact = log2_exact(9.0, 1.0, key, count)
+    assert exact < float(found.failure[0])
+    assert float(found.long_key[0]) < float(found.failure[0])
+    # No other length is better by a bit.
+    for log2_long_key in np.arange(-150, -1, 0.5):
+        stddev = np.sqrt(key.growth(np.array([log2_long_key])))
+        other = np.logaddexp2(log2_subgaussian_tail(9.0, stddev[0, 0]) + log2(count), log2_long_key)
+        assert float(found.failure[0]) < other + 1
+
+
+def test_drawn_keys_and_errors_fail_less_often_than_the_bound():
+    rng, samples = np.random.default_rng(2), 400_000
+    key = KeyLength(0.6, 16.0)
+    lengths = rng.chisquare(16, samples) / 16
+    errors = rng.normal(size=(samples, 4)) * np.sqrt(1 + 0.6 * (lengths - 1))[:, None]
+    for threshold in (3.0, 4.0, 5.0):
+        observed = np.mean(np.any(np.abs(errors) >= threshold, axis=1))
+        found = key_union(np.array([threshold]), np.ones((1, 1)), key, np.full((1, 1), 4.0))
+        assert observed < 2.0 ** float(found.failure[0])
+
+
+def test_two_keys_are_two_events_and_a_fixed_weight_is_none():
+    one, two = (KeyLength(0.5, 2048.0, keys) for keys in (1, 2))
+    growth = [key.growth(np.array([-50.0]))[0, 0] for key in (one, two)]
+    assert growth[0] < growth[1] == one.growth(np.array([-51.0]))[0, 0]
+    fixed = key_union(np.array([9.0]), np.ones((1, 1)), KeyLength(0.5, np.inf), np.full((1, 1), 4.0))
+    assert float(fixed.failure[0]) == pytest.approx(2 + float(log2_subgaussian_tail(9.0, 1.0)))
+    assert np.isneginf(fixed.long_key[0])
+
+
+def allowed(description, made, name):
+    """The squared length of a key, over its mean, with which the bound's deviation is reached: the mask's rounding."""
+    layout, two_layers = description["layout"], description["protocol"] in ("ypir", "inspire0")
+    lwe = two_layers and name == "first_layer"
+    instance = description["instances"][0 if lwe else -1 if two_layers else 0]
+    q = parse_modulus(instance["modulus"])
+    if name == "first_layer":
+        mask = body = parse_modulus(layout["switched_modulus"])
+        before = layout["columns"] * instance["error_stddev"] ** 2 * layout["entry_offset"] ** 2 if lwe else None
+    else:
+        mask, body, before = parse_modulus(layout["mask_modulus"]), parse_modulus(layout["body_modulus"]), None
+    earlier = {"first_layer": "first_packing", "second_layer": "second_packing", "switch": "evaluation"}.get(name)
+    earlier = "packing" if two_layers or name == "answer" else earlier
+    before = made[earlier]["stddev_bound"] ** 2 if before is None else before
+    still = before * (mask / q) ** 2 + (mask / body) ** 2 / 12
+    by_key = instance["dimension"] * instance["secret"]["stddev"] ** 2 / 12
+    return (made[name]["stddev_bound"] ** 2 - still) / by_key, instance["dimension"]
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if not name.startswith("respire")])
+def test_no_bound_is_below_the_chance_of_a_key_that_is_longer_than_it_allows_for(described, name):
+    """By the exact law of the key's length: a bound of 2^-57 may not rest on keys that one in 2^25 exceeds."""
+    made = stages_of(described[name])
+    for stage in SETS[name][1]:
+        length, dimension = allowed(described[name], made, stage)
+        assert length > 1
+        assert log2_longer(length, dimension) <= made[stage]["log2_long_key"] <= made[stage]["log2_failure_bound"]
+        schemas.validate(made[stage], "noise-stage")
+
+
+def test_what_grows_with_respire_s_keys_is_counted(described):
+    """With both keys three times as long, as descriptions of other secrets have it."""
+    description = described["respire/secure-64mb"]
+    longer = copy.deepcopy(description)
+    for instance, square in zip(longer["instances"], (2 / 3, 6.4**2)):
+        instance["secret"] = {"kind": "gaussian", "stddev": sqrt(3 * square)}
+    decisions = [respire.chain([each])[-1] for each in (description, longer)]
+    before, after = (float(stage.bound.variance[0]) for stage in decisions)
+    share = float(decisions[0].decision.key.share[0])
+    assert after / before == pytest.approx(1 + 2 * share, rel=1e-6) and share > 0.02
+    entry = stages_of(description)["answer"]
+    assert entry["log2_long_key"] < entry["log2_failure_bound"] < -40
