@@ -26,6 +26,8 @@ LEAST_DENSITY = 1 / 8
 SAMPLED = ("coded_bkw",)
 ATTACK_LIMIT_SECONDS = 600.0
 HYBRID_LIMIT_SECONDS = 1800.0
+#: What an option says that gives a limit.
+TIMEOUT = f"seconds an attack ({ATTACK_LIMIT_SECONDS:g}, hybrids {HYBRID_LIMIT_SECONDS:g})"
 SECURITY_TARGET = 128
 #: The smallest block size tried, by the estimator and by the fast model.
 LEAST_BLOCK = 40
@@ -67,6 +69,11 @@ def applying(dimension: int, density: float) -> dict[str, tuple[str, ...]]:
     if dimension >= HYBRID_DIMENSION and density >= LEAST_DENSITY:
         return ATTACKS
     return ATTACKS | {MODEL: ATTACKS[MODEL] + HYBRIDS}
+
+
+def time_limit(attack: str, limit: float | None) -> float:
+    """Seconds of an attack: as given, else by its kind."""
+    return limit if limit is not None else HYBRID_LIMIT_SECONDS if attack in HYBRIDS else ATTACK_LIMIT_SECONDS
 
 
 def needed(density: float) -> tuple[str, ...]:

@@ -159,11 +159,21 @@ def sage_parameters(instance: Instance) -> str:
     )
 
 
+def call_of(attack: str, model: str) -> dict[str, Any]:
+    """How the estimator is asked for an attack: its function, cost model and shape if it takes them, options."""
+    return {
+        "attack": SAGE_NAMES.get(attack, attack),
+        "model": None if attack in UNMODELLED else model,
+        "shape": SHAPE if attack in SHAPED else None,
+        "options": SAGE_OPTIONS.get(attack, {}),
+    }
+
+
 def sage_call(instance: Instance, attack: str) -> str:
     """What to paste in Sage, beside a checkout of the estimator, for the figure of an attack under MODEL."""
-    name = SAGE_NAMES.get(attack, attack)
-    options = [f"{key}={value}" for key, value in SAGE_OPTIONS.get(attack, {}).items()]
-    options += [] if attack in UNMODELLED else [f"red_cost_model=RC.{MODEL}"]
-    options += [f'red_shape_model="{SHAPE}"'] if attack in SHAPED else []
+    call = call_of(attack, MODEL)
+    options = [f"{key}={value}" for key, value in call["options"].items()]
+    options += [f"red_cost_model=RC.{call['model']}"] if call["model"] else []
+    options += [f'red_shape_model="{call["shape"]}"'] if call["shape"] else []
     arguments = ", ".join([sage_parameters(instance.asked(attack)), *options])
-    return f"from estimator import LWE, ND, RC; LWE.{name}({arguments})"
+    return f"from estimator import LWE, ND, RC; LWE.{call['attack']}({arguments})"
