@@ -22,10 +22,12 @@ _CERTAIN = -log(0.99) * _LOG2E
 _MOST_PRECISION = 2048
 #: Added before rounding down, so that whole numbers stay whole.
 _TIE = 1e-9
+#: log2 of moduli beyond which that is not looked at.
+_WIDE = 62.0
 #: Relative tolerance of the root from which ntest is searched.
 _ROOT = 0.1
-#: Numbers of steps that are tried one by one; where more are possible, in equal strides and then around the best.
-_STEPS = 256
+#: Numbers of steps that are tried one by one; where more are possible, in so many strides and then around the best.
+_STEPS, _STRIDES = 128, 32
 
 
 @compiled
@@ -41,11 +43,26 @@ def code_length(i: int, b: int, ntest: float, log2_q: float) -> int:
 
 
 @compiled
+def rounded_length(i: int, b: int, ntest: float, log2_q: float) -> int:
+    """The same as the lattice estimator has it while it looks for ntest, in floating point.
+
+    Where the length is a whole number before it is rounded down, the last bit decides, and with it which ntest is
+    taken.
+    """
+    length = b / ((b - 1) / ntest + i / (2.0 * log2_q))
+    if abs(length - round(length)) > _TIE or log2_q > _WIDE:
+        return floor(length + _TIE)
+    q = floor(2.0**log2_q + 0.5)
+    s = sqrt(q ** (2.0 * (1.0 - (b - 1) / ntest)) / 12.0)
+    return floor(b / (1.0 - log(12.0 * (s * s) / 2.0**i) / log(q) / 2.0))
+
+
+@compiled
 def left_over(ntest: float, rest: int, steps: int, b: int, log2_q: float) -> float:
     """What is left of `rest` coordinates after coded steps and test; it falls as ntest grows."""
     left = rest - ntest
     for i in range(1, steps + 1):
-        left -= code_length(i, b, ntest, log2_q)
+        left -= rounded_length(i, b, ntest, log2_q)
     return left
 
 
@@ -91,16 +108,16 @@ def rough_root(rest: int, steps: int, b: int, log2_q: float) -> float:
 
 
 @compiled
-def tested(rest: int, steps: int, b: int, log2_q: float) -> tuple[int, bool]:
-    """(ntest, whether one more leaves as much): from the root upward while less is left over."""
+def tested(rest: int, steps: int, b: int, log2_q: float) -> int:
+    """ntest: from the root upward while less is left over."""
     best = 1
     least = abs(left_over(1.0, rest, steps, b, log2_q))
     for ntest in range(max(round(rough_root(rest, steps, b, log2_q)) - 1, 2), rest + 1):
         left = abs(left_over(float(ntest), rest, steps, b, log2_q))
         if left >= least:
-            return best, left == least and best > 1
+            break
         best, least = ntest, left
-    return best, False
+    return best
 
 
 @compiled
@@ -125,15 +142,14 @@ def log2_tests(log2_ratio: float) -> float:
 
 @compiled
 def cost_at(
-    b: int, steps: int, n: int, log2_q: float, support: float, sigma_s: float, sigma_e: float, late: bool
-) -> tuple[float, float, int, bool]:
-    """(log2 operations, log2 samples, plain steps, tie) of `steps` in all with tables of q^b; inf if impossible.
+    b: int, steps: int, n: int, log2_q: float, support: float, sigma_s: float, sigma_e: float
+) -> tuple[float, float, int]:
+    """(log2 operations, log2 samples, plain steps) of `steps` in all with tables of q^b; (inf, inf, 0) if impossible.
 
     Steps whose code would cover no more than b coordinates are plain ones. `support` is the number of values of a
-    coordinate of the secret. The parts of the sum are the equations (7) to (11) of the paper. tie: ntest could be one
-    more, as `late` has it; which of them the lattice estimator takes is a matter of its rounding.
+    coordinate of the secret. The parts of the sum are the equations (7) to (11) of the paper.
     """
-    ntest, _ = tested(n, steps, b, log2_q)
+    ntest = tested(n, steps, b, log2_q)
     plain = 0
     for i in range(1, steps + 1):
         if code_length(i, b, ntest, log2_q) <= b:
@@ -141,10 +157,12 @@ def cost_at(
     plain = min(plain, n // b)
     coded, rest = steps - plain, n - plain * b
     if rest < 1:
-        return inf, inf, 0, False
-    ntest, tie = tested(rest, coded, b, log2_q)
-    ntest += tie and late
-    ncod = rest - ntest - int(left_over(ntest, rest, coded, b, log2_q))
+        return inf, inf, 0
+    if plain > 0:
+        ntest = tested(rest, coded, b, log2_q)
+    ncod = 0
+    for i in range(1, coded + 1):
+        ncod += code_length(i, b, ntest, log2_q)
     ntop = max(0, rest - ncod - ntest)
 
     log2_coding = 2.0 * (log2(sigma_s) + (1.0 - (b - 1) / ntest) * log2_q) + log2((ncod + ntest) / 12.0)
@@ -153,7 +171,7 @@ def cost_at(
     log2_error = 0.5 * (high + log2(2.0 ** (log2_coding - high) + 2.0 ** (log2_summed - high)))
     log2_m = log2_tests(log2_error - log2_q)
     if log2_m == inf:
-        return inf, inf, 0, False
+        return inf, inf, 0
 
     log2_table = b * log2_q
     unit = max(log2_m, log2_table)
@@ -179,7 +197,7 @@ def cost_at(
         log2_total = high + log2(2.0 ** (log2_total - high) + 2.0 ** (other - high))
     if ntop > 0:
         log2_total -= ntop * log2(erf(support / sqrt(2.0 * sigma_e)))
-    return log2_total, unit + log2(samples), plain, tie
+    return log2_total, unit + log2(samples), plain
 
 
 @compiled
@@ -206,7 +224,7 @@ def _search(
         most = max(3, n // b) - 1
         # 4 pi^2 2^steps (sigma_e/q)^2 log2(e) is about the logarithm of the samples needed.
         most = min(most, floor(2.0 * (log2_q - log2(sigma_e)) + log2(min(best, 2200.0) / (4.0 * pi * pi * _LOG2E))) + 1)
-        stride = max(1, most // _STEPS)
+        stride = 1 if most <= _STEPS else most // _STRIDES
         first, last = 2, most
         while stride > 0:
             around = best_steps if best_b == b else 0
@@ -214,11 +232,7 @@ def _search(
                 if log2_table + log2(steps) - 1.0 > available:
                     starved = True
                     continue
-                cost, m, plain, tie = cost_at(b, steps, n, log2_q, support, sigma_s, sigma_e, False)
-                if tie:
-                    other, m_other, plain_other, _ = cost_at(b, steps, n, log2_q, support, sigma_s, sigma_e, True)
-                    if other < cost:
-                        cost, m, plain = other, m_other, plain_other
+                cost, m, plain = cost_at(b, steps, n, log2_q, support, sigma_s, sigma_e)
                 if cost < best and m > available:
                     starved = True
                 elif cost < best:
