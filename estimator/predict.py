@@ -20,8 +20,8 @@ from .noise import predict_noise
 from .noise.primitive import primitive_noise
 from .security import primitive
 from .security.assess import SOURCES, predict_security, weakest
-from .security.attacks import SECURITY_TARGET
-from .security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
+from .security.attacks import SECURITY_TARGET, TIMEOUT
+from .security.live import EstimatorMissing
 
 SCHEMA = "pirlab/prediction/1"
 DESCRIBED = "pirlab/description/1"
@@ -33,7 +33,7 @@ def predict(
     *,
     security: str = "auto",
     unit_costs: UnitCosts | None = None,
-    timeout: float = ATTACK_LIMIT_SECONDS,
+    timeout: float | None = None,
 ) -> list[dict]:
     """Prediction records, in the order of the descriptions; ValueError names a description that cannot be predicted."""
     for description in descriptions:
@@ -71,7 +71,7 @@ def predict_primitive(description: dict, entries: list[dict], unit_costs: UnitCo
 
 
 def _predict_protocols(
-    descriptions: Sequence[dict], security: str, unit_costs: UnitCosts | None, timeout: float
+    descriptions: Sequence[dict], security: str, unit_costs: UnitCosts | None, timeout: float | None
 ) -> list[dict]:
     unit_costs = unit_costs or UnitCosts.load()
     parts = zip(
@@ -107,7 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--format", choices=["lines", "array"], help="JSON lines, or one JSON array (if --out ends .json)"
     )
     parser.add_argument("--security", choices=SOURCES, default="auto", help="live: the real lattice estimator (auto)")
-    parser.add_argument("--timeout", type=float, default=ATTACK_LIMIT_SECONDS, help="seconds an attack")
+    parser.add_argument("--timeout", type=float, help=TIMEOUT)
     parser.add_argument("--costs", type=Path, help="a file of `pirlab calibrate` (results/calibration.json)")
     options = parser.parse_args(arguments)
     try:

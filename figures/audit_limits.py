@@ -74,8 +74,8 @@ def _data(origin: str, secret: str, stddev: float, dimension: int, cell: dict[st
 
 def _notes(audit: Audit) -> list[str]:
     return [
-        f"The largest whole log2 q up to which the cheapest of uSVP, BDD, dual and dual hybrid costs at least "
-        f"2^{audit.target:g} ring operations ({audit.model}, {audit.shape}, any number of samples), by the fast model; "
+        "The largest whole log2 q up to which the cheapest of uSVP, BDD, dual, dual hybrid and coded-BKW costs at "
+        f"least 2^{audit.target:g} ring operations ({audit.model}, {audit.shape}, any number of samples), by the fast model; "
         "a Gaussian secret has the error's stddev, n/8+n/8 is that many ones and minus-ones.",
         "Guidelines 2024: Security Guidelines for Implementing Homomorphic Encryption (ePrint 2024/463), from the "
         "tables of HomomorphicEncryption/SparseLWEkit, by an earlier version of the lattice estimator. "

@@ -8,7 +8,7 @@ import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
 
 from .audit import Audit, claim_text, secret_text, verdict
-from .marks import MARKS
+from .marks import MARKS, without_symbols, without_text
 from .names import words
 from .security import ATTACKS, SOURCES_NOTE, attack_cells, attack_columns
 from .table import Cell, Column, Row, Table
@@ -85,7 +85,7 @@ def _cells(row: dict[str, Any], attacks: list[str], target: float) -> dict[str, 
         "secret": Cell(secret_text(row["secret"])),
         "stddev": Cell(f"{row['error_stddev']:.4g}", sort=row["error_stddev"]),
         "samples": Cell("any" if row["samples"] is None else str(row["samples"])),
-        "bits": Cell(bits_text(bits, target), _mark(row, target), bits),
+        "bits": Cell(bits_text(bits, target), _mark(row, target) + without_symbols(row), bits),
         "core": Cell("" if row["core_svp_bits"] is None else f"{row['core_svp_bits']:.1f}"),
         "source": Cell(row["source"].replace("_", " ")),
         "verdict": Cell(verdict(bits, target)),
@@ -122,8 +122,9 @@ def _notes(audit: Audit) -> list[str]:
         f"{', '.join(commits) or 'none'}. {SOURCES_NOTE}",
         "Numbers: printed = in the paper, code = from the authors' implementation, a reading = the paper leaves open "
         "which, assumed = partly not published, repaired = our repair of a published set, params = a file of params/. "
-        "Samples: any = the attacker may take as many as he likes, as all figures assume. A secret uniform modulo q is "
-        "stated in normal form, as Gaussian with the error's stddev.",
+        "Samples: what an observer can collect under one key, any = without bound; coded-BKW counts with them, the "
+        "other attacks with any number. A secret uniform modulo q is stated in normal form, as Gaussian with the "
+        "error's stddev.",
         f"Of {len(distinct)} printed or implemented instances that claim a level, {missed} are found below it.",
     ]
     failed = [
@@ -133,6 +134,7 @@ def _notes(audit: Audit) -> list[str]:
     if audit.refused:
         refused = "; ".join(f"{row['set']}: {row['reason']}" for row in audit.refused)
         notes.append(f"Not described, so not in the table: {refused}.")
+    notes += filter(None, [without_text({attack for row in audit.sets for attack in row.get("without", ())})])
     if remarks:
         notes.append("Remarks: " + "; ".join(remarks) + ".")
     if failed:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.records import RUN, parse, read_all, read_json, read_text
+from pirlab_estimator.security.assess import predict_security, weakest
 
 from .errors import InputError
 from .names import words
@@ -22,7 +23,7 @@ from .units import paper_bytes, paper_seconds
 PREDICTION_SCHEMA = "pirlab/prediction/1"
 DESCRIPTION_SCHEMA = "pirlab/description/1"
 EXPECTED_COLUMNS = words("paper table protocol database num_records record_bits metric value unit config note")
-BORROWED = words("security_bits security_target failure_log2 failure_random_log2 failure_target")
+BORROWED = words("security_target failure_log2 failure_random_log2 failure_target")
 SHAPE_KEYS = ["set", "sha256", "records", "record_bits"]
 ORPHAN = ", its row in no experiment file any more"
 ANSWER, OFFLINE = "answer", "offline"
@@ -298,8 +299,9 @@ def dicts(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]) -> pd.DataFrame:
     """Records with the prediction of the same parameter file and shape beside them, and the date of stale ones.
 
-    A stale record whose parameter file has changed since has no prediction of its own any more: its security and
-    failure are those of the set's present file (`borrowed`), so that a mark does not vanish with an edit.
+    A stale record whose parameter file has changed since has no prediction of its own any more: its security is that of
+    the instances that it describes, its failure that of the set's present file (`borrowed`), so that a mark does not
+    vanish with an edit.
     """
     keep = [c for c in predictions.columns if c != "protocol"]
     frame = records.merge(predictions[keep], on=SHAPE_KEYS, how="left")
@@ -311,6 +313,9 @@ def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]
         if row["stale"] is not None and not isinstance(row["prediction"], dict) and prediction is not None:
             frame.loc[index, BORROWED] = [prediction[column] for column in BORROWED]
             frame.loc[index, "borrowed"] = True
+            [entries] = predict_security([row["description"]], "at_hand")
+            frame.at[index, "security"] = entries
+            frame.loc[index, "security_bits"] = weakest(entries)
     return frame
 
 

@@ -17,6 +17,8 @@ from .names import protocol_name, series_name
 from .units import shape_text
 
 SPREAD_LIMIT = 0.10
+WITHOUT = {"bdd_hybrid": "ʰ", "bdd_mitm_hybrid": "ᵐ"}
+"""Symbols of attacks that are not always asked for, or do not always end."""
 NAMED = 3
 ASSUMED = "a bound under the assumptions of docs/noise.md"
 """What every figure for any database is; tables that show one say so."""
@@ -192,7 +194,7 @@ def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
             target = hit[0].get("failure_target")
             meaning = f"failure bound above 2^{target if _has(target) else DEFAULT_FAILURE_TARGET:.0f}"
         if mark.key == "stale" and any(row.get("borrowed") for row in hit):
-            meaning += "; where the parameter file changed too, security and failure are those of today's file"
+            meaning += "; where the parameter file changed too, failure is that of today's file"
         figures = _figures(mark.key, hit)
         notes.append((mark, f"{meaning} ({figures})" if figures else meaning))
     return notes
@@ -201,6 +203,7 @@ def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
 def instances(rows: list[dict[str, Any]]) -> str:
     """One sentence: security of each key and ciphertext of the sets shown; empty where nothing is predicted."""
     sets: dict[str, str] = {}
+    lacking: set[str] = set()
     for row in rows:
         parts = []
         for entry in row.get("security") or []:
@@ -209,13 +212,28 @@ def instances(rows: list[dict[str, Any]]) -> str:
                 parts.append(f"{name} unknown")
             else:
                 attack, source = (str(entry[key]).replace("_", " ") for key in ("attack", "source"))
-                parts.append(f"{name} {bits_text(entry['bits'])} ({attack}, {source})")
+                parts.append(f"{name} {bits_text(entry['bits'])}{without_symbols(entry)} ({attack}, {source})")
+                lacking.update(entry.get("without", ()))
         if parts:
             sets.setdefault(series_name(row["protocol"], row["set"]), ", ".join(parts))
     if not sets:
         return ""
     listed = "; ".join(f"{name}: {text}" for name, text in sorted(sets.items()))
-    return f"Security in bits of every key and ciphertext an attacker sees, least over attacks: {listed}."
+    text = f"Security in bits of every key and ciphertext an attacker sees, least over the attacks that ran: {listed}."
+    return f"{text} {without_text(lacking)}".rstrip()
+
+
+def without_symbols(entry: dict[str, Any]) -> str:
+    """Behind the least bits of an instance: the attacks that apply to it and have no figure."""
+    return "".join(symbol for attack, symbol in WITHOUT.items() if attack in entry.get("without", ()))
+
+
+def without_text(attacks: set[str]) -> str:
+    """One sentence: the attacks that apply where their symbol stands and have no figure; empty without any."""
+    if not attacks:
+        return ""
+    named = [f"{WITHOUT.get(attack, '')} {attack.replace('_', ' ')}".strip() for attack in sorted(attacks)]
+    return f"Without a figure, since not run or not ended: {', '.join(named)}."
 
 
 def provenance(rows: list[dict[str, Any]]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
 
 from .inspire_paper import Described
-from .marks import DEFAULT_SECURITY_TARGET, MARKS
+from .marks import DEFAULT_SECURITY_TARGET, MARKS, without_symbols, without_text
 from .names import protocol_name, series_name, words
 from .table import Cell, Column, Row, Table
 
@@ -22,6 +23,7 @@ ATTACKS = {
     "bdd_mitm_hybrid": "mitm hyb.",
     "dual": "dual",
     "dual_hybrid": "dual hyb.",
+    "coded_bkw": "coded BKW",
 }
 SOURCES_NOTE = (
     "Source: live = computed by the estimator in this run, recorded = the same estimator's figure kept with "
@@ -43,9 +45,14 @@ def _instances(joined: pd.DataFrame, described: Described) -> dict[tuple[str, st
         for instance in description.get("instances", []):
             key = (sha256, instance["name"])
             known = found.get(key)
-            if known is None or (record and known["samples"] < instance["samples"]):
+            if known is None or (record and _count(known) < _count(instance)):
                 found[key] = instance | {"record_id": record}
     return found
+
+
+def _count(instance: dict[str, Any]) -> float:
+    """Samples of an instance; null is any number."""
+    return inf if instance["samples"] is None else float(instance["samples"])
 
 
 def _entries(predictions: pd.DataFrame) -> list[dict[str, Any]]:
@@ -93,8 +100,9 @@ def _failure(reason: str | None) -> str:
     words_of = reason.removeprefix("live: ").removeprefix("recorded: ")
     if words_of.startswith("infinity"):
         return "∞"
-    if words_of.startswith("timeout"):
-        return "timeout"
+    for kind in ("timeout", "not run"):
+        if words_of.startswith(kind):
+            return kind
     return "refused" if words_of.startswith("outside the domain") else "error"
 
 
@@ -132,7 +140,7 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame, described: Described 
             "q": Cell(f"{lwe['log2_modulus']:g}" if lwe else ""),
             "secret": Cell(str((lwe.get("secret") or {}).get("kind", "")).replace("_", " ")),
             "stddev": Cell(f"{lwe['error_stddev']:g}" if lwe else ""),
-            "bits": Cell(bits_text(entry["bits"], entry["target"]), symbol),
+            "bits": Cell(bits_text(entry["bits"], entry["target"]), symbol + without_symbols(entry)),
             "core": Cell(f"{entry['core_svp_bits']:.1f}") if entry.get("core_svp_bits") is not None else Cell(),
             "source": Cell(str(entry.get("source") or "none").replace("_", " ")),
         }
@@ -167,6 +175,7 @@ def _notes(entries: list[dict[str, Any]]) -> list[str]:
         + (f" (commit {', '.join(commits)}; {'; '.join(models)})" if commits else "")
         + f". {SOURCES_NOTE}"
     ]
+    notes += filter(None, [without_text({attack for e in entries for attack in e.get("without", ())})])
     failed = sorted(
         {f"{series_name(e['protocol'], e['set'])} {e['instance']}: {_failed(e)}" for e in entries if _failed(e)}
     )

@@ -23,7 +23,8 @@ from typing import Any
 from ..cost import DEFAULTS, UnitCosts
 from ..describe import DescribeError
 from ..paths import ROOT
-from ..security.live import ATTACK_LIMIT_SECONDS, EstimatorMissing
+from ..security.attacks import TIMEOUT
+from ..security.live import EstimatorMissing
 from . import saved, sweep_file
 from .account import budget
 from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
@@ -95,7 +96,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
         else:
             joined.append(word)
     options = _parser().parse_args(joined)
-    if not options.timeout > 0:
+    if options.timeout is not None and not options.timeout > 0:
         raise BoundsError(f"--timeout {options.timeout:g} leaves an attack no time; give seconds above 0")
     if options.experiment is not None and not re.fullmatch(r"\w[\w.^-]*", options.experiment):
         raise BoundsError(f"--experiment {options.experiment!r} is no name of a folder; --out DIR is where it lies")
@@ -137,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--out", type=Path, default=FOUND, metavar="DIR", help="instead of params/searched")
     add("--dry-run", action="store_true", help="write no parameter files")
     add("--confirm", action="store_true", help="ask the lattice estimator for the sets that are written")
-    add("--timeout", type=float, default=ATTACK_LIMIT_SECONDS, metavar="S", help="seconds an attack, with --confirm")
+    add("--timeout", type=float, metavar="S", help=f"{TIMEOUT}, with --confirm")
     add("--json", type=Path, metavar="FILE", help="the front and the account as JSON too")
     return parser
 

@@ -10,11 +10,11 @@ from .files import toml
 from .sweep import Found
 
 
-def confirm(found: Sequence[Found], target: float, evaluator: Evaluator, timeout: float) -> list[str]:
+def confirm(found: Sequence[Found], target: float, evaluator: Evaluator, timeout: float | None) -> list[str]:
     """A line a set: bits by the lattice estimator, or which attacks have no figure and why.
 
-    timeout: seconds an attack; one that takes longer is stopped and counts as failed, and a set with a failed attack is
-    not confirmed.
+    timeout: seconds an attack, instead of its kind's; one that takes longer is stopped and counts as failed, and a set
+    with a failed attack is not confirmed.
     """
     descriptions = evaluator.describe([toml({"source": SOURCE} | each.literal) for each in found])
     lines = []

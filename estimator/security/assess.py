@@ -7,25 +7,36 @@ from collections.abc import Sequence
 from math import inf
 
 from . import live, recorded
-from .attacks import AT_FLOOR, ATTACKS, CORE_SVP_MODEL, LEAST_BLOCK, MODEL, SECURITY_TARGET, SHAPE, AttackResult
-from .fast.domain import LEAST_DENSITY, density
+from .attacks import (
+    AT_FLOOR,
+    ATTACKS,
+    CORE_SVP_MODEL,
+    HYBRIDS,
+    LEAST_BLOCK,
+    MODEL,
+    SECURITY_TARGET,
+    SHAPE,
+    AttackResult,
+    needed,
+)
 from .instance import Instance, sage_call, sage_parameters
 
 _log = logging.getLogger(__name__)
 
-SOURCES = ("auto", "live", "recorded", "fast_only")
+SOURCES = ("auto", "live", "at_hand", "recorded", "fast_only")
 #: Bits by which a live figure of uSVP exceeds that of exact search where it is remarked.
 MISSED = 0.2
 
 
 def predict_security(
-    descriptions: Sequence[dict], source: str = "auto", limit: float = live.ATTACK_LIMIT_SECONDS
+    descriptions: Sequence[dict], source: str = "auto", limit: float | None = None
 ) -> list[list[dict]]:
     """For each description, one entry per exposed instance.
 
-    source: `live` asks the real lattice estimator (EstimatorMissing if there is none); `recorded` only looks up;
-    `fast_only` is our own fast model alone; `auto` is live where the estimator is usable, else recorded, else
-    fast_only. What has no figure has source `none`.
+    source: `live` asks the real lattice estimator (EstimatorMissing if there is none), for every attack; `recorded`
+    only looks up; `fast_only` is our own fast model alone; `at_hand` is recorded, else fast_only; `auto` is live where
+    the estimator is usable, else as at_hand. `auto` asks for no hybrid attack, which may take half an hour each: there
+    the recorded ones stand. What has no figure has source `none`. limit: seconds of an attack, instead of its kind's.
     """
     instances = [[Instance.of(i) for i in d["instances"]] for d in descriptions]
     distinct = list(dict.fromkeys(i for group in instances for i in group))
@@ -36,7 +47,9 @@ def predict_security(
     ]
 
 
-def _answers(instances: Sequence[Instance], source: str, limit: float) -> tuple[dict[Instance, tuple[str, dict]], str]:
+def _answers(
+    instances: Sequence[Instance], source: str, limit: float | None
+) -> tuple[dict[Instance, tuple[str, dict]], str]:
     """(source, answer) of the instances that have one, and why others have none.
 
     An attack without a figure takes the next source's; its failure stays listed. So a minimum is one over all attacks.
@@ -45,16 +58,17 @@ def _answers(instances: Sequence[Instance], source: str, limit: float) -> tuple[
     problem = "only the fast model was asked" if source == "fast_only" else "it is not in recorded.json"
     if source == "live" or (source == "auto" and live.plausible()):
         try:
-            answers = {i: ("live", a) for i, a in live.estimate(instances, limit).items()}
+            asked = live.estimate(instances, limit, None if source == "live" else ATTACKS)
+            answers = {i: ("live", a) for i, a in asked.items()}
         except live.EstimatorMissing as error:
             if source == "live":
                 raise
             problem += f", and {error}"
             _log.warning("%s", error)
         _remark_misses(answers)
-    if source in ("auto", "recorded"):
+    if source in ("auto", "at_hand", "recorded"):
         _fill(answers, "recorded", {i: a for i in _open(instances, answers) if (a := recorded.find(i)) is not None})
-    if source in ("auto", "fast_only"):
+    if source in ("auto", "at_hand", "fast_only"):
         _fill(answers, "fast_only", fast_estimate(_open(instances, answers)))
     return answers, problem
 
@@ -69,12 +83,15 @@ def _fill(answers: dict[Instance, tuple[str, dict]], source: str, found: dict[In
             continue
         if source == "recorded" and later["commit"] != before["commit"]:
             continue
+        kept = {(r.model, r.attack): r for r in before["results"]}
+        new = [r for r in later["results"] if (r.model, r.attack) not in kept]
         figures = {(r.model, r.attack): r for r in later["results"] if r.failed is None}
         missing = [r for r in before["results"] if r.failed is not None and (r.model, r.attack) in figures]
         results = [figures[r.model, r.attack] if r in missing else r for r in before["results"]]
-        filled = before.get("filled", {}) | {(r.model, r.attack): source for r in missing}
+        filled = before.get("filled", {}) | {(r.model, r.attack): source for r in [*missing, *new]}
         failed = before.get("failed_before", []) + [(first, r) for r in missing]
-        answers[instance] = (first, before | {"results": results, "filled": filled, "failed_before": failed})
+        merged = {"results": [*results, *new], "filled": filled, "failed_before": failed}
+        answers[instance] = (first, before | merged)
 
 
 def _remark_misses(answers: dict[Instance, tuple[str, dict]]) -> None:
@@ -92,14 +109,14 @@ def _remark_misses(answers: dict[Instance, tuple[str, dict]]) -> None:
 
 
 def _open(instances: Sequence[Instance], answers: dict[Instance, tuple[str, dict]]) -> list[Instance]:
-    """Those of which an attack under MODEL has no figure yet."""
-    return [i for i in instances if i not in answers or lacks_figures(answers[i][1]["results"])]
+    """Those of which an attack under MODEL that applies has no figure yet."""
+    return [i for i in instances if i not in answers or lacking(i, answers[i][1]["results"])]
 
 
-def lacks_figures(results: Sequence[AttackResult]) -> bool:
-    """Whether an attack under MODEL has no figure."""
+def lacking(instance: Instance, results: Sequence[AttackResult]) -> list[str]:
+    """The attacks under MODEL that apply to an instance and have no figure."""
     known = {r.attack for r in results if r.model == MODEL and r.failed is None}
-    return not known.issuperset(ATTACKS[MODEL])
+    return [attack for attack in instance.attacks()[MODEL] if attack not in known]
 
 
 def fast_estimate(instances: Sequence[Instance]) -> dict[Instance, dict]:
@@ -131,6 +148,7 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
         "bits": cheapest.log2_rop if cheapest else None,
         "attack": cheapest.attack if cheapest else None,
         "attacks": _figures(results),
+        "without": lacking(instance, results),
         "failed_attacks": [
             {"attack": r.attack, "model": r.model, "reason": r.failed if s == source else f"{s}: {r.failed}"}
             for s, r in failed
@@ -144,13 +162,10 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
     }
     remarks = list(content.get("remarks", []))
     remarks += [f"{attack} under {model}: source {other}" for (model, attack), other in filled.items()]
-    if cheapest and lacks_figures(results):
-        lacking = [attack for attack in ATTACKS[MODEL] if attack not in entry["attacks"]]
-        remarks.append(f"the minimum is over the other attacks: no figure for {', '.join(lacking)}")
+    if cheapest and entry["without"]:
+        remarks.append(f"the minimum is over the other attacks: no figure for {', '.join(entry['without'])}")
     if any(dict(r.details).get("beta") == LEAST_BLOCK for r in results):
         remarks.append(AT_FLOOR)
-    if results and density(instance) < LEAST_DENSITY and "bdd_hybrid" not in entry["attacks"]:
-        remarks.append("very sparse secret: hybrid primal attacks, not among these, may cost less")
     if source == "fast_only" and cheapest is None:
         entry["source"] = "none"
         problem += f"; {results[0].failed}"
@@ -167,16 +182,21 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
 
 
 def _figures(results: Sequence[AttackResult]) -> dict[str, float]:
-    """log2 of ring operations by attack under MODEL: those always asked for first, in their order."""
+    """log2 of ring operations by attack under MODEL, in their order."""
     figures = {r.attack: r.log2_rop for r in results if r.model == MODEL and r.log2_rop is not None}
-    usual = [attack for attack in ATTACKS[MODEL] if attack in figures]
-    return {attack: figures[attack] for attack in [*usual, *sorted(set(figures) - set(usual))]}
+    return {attack: figures[attack] for attack in (*ATTACKS[MODEL], *HYBRIDS) if attack in figures}
 
 
 def weakest(entries: Sequence[dict]) -> float | None:
     """The least bits over all instances; None if any instance has no figure."""
     bits = [e["bits"] for e in entries]
     return None if not bits or None in bits else min(bits)
+
+
+def undecided(entry: dict, instance: Instance) -> list[str]:
+    """The attacks without whose figure an instance is not called secure. Hybrids beside a dense secret are only named:
+    there they were never the cheapest."""
+    return [attack for attack in entry["without"] if entry["attacks"] and attack in needed(instance.density)]
 
 
 def verdict(bits: float | None, target: float = SECURITY_TARGET) -> str:

@@ -10,9 +10,24 @@ SHAPE = "GSA"
 #: Core-SVP: 2^(0.292 beta) whatever the dimension. About 25 to 30 bits lower; not comparable with MODEL.
 CORE_SVP_MODEL = "ADPS16"
 
+#: Attacks on every instance, by cost model. Coded-BKW reduces no lattice, so that it has none; it stands under MODEL.
 ATTACKS: dict[str, tuple[str, ...]] = {
-    model: ("usvp", "bdd", "dual_hybrid", "dual") for model in (MODEL, CORE_SVP_MODEL)
+    MODEL: ("usvp", "bdd", "dual_hybrid", "dual", "coded_bkw"),
+    CORE_SVP_MODEL: ("usvp", "bdd", "dual_hybrid", "dual"),
 }
+#: Attacks that guess a part of the secret, without and with a meet in the middle: minutes to hours each.
+HYBRIDS = ("bdd_hybrid", "bdd_mitm_hybrid")
+#: They are asked for below this dimension, and in any for a secret that is sparser than the density below: at n = 1024,
+#: q = 2^28 and stddev 6.4 the primal hybrid beats BDD from 3/32 down, and every other attack at 1/16, by 9 bits.
+HYBRID_DIMENSION = 1100
+LEAST_DENSITY = 1 / 8
+#: Attacks whose figure depends on the number of samples. The others count with any number: they use fewer than n and
+#: something.
+SAMPLED = ("coded_bkw",)
+ATTACK_LIMIT_SECONDS = 600.0
+HYBRID_LIMIT_SECONDS = 1800.0
+#: What an option says that gives a limit.
+TIMEOUT = f"seconds an attack ({ATTACK_LIMIT_SECONDS:g}, hybrids {HYBRID_LIMIT_SECONDS:g})"
 SECURITY_TARGET = 128
 #: The smallest block size tried, by the estimator and by the fast model.
 LEAST_BLOCK = 40
@@ -47,6 +62,23 @@ class AttackResult:
             return cls(model, attack, failed=mapping["failed"])
         details = tuple((k, v) for k, v in mapping.items() if k != "log2_rop")
         return cls(model, attack, log2_rop=mapping["log2_rop"], details=details)
+
+
+def applying(dimension: int, density: float) -> dict[str, tuple[str, ...]]:
+    """The attacks that are asked for on an instance, by cost model. density: share of the secret that is not 0."""
+    if dimension >= HYBRID_DIMENSION and density >= LEAST_DENSITY:
+        return ATTACKS
+    return ATTACKS | {MODEL: ATTACKS[MODEL] + HYBRIDS}
+
+
+def time_limit(attack: str, limit: float | None) -> float:
+    """Seconds of an attack: as given, else by its kind."""
+    return limit if limit is not None else HYBRID_LIMIT_SECONDS if attack in HYBRIDS else ATTACK_LIMIT_SECONDS
+
+
+def needed(density: float) -> tuple[str, ...]:
+    """The attacks under MODEL without which nothing is said to reach the target: hybrids decide for sparse secrets."""
+    return ATTACKS[MODEL] + (HYBRIDS if density < LEAST_DENSITY else ())
 
 
 def bits_text(bits: float | None, target: float = SECURITY_TARGET) -> str:

@@ -18,7 +18,6 @@ from .assess import predict_security
 from .attacks import MODEL, SECURITY_TARGET, SHAPE
 from .instance import Instance
 from .limits import Family, curve, limits, short_curve
-from .live import ATTACK_LIMIT_SECONDS
 
 SCHEMA = "pirlab/audit/1"
 #: Of the table of published sets, in this order.
@@ -109,14 +108,14 @@ SHOWN_KINDS = ("published", "repaired", "own")
 
 def label_own(rows: Sequence[dict[str, Any]]) -> None:
     """A paper's set in params/, or its repair, bears its name in figures, unless a published row is the same."""
-    drawn = {row["lwe"] for row in rows if row["set"] is None}
+    drawn = {row["lwe"].unlimited() for row in rows if row["set"] is None}
     for row in rows:
-        if row["set"] is not None and row["kind"] in SHOWN_KINDS and row["lwe"] not in drawn:
+        if row["set"] is not None and row["kind"] in SHOWN_KINDS and row["lwe"].unlimited() not in drawn:
             row["label"] = row["set"]
-            drawn.add(row["lwe"])
+            drawn.add(row["lwe"].unlimited())
 
 
-def audited(rows: Sequence[dict[str, Any]], source: str, limit: float) -> list[dict[str, Any]]:
+def audited(rows: Sequence[dict[str, Any]], source: str, limit: float | None) -> list[dict[str, Any]]:
     """The rows with their figures: live, recorded or of the fast model, as everywhere."""
     pseudo = [{"instances": [row["lwe"].mapping() | {"name": row["id"]} for row in rows]}]
     [entries] = predict_security(pseudo, source, limit)
@@ -145,7 +144,7 @@ def printed_security(path: Path, paper: str, table: str, source: str = "recorded
     rows = [r for r in published_sets(path) if r["paper"] == paper and table in re.findall(r"\d+", r["location"])]
     if not rows:
         raise AuditError(f"{path}: no instance of {paper}'s Table {table}. Add the rows, with that location")
-    return audited(rows, source, ATTACK_LIMIT_SECONDS)
+    return audited(rows, source, None)
 
 
 def families(tables: Sequence[dict[str, Any]]) -> list[Family]:
@@ -162,7 +161,7 @@ def audit(
     sets: Path,
     descriptions: Sequence[dict[str, Any]],
     source: str,
-    limit: float,
+    limit: float | None,
 ) -> dict[str, Any]:
     """The document. Curves: of each family in each degree, and through each labelled set of another dimension."""
     listed = [*published_sets(sets), *own_sets(descriptions)]

@@ -17,15 +17,17 @@ from pathlib import Path
 from ..describe import DescribeError, describe_each, read_descriptions
 from ..paths import ROOT
 from . import live, recorded
-from .assess import SOURCES, best, fast_estimate, predict_security, verdict, weakest
+from .assess import SOURCES, best, fast_estimate, lacking, predict_security, undecided, verdict, weakest
 from .attacks import (
-    ATTACKS,
     BROKEN_BELOW,
     CORE_SVP_MODEL,
     FAST_TOLERANCE,
+    HYBRID_LIMIT_SECONDS,
+    HYBRIDS,
     MODEL,
     SECURITY_TARGET,
     SHAPE,
+    TIMEOUT,
     AttackResult,
     bits_text,
 )
@@ -56,15 +58,15 @@ def main(arguments: list[str] | None = None) -> int:
             metavar="FILE",
             help="descriptions (JSON), not parameter files",
         )
-        command.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
+        command.add_argument("--timeout", type=float, help=TIMEOUT)
     table = commands.add_parser("audit", help="published sets, sets of params/, curves and largest moduli as JSON")
     table.add_argument("experiment", type=Path, help="experiment of kind `security` (TOML)")
     table.add_argument("--descriptions", type=Path, required=True, help="descriptions (JSON) of the sets of params/")
     table.add_argument("--security", choices=SOURCES, default="auto", help="where figures come from (auto)")
-    table.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
+    table.add_argument("--timeout", type=float, help=TIMEOUT)
     table.add_argument("--out", type=Path, required=True, help="the document (JSON)")
     options = parser.parse_args(arguments)
-    if not options.timeout > 0:
+    if options.timeout is not None and not options.timeout > 0:
         parser.error(f"--timeout {options.timeout:g}: give seconds above zero")
     try:
         if options.command == "audit":
@@ -127,7 +129,7 @@ def _check(descriptions: list[dict], options: argparse.Namespace) -> int:
     all_reached = True
     for description, entries in zip(descriptions, predict_security(descriptions, options.security, options.timeout)):
         print("\n".join(set_lines(description, entries)) + "\n")
-        all_reached &= verdict(weakest(entries)) == "reached" and not _lacking(entries)
+        all_reached &= verdict(weakest(entries)) == "reached" and not _undecided(description, entries)
     return 0 if all_reached else 1
 
 
@@ -138,7 +140,7 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
         lines += [
             f"  {mapping['name']}: n = {mapping['dimension']}, q = {mapping['modulus']}, "
             f"secret {_secret(mapping['secret'])}, error stddev {mapping['error_stddev']:g}, "
-            f"{mapping['samples']} samples",
+            f"{'any number of' if mapping['samples'] is None else mapping['samples']} samples",
             f"    protects  {mapping['protects']}",
         ]
         if entry["attacks"]:
@@ -162,15 +164,18 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
         return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, not every instance has a figure"]
     broken = " (broken: as low as the estimator goes)" if least < BROKEN_BELOW else ""
     bits = f"{bits_text(least)} bits{broken}"
-    lacking = _lacking(entries)
-    if lacking and verdict(least) == "reached":
-        return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, {bits} without {', '.join(lacking)}"]
-    return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {bits}"]
+    open_attacks = _undecided(description, entries)
+    if open_attacks and verdict(least) == "reached":
+        return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, {bits} without {', '.join(open_attacks)}"]
+    left = list(dict.fromkeys(attack for entry in entries for attack in entry["without"]))
+    rest = f"; no figure for {', '.join(left)}, see above" if left else ""
+    return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {bits}{rest}"]
 
 
-def _lacking(entries: list[dict]) -> list[str]:
-    """Attacks of which an instance has no figure, though it has of others."""
-    return [attack for attack in ATTACKS[MODEL] if any(e["attacks"] and attack not in e["attacks"] for e in entries)]
+def _undecided(description: dict, entries: list[dict]) -> list[str]:
+    """Attacks without whose figure the set is not called secure."""
+    pairs = zip(description["instances"], entries)
+    return list(dict.fromkeys(attack for m, e in pairs for attack in undecided(e, Instance.of(m))))
 
 
 def _source(entry: dict) -> str:
@@ -197,25 +202,30 @@ def _uses(descriptions: list[dict]) -> dict[Instance, dict]:
 
 
 def _record(descriptions: list[dict], options: argparse.Namespace) -> int:
-    """Adds live results. Exit code 1 if an attack failed: it is in the file with its reason."""
-    uses = _uses(descriptions)
+    """Adds live results, each as it comes. Exit code 1 if an attack failed: it is in the file with its reason."""
+    return 1 if _ask(_uses(descriptions), options.timeout) else 0
+
+
+def _ask(uses: dict[Instance, dict], limit: float | None) -> int:
+    """Records what the estimator answers on the instances, and prints it; returns how many attacks failed.
+
+    Hybrids come last, those of small dimensions first, since they take longest.
+    """
     _check_commit()
+    wanted = {job: instance for instance in uses for job in live.jobs_of([instance])}
+    ordered = sorted(wanted, key=lambda job: (job[2] in HYBRIDS, job[0].dimension if job[2] in HYBRIDS else 0))
     failures = 0
-    for instance, answer in live.estimate(uses, options.timeout).items():
-        failures += _add(instance, answer, uses[instance])
-    return 1 if failures else 0
-
-
-def _add(instance: Instance, answer: dict, use: dict) -> int:
-    """Records an answer and prints it; returns how many attacks failed."""
-    if answer["commit"] == "unknown" or "+" in answer["commit"]:
-        raise ValueError(f"the estimator's commit is {answer['commit']}; only results of a clean checkout are recorded")
-    recorded.add(instance, answer, use)
-    failed = [r for r in answer["results"] if r.failed is not None]
-    print(f"{use['name']}: {len(answer['results']) - len(failed)} figures recorded, {len(failed)} failed")
-    for result in failed:
-        print(f"  {result.attack} under {result.model}: {result.failed}")
-    return len(failed)
+    for job, result, origin in live.ask(ordered, limit):
+        if origin["commit"] == "unknown" or "+" in origin["commit"]:
+            raise ValueError(
+                f"the estimator's commit is {origin['commit']}; only results of a clean checkout are recorded"
+            )
+        use = uses[wanted[job]]
+        recorded.add(wanted[job], origin | {"results": [result]}, use)
+        text = f"{result.log2_rop:.2f}" if result.failed is None else result.failed
+        print(f"{use['name']}: {result.attack} under {result.model}: {text}", flush=True)
+        failures += result.failed is not None
+    return failures
 
 
 def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
@@ -232,22 +242,22 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
     except live.EstimatorMissing as error:
         waiting = "; ".join(use["name"] for use in uses.values())
         raise live.EstimatorMissing(f"{error}. Known by the fast model only: {waiting}") from error
-    failures = 0
-    for instance, answer in live.estimate(uses, options.timeout).items():
-        failures += _add(instance, answer, uses[instance])
+    failures = _ask(uses, options.timeout)
+    for instance, use in uses.items():
+        found = recorded.find(instance)
         fast = {(r.model, r.attack): r for r in fast_estimate([instance])[instance]["results"]}
-        for real in answer["results"]:
-            own = fast[real.model, real.attack]
-            if real.log2_rop is not None and own.log2_rop is not None:
+        for real in found["results"] if found else []:
+            own = fast.get((real.model, real.attack))
+            if own is not None and real.log2_rop is not None and own.log2_rop is not None:
                 print(
-                    f"  {real.attack} under {real.model}: {real.log2_rop:.2f}, "
+                    f"{use['name']}: {real.attack} under {real.model}: {real.log2_rop:.2f}, "
                     f"fast model {own.log2_rop - real.log2_rop:+.3f}"
                 )
         for reason in dict.fromkeys(r.failed for r in fast.values() if r.failed is not None):
-            print(f"  fast model: {reason}")
-        gap = _excess(list(fast.values()), answer["results"])
+            print(f"{use['name']}: fast model: {reason}")
+        gap = _excess(list(fast.values()), found["results"] if found else [])
         if gap > FAST_TOLERANCE:
-            print(f"  the fast model's minimum is too high, by {gap:.2f} bits")
+            print(f"{use['name']}: the fast model's minimum is too high, by {gap:.2f} bits")
             failures += 1
     return 1 if failures else 0
 
@@ -271,11 +281,21 @@ def _excess(fast: list[AttackResult], real: list[AttackResult]) -> float:
 
 
 def _unconfirmed(instance: Instance) -> bool:
-    """Whether an attack is missing, or once took too long; one that the estimator refuses is as confirmed as can be."""
+    """Whether an attack is missing, or once took too long.
+
+    One that the estimator refuses is as confirmed as can be, and so is a hybrid that had its whole time.
+    """
     found = recorded.find(instance)
     if found is None or best(found["results"], MODEL) is None:
         return True
-    return any(r.model == MODEL and (r.failed or "").startswith("timeout") for r in found["results"])
+    failed = {r.attack: r.failed or "" for r in found["results"] if r.model == MODEL}
+    late = (f"timeout after {HYBRID_LIMIT_SECONDS:g} s",)
+    return any(
+        attack not in failed
+        or failed[attack].startswith("not run")
+        or (failed[attack].startswith("timeout") and not (attack in HYBRIDS and failed[attack] in late))
+        for attack in lacking(instance, found["results"])
+    )
 
 
 if __name__ == "__main__":

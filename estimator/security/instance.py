@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, log2
+from typing import Any
 
 from ..modulus import format_modulus, parse_modulus
-from .attacks import MODEL, SHAPE
+from .attacks import MODEL, SAMPLED, SHAPE, applying
 
-#: Attacks that the estimator has under another name.
-SAGE_NAMES = {"usvp": "primal_usvp", "bdd": "primal_bdd"}
-#: Attacks that take a basis shape.
-SHAPED = ("usvp", "bdd")
+#: Attacks that the estimator has under another name, and their arguments beside parameters and cost model.
+SAGE_NAMES = {
+    "usvp": "primal_usvp",
+    "bdd": "primal_bdd",
+    "bdd_hybrid": "primal_hybrid",
+    "bdd_mitm_hybrid": "primal_hybrid",
+}
+SAGE_OPTIONS: dict[str, dict[str, bool]] = {
+    "bdd_hybrid": {"mitm": False, "babai": False},
+    "bdd_mitm_hybrid": {"mitm": True, "babai": True},
+}
+#: Attacks that take a basis shape, and those that take no cost model.
+SHAPED = ("usvp", "bdd", "bdd_hybrid", "bdd_mitm_hybrid")
+UNMODELLED = ("coded_bkw",)
 
 
 @dataclass(frozen=True)
 class Instance:
-    """LWE dimension n (the ring degree for RLWE), integer modulus q, secret, error stddev (never a width).
+    """LWE dimension n (the ring degree for RLWE), integer modulus q, secret, error stddev (never a width), samples.
 
-    The number of samples is left out: the estimator's default m = infinity is what everyone uses, m = n, 2n and
-    infinity were seen to give the same figures, and infinity is the safe side.
+    `samples` are those that an observer can collect under one secret; None: any number. Only coded-BKW counts with
+    them: the lattice attacks always have any number, as is usual (m = n, 2n and infinity were seen to give the same
+    figures), and infinity is the safe side.
     `secret` is a tuple of sorted (key, value) pairs with a `kind`: gaussian {stddev}, ternary, binary,
     uniform_range {low, high}, fixed_weight {plus, minus}.
 
@@ -32,6 +44,7 @@ class Instance:
     modulus: int
     secret: tuple[tuple[str, object], ...]
     error_stddev: float
+    samples: int | None = None
 
     @classmethod
     def of(cls, mapping: dict) -> Instance:
@@ -44,7 +57,10 @@ class Instance:
         if dimension < 1:
             raise ValueError(f"dimension: {dimension} is no number of coefficients")
         secret = _normal_secret(given, dimension, error)
-        return cls(dimension, parse_modulus(mapping["modulus"]), tuple(sorted(secret.items())), error)
+        samples = None if mapping.get("samples") is None else int(mapping["samples"])
+        if samples is not None and samples < 1:
+            raise ValueError(f"samples: {samples} is no number of samples")
+        return cls(dimension, parse_modulus(mapping["modulus"]), tuple(sorted(secret.items())), error, samples)
 
     def mapping(self) -> dict:
         return {
@@ -53,7 +69,25 @@ class Instance:
             "log2_modulus": log2(self.modulus),
             "secret": dict(self.secret),
             "error_stddev": self.error_stddev,
-        }
+        } | ({} if self.samples is None else {"samples": self.samples})
+
+    def unlimited(self) -> Instance:
+        """The same with any number of samples."""
+        return replace(self, samples=None)
+
+    def asked(self, attack: str) -> Instance:
+        """The instance as an attack sees it."""
+        return self if attack in SAMPLED else self.unlimited()
+
+    @property
+    def density(self) -> float:
+        """Share of non-zero coordinates of a secret of fixed weight; 1 for the other kinds."""
+        secret: dict[str, Any] = dict(self.secret)
+        return (secret["plus"] + secret["minus"]) / self.dimension if secret["kind"] == "fixed_weight" else 1.0
+
+    def attacks(self) -> dict[str, tuple[str, ...]]:
+        """The attacks that are asked for, by cost model."""
+        return applying(self.dimension, self.density)
 
 
 def _normal_secret(secret: dict, dimension: int, error: float) -> dict:
@@ -70,6 +104,7 @@ def _normal_secret(secret: dict, dimension: int, error: float) -> dict:
         plus, minus = int(secret["plus"]), int(secret["minus"])
         if min(plus, minus) < 0 or not 0 < plus + minus <= dimension:
             raise ValueError(f"secret: {plus} ones and {minus} minus ones are no weight in dimension {dimension}")
+        return {"kind": kind, "plus": plus, "minus": minus}
     elif kind not in ("ternary", "binary", "uniform_range"):
         raise ValueError(f"secret kind {kind!r} is none of those the lattice estimator is given")
     return secret
@@ -117,16 +152,28 @@ def sage_secret(secret: dict) -> str:
 
 def sage_parameters(instance: Instance) -> str:
     """The instance, in the estimator's words."""
+    samples = "" if instance.samples is None else f", m={instance.samples}"
     return (
         f"LWE.Parameters(n={instance.dimension}, q={sage_number(instance.modulus)}, "
-        f"Xs={sage_secret(dict(instance.secret))}, Xe=ND.DiscreteGaussian({instance.error_stddev!r}))"
+        f"Xs={sage_secret(dict(instance.secret))}, Xe=ND.DiscreteGaussian({instance.error_stddev!r}){samples})"
     )
+
+
+def call_of(attack: str, model: str) -> dict[str, Any]:
+    """How the estimator is asked for an attack: its function, cost model and shape if it takes them, options."""
+    return {
+        "attack": SAGE_NAMES.get(attack, attack),
+        "model": None if attack in UNMODELLED else model,
+        "shape": SHAPE if attack in SHAPED else None,
+        "options": SAGE_OPTIONS.get(attack, {}),
+    }
 
 
 def sage_call(instance: Instance, attack: str) -> str:
     """What to paste in Sage, beside a checkout of the estimator, for the figure of an attack under MODEL."""
-    name = SAGE_NAMES.get(attack, attack)
-    shape = f', red_shape_model="{SHAPE}"' if attack in SHAPED else ""
-    return (
-        f"from estimator import LWE, ND, RC; LWE.{name}({sage_parameters(instance)}, red_cost_model=RC.{MODEL}{shape})"
-    )
+    call = call_of(attack, MODEL)
+    options = [f"{key}={value}" for key, value in call["options"].items()]
+    options += [f"red_cost_model=RC.{call['model']}"] if call["model"] else []
+    options += [f'red_shape_model="{call["shape"]}"'] if call["shape"] else []
+    arguments = ", ".join([sage_parameters(instance.asked(attack)), *options])
+    return f"from estimator import LWE, ND, RC; LWE.{call['attack']}({arguments})"

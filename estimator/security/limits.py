@@ -61,13 +61,13 @@ def _share(value: Any, dimension: int) -> Any:
 
 def minima(family: Family, dimension: int, moduli: Sequence[int]) -> tuple[npt.NDArray[np.float64], list[str]]:
     """(bits of the cheapest attack, its name) for moduli 2^j; nan and the reason where the model does not speak."""
-    from .fast.domain import MOST_BLOCK, outside, secret_stddev
+    from .fast.domain import MOST_BLOCK, outside, secret_stddev, secret_support
     from .fast.model import evaluate
 
     instances = [family.instance(dimension, j) for j in moduli]
     secret = secret_stddev(instances[0])
     n, sigma_s, sigma_e = (np.array([float(value)]) for value in (dimension, secret, family.stddev))
-    figures = evaluate(n, np.array(moduli) * log(2.0), sigma_s, sigma_e, MODEL)
+    figures = evaluate(n, np.array(moduli) * log(2.0), sigma_s, sigma_e, MODEL, secret_support(instances[0]))
     bits = figures[:, :, 0].min(axis=1)
     names = [ATTACKS[MODEL][at] for at in figures[:, :, 0].argmin(axis=1)]
     for at, instance in enumerate(instances):

@@ -14,17 +14,16 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 
 from ..paths import RESULTS
-from .attacks import ATTACKS, SHAPE, AttackResult
-from .instance import Instance
+from .attacks import SHAPE, AttackResult, time_limit
+from .instance import Instance, call_of
 
 START_LIMIT_SECONDS = 120.0
-ATTACK_LIMIT_SECONDS = 600.0
 #: Processes at a time; each holds Sage, about 300 MB.
 MAX_JOBS = 8
 
@@ -34,7 +33,7 @@ class EstimatorMissing(RuntimeError):
 
 
 class Worker:
-    """A process with the estimator loaded; killed when an attack exceeds its time, started anew for the next."""
+    """A process with the estimator loaded; killed when an attack exceeds its time, started again for the next."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
@@ -95,7 +94,7 @@ class Worker:
             self.start()
         assert self._process is not None and self._process.stdin is not None
         call = [instance.dimension, str(instance.modulus), dict(instance.secret), instance.error_stddev]
-        job = {"call": call, "model": model, "attack": attack, "shape": SHAPE}
+        job = {"call": [*call, instance.samples]} | call_of(attack, model)
         try:
             self._process.stdin.write(json.dumps(job) + "\n")
             self._process.stdin.flush()
@@ -132,14 +131,51 @@ def plausible() -> bool:
         return False
 
 
+Job = tuple[Instance, str, str]
+"""An instance as the attack sees it, a cost model, an attack."""
+
+
+def jobs_of(instances: Iterable[Instance], attacks: dict[str, tuple[str, ...]] | None = None) -> list[Job]:
+    """What is to be asked, each once; `attacks` instead of those that apply to each instance."""
+    return list(
+        dict.fromkeys(
+            (instance.asked(attack), model, attack)
+            for instance in instances
+            for model, names in (attacks or instance.attacks()).items()
+            for attack in names
+        )
+    )
+
+
 def estimate(
     instances: Iterable[Instance],
-    limit: float = ATTACK_LIMIT_SECONDS,
-    attacks: dict[str, tuple[str, ...]] = ATTACKS,
+    limit: float | None = None,
+    attacks: dict[str, tuple[str, ...]] | None = None,
     cache: Path | None = RESULTS / "cache" / "security",
     jobs: int | None = None,
 ) -> dict[Instance, dict]:
     """For each instance {"commit", "sage", "results": [AttackResult]}; raises EstimatorMissing.
+
+    limit: seconds of each attack, instead of those of its kind. attacks: instead of those that apply to each instance.
+    """
+    instances = list(dict.fromkeys(instances))
+    answers: dict[Job, tuple[AttackResult, dict]] = {}
+    for job, result, origin in ask(jobs_of(instances, attacks), limit, cache, jobs):
+        answers[job] = (result, origin)
+    found: dict[Instance, dict] = {}
+    for instance in instances:
+        each = [answers[job] for job in jobs_of([instance], attacks)]
+        found[instance] = each[0][1] | {"results": [result for result, _ in each]}
+    return found
+
+
+def ask(
+    wanted: list[Job],
+    limit: float | None = None,
+    cache: Path | None = RESULTS / "cache" / "security",
+    jobs: int | None = None,
+) -> Iterator[tuple[Job, AttackResult, dict]]:
+    """Each job's result with its origin {"commit", "sage"}, in order, as they come; raises EstimatorMissing.
 
     Attacks run in up to `jobs` processes at a time (the number of cores, at most MAX_JOBS). Figures are kept in `cache`
     by content (commit, instance, attack, model, shape); failures are not, nor anything of a checkout whose commit is
@@ -148,18 +184,12 @@ def estimate(
     with Worker() as first:
         commit, sage = first.commit, first.sage
         folder = None if cache is None or commit == "unknown" or "+" in commit else cache
-        wanted = [
-            (instance, model, attack)
-            for instance in dict.fromkeys(instances)
-            for model, names in attacks.items()
-            for attack in names
-        ]
         workers = [first, *(Worker() for _ in range(min(jobs or _cores(), len(wanted)) - 1))]
         idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         for worker in workers:
             idle.put(worker)
 
-        def run(job: tuple[Instance, str, str]) -> AttackResult:
+        def run(job: Job) -> AttackResult:
             instance, model, attack = job
             path = folder / _cache_name(commit, instance, model, attack) if folder else None
             kept = _read_cache(path, model, attack)
@@ -167,7 +197,7 @@ def estimate(
                 return kept
             worker = idle.get()
             try:
-                result = worker.run(instance, model, attack, limit)
+                result = worker.run(instance, model, attack, time_limit(attack, limit))
             except EstimatorMissing as error:  # it was there a moment ago
                 result = AttackResult(model, attack, failed=str(error))
             finally:
@@ -178,15 +208,12 @@ def estimate(
 
         pool = ThreadPoolExecutor(len(workers))
         try:
-            results = list(pool.map(run, wanted))
+            for job, result in zip(wanted, pool.map(run, wanted)):
+                yield job, result, {"commit": commit, "sage": sage}
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in workers:
                 worker.stop()
-    answers: dict[Instance, dict] = {}
-    for (instance, _, _), result in zip(wanted, results):
-        answers.setdefault(instance, {"commit": commit, "sage": sage, "results": []})["results"].append(result)
-    return answers
 
 
 def _cores() -> int:

@@ -1,7 +1,8 @@
 """Results of the real lattice estimator that are kept in the repository, recorded.json.
 
-An entry holds for exactly its parameters: dimension, integer modulus, secret and error stddev. The number of samples
-is no part of them (see Instance). Look-ups know no tolerance.
+An entry holds for exactly its parameters: dimension, integer modulus, secret, error stddev and number of samples, which
+is any number unless it says so. Look-ups know no tolerance, but that what holds with any number of samples stands in
+where there is nothing for fewer: it is never above.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
-from .attacks import SHAPE, AttackResult
+from .attacks import SAMPLED, SHAPE, AttackResult
 from .instance import Instance
 
 RECORDED = Path(__file__).with_name("recorded.json")
@@ -37,21 +38,38 @@ def find(instance: Instance, path: Path = RECORDED) -> dict | None:
 
     `remarks` holds what was found wrong with a figure, such as a minimum that the estimator's own search missed.
     """
-    entry = entries(path).get(instance)
+    entry = entries(path).get(instance.unlimited())
     if entry is None:
         return None
-    results = [
+    results = {(r.model, r.attack): r for r in _results(entry)}
+    own = entries(path).get(instance, entry)
+    results |= {(r.model, r.attack): r for r in _results(own) if r.attack in SAMPLED}
+    remarks = list(entry.get("warnings", []))
+    return {"commit": entry["commit"], "sage": entry["sage"], "results": list(results.values()), "remarks": remarks}
+
+
+def _results(entry: dict) -> list[AttackResult]:
+    return [
         AttackResult.of(model, attack, mapping)
         for model, content in entry["models"].items()
         for attack, mapping in content["attacks"].items()
     ]
-    remarks = list(entry.get("warnings", []))
-    return {"commit": entry["commit"], "sage": entry["sage"], "results": results, "remarks": remarks}
 
 
 def add(instance: Instance, answer: dict, use: dict | None = None, path: Path = RECORDED) -> None:
     """Put a live answer into the file: it replaces attacks of the same commit, and entries of another commit."""
     document = json.loads(path.read_text())
+    by_instance: dict[Instance, list[AttackResult]] = {}
+    for result in answer["results"]:
+        by_instance.setdefault(instance.asked(result.attack), []).append(result)
+    for asked, results in by_instance.items():
+        _add(document, asked, answer | {"results": results}, use if asked.samples is None else None)
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    temporary.replace(path)
+
+
+def _add(document: dict, instance: Instance, answer: dict, use: dict | None) -> None:
     entry = next((e for e in document["entries"] if Instance.of(e["instance"]) == instance), None)
     if entry is None:
         entry = {"instance": instance.mapping(), "uses": [], "modulus_given_as": "integer", "models": {}}
@@ -70,6 +88,3 @@ def add(instance: Instance, answer: dict, use: dict | None = None, path: Path = 
             attacks[result.attack] = result.mapping()
     if use and use["name"] not in [u["name"] for u in entry["uses"]]:
         entry["uses"].append(use)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
-    temporary.replace(path)

@@ -13,7 +13,8 @@ from ...security.attacks import SECURITY_TARGET
 
 #: Over the target, in bits: what the fast model has been seen to lie above the lattice estimator, and a little more.
 SECURITY_MARGIN = 0.2
-_SECRET_STDDEV = {"binary": 0.5, "ternary": sqrt(2 / 3)}
+#: Of a secret's coordinate: standard deviation, and how many values it takes.
+_SECRETS = {"binary": (0.5, 2.0), "ternary": (sqrt(2 / 3), 3.0)}
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,12 @@ class Space:
     body_bits: int = field(default=9)
 
 
-def security_bits(
-    dimension: NDArray, modulus_log2: NDArray | float, secret_stddev: NDArray | float, stddev: NDArray
-) -> NDArray:
-    """The least of the fast model's attacks on each instance."""
+def security_bits(dimension: int, modulus_log2: float, secret: str, stddevs: NDArray) -> NDArray:
+    """The least of the fast model's attacks for each error, with any number of samples."""
     from ...security.fast.model import evaluate
 
-    figures = evaluate(dimension, np.asarray(modulus_log2) * log(2), np.asarray(secret_stddev), stddev)
+    stddev, support = _SECRETS[secret]
+    figures = evaluate(dimension, modulus_log2 * log(2), stddev, stddevs, support=support)
     return np.asarray(figures[:, :, 0].min(axis=1))
 
 
@@ -89,24 +89,29 @@ def secure_rings(degree: int, prime_pairs: Iterable[tuple[int, ...]], secrets: I
     rings = []
     for primes in prime_pairs:
         for secret in secrets:
-            stddevs = np.exp2(np.arange(-1, 9, 1 / 16))
-            bits = security_bits(np.full(len(stddevs), degree), log2(prod(primes)), _SECRET_STDDEV[secret], stddevs)
+            stddevs = _errors(9)
+            bits = security_bits(degree, log2(prod(primes)), secret, stddevs)
             secure = np.flatnonzero(bits >= SECURITY_TARGET + SECURITY_MARGIN)
             if len(secure):
-                rings.append(Ring(degree, primes, secret, _rounded_up(stddevs[secure[0]])))
+                rings.append(Ring(degree, primes, secret, float(stddevs[secure[0]])))
     return rings
 
 
 def secure_small_keys(dimensions: Iterable[int], modulus_log2: int) -> list[SmallKey]:
     """Each dimension with the least secure error, in steps of 1/16 of a bit."""
     keys = []
-    stddevs = np.exp2(np.arange(-1, modulus_log2 - 8 + 1 / 32, 1 / 16))
+    stddevs = _errors(modulus_log2 - 8 + 1 / 32)
     for dimension in dimensions:
-        bits = security_bits(np.full(len(stddevs), dimension), float(modulus_log2), _SECRET_STDDEV["binary"], stddevs)
+        bits = security_bits(dimension, float(modulus_log2), "binary", stddevs)
         secure = np.flatnonzero(bits >= SECURITY_TARGET + SECURITY_MARGIN)
         if len(secure):
-            keys.append(SmallKey(dimension, modulus_log2, _rounded_up(stddevs[secure[0]])))
+            keys.append(SmallKey(dimension, modulus_log2, float(stddevs[secure[0]])))
     return keys
+
+
+def _errors(most_log2: float) -> NDArray:
+    """Standard deviations from 1/2 up, in steps of 1/16 of a bit."""
+    return np.array([_rounded_up(stddev) for stddev in np.exp2(np.arange(-1, most_log2, 1 / 16))])
 
 
 def _rounded_up(stddev: float) -> float:

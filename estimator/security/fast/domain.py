@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from math import log2, sqrt
 
+from ..attacks import LEAST_DENSITY
 from ..instance import Instance
+from .coded_bkw import gaussian_support
 
 DIMENSIONS = (64, 1 << 16)
 LOG2_MODULI = (10.0, 2000.0)
-#: Below this density guessing zeros (hybrid primal attacks, which are not modelled) begins to win: at n = 1024,
-#: q = 2^28 and stddev 6.4 the primal hybrid beats BDD from 3/32 down, and every other attack at 1/16, by 9 bits.
-LEAST_DENSITY = 1 / 8
 #: Errors narrower than this fall to algebraic attacks (Arora and Ge, ICALP 2011), which are not modelled.
 LEAST_ERROR = 0.5
 #: Least q / error stddev. Nearer to uniform, the local searches of the lattice estimator miss their minima by bits.
@@ -40,12 +39,21 @@ def secret_stddev(instance: Instance) -> float:
     raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
 
 
-def density(instance: Instance) -> float:
-    """Share of non-zero coordinates of a secret of fixed weight; 1 for the other kinds."""
+def secret_support(instance: Instance) -> float:
+    """How many values a coordinate of the secret takes; of a Gaussian, those within TAIL standard deviations."""
     secret = dict(instance.secret)
-    if secret["kind"] != "fixed_weight":
-        return 1.0
-    return (_whole(secret["plus"]) + _whole(secret["minus"])) / instance.dimension
+    match secret["kind"]:
+        case "gaussian":
+            return gaussian_support(secret_stddev(instance))
+        case "binary":
+            return 2.0
+        case "ternary":
+            return 3.0
+        case "uniform_range":
+            return float(_whole(secret["high"]) - _whole(secret["low"]) + 1)
+        case "fixed_weight":
+            return 1.0 + (_whole(secret["plus"]) > 0) + (_whole(secret["minus"]) > 0)
+    raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
 
 
 def _whole(value: object) -> int:
@@ -63,9 +71,9 @@ def outside(instance: Instance) -> str | None:
         return f"error stddev {instance.error_stddev:g} is below {LEAST_ERROR:g} (algebraic attacks are not modelled)"
     if log2(instance.error_stddev * LEAST_RATIO) > bits:
         return f"error stddev {instance.error_stddev:g} is above q/{LEAST_RATIO:g}"
-    if density(instance) < LEAST_DENSITY:
+    if instance.density < LEAST_DENSITY:
         return (
-            f"very sparse secret, density {density(instance):.3f} below {LEAST_DENSITY:g} (hybrid primal attacks are "
+            f"very sparse secret, density {instance.density:.3f} below {LEAST_DENSITY:g} (hybrid primal attacks are "
             "not modelled)"
         )
     if secret_stddev(instance) < sqrt(LEAST_DENSITY * (1 - LEAST_DENSITY)):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import log
+from math import inf, log
 
 import numpy as np
 import numpy.typing as npt
 
 from ..attacks import ATTACKS, AttackResult
 from ..instance import Instance
+from .coded_bkw import coded_bkw, gaussian_support
 from .compiled import compiled
-from .domain import MOST_BLOCK, outside, secret_stddev
+from .domain import MOST_BLOCK, outside, secret_stddev, secret_support
 from .dual import dual
 from .dual_hybrid import dual_hybrid
 from .primal import bdd, usvp
@@ -26,14 +27,18 @@ _DETAILS = {
     "bdd": ("beta", "eta", "d"),
     "dual_hybrid": ("beta", "zeta", "t", "p"),
     "dual": ("beta", "d"),
+    "coded_bkw": ("b", "t1", "t2", "sums"),
 }
 _INFINITY = "infinity: the attack does not succeed with any block size up to 1754"
+_NO_TABLES = "infinity: the attack does not succeed with any tables and steps that are tried"
 
 
 @compiled
-def _evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: int) -> Array:
-    """[instance, attack, number]: log2 cost and details of usvp, bdd, dual_hybrid and dual."""
-    out = np.zeros((n.size, 4, 5))
+def _evaluate(
+    n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, support: Array, samples: Array, model: int
+) -> Array:
+    """[instance, attack, number]: log2 cost and details of usvp, bdd, dual_hybrid, dual, and under MATZOV coded_bkw."""
+    out = np.zeros((n.size, 5 if model == MATZOV else 4, 5))
     for i in range(n.size):
         dimension, error = int(n[i]), sigma_e[i]
         # Normal form: a secret wider than the error is replaced by an error-distributed one.
@@ -50,19 +55,38 @@ def _evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: int)
         out[i, 2, 0], out[i, 2, 1], out[i, 2, 2], out[i, 2, 3], out[i, 2, 4] = cost, beta, zeta, t, p
         cost, beta, d = dual(dimension, ln_q[i], sigma_s[i], error, model)
         out[i, 3, 0], out[i, 3, 1], out[i, 3, 2] = cost, beta, d
+        if model == MATZOV:
+            cost, b, plain, coded, sums = coded_bkw(dimension, ln_q[i], support[i], sigma_s[i], error, samples[i])
+            out[i, 4, 0], out[i, 4, 1], out[i, 4, 2], out[i, 4, 3], out[i, 4, 4] = cost, b, plain, coded, sums
     return out
 
 
-def evaluate(n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, model: str = "MATZOV") -> Array:
-    """Figures for arrays of LWE dimensions, ln of moduli, and standard deviations of secrets and errors.
+Numbers = npt.ArrayLike
 
+
+def evaluate(
+    n: Numbers,
+    ln_q: Numbers,
+    sigma_s: Numbers,
+    sigma_e: Numbers,
+    model: str = "MATZOV",
+    support: Numbers | None = None,
+    samples: Numbers = inf,
+) -> Array:
+    """Figures for arrays of LWE dimensions, ln of moduli, standard deviations of secrets and errors.
+
+    support: how many values a coordinate of the secret takes (those of a Gaussian); samples: how many there are under
+    a secret. Coded-BKW alone counts with these two.
     Returns [instance, attack, number], attacks in the order of ATTACKS[model]; number 0 is log2 of the ring operations
     (inf: no success), number 1 the block size. No domain is checked here: beyond it (domain.py), and where the block of
     uSVP is 0 or above MOST_BLOCK, the least of the figures may be far too high.
     """
-    arrays = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in (n, ln_q, sigma_s, sigma_e)))
-    dimensions, ln_moduli, secrets, errors = (np.ascontiguousarray(a) for a in arrays)
-    return _evaluate(dimensions, ln_moduli, secrets, errors, _MODELS[model])
+    if support is None:
+        support = [gaussian_support(float(stddev)) for stddev in np.atleast_1d(sigma_s)]
+    given = (n, ln_q, sigma_s, sigma_e, support, samples)
+    arrays = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in given))
+    dimensions, ln_moduli, secrets, errors, supports, counts = (np.ascontiguousarray(a) for a in arrays)
+    return _evaluate(dimensions, ln_moduli, secrets, errors, supports, counts, _MODELS[model])
 
 
 _known: dict[Instance, dict] = {}
@@ -79,13 +103,15 @@ def estimate(instances: Iterable[Instance]) -> dict[Instance, dict]:
     _known.update({i: _refusal(reason) for i, reason in reasons.items() if reason is not None})
     inside = [i for i in new if reasons[i] is None]
     if inside:
-        arrays = (
+        n, ln_q, sigma_s, sigma_e = (
             np.array([float(i.dimension) for i in inside]),
             np.array([log(i.modulus) for i in inside]),
             np.array([secret_stddev(i) for i in inside]),
             np.array([i.error_stddev for i in inside]),
         )
-        figures = {model: evaluate(*arrays, model) for model in ATTACKS}
+        support = np.array([secret_support(i) for i in inside])
+        samples = np.array([inf if i.samples is None else float(i.samples) for i in inside])
+        figures = {model: evaluate(n, ln_q, sigma_s, sigma_e, model, support, samples) for model in ATTACKS}
         _known.update({i: _answer({m: f[at] for m, f in figures.items()}) for at, i in enumerate(inside)})
     return {i: _known[i] for i in wanted}
 
@@ -113,6 +139,6 @@ def _answer(figures: dict[str, Array]) -> dict:
 
 def _result(model: str, attack: str, row: Sequence[float]) -> AttackResult:
     if row[0] == np.inf:
-        return AttackResult(model, attack, failed=_INFINITY)
+        return AttackResult(model, attack, failed=_NO_TABLES if attack == "coded_bkw" else _INFINITY)
     details = tuple((name, int(value)) for name, value in zip(_DETAILS[attack], row[1:]))
     return AttackResult(model, attack, log2_rop=round(row[0], 4), details=details)
