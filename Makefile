@@ -21,7 +21,7 @@ help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
 	@echo '                 FRESH=1 measures again what is stale or was skipped; ONLY=pirouette/figure4,... narrows it'
 	@echo 'make plan        what `make reproduce` would measure, its seconds and memory, and what it would skip'
-	@echo 'make test        every test, linter and bench body: 17 to 25 minutes on two idle Zen 5 cores, 47 beside other work'
+	@echo 'make test        every test, linter and bench body, on all cores'
 	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
 	@echo 'make confirm     security known by the fast model only is computed by the lattice estimator, and recorded'
 	@echo 'make search      the sweeps of experiments/search/: best sets, fronts, gadgets, into $(RESULTS)/search/ and'

@@ -102,11 +102,10 @@ def check(path: Path, document: Any) -> dict[str, Any]:
 
 def faults(document: Any) -> Iterator[tuple[str, str]]:
     """Key and problem of all that does not hold of a record; of its schema the first alone."""
-    if not isinstance(document, dict) or document.get("schema") not in FILES:
-        found = repr(document.get("schema")) if isinstance(document, dict) else type(document).__name__
-        yield "schema", f"{found} is not that of a record, which is {' or '.join(FILES)}"
+    name = document.get("schema") if isinstance(document, dict) else None
+    if not isinstance(name, str) or name not in FILES:
+        yield "schema", f"{short(name)} is not that of a record, which is {' or '.join(FILES)}"
         return
-    name = document["schema"]
     try:
         _compiled(name)(document)
     except fastjsonschema.JsonSchemaValueException as error:

@@ -26,6 +26,7 @@ FAULTS = [
     ("schema", "pirlab/run/2", None),
     ("schema", "something/else", None),
     ("schema", None, None),
+    ("schema", ["pirlab/run/1"], None),
     ("kind", "primitive", None),
     ("kind", "protocols", None),
     ("id", None, None),
@@ -137,10 +138,11 @@ def test_a_primitives_record_is_refused(place, value, key, tmp_path, capsys):
         ("7", "schema"),
         ("[" * 100_000, "not JSON"),
         ('{"schema": "pirlab/run/1", "queries": ' + "9" * 5000 + "}", "not JSON"),
+        (json.dumps(changed(GOOD, f"{SECONDS}.0", 17.25)).replace("17.25", "1e400"), f"{SECONDS}.0"),
         (json.dumps({key: value for key, value in GOOD.items() if key != "correct"}), "correct"),
         (json.dumps(TIMED | {"schema": "pirlab/run/1"}), "primitive"),
     ],
-    ids=["broken", "list", "number", "deep", "digits", "missing", "another-kind"],
+    ids=["broken", "list", "number", "deep", "digits", "infinite", "missing", "another-kind"],
 )
 def test_what_is_no_record_is_refused(text, words, tmp_path, capsys):
     refused(tmp_path, text, words, capsys, "comparison")

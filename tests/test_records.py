@@ -101,7 +101,7 @@ def test_records_of_a_run_hold(run):
         ("protocol", "transcript.0.name", "unknown", "transcript.0.payload_bytes"),
         ("protocol", "description.messages.0.payload_bytes", 1, "transcript.0.payload_bytes"),
         ("primitive", "measured.correct.right", 1, "measured.correct"),
-        ("primitive", "status", "timeout", "status"),
+        ("primitive", "status", "failed", "status"),
         ("primitive", "build.profile", "dev", "build.profile"),
         ("primitive", "measured.times.decompose.samples", [0.5], "measured.times.decompose.samples"),
         ("primitive", "measured.times.decompose.unit", 5, "measured.times.decompose.unit"),
