@@ -236,9 +236,25 @@ def without_text(attacks: set[str]) -> str:
     return f"Without a figure, since not run or not ended: {', '.join(named)}."
 
 
+def long_keys(rows: list[dict[str, Any]]) -> str:
+    """One sentence: the part of each set's failure bound that keys make which are longer than it allows for.
+
+    Empty where no bound leaves any out, or none says anything."""
+    largest: dict[tuple[str, str], float] = {}
+    for row in rows:
+        name, stages = (row["protocol"], row["set"]), row.get("noise_stages")
+        for stage in stages if isinstance(stages, list) else []:
+            if (part := stage.get("log2_long_key")) is not None and part < 0:
+                largest[name] = max(largest.get(name, float("-inf")), part)
+    if not largest:
+        return ""
+    listed = _per_set({name: f"2^{part:.1f}" for name, part in largest.items()})
+    return f"Failure bounds count keys that are longer than they allow for, once a key: {listed} of all keys are."
+
+
 def provenance(rows: list[dict[str, Any]]) -> str:
-    """Where the measured rows come from, with a caution when they do not belong together, and the security of each
-    instance of their sets; every table and figure of records carries it."""
+    """Where the measured rows come from, with a caution when they do not belong together, the security of each instance
+    of their sets, and the long keys that their failure bounds count; every table and figure of records carries it."""
     rows = [row for row in rows if row["status"] == "ok"]
     if not rows:
         return "No measured record."
@@ -261,4 +277,4 @@ def provenance(rows: list[dict[str, Any]]) -> str:
         text += " CAUTION: times of different machines stand side by side."
     if len(commits) > 1:
         text += " CAUTION: the rows were built from different commits."
-    return " ".join(filter(None, (text, instances(rows))))
+    return " ".join(filter(None, (text, instances(rows), long_keys(rows))))

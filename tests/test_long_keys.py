@@ -14,6 +14,7 @@ from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.noise import predict_noise, respire
 from pirlab_estimator.noise.ring_setting import KEY_SQUARES
 from pirlab_estimator.noise.tails import KeyLength, key_union, log2_subgaussian_tail, longest_key
+from pirlab_figures import marks
 from scipy.stats import chi2
 
 SHAPES = {"small": (1 << 16, 512), "bits": (1 << 24, 1), "long": (1 << 12, 1 << 15)}
@@ -168,3 +169,15 @@ def test_what_grows_with_respire_s_keys_is_counted(described):
     assert after / before == pytest.approx(1 + 2 * share, rel=1e-6) and share > 0.02
     entry = stages_of(description)["answer"]
     assert entry["log2_long_key"] < entry["log2_failure_bound"] < -40
+
+
+def test_tables_print_the_part_of_long_keys(described):
+    """Of each set's largest stage; sets whose bounds hold for every key are not named, nor rows without prediction."""
+    made = {name: predict_noise([described[name]])[0]["stages"] for name in SETS}
+    rows = [{"protocol": name.split("/")[0], "set": name, "noise_stages": stages} for name, stages in made.items()]
+    text = marks.long_keys([*rows, {"protocol": "inspire", "set": "inspire/x", "noise_stages": float("nan")}])
+    for name, stages in made.items():
+        largest = max(stage["log2_long_key"] for stage in stages if stage["log2_long_key"] is not None)
+        assert f"{marks.series_name(name.split('/')[0], name)} 2^{largest:.1f}" in text
+    fixed = [{**stage, "log2_long_key": None} for stage in made["simpleypir/signed-tight"]]
+    assert marks.long_keys([{"protocol": "simpleypir", "set": "x", "noise_stages": fixed}]) == ""
