@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pandas as pd
@@ -43,9 +44,14 @@ def _instances(joined: pd.DataFrame, described: Described) -> dict[tuple[str, st
         for instance in description.get("instances", []):
             key = (sha256, instance["name"])
             known = found.get(key)
-            if known is None or (record and known["samples"] < instance["samples"]):
+            if known is None or (record and _samples(known) < _samples(instance)):
                 found[key] = instance | {"record_id": record}
     return found
+
+
+def _samples(instance: dict[str, Any]) -> float:
+    samples = instance.get("samples")
+    return inf if samples is None else float(samples)
 
 
 def _entries(predictions: pd.DataFrame) -> list[dict[str, Any]]:
