@@ -140,7 +140,7 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
         lines += [
             f"  {mapping['name']}: n = {mapping['dimension']}, q = {mapping['modulus']}, "
             f"secret {_secret(mapping['secret'])}, error stddev {mapping['error_stddev']:g}, "
-            f"{'any number of' if mapping['samples'] is None else mapping['samples']} samples",
+            f"{'any number of' if mapping.get('samples') is None else mapping['samples']} samples",
             f"    protects  {mapping['protects']}",
         ]
         if entry["attacks"]:

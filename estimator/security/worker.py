@@ -200,7 +200,7 @@ def try_attack(module, job):
         for key in ("beta", "beta_", "eta", "d", "zeta", "t", "p", "b", "t1", "t2"):
             if cost.get(key) is not None:
                 reply[key] = int(cost[key])
-        if cost.get("mem") is not None:
+        if job["attack"] == "coded_bkw":
             reply["log2_mem"] = round(log2_number(cost["mem"]), 1)
         return reply
     except Exception as error:
