@@ -75,8 +75,8 @@ def _data(origin: str, secret: str, stddev: float, dimension: int, cell: dict[st
 def _notes(audit: Audit) -> list[str]:
     return [
         "The largest whole log2 q up to which the cheapest of uSVP, BDD, dual, dual hybrid and coded-BKW costs at "
-        f"least 2^{audit.target:g} ring operations ({audit.model}, {audit.shape}, any number of samples), by the fast model; "
-        "a Gaussian secret has the error's stddev, n/8+n/8 is that many ones and minus-ones.",
+        f"least 2^{audit.target:g} ring operations ({audit.model}, {audit.shape}, any number of samples), by the fast "
+        "model; a Gaussian secret has the error's stddev, n/8+n/8 is that many ones and minus-ones.",
         "Guidelines 2024: Security Guidelines for Implementing Homomorphic Encryption (ePrint 2024/463), from the "
         "tables of HomomorphicEncryption/SparseLWEkit, by an earlier version of the lattice estimator. "
         "Standard 2018: HomomorphicEncryption.org, as in SEAL's hestdparms.h; older cost models.",

@@ -45,14 +45,14 @@ def _instances(joined: pd.DataFrame, described: Described) -> dict[tuple[str, st
         for instance in description.get("instances", []):
             key = (sha256, instance["name"])
             known = found.get(key)
-            if known is None or (record and _count(known) < _count(instance)):
+            if known is None or (record and _samples(known) < _samples(instance)):
                 found[key] = instance | {"record_id": record}
     return found
 
 
-def _count(instance: dict[str, Any]) -> float:
-    """Samples of an instance; null is any number."""
-    return inf if instance["samples"] is None else float(instance["samples"])
+def _samples(instance: dict[str, Any]) -> float:
+    samples = instance.get("samples")
+    return inf if samples is None else float(samples)
 
 
 def _entries(predictions: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,21 +1,24 @@
 """The fast security model against the lattice estimator's figures, and against a slow evaluation of the formulas."""
 
 import csv
+from dataclasses import replace
 from math import ceil, cosh, exp, inf, lgamma, log, log2, pi, sinh, sqrt, tanh
 
 import numpy as np
 import pytest
 from pirlab_estimator.security import assess, recorded
 from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, FAST_TOLERANCE, MODEL
-from pirlab_estimator.security.fast import benchmark, dual_hybrid, primal, reduction
-from pirlab_estimator.security.fast.domain import outside, secret_stddev
+from pirlab_estimator.security.fast import benchmark, coded_bkw, dual_hybrid, primal, reduction
+from pirlab_estimator.security.fast.domain import outside, secret_stddev, secret_support
 from pirlab_estimator.security.fast.model import estimate, evaluate, forget
 from pirlab_estimator.security.instance import Instance
 from scipy.special import betainc
 
 #: Bits that figures may differ from the lattice estimator's. Its own search of BDD misses its minimum by up to 0.042,
 #: its number of samples in `dual` is rounded to a few bits of precision, which moves the block size by one.
-TOLERANCE = {"usvp": 0.01, "bdd": 0.1, "dual_hybrid": 0.01, "dual": 0.3}
+TOLERANCE = {"usvp": 0.01, "bdd": 0.1, "dual_hybrid": 0.01, "dual": 0.3, "coded_bkw": 0.5}
+#: Above these bits a figure of coded-BKW is far from the cheapest, and the estimator's search for it misses by tens.
+COUNTED_BKW = 200
 #: Where the estimator's local search misses its own minimum by much more (its figure is above the true one):
 #: (n, log2 q, secret, stddev) of the grid, all of uSVP.
 MISSED_IN_GRID = {("600", "12", "binary", "3.19"), ("742", "20", "gauss", "6.4/sqrt(2pi)")}
@@ -26,6 +29,12 @@ MISSED_RECORDED = {
     ("gbfv-64-q105", "usvp"): 0.2,
     # The tool stops at p = 3; its own cost function has 72.3465 at p = 2, zeta = 10, t = 30, beta = 147.
     ("pirouette_h/smoke query", "dual_hybrid"): 0.02,
+    # At the end of a row of zeta, the tool's search of blocks ends by chance, at 133.857; its cost function has 132.85.
+    ("pirouette_h/2^30 query", "dual_hybrid"): 0.34,
+    # There the tool's went on by chance, and is below ours.
+    ("pirouette_h/2^20 query", "dual_hybrid"): -0.27,
+    ("pirouette/smoke key_switching", "coded_bkw"): 0.52,
+    ("pirouette/smoke response", "coded_bkw"): 1.59,
 }
 #: The same in security-random.csv: (n, q, attack). Its dual hybrid stops at other guesses than for the dimensions next
 #: to these.
@@ -40,10 +49,11 @@ MISSED_RANDOM = {
 
 def test_the_promised_tolerances():
     """What the tests below hold the model to, with the exceptions above and no others."""
-    assert {attack: TOLERANCE[attack] for attack in ("usvp", "dual_hybrid", "bdd")} == {
+    assert {attack: TOLERANCE[attack] for attack in ("usvp", "dual_hybrid", "bdd", "coded_bkw")} == {
         "usvp": 0.01,
         "dual_hybrid": 0.01,
         "bdd": 0.1,
+        "coded_bkw": 0.5,
     }
     assert FAST_TOLERANCE == 0.05
 
@@ -61,6 +71,10 @@ def rows(path):
 def compare(name, own, real, missed):
     """Own figure within the tolerance of the real one; never above it where the real one missed its minimum."""
     assert own is not None, name
+    if name[-1] == "coded_bkw":
+        assert own < real + 0.01, name
+        if real > COUNTED_BKW:
+            return
     if missed:
         assert own < real - missed, f"{name}: no longer an exception"
     else:
@@ -107,6 +121,74 @@ def test_recorded_sets(instance):
         assert assess.best(own, model).log2_rop <= assess.best(real, model).log2_rop + FAST_TOLERANCE
 
 
+def test_coded_bkw_on_its_grid(root):
+    """The estimator's figure, or where its local search misses its own minimum by more, its own cost function there.
+
+    `there` is that cost function at the tables, steps and sums of samples of our minimum.
+    """
+    grid = rows(root / "experiments/expected/security-bkw.csv")
+    compared = [r for r in grid if r["coded_bkw"]]
+    assert len(compared) >= 100 and {r["secret"] for r in compared} == {"binary", "ternary", "gaussian"}
+    assert {bool(r["samples"]) for r in compared} == {True, False}
+    missed = 0
+    for row in grid:
+        secret = {"kind": row["secret"]} | ({"stddev": float(row["a"])} if row["a"] else {})
+        instance = replace(
+            lwe(int(row["n"]), row["q"], secret, float(row["stddev"])), samples=int(row["samples"] or 0) or None
+        )
+        own = bkw(instance)
+        real = min(float(row["coded_bkw"] or inf), float(row["there"] or inf))
+        if not row["coded_bkw"]:
+            assert own > COUNTED_BKW, row
+        elif real < COUNTED_BKW:
+            assert own == pytest.approx(real, abs=0.01), row
+            missed += own < float(row["coded_bkw"]) - 0.5
+        else:
+            assert own < real + 0.1, row
+    assert missed <= 8, "figures that are more than half a bit below what the estimator's search found"
+
+
+def bkw(instance):
+    """Our coded-BKW, in the domain of the whole model or not."""
+    samples = float(instance.samples or inf)
+    secret = secret_stddev(instance), instance.error_stddev
+    return coded_bkw.coded_bkw(instance.dimension, log(instance.modulus), secret_support(instance), *secret, samples)[0]
+
+
+def test_coded_bkw_tries_every_table_and_number_of_steps():
+    """The least over all of them, one by one, in the space that the lattice estimator searches."""
+    n, log2_q, stddev = 432, 12.0, 11.4
+    tables = range(2, 3 * 12)
+    tried = [
+        coded_bkw.cost_at(b, steps, n, log2_q, 2.0, 0.5, stddev)[0]
+        for b in tables
+        for steps in range(2, max(3, n // b))
+    ]
+    assert bkw(lwe(n, 1 << 12, {"kind": "binary"}, stddev)) == pytest.approx(min(tried), abs=1e-9)
+
+
+def test_fewer_samples_never_help():
+    """Each sum of k samples is k times as noisy, and there are few of them."""
+    instance = lwe(424, 1 << 12, {"kind": "binary"}, 12.9)
+    bits = [bkw(replace(instance, samples=1 << k)) for k in (10, 14, 20, 30, 60, 120)] + [bkw(instance)]
+    assert bits == sorted(bits, reverse=True) and bits[0] > bits[-1] + 3
+    assert bits[-1] == bits[-2] == pytest.approx(121.9374, abs=1e-3)
+    assert bkw(replace(instance, samples=20 << 20)) == pytest.approx(123.8342, abs=1e-3)
+
+
+def test_the_model_counts_coded_bkw_among_its_attacks():
+    """The set that was searched before it was: every other attack is above 128 bits."""
+    instance = lwe(424, 1 << 12, {"kind": "binary"}, 12.9)
+    few = replace(instance, samples=1 << 14)
+    answers = estimate([instance, few])
+    least = assess.best(answers[instance]["results"], MODEL)
+    assert (least.attack, round(least.log2_rop, 1)) == ("coded_bkw", 121.9)
+    assert dict(least.details) == {"b": 9, "t1": 0, "t2": 12, "sums": 1}
+    others = [{(r.model, r.attack): r for r in answers[i]["results"] if r.attack != "coded_bkw"} for i in answers]
+    assert others[0] == others[1] and min(r.log2_rop for (m, _), r in others[0].items() if m == MODEL) > 128
+    assert assess.best(answers[few]["results"], MODEL).log2_rop > least.log2_rop + 1
+
+
 def secret_of(row):
     match row["secret"]:
         case "gaussian":
@@ -126,12 +208,12 @@ def test_random_instances(root):
     answers = estimate(instances)
     for row, instance in zip(sample, instances):
         for result in answers[instance]["results"]:
-            figure = row[f"{result.model}_{result.attack}"]
+            figure = row.get(f"{result.model}_{result.attack}")
             if figure:
                 name = (row["n"], row["q"], row["secret"], row["stddev"], result.model, result.attack)
                 missed = 0.2 * ((row["n"], row["q"], result.attack) in MISSED_RANDOM and result.model == MODEL)
                 compare(name, result.log2_rop, float(figure), missed)
-        least = min(float(row[f"{MODEL}_{attack}"] or inf) for attack in ATTACKS[MODEL])
+        least = min(float(row.get(f"{MODEL}_{attack}") or inf) for attack in ATTACKS[MODEL])
         assert assess.best(answers[instance]["results"], MODEL).log2_rop <= least + FAST_TOLERANCE
 
 
@@ -267,7 +349,7 @@ def test_the_floor_of_block_sizes_is_remarked():
             assess.security_entry({"name": "x"}, instance, (source, answers[instance]), "")
             for instance in (weak, strong)
         )
-        assert "weaker than the figure says" in weak_entry["remarks"][0]
+        assert any("weaker than the figure says" in remark for remark in weak_entry["remarks"])
         assert all("weaker" not in remark for remark in strong_entry.get("remarks", []))
     assert assess.best(answers[weak]["results"], MODEL).log2_rop < 45
 
@@ -282,7 +364,7 @@ def test_beyond_the_largest_blocks_it_says_so(instance):
 
 @pytest.mark.parametrize("model", ATTACKS)
 def test_harder_parameters_cost_more(model):
-    """More error or dimension never makes an attack cheaper, a larger modulus never dearer (but for ripples)."""
+    """More error or dimension never makes a lattice attack cheaper, a larger modulus never dearer (but for ripples)."""
     ripple = 0.35  # of one block size
     n, ln_q, s = np.full(60, 1024.0), np.full(60, 32 * log(2)), np.full(60, 0.5)
     for arrays, sign in (
@@ -291,7 +373,7 @@ def test_harder_parameters_cost_more(model):
         ((n, np.linspace(24, 50, 60) * log(2), s, np.full(60, 3.2)), -1),
         ((n, ln_q, np.linspace(0.4, 6.4, 60), np.full(60, 6.4)), 1),
     ):
-        steps = sign * np.diff(evaluate(*arrays, model)[:, :, 0], axis=0)
+        steps = sign * np.diff(evaluate(*arrays, model)[:, :4, 0], axis=0)
         assert steps.min() > -ripple and steps.sum(axis=0).min() > 3
 
 

@@ -162,8 +162,8 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
     }
     remarks = list(content.get("remarks", []))
     remarks += [f"{attack} under {model}: source {other}" for (model, attack), other in filled.items()]
-    if cheapest and entry["without"]:
-        remarks.append(f"the minimum is over the other attacks: no figure for {', '.join(entry['without'])}")
+    if cheapest and (open_attacks := undecided(entry, instance)):
+        remarks.append(f"the minimum is over the other attacks: no figure for {', '.join(open_attacks)}")
     if any(dict(r.details).get("beta") == LEAST_BLOCK for r in results):
         remarks.append(AT_FLOOR)
     if source == "fast_only" and cheapest is None:

@@ -95,7 +95,7 @@ def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                     "note": source.get("note", ""),
                     "claimed_bits": float(SECURITY_TARGET),
                     "set": name,
-                    "samples": mapping["samples"],
+                    "samples": mapping.get("samples"),
                     "lwe": Instance.of(mapping),
                 }
             )

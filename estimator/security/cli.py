@@ -140,7 +140,7 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
         lines += [
             f"  {mapping['name']}: n = {mapping['dimension']}, q = {mapping['modulus']}, "
             f"secret {_secret(mapping['secret'])}, error stddev {mapping['error_stddev']:g}, "
-            f"{'any number of' if mapping['samples'] is None else mapping['samples']} samples",
+            f"{'any number of' if mapping.get('samples') is None else mapping['samples']} samples",
             f"    protects  {mapping['protects']}",
         ]
         if entry["attacks"]:
@@ -152,7 +152,8 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
         for failed in entry["failed_attacks"]:
             lines.append(f"    failed    {failed['attack']} under {failed['model']}: {failed['reason']}")
         if entry["bits"] is not None:
-            lines.append(f"    minimum   {bits_text(entry['bits'])} ({entry['attack']})")
+            left = f", without a figure for {', '.join(entry['without'])}" if entry["without"] else ""
+            lines.append(f"    minimum   {bits_text(entry['bits'])} ({entry['attack']}){left}")
         if entry["source"] == "none":
             lines.append(f"    source    none: {entry['reason']}")
         else:
@@ -168,7 +169,7 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
     if open_attacks and verdict(least) == "reached":
         return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, {bits} without {', '.join(open_attacks)}"]
     left = list(dict.fromkeys(attack for entry in entries for attack in entry["without"]))
-    rest = f"; no figure for {', '.join(left)}, see above" if left else ""
+    rest = f" by all other attacks than {', '.join(left)}" if left else ""
     return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {bits}{rest}"]
 
 
@@ -203,19 +204,19 @@ def _uses(descriptions: list[dict]) -> dict[Instance, dict]:
 
 def _record(descriptions: list[dict], options: argparse.Namespace) -> int:
     """Adds live results, each as it comes. Exit code 1 if an attack failed: it is in the file with its reason."""
-    return 1 if _ask(_uses(descriptions), options.timeout) else 0
+    _check_commit()
+    uses = _uses(descriptions)
+    return 1 if _ask({job: instance for instance in uses for job in live.jobs_of([instance])}, uses, options) else 0
 
 
-def _ask(uses: dict[Instance, dict], limit: float | None) -> int:
-    """Records what the estimator answers on the instances, and prints it; returns how many attacks failed.
+def _ask(wanted: dict[live.Job, Instance], uses: dict[Instance, dict], options: argparse.Namespace) -> int:
+    """Records what the estimator answers, and prints it; returns how many attacks failed.
 
     Hybrids come last, those of small dimensions first, since they take longest.
     """
-    _check_commit()
-    wanted = {job: instance for instance in uses for job in live.jobs_of([instance])}
     ordered = sorted(wanted, key=lambda job: (job[2] in HYBRIDS, job[0].dimension if job[2] in HYBRIDS else 0))
     failures = 0
-    for job, result, origin in live.ask(ordered, limit):
+    for job, result, origin in live.ask(ordered, options.timeout):
         if origin["commit"] == "unknown" or "+" in origin["commit"]:
             raise ValueError(
                 f"the estimator's commit is {origin['commit']}; only results of a clean checkout are recorded"
@@ -242,7 +243,8 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
     except live.EstimatorMissing as error:
         waiting = "; ".join(use["name"] for use in uses.values())
         raise live.EstimatorMissing(f"{error}. Known by the fast model only: {waiting}") from error
-    failures = _ask(uses, options.timeout)
+    wanted = {job: i for i in uses for job in live.jobs_of([i]) if _figure(recorded.find(i), job) is None}
+    failures = _ask(wanted, uses, options)
     for instance, use in uses.items():
         found = recorded.find(instance)
         fast = {(r.model, r.attack): r for r in fast_estimate([instance])[instance]["results"]}
@@ -278,6 +280,12 @@ def _excess(fast: list[AttackResult], real: list[AttackResult]) -> float:
     if own is None or other is None or own.log2_rop is None or other.log2_rop is None:
         return 0.0
     return own.log2_rop - other.log2_rop
+
+
+def _figure(found: dict | None, job: live.Job) -> float | None:
+    """What is recorded of an attack, if anything."""
+    figures = {(r.model, r.attack): r.log2_rop for r in (found or {"results": []})["results"]}
+    return figures.get(job[1:])
 
 
 def _unconfirmed(instance: Instance) -> bool:

@@ -120,7 +120,7 @@ def unusable(description: object) -> str | None:
         str(description["parameters"]["name"])
         for mapping in description["instances"]:
             Instance.of(mapping)
-            for key in ("name", "samples", "protects"):
+            for key in ("name", "protects"):
                 mapping[key]
     except KeyError as error:
         return f"key `{error.args[0]}` is missing; give what `pirlab describe --batch` writes"

@@ -176,8 +176,6 @@ def run_attack(module, job):
 
 
 def try_attack(module, job):
-    from sage.all import oo
-
     dimension, modulus, secret, stddev, samples = job["call"]
     try:
         parameters = module.LWE.Parameters(
@@ -185,7 +183,7 @@ def try_attack(module, job):
             q=int(modulus),
             Xs=distribution(module, secret),
             Xe=module.ND.DiscreteGaussian(stddev),
-            m=oo if samples is None else samples,
+            **({} if samples is None else {"m": samples}),
         )
         options = dict(job["options"])
         if job["model"]:
@@ -200,7 +198,7 @@ def try_attack(module, job):
         for key in ("beta", "beta_", "eta", "d", "zeta", "t", "p", "b", "t1", "t2"):
             if cost.get(key) is not None:
                 reply[key] = int(cost[key])
-        if cost.get("mem") is not None:
+        if job["attack"] == "coded_bkw":
             reply["log2_mem"] = round(log2_number(cost["mem"]), 1)
         return reply
     except Exception as error:

@@ -49,9 +49,10 @@ def rounded_length(i: int, b: int, ntest: float, log2_q: float) -> int:
     Where the length is a whole number before it is rounded down, the last bit decides, and with it which ntest is
     taken.
     """
-    length = b / ((b - 1) / ntest + i / (2.0 * log2_q))
-    if abs(length - round(length)) > _TIE or log2_q > _WIDE:
-        return floor(length + _TIE)
+    length = b / ((b - 1) / ntest + i * (0.5 / log2_q)) + _TIE
+    down = floor(length)
+    if length - down > 2.0 * _TIE or log2_q > _WIDE:
+        return down
     q = floor(2.0**log2_q + 0.5)
     s = sqrt(q ** (2.0 * (1.0 - (b - 1) / ntest)) / 12.0)
     return floor(b / (1.0 - log(12.0 * (s * s) / 2.0**i) / log(q) / 2.0))
@@ -205,7 +206,33 @@ def log2_sums(samples: float, k: int) -> float:
     """log2 of the signed sums of k of so many samples; k = 1 is the samples themselves, and their negatives."""
     if k > samples:
         return -inf
-    return (lgamma(samples + 1.0) - lgamma(k + 1.0) - lgamma(samples - k + 1.0)) * _LOG2E + k
+    log2_sums = k - lgamma(k + 1.0) * _LOG2E
+    for j in range(k):
+        log2_sums += log2(samples - j)
+    return log2_sums
+
+
+@compiled
+def fewest_steps(b: int, n: int, log2_q: float, sigma_s: float, bound: float) -> int:
+    """A number of steps below which tables of q^b cost at least 2^bound.
+
+    The more coordinates are tested, the wider are the codes and their error. So the test has room for so many only, and
+    the steps must cover the others.
+    """
+    low, high = 1, n
+    while low < high:
+        room = (low + high + 1) // 2
+        log2_error = log2(sigma_s) + (1.0 - (b - 1) / room) * log2_q + 0.5 * log2(room / 12.0)
+        if log2_tests(log2_error - log2_q) < bound:
+            low = room
+        else:
+            high = room - 1
+    left = n - low - 2
+    steps = 0
+    while left > 0 and steps < n // b:
+        steps += 1
+        left -= max(b, code_length(steps, b, low + 1.0, log2_q))
+    return max(2, steps)
 
 
 @compiled
@@ -214,24 +241,27 @@ def _search(
 ) -> tuple[float, int, int, int, bool]:
     """(log2 cost, b, plain, coded, whether more samples would help) with at most 2^available samples, below `bound`.
 
-    Tables of q^b cost at least that, and sums of `steps` samples an error of 2^(steps/2) sigma_e: both end the search.
+    Tables of q^b cost at least that; a sum of 2^steps samples has an error of 2^(steps/2) sigma_e. Both end the search.
     """
     best, best_b, best_plain, best_steps, starved = bound, 0, 0, 0, False
     for b in range(2, 3 * ceil(log2_q)):
         log2_table = b * log2_q
         if log2_table + log2(log2_table + 1.0) >= best:
             break
-        most = max(3, n // b) - 1
-        # 4 pi^2 2^steps (sigma_e/q)^2 log2(e) is about the logarithm of the samples needed.
-        most = min(most, floor(2.0 * (log2_q - log2(sigma_e)) + log2(min(best, 2200.0) / (4.0 * pi * pi * _LOG2E))) + 1)
+        fewest, most = fewest_steps(b, n, log2_q, sigma_s, best), max(3, n // b) - 1
+        while most > fewest and log2_tests(0.5 * most + log2(sigma_e) - log2_q) >= best:
+            most -= 1
         stride = 1 if most <= _STEPS else most // _STRIDES
-        first, last = 2, most
+        first, last = fewest, most
         while stride > 0:
             around = best_steps if best_b == b else 0
             for steps in range(first, last + 1, stride):
                 if log2_table + log2(steps) - 1.0 > available:
                     starved = True
                     continue
+                # Each step sees what is left of the tables before it, and the test all samples.
+                if log2_table - 2.0 + log2(steps * (steps - 1.0)) >= best:
+                    break
                 cost, m, plain = cost_at(b, steps, n, log2_q, support, sigma_s, sigma_e)
                 if cost < best and m > available:
                     starved = True
@@ -240,7 +270,7 @@ def _search(
                     around = steps
             if stride == 1 or around == 0:
                 break
-            first, last = max(2, around - stride), min(most, around + stride)
+            first, last = max(fewest, around - stride), min(most, around + stride)
             stride = 1
     return best, best_b, best_plain, best_steps - best_plain, starved
 

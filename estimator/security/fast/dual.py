@@ -21,6 +21,9 @@ _LOG2E = 1.0 / log(2.0)
 #: Samples that tell with probability 0.99: 2 ln 50 / advantage^2.
 _LOG2_CONFIDENCE = log(2.0 * log(50.0)) * _LOG2E
 
+#: Blocks to either side of a place whose costs are compared.
+_APART = 8
+
 #: exp((2 pi l/q)^2) is advantage^-2: where one vector tells nearly always.
 _SURE = -2.0 * log(0.99)
 
@@ -62,19 +65,20 @@ def cost_at(beta: int, n: int, ln_q: float, sigma_s: float, sigma_e: float, mode
 def dual(n: int, ln_q: float, sigma_s: float, sigma_e: float, model: int) -> tuple[float, int, int]:
     """(log2 cost, beta, d), or (inf, 0, 0); the secret as it is, not in normal form.
 
-    The cost falls steeply until one sieve leaves vectors enough, then rises slowly: bisection finds the valley.
+    The cost falls steeply until one sieve leaves vectors enough, then rises slowly, with ripples of a few blocks:
+    bisection over wider steps than those finds the valley.
     """
     low, high = MIN_BLOCK, MAX_BLOCK
-    while high - low > 4:
+    while high - low > _APART:
         middle = (low + high) // 2
-        before, _ = cost_at(middle - 2, n, ln_q, sigma_s, sigma_e, model)
-        after, _ = cost_at(middle + 2, n, ln_q, sigma_s, sigma_e, model)
+        before, _ = cost_at(middle - _APART, n, ln_q, sigma_s, sigma_e, model)
+        after, _ = cost_at(middle + _APART, n, ln_q, sigma_s, sigma_e, model)
         if after < before:
             low = middle
         else:
             high = middle
     best, best_beta, best_d = HOPELESS, 0, 0
-    for beta in range(max(MIN_BLOCK, low - 6), min(high + 16, MAX_BLOCK) + 1):
+    for beta in range(max(MIN_BLOCK, low - _APART - 6), min(high + _APART + 16, MAX_BLOCK) + 1):
         cost, d = cost_at(beta, n, ln_q, sigma_s, sigma_e, model)
         if cost < best:
             best, best_beta, best_d = cost, beta, d

@@ -151,9 +151,6 @@ impl TableBytes {
     }
 }
 
-/// Queries that a key is taken to serve where it serves many: samples of the instances that queries add to.
-pub(crate) const QUERIES_OF_A_KEY: u64 = 1 << 32;
-
 /// One LWE or RLWE instance that an observer of the messages holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -172,8 +169,8 @@ pub struct LweInstance {
     pub secret: SecretKind,
     /// Standard deviation of the error.
     pub error_stddev: f64,
-    /// Samples under one secret.
-    pub samples: u64,
+    /// LWE samples under one secret that an observer can collect, `dimension` a ring ciphertext; null: a secret serves any number of queries.
+    pub samples: Option<u64>,
     /// What an attacker who breaks it learns.
     pub protects: String,
 }

@@ -159,7 +159,7 @@ fn operations(phases: &Map<String, Value>) -> String {
 fn instances(all: &[LweInstance]) -> String {
     let mut text = String::new();
     for instance in all {
-        let samples = grouped(instance.samples);
+        let samples = instance.samples.map_or_else(|| "any number of".into(), grouped);
         text.push_str(&format!(
             "  {} ({}): protects {}; {samples} samples\n    {}\n",
             words(&instance.name),
@@ -202,7 +202,7 @@ mod tests {
             log2_modulus: 32.0,
             secret: SecretKind::Uniform {},
             error_stddev: 6.4,
-            samples: 1 << 13,
+            samples: Some(1 << 13),
             protects: "the column".into(),
         };
         let expected =

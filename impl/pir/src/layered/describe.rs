@@ -290,7 +290,7 @@ fn instances(params: &Params, layers: &Layers) -> Vec<LweInstance> {
             log2_modulus: 32.0,
             secret: lwe.secret,
             error_stddev: lwe.error.0,
-            samples: layers.first.columns as u64,
+            samples: Some(layers.first.columns as u64),
             protects: "the row of the record asked for".into(),
         },
         params.rlwe.instance(

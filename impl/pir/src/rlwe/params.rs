@@ -161,8 +161,8 @@ impl Rlwe {
         4 * (self.primes().len() * self.degree) as u64
     }
 
-    /// The instance of so many samples under one secret.
-    pub fn instance(&self, name: &str, samples: u64, protects: &str) -> LweInstance {
+    /// The instance of that many samples under one secret: see [`LweInstance::samples`].
+    pub fn instance(&self, name: &str, samples: impl Into<Option<u64>>, protects: &str) -> LweInstance {
         LweInstance {
             name: name.into(),
             kind: "rlwe".into(),
@@ -171,7 +171,7 @@ impl Rlwe {
             log2_modulus: (self.modulus() as f64).log2(),
             secret: self.secret,
             error_stddev: self.error.0,
-            samples,
+            samples: samples.into(),
             protects: protects.into(),
         }
     }

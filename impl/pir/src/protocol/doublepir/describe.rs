@@ -118,7 +118,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         log2_modulus: 32.0,
         secret,
         error_stddev: error.0,
-        samples,
+        samples: Some(samples),
         protects: protects.into(),
     };
     sizes.instances = vec![

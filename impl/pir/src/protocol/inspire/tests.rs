@@ -208,7 +208,7 @@ fn several_variables_take_a_point_each() {
     assert_eq!((sizes.layout["degree"].as_u64(), sizes.layout["rows"].as_u64()), (Some(1024), Some(16)));
     assert_eq!(sizes.payload_bytes("point"), 2 * (84 << 10));
     assert_eq!(sizes.payload_bytes("answer"), 12 << 10);
-    assert_eq!(sizes.instances[0].samples, 16 + 2048 * (2 * 3 + 2 * 2 * 3));
+    assert_eq!(sizes.instances[0].samples, Some(16 + 2048 * (2 * 3 + 2 * 2 * 3)));
     let fewer = Inspire::describe(&params, &workload(1 << 14, 512)).unwrap();
     assert_eq!(fewer.layout["degree"], 16, "no more points than needed: 4 x 4");
 }

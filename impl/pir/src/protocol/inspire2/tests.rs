@@ -188,7 +188,7 @@ fn long_records_are_selected_whole() {
         assert_eq!(sizes.payload_bytes("query"), (rows + 2048 * degree) * 53 / 8);
         // 3584 digits of the mask and 112 of the body in two ciphertexts of 28 bits a coefficient of the mask.
         assert_eq!(sizes.payload_bytes("answer"), cells * (2 * 2048 * 28 + 20 * 3696) / 8);
-        assert_eq!(sizes.instances[0].samples, rows + 2048 * degree + 3 * 2048);
+        assert_eq!(sizes.instances[0].samples, Some(rows + 2048 * degree + 3 * 2048));
     }
     let packed = Workload::new(Shape::new(10_000, 8 * 1024).unwrap(), 1, 0).unwrap();
     assert_eq!(Inspire2::describe(&published(64, 1), &packed).unwrap().layout["selected_whole"], false);

@@ -11,7 +11,7 @@ use super::params::{Bases, Lengths, Params};
 use super::query::{LEAVES_AT_A_TIME, query_bytes};
 use super::server::BATCH;
 use crate::buckets::Buckets;
-use crate::description::{Direction, LweInstance, MemoryMap, QUERIES_OF_A_KEY, TableBytes};
+use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::folded::{Layout, Matrix};
 use crate::params::FINGERPRINT_BYTES;
@@ -65,7 +65,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(records));
     sizes.memory = memory(params, &all, bytes, answer);
     sizes.operations = operation_counts(params, &all);
-    sizes.instances = instances(params, &layout);
+    sizes.instances = instances(params);
     Ok(sizes)
 }
 
@@ -329,21 +329,18 @@ fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, ser
     }))
 }
 
-fn instances(params: &Params, layout: &Layout) -> Vec<LweInstance> {
-    let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+fn instances(params: &Params) -> Vec<LweInstance> {
+    // Beside the expansions' and the conversion's keys, every query is under the main secret.
+    let Lengths { selector: _, leaf_expansion: _, selector_expansion: _, conversion: _, vector, response } =
+        params.lengths;
     let n = params.rlwe.degree as u64;
-    let levels = u64::from(params.rlwe.degree.ilog2());
-    let [leaf_count, row_count] = coefficients(layout, params.lengths.selector as usize);
-    let keys = n * (levels * (leaf_expansion + selector_expansion) + 2 * conversion);
-    let queries = count(&[QUERIES_OF_A_KEY, (leaf_count + row_count) as u64]);
-    let main =
-        params.rlwe.instance("queries_and_keys", keys.saturating_add(queries), "every record asked for under the key");
+    let main = params.rlwe.instance("queries_and_keys", None, "every record asked for under the key");
     let vector_length = params.vector_length as u64;
     let own = LweInstance {
         name: "vector_keys".into(),
         secret: params.vector.secret,
         error_stddev: params.vector.error.0,
-        samples: n * vector_length * vector,
+        samples: Some(n * vector_length * vector),
         protects: "the secret of queries".into(),
         ..main.clone()
     };
@@ -355,7 +352,7 @@ fn instances(params: &Params, layout: &Layout) -> Vec<LweInstance> {
         log2_modulus: (q2 as f64).log2(),
         secret: params.response_small.secret,
         error_stddev: params.response_small.error.0,
-        samples: n * response,
+        samples: Some(n * response),
         protects: "the secret of a vector's bodies".into(),
         ..main.clone()
     };

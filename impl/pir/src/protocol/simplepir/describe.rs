@@ -86,7 +86,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         log2_modulus: 32.0,
         secret,
         error_stddev: error.0,
-        samples: columns,
+        samples: Some(columns),
         protects: "the column of the record asked for".into(),
     }];
     Ok(sizes)

@@ -98,7 +98,7 @@ fn long_records_are_selected_whole() {
         assert_eq!(sizes.payload_bytes("keys"), 0);
         assert_eq!(sizes.payload_bytes("query"), 4 * rows + 8 * 2048 * groups);
         assert_eq!(sizes.payload_bytes("answer"), (12 << 10) * bits / 8);
-        assert_eq!(sizes.instances[1].samples, 2048 * groups);
+        assert_eq!(sizes.instances[1].samples, Some(2048 * groups));
         let kept = sizes.memory.server_bytes() as f64;
         assert!(kept < 1.01 * sizes.layout["stored_bytes"].as_u64().unwrap() as f64 + (8 << 20) as f64);
     }

@@ -17,7 +17,7 @@ use super::params::{Params, SymmetricGadget};
 use super::query::{Encryption, QuerySeed, SeedUse};
 use super::server::{CELLS, TREE_BITS};
 use super::trace::index_bits;
-use crate::description::{Direction, LweInstance, MemoryMap, QUERIES_OF_A_KEY, TableBytes};
+use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::error::Result;
 use crate::folded::{Layout, Matrix, Responder, ResponseParams};
 use crate::params::SecretKind;
@@ -289,17 +289,18 @@ impl<F: Selecting> Described<'_, F> {
             self.params;
         let n = rlwe.degree as u64;
         let all = "every record asked for under the key";
-        let lwe = |name: &str, dimension: u64, log2: u32, secret: SecretKind, error: f64, samples: u64| LweInstance {
-            name: name.into(),
-            kind: "lwe".into(),
-            dimension,
-            modulus: format!("2^{log2}"),
-            log2_modulus: log2.into(),
-            secret,
-            error_stddev: error,
-            samples,
-            protects: all.into(),
-        };
+        let lwe =
+            |name: &str, dimension: u64, log2: u32, secret: SecretKind, error: f64, samples: Option<u64>| LweInstance {
+                name: name.into(),
+                kind: "lwe".into(),
+                dimension,
+                modulus: format!("2^{log2}"),
+                log2_modulus: log2.into(),
+                secret,
+                error_stddev: error,
+                samples,
+                protects: all.into(),
+            };
         let encrypted = if self.params.database.encrypted { self.layout.matrix_columns() as u64 } else { 0 };
         let rows: u64 = self.key_rows().iter().sum::<u64>() + encrypted;
         let mut instances = vec![rlwe.instance("ring", rows * n, all)];
@@ -307,11 +308,8 @@ impl<F: Selecting> Described<'_, F> {
         // The body is rounded after the error is added: what is published is less than this. That a seed is chosen for it tells that
         // the bits rounded off are small: they are part of this instance, and a choice by mask and body alone takes more of its samples.
         instances.push(match query.switching() {
-            Some(_) => lwe("query", n, *modulus_log2, rlwe.secret, error.0, QUERIES_OF_A_KEY),
-            None => {
-                let samples = count(&[QUERIES_OF_A_KEY, self.bits]);
-                lwe("query", *dimension as u64, *modulus_log2, *small_secret, error.0, samples)
-            }
+            Some(_) => lwe("query", n, *modulus_log2, rlwe.secret, error.0, None),
+            None => lwe("query", *dimension as u64, *modulus_log2, *small_secret, error.0, None),
         });
         if let Some(switching) = query.switching() {
             let samples = n * switching.length as u64;
@@ -322,7 +320,7 @@ impl<F: Selecting> Described<'_, F> {
                 switching.modulus_log2,
                 *small_secret,
                 error,
-                samples,
+                Some(samples),
             ));
         }
         instances.push(LweInstance {
@@ -333,7 +331,7 @@ impl<F: Selecting> Described<'_, F> {
             log2_modulus: (response.mask_modulus as f64).log2(),
             secret: *response_secret,
             error_stddev: response_error.0,
-            samples: n * self.responder.length() as u64,
+            samples: Some(n * self.responder.length() as u64),
             protects: all.into(),
         });
         instances
