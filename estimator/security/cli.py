@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path
 
 from ..describe import DescribeError, describe_each, read_descriptions
+from ..outputs import beside, check, protected, write
 from ..paths import ROOT
 from . import live, recorded
 from .assess import SOURCES, best, fast_estimate, predict_security, verdict, weakest
@@ -62,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     table.add_argument("--descriptions", type=Path, required=True, help="descriptions (JSON) of the sets of params/")
     table.add_argument("--security", choices=SOURCES, default="auto", help="where figures come from (auto)")
     table.add_argument("--timeout", type=float, default=live.ATTACK_LIMIT_SECONDS, help="seconds an attack")
-    table.add_argument("--out", type=Path, required=True, help="the document (JSON)")
+    table.add_argument("--out", type=Path, required=True, help="the document (JSON); - is standard output")
     options = parser.parse_args(arguments)
     if not options.timeout > 0:
         parser.error(f"--timeout {options.timeout:g}: give seconds above zero")
@@ -113,12 +114,14 @@ def _audit(options: argparse.Namespace) -> int:
     for number, problem in enumerate(map(unusable, descriptions), 1):
         if problem is not None:
             raise DescribeError(f"{options.descriptions}: description {number}: {problem}")
-    document = audit(experiment, ROOT / experiment["published"], descriptions, options.security, options.timeout)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    for row in document["sets"]:
-        bits = "unknown" if row["bits"] is None else f"{row['bits']:.1f} bits"
-        print(f"{row['id']}: {bits}, {row['source']} ({row['estimator_commit'] or 'no estimator'})")
+    published = ROOT / experiment["published"]
+    with protected([options.experiment, options.descriptions, published]), beside(options.out):
+        check(options.out)
+        document = audit(experiment, published, descriptions, options.security, options.timeout)
+        write(options.out, json.dumps(document, indent=1) + "\n")
+        for row in document["sets"]:
+            bits = "unknown" if row["bits"] is None else f"{row['bits']:.1f} bits"
+            print(f"{row['id']}: {bits}, {row['source']} ({row['estimator_commit'] or 'no estimator'})")
     return 0
 
 

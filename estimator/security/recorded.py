@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
+from ..outputs import write
 from .attacks import SHAPE, AttackResult
 from .instance import Instance
 
@@ -70,6 +71,4 @@ def add(instance: Instance, answer: dict, use: dict | None = None, path: Path = 
             attacks[result.attack] = result.mapping()
     if use and use["name"] not in [u["name"] for u in entry["uses"]]:
         entry["uses"].append(use)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
-    temporary.replace(path)
+    write(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
