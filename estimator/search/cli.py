@@ -14,7 +14,7 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -103,6 +103,9 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     options = _parser().parse_args(joined)
     if not options.timeout > 0:
         raise BoundsError(f"--timeout {options.timeout:g} leaves an attack no time; give seconds above 0")
+    for name, (default, used, by) in _USES.items():
+        if getattr(options, name) != default and not used(options):
+            raise BoundsError(f"--{name.replace('_', '-')} changes nothing without {by}: leave it out")
     if options.experiment is not None and not re.fullmatch(r"\w[\w.^-]*", options.experiment):
         raise BoundsError(f"--experiment {options.experiment!r} is no name of a folder; --out DIR is where it lies")
     there = next(path for path in (options.out.absolute(), *options.out.absolute().parents) if path.exists())
@@ -146,6 +149,18 @@ def _parser() -> argparse.ArgumentParser:
     add("--timeout", type=float, default=ATTACK_LIMIT_SECONDS, metavar="S", help="seconds an attack, with --confirm")
     add("--json", type=Path, metavar="FILE", help="the front and the account as JSON too; - is standard output")
     return parser
+
+
+#: Options that only some searches use: their default, whether one does, and what it takes.
+_USES: dict[str, tuple[Any, Callable[[argparse.Namespace], bool], str]] = {
+    "top": (5, lambda o: o.protocol != "all" and not o.best_only, "one protocol and its whole front"),
+    "best_only": (False, lambda o: o.protocol != "all", "one protocol (of `all`, the best set of each is taken)"),
+    "hint_queries": (100, lambda o: o.objective != "saving", "another --objective than saving"),
+    "round_trip": (50.0, lambda o: o.objective == "seconds", "--objective seconds"),
+    "bandwidth": (100.0, lambda o: o.objective == "seconds", "--objective seconds"),
+    "prices": (None, lambda o: o.objective == "dollars", "--objective dollars"),
+    "timeout": (ATTACK_LIMIT_SECONDS, lambda o: o.confirm, "--confirm"),
+}
 
 
 _BUDGETS = {

@@ -32,6 +32,9 @@ from .attacks import (
 )
 from .instance import Instance, unusable
 
+#: The database where none is given.
+RECORDS, RECORD_BITS = 1 << 20, 256
+
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
@@ -48,8 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
     confirm = commands.add_parser("confirm", help="record what is not recorded yet, and compare with the fast model")
     for command in (check, record, confirm):
         command.add_argument("parameters", nargs="*", type=Path, help="parameter files (TOML)")
-        command.add_argument("--records", type=int, default=1 << 20, help="records of the database (2^20)")
-        command.add_argument("--record-bits", type=int, default=256, help="bits of a record (256)")
+        command.add_argument("--records", type=int, default=RECORDS, help="records of the database (2^20)")
+        command.add_argument("--record-bits", type=int, default=RECORD_BITS, help="bits of a record (256)")
         command.add_argument(
             "--descriptions",
             type=Path,
@@ -87,6 +90,8 @@ def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) 
         parser.error("name parameter files, or --descriptions FILE")
     if options.descriptions and options.parameters:
         parser.error("name parameter files or --descriptions FILE, not both")
+    if options.descriptions and (options.records, options.record_bits) != (RECORDS, RECORD_BITS):
+        parser.error("--records and --record-bits change nothing beside --descriptions, which say them: leave them out")
     found: list[tuple[str, dict]] = []
     refused = []
     for path in options.descriptions or []:
