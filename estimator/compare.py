@@ -20,6 +20,7 @@ BANDWIDTH_DRIFT = 0.15
 VARIANCE_TOLERANCE = 1 / 16
 #: The verdict where the sampling error alone is larger than that.
 UNSURE = "too few to tell"
+NOTHING = "nothing was measured"
 #: What suffices: independent samples, over so many keys, and over more where a key's errors have a part in common.
 ENOUGH_SAMPLES = 2**14
 ENOUGH_KEYS = 20
@@ -89,6 +90,11 @@ def _row(
     return Comparison(quantity, unit, predicted, measured, ratio, within, tolerance, note, unsure)
 
 
+def _unmeasured(quantity: str) -> Comparison:
+    """A row of no sample, which has neither a spread nor a verdict."""
+    return _row(quantity, "", 0.0, 0.0, None, NOTHING)
+
+
 def _bytes(record: dict) -> list[Comparison]:
     described = {(m["phase"], m["name"]): m["payload_bytes"] for m in record["description"]["messages"]}
     sent = {(m["phase"], m["name"]): m["payload_bytes"] for m in record["transcript"]}
@@ -142,6 +148,9 @@ def _failures(prediction: dict, record: dict) -> list[Comparison]:
     rows = []
     for name, counted in record["measured"].get("failures", {}).items():
         quantity, stage = f"failure rate {name}", stages.get(name)
+        if not counted["trials"]:
+            rows.append(_unmeasured(quantity))
+            continue
         rate = counted["failures"] / counted["trials"]
         if stage is None or stage["log2_failure"] is None:
             rows.append(_row(quantity, "", 0.0, rate, False, "stage unknown"))
@@ -185,6 +194,9 @@ def _stages(
     rows = []
     for name, (variance, samples, keys) in measured.items():
         quantity, stage = f"noise stddev {name}", stages.get(name)
+        if not samples:
+            rows.append(_unmeasured(quantity))
+            continue
         if stage is None:
             rows.append(_row(quantity, "", 0.0, sqrt(variance), False, "stage unknown"))
             continue

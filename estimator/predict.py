@@ -18,6 +18,7 @@ from .cost.primitive import described_times
 from .describe import DescribeError, read_descriptions, read_json_lines
 from .noise import predict_noise
 from .noise.primitive import primitive_noise
+from .outputs import STANDARD, check, protected, write
 from .security import primitive
 from .security.assess import SOURCES, predict_security, weakest
 from .security.attacks import SECURITY_TARGET, TIMEOUT
@@ -102,7 +103,7 @@ def _predict_protocols(
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="pirlab-predict", description=__doc__.split("\n")[0])
     parser.add_argument("descriptions", nargs="?", type=Path, help="JSON lines or a JSON array (standard input)")
-    parser.add_argument("--out", type=Path, help="file to write (standard output)")
+    parser.add_argument("--out", type=Path, default=STANDARD, help="file to write (-, standard output)")
     parser.add_argument(
         "--format", choices=["lines", "array"], help="JSON lines, or one JSON array (if --out ends .json)"
     )
@@ -111,28 +112,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--costs", type=Path, help="a file of `pirlab calibrate` (results/calibration.json)")
     options = parser.parse_args(arguments)
     try:
-        descriptions = _read(options.descriptions)
-        unit_costs = UnitCosts.load(options.costs)
-        records = predict(descriptions, security=options.security, unit_costs=unit_costs, timeout=options.timeout)
+        with protected([options.descriptions, options.costs]):
+            check(options.out)
+            descriptions = _read(options.descriptions)
+            unit_costs = UnitCosts.load(options.costs)
+            records = predict(descriptions, security=options.security, unit_costs=unit_costs, timeout=options.timeout)
+            array = options.out.suffix == ".json" and options.format is None
+            if array or options.format == "array":
+                text = json.dumps(records, indent=1) + "\n"
+            else:
+                text = "".join(json.dumps(record) + "\n" for record in records)
+            write(options.out, text)
     except OSError as error:
         return _refuse(_trouble(error, options.costs or options.descriptions, "Check the path and its permissions."))
     except (DescribeError, EstimatorMissing, ValueError) as error:
         return _refuse(str(error))
-    array = options.out is not None and options.out.suffix == ".json" and options.format is None
-    if array or options.format == "array":
-        text = json.dumps(records, indent=1) + "\n"
-    else:
-        text = "".join(json.dumps(record) + "\n" for record in records)
-    if options.out is None:
-        sys.stdout.write(text)
-        return 0
-    try:
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        temporary = options.out.with_name(options.out.name + ".tmp")
-        temporary.write_text(text)
-        temporary.replace(options.out)
-    except OSError as error:
-        return _refuse(_trouble(error, options.out, "Give --out a file that can be written."))
     return 0
 
 

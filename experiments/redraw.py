@@ -9,7 +9,6 @@ called stale: each names the commit of its sources. Experiments of primitives an
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
+from pirlab_estimator.outputs import OutputError, write
 from reference import CALIBRATION, KEPT, REFERENCE, folder
 from sweep import OTHER_KINDS, ROOT, PlanError, Sweep, read_json, read_profile, write_if_changed
 
@@ -25,10 +25,10 @@ COSTS = REFERENCE / CALIBRATION.name
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
 
 
-def run(*words: Any, **options: Any) -> None:
+def run(*words: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run a command; PlanError with its words where it fails."""
     try:
-        subprocess.run([str(word) for word in words], check=True, **options)
+        return subprocess.run([str(word) for word in words], check=True, **options)
     except (OSError, subprocess.CalledProcessError) as error:
         raise PlanError(f"{error}. Nothing in the reference run was changed by it.") from None
 
@@ -57,12 +57,10 @@ class Redrawing:
         """What the binary says of an experiment's rows, after what records of earlier parameter files say of theirs."""
         path = self.sweep.results / "descriptions" / f"{name}.jsonl"
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
             words = [self.sweep.profile["binary"], *self.sweep.describe(name).split()]
-            with self.sweep.requests(name).open() as asked, path.open("w") as told:
-                told.writelines(f"{line}\n" for line in self.described(name).values())
-                told.flush()
-                run(*words, stdin=asked, stdout=told)
+            with self.sweep.requests(name).open() as asked:
+                said = run(*words, stdin=asked, stdout=subprocess.PIPE).stdout.decode()
+            write(path, "".join(f"{line}\n" for line in self.described(name).values()) + said)
         return path
 
     def prediction(self, name: str) -> Path:
@@ -77,8 +75,8 @@ class Redrawing:
             known = read_json(each / "predictions" / f"{name}.json") or []
             lines |= {line["id"]: line for line in known if line["id"] in measured}
         # The first of an id is its record's, where there is one.
-        for told in self.description(name).read_text().splitlines():
-            asked_of.setdefault(json.loads(told)["id"], told)
+        for line in self.description(name).read_text().splitlines():
+            asked_of.setdefault(json.loads(line)["id"], line)
         asked, made = path.with_suffix(".jsonl"), path.with_suffix(".new.json")
         write_if_changed(asked, "\n".join(asked_of.values()) + "\n")
         module = "pirlab_estimator.predict"
@@ -114,8 +112,7 @@ class Redrawing:
         targets = [self.out / "tables" / name / path.name for path in copied]
         pairs = [*zip(copied, targets), (self.prediction(name), self.out / "predictions" / f"{name}.json")]
         for path, target in pairs:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
+            write(target, path.read_bytes())
         return copied
 
     def figure(self, *words: Any) -> None:
@@ -144,7 +141,7 @@ def main() -> int:
                     raise PlanError(f"profile {arguments.profile} has no {name}: {', '.join(experiments)}.")
                 if experiments[name].get("kind") not in OTHER_KINDS and (out / "tables" / name).is_dir():
                     print(f"{out}/tables/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
-    except PlanError as error:
+    except (OutputError, PlanError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0

@@ -12,6 +12,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
 from checking import read_record
+from pirlab_estimator.outputs import OutputError, write
 from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_profile
 
 REFERENCE = Path("results/reference")
@@ -69,6 +70,17 @@ def facts(profile: str, records: list[dict[str, Any]], planned: int) -> str:
     return "\n".join(f"| {name} | {value} |" for name, value in rows.items())
 
 
+def refuse_other_folders(sweep: Sweep, out: Path) -> None:
+    """PlanError where replacing `out` would take what is copied from, or what is no reference run, with it."""
+    place = out.resolve()
+    read = [each.resolve() for each in (sweep.results / "records", sweep.results / "predictions", sweep.figures)]
+    for each in (*read, CALIBRATION.resolve(), ROOT):
+        if place in (each, *each.parents) or (each in read and each in place.parents):
+            raise PlanError(f"--out {out}: what is copied from, {each}, would be removed. Give a folder of its own.")
+    if out.is_dir() and any(out.iterdir()) and not (out / "predictions").is_dir():
+        raise PlanError(f"--out {out}: it holds other files than a reference run. Give a new folder.")
+
+
 def copy(sweep: Sweep, out: Path, only: str = "") -> int:
     """Replace the reference run; PlanError where the present one is not finished.
 
@@ -86,27 +98,23 @@ def copy(sweep: Sweep, out: Path, only: str = "") -> int:
             f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={sweep.profile['profile']}` first."
         )
     done = [(path, read_record(path)) for path, _ in done]
+    refuse_other_folders(sweep, out)
     shutil.rmtree(out, ignore_errors=True)
     if only:
         done = [pair for pair in done if not (REFERENCE / "records" / pair[0].relative_to(records)).exists()]
     for path, _ in done:
-        target = out / "records" / path.relative_to(records)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)
+        write(out / "records" / path.relative_to(records), path.read_bytes())
     for name in sweep.experiments:
-        target = out / "predictions" / f"{name}.json"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(sweep.audits().get(name, sweep.prediction(name)), target)
+        prediction = sweep.audits().get(name, sweep.prediction(name))
+        write(out / "predictions" / f"{name}.json", prediction.read_bytes())
         for path in sorted((sweep.figures / name).glob("*")):
             if path.suffix in KEPT:
-                target = out / "tables" / name / path.name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, target)
+                write(out / "tables" / name / path.name, path.read_bytes())
     if CALIBRATION.is_file():
-        shutil.copyfile(CALIBRATION, out / CALIBRATION.name)
+        write(out / CALIBRATION.name, CALIBRATION.read_bytes())
     profile = sweep.profile["profile"]
     labels = facts(profile, [record for _, record in done], len(pairs))
-    (out / "README.md").write_text(README.format(profile=profile, only=f" ONLY={only}" if only else "", facts=labels))
+    write(out / "README.md", README.format(profile=profile, only=f" ONLY={only}" if only else "", facts=labels))
     return len(done)
 
 
@@ -126,7 +134,7 @@ def main() -> int:
             overrides["experiments"] = arguments.only.split(",")
         sweep = Sweep(read_profile(arguments.profile, **overrides))
         print(f"{copy(sweep, out, arguments.only)} records copied to {out}/")
-    except PlanError as error:
+    except (OutputError, PlanError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0

@@ -41,7 +41,12 @@ CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 def lock(results: Path, seconds: int = 10) -> TextIO:
     """Hold the results folder; children inherit the lock, so that it lasts as long as any of them runs."""
     results.mkdir(parents=True, exist_ok=True)
-    handle = (results / ".lock").open("a+")
+    try:
+        # A link that lies there is none of ours, and what it leads to would be emptied.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        handle = os.fdopen(os.open(results / ".lock", flags, 0o666), "a+")
+    except OSError as error:
+        raise PlanError(f"{results}/.lock cannot be opened: {error.strerror}. Remove it.") from None
     for wait in range(seconds):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -7,11 +7,13 @@ other rows stay.
 
 import csv
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
 from checking import PlanError, read_record
+from pirlab_estimator.outputs import OutputError, protected, write
 from sweep import ROOT, expand, read_profile
 
 COLUMNS = ("group", "row", "database", "status", "compared", "right", "kernel", "commit", "record")
@@ -46,10 +48,15 @@ def main(experiment: str, records: Path, table: Path) -> None:
     unknown = lines.keys() - set(rows(experiment))
     if unknown:
         sys.exit(f"{table}: experiments/{experiment}.toml asks for none of {sorted(unknown)}.")
-    with table.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines[place] for place in rows(experiment) if place in lines)
+    text = StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines[place] for place in rows(experiment) if place in lines)
+    try:
+        with protected(records.rglob("*.json")):
+            write(table, text.getvalue())
+    except OutputError as error:
+        sys.exit(f"{error}.")
     print(f"{table.resolve().relative_to(ROOT)}: {len(lines)} rows, {len(found)} of them from {records}/.")
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
+from pirlab_estimator.outputs import OutputError, protected
 
 from . import (
     accuracy,
@@ -39,7 +40,7 @@ from . import (
 )
 from .audit import load_audit, load_references
 from .errors import InputError
-from .output import rst_escape, write_text
+from .output import check, rst_escape, write_text
 from .table import Table
 
 PROTOCOL_TABLES = ("figure4", "comparison", "found", "inspire-batch", "security", *inspire.TABLES, *pirouette.TABLES)
@@ -253,12 +254,23 @@ def _accuracy(joined: pd.DataFrame, prefix: Path) -> list[Path]:
     return [*written, write_text(prefix, ".caption.rst", text + notes + "\n")]
 
 
+def _read(arguments: argparse.Namespace) -> Iterator[Path]:
+    """The files that are named to be read, and those in the folders."""
+    named = [each for key, each in vars(arguments).items() if key != "out"]
+    for path in [item for each in named for item in (each if isinstance(each, list) else [each])]:
+        if isinstance(path, Path):
+            yield path
+            yield from path.rglob("*.csv" if path == getattr(arguments, "expected", None) else "*.json")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     arguments = _parser().parse_args(argv)
     try:
-        written = _run(arguments)
-    except InputError as error:
+        with protected(_read(arguments)):
+            check(arguments.out)
+            written = _run(arguments)
+    except (InputError, OutputError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     for path in dict.fromkeys(written):

@@ -225,6 +225,18 @@ def test_the_sampling_error_of_shared_errors_and_data_is_that_of_a_simulation():
     assert np.var(measured) == pytest.approx(2 / independent, rel=0.15)
 
 
+def test_no_sample_has_no_verdict_and_one_has_finite_bounds(pair):
+    pair[1]["noise"][0] |= {"samples": 0, "keys": 0, "stddev": 0.0}
+    row = by_quantity(pair)["noise stddev answer"]
+    assert (row.within, row.verdict, row.tolerance, row.ratio) == (None, "shown", "nothing was measured", None)
+    pair[1]["noise"][0] |= {"samples": 1, "keys": 1, "stddev": pair[0]["noise"]["stages"][0]["stddev"]}
+    row = by_quantity(pair)["noise stddev answer"]
+    assert row.within and not any(word in row.tolerance for word in ("nan", "inf"))
+    failed = {"status": "ok", "measured": {"noise": {}, "times": {}, "failures": {"s": {"trials": 0, "failures": 0}}}}
+    (row,) = compare({"primitive": "failure", "noise": {"stages": []}}, failed)
+    assert (row.quantity, row.within, row.tolerance) == ("failure rate s", None, "nothing was measured")
+
+
 def test_an_unknown_stage_is_a_contradiction_and_a_skipped_run_none(pair):
     pair[1]["noise"][0]["stage"] = "third_layer"
     assert by_quantity(pair)["noise stddev third_layer"].within is False

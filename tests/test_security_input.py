@@ -56,7 +56,11 @@ def test_no_figure_of_an_error_that_is_no_number():
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(["--timeout", "0", "x.toml"], "--timeout 0: give seconds"), (["x.toml", "--descriptions", "d"], "not both")],
+    [
+        (["--timeout", "0", "x.toml"], "--timeout 0: give seconds"),
+        (["x.toml", "--descriptions", "d"], "not both"),
+        (["--records", "7", "--descriptions", "d"], "change nothing beside --descriptions"),
+    ],
 )
 def test_options_that_mean_nothing(capsys, arguments, words):
     with pytest.raises(SystemExit):

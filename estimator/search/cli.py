@@ -14,7 +14,7 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any
 
 from ..cost import DEFAULTS, UnitCosts
 from ..describe import DescribeError
+from ..outputs import beside, check, protected, refuse_inputs, write
 from ..paths import ROOT
 from ..security.attacks import TIMEOUT
 from ..security.live import EstimatorMissing
@@ -31,7 +32,7 @@ from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
 from .choose import Choice, choose, reasons
 from .confirm import confirm
 from .evaluate import CACHE, Evaluator, Figures, Shape
-from .files import toml, write
+from .files import toml
 from .sensitivity import described, sensitivity, table
 from .space_file import Space, SpaceError, load, protocols
 from .sweep import Found, Least, Outcome, WholeFront, relaxed, relaxed_together, sweep
@@ -67,6 +68,11 @@ def _sweep(given: Sequence[str]) -> int:
     parser.add_argument("--results", type=Path, default=sweep_file.OUT, metavar="DIR", help="instead of results/search")
     parser.add_argument("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate`")
     options, more = parser.parse_known_args(given)
+    with protected([options.file, options.costs or DEFAULTS]):
+        return _sweep_all(options, more)
+
+
+def _sweep_all(options: argparse.Namespace, more: list[str]) -> int:
     document, codes, out = sweep_file.read(options.file), [], FOUND
     searches = document.get("search", [])
     more += ["--costs", str(options.costs)] if options.costs else []
@@ -98,6 +104,9 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     options = _parser().parse_args(joined)
     if options.timeout is not None and not options.timeout > 0:
         raise BoundsError(f"--timeout {options.timeout:g} leaves an attack no time; give seconds above 0")
+    for name, (default, used, by) in _USES.items():
+        if getattr(options, name) != default and not used(options):
+            raise BoundsError(f"--{name.replace('_', '-')} changes nothing without {by}: leave it out")
     if options.experiment is not None and not re.fullmatch(r"\w[\w.^-]*", options.experiment):
         raise BoundsError(f"--experiment {options.experiment!r} is no name of a folder; --out DIR is where it lies")
     there = next(path for path in (options.out.absolute(), *options.out.absolute().parents) if path.exists())
@@ -139,8 +148,20 @@ def _parser() -> argparse.ArgumentParser:
     add("--dry-run", action="store_true", help="write no parameter files")
     add("--confirm", action="store_true", help="ask the lattice estimator for the sets that are written")
     add("--timeout", type=float, metavar="S", help=f"{TIMEOUT}, with --confirm")
-    add("--json", type=Path, metavar="FILE", help="the front and the account as JSON too")
+    add("--json", type=Path, metavar="FILE", help="the front and the account as JSON too; - is standard output")
     return parser
+
+
+#: Options that only some searches use: their default, whether one does, and what it takes.
+_USES: dict[str, tuple[Any, Callable[[argparse.Namespace], bool], str]] = {
+    "top": (5, lambda o: o.protocol != "all" and not o.best_only, "one protocol and its whole front"),
+    "best_only": (False, lambda o: o.protocol != "all", "one protocol (of `all`, the best set of each is taken)"),
+    "hint_queries": (100, lambda o: o.objective != "saving", "another --objective than saving"),
+    "round_trip": (50.0, lambda o: o.objective == "seconds", "--objective seconds"),
+    "bandwidth": (100.0, lambda o: o.objective == "seconds", "--objective seconds"),
+    "prices": (None, lambda o: o.objective == "dollars", "--objective dollars"),
+    "timeout": (ATTACK_LIMIT_SECONDS, lambda o: o.confirm, "--confirm"),
+}
 
 
 _BUDGETS = {
@@ -153,6 +174,19 @@ _BUDGETS = {
 
 
 def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
+    with protected([options.costs or DEFAULTS, options.prices, options.no_worse_than]), beside(options.json):
+        check(options.json)
+        if not options.dry_run:
+            refuse_inputs(*_earlier(_folder(options)))
+        return _search(options, given)
+
+
+def _folder(options: argparse.Namespace) -> Path:
+    """Of the sets that are written."""
+    return Path(options.out / (options.experiment or options.protocol))
+
+
+def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
     shape = Shape(options.records, options.record_bits)
     bounds = _bounds(options)
     unit_costs = UnitCosts.load(options.costs or DEFAULTS)
@@ -168,7 +202,6 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
             choices = choose(protocols(), evaluator, bounds, objective, bars)
         _say_choices(choices, objective)
         found = [choice.best for choice in choices if choice.best is not None]
-        name = options.experiment or "all"
         document: dict[str, Any] = {"protocols": [_choice_mapping(c, choices[0], objective) for c in choices]}
     else:
         space = load(options.protocol)
@@ -184,7 +217,6 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
         if found:
             changes = sensitivity(space, found[0].literal, evaluator, lambda other: Evaluator(other, unit_costs))
             print("\nWhat small changes of the first set do:\n" + aligned(table(changes)), end="")
-        name = options.experiment or options.protocol
         front = [_mapping(each) for each in ranked]
         document = {"protocol": space.protocol, "front": front, "account": outcome.account.mapping()}
     if options.json:
@@ -197,8 +229,8 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
         print("\nThe lattice estimator:")
         print("\n".join(confirm(found, bounds.security, evaluator, options.timeout)))
     if not options.dry_run:
-        _write_sets(options.out / name, texts)
-        print(f"Written: {options.out / name}/1.toml" + (f" to {len(texts)}.toml" if len(texts) > 1 else ""))
+        _write_sets(_folder(options), texts)
+        print(f"Written: {_folder(options)}/1.toml" + (f" to {len(texts)}.toml" if len(texts) > 1 else ""))
     return 0
 
 
@@ -323,9 +355,14 @@ def _write_sets(folder: Path, texts: Sequence[str]) -> None:
     """1.toml, 2.toml, ...; sets of an earlier search beyond them go."""
     for rank, text in enumerate(texts, 1):
         write(folder / f"{rank}.toml", text)
-    for path in folder.glob("*.toml"):
-        if path.stem.isdigit() and int(path.stem) > len(texts):
+    for path in _earlier(folder):
+        if int(path.stem) > len(texts):
             path.unlink()
+
+
+def _earlier(folder: Path) -> list[Path]:
+    """The sets that an earlier search wrote there."""
+    return [path for path in folder.glob("*.toml") if path.stem.isdigit()]
 
 
 def _mapping(found: Found) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ..cost import UnitCosts
+from ..outputs import write
 from ..paths import ROOT
 from .bounds import Bounds, kilobytes
 from .evaluate import Evaluator, Figures, Shape
-from .files import write
 from .text import count
 
 #: What a set may not be worse in, and what stands beside it.

@@ -26,10 +26,10 @@ from typing import Any
 from ..cost import UnitCosts
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
+from ..outputs import write
 from ..paths import RESULTS, ROOT
 from .bounds import Bounds, BoundsError, Objective
 from .evaluate import Evaluator, Figures, Literal, Shape
-from .files import write
 from .grid import varied
 from .progress import Progress
 from .space_file import get, load, protocols

@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path
 
 from ..describe import DescribeError, describe_each, read_descriptions
+from ..outputs import beside, check, protected, write
 from ..paths import ROOT
 from . import live, recorded
 from .assess import SOURCES, best, fast_estimate, lacking, predict_security, undecided, verdict, weakest
@@ -33,6 +34,9 @@ from .attacks import (
 )
 from .instance import Instance, unusable
 
+#: The database where none is given.
+RECORDS, RECORD_BITS = 1 << 20, 256
+
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
@@ -49,8 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     confirm = commands.add_parser("confirm", help="record what is not recorded yet, and compare with the fast model")
     for command in (check, record, confirm):
         command.add_argument("parameters", nargs="*", type=Path, help="parameter files (TOML)")
-        command.add_argument("--records", type=int, default=1 << 20, help="records of the database (2^20)")
-        command.add_argument("--record-bits", type=int, default=256, help="bits of a record (256)")
+        command.add_argument("--records", type=int, default=RECORDS, help="records of the database (2^20)")
+        command.add_argument("--record-bits", type=int, default=RECORD_BITS, help="bits of a record (256)")
         command.add_argument(
             "--descriptions",
             type=Path,
@@ -64,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     table.add_argument("--descriptions", type=Path, required=True, help="descriptions (JSON) of the sets of params/")
     table.add_argument("--security", choices=SOURCES, default="auto", help="where figures come from (auto)")
     table.add_argument("--timeout", type=float, help=TIMEOUT)
-    table.add_argument("--out", type=Path, required=True, help="the document (JSON)")
+    table.add_argument("--out", type=Path, required=True, help="the document (JSON); - is standard output")
     options = parser.parse_args(arguments)
     if options.timeout is not None and not options.timeout > 0:
         parser.error(f"--timeout {options.timeout:g}: give seconds above zero")
@@ -88,6 +92,8 @@ def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) 
         parser.error("name parameter files, or --descriptions FILE")
     if options.descriptions and options.parameters:
         parser.error("name parameter files or --descriptions FILE, not both")
+    if options.descriptions and (options.records, options.record_bits) != (RECORDS, RECORD_BITS):
+        parser.error("--records and --record-bits change nothing beside --descriptions, which say them: leave them out")
     found: list[tuple[str, dict]] = []
     refused = []
     for path in options.descriptions or []:
@@ -115,12 +121,14 @@ def _audit(options: argparse.Namespace) -> int:
     for number, problem in enumerate(map(unusable, descriptions), 1):
         if problem is not None:
             raise DescribeError(f"{options.descriptions}: description {number}: {problem}")
-    document = audit(experiment, ROOT / experiment["published"], descriptions, options.security, options.timeout)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    for row in document["sets"]:
-        bits = "unknown" if row["bits"] is None else f"{row['bits']:.1f} bits"
-        print(f"{row['id']}: {bits}, {row['source']} ({row['estimator_commit'] or 'no estimator'})")
+    published = ROOT / experiment["published"]
+    with protected([options.experiment, options.descriptions, published]), beside(options.out):
+        check(options.out)
+        document = audit(experiment, published, descriptions, options.security, options.timeout)
+        write(options.out, json.dumps(document, indent=1) + "\n")
+        for row in document["sets"]:
+            bits = "unknown" if row["bits"] is None else f"{row['bits']:.1f} bits"
+            print(f"{row['id']}: {bits}, {row['source']} ({row['estimator_commit'] or 'no estimator'})")
     return 0
 
 

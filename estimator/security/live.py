@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 
+from ..outputs import write
 from ..paths import RESULTS
 from .attacks import SHAPE, AttackResult, time_limit
 from .instance import Instance, call_of
@@ -237,7 +238,4 @@ def _read_cache(path: Path | None, model: str, attack: str) -> AttackResult | No
 
 
 def _write_cache(path: Path, result: AttackResult) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-    temporary.write_text(json.dumps(result.mapping()))
-    temporary.replace(path)
+    write(path, json.dumps(result.mapping()))

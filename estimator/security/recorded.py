@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
+from ..outputs import write
 from .attacks import SAMPLED, SHAPE, AttackResult
 from .instance import Instance
 
@@ -64,9 +65,7 @@ def add(instance: Instance, answer: dict, use: dict | None = None, path: Path = 
         by_instance.setdefault(instance.asked(result.attack), []).append(result)
     for asked, results in by_instance.items():
         _add(document, asked, answer | {"results": results}, use if asked.samples is None else None)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
-    temporary.replace(path)
+    write(path, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
 def _add(document: dict, instance: Instance, answer: dict, use: dict | None) -> None:

@@ -22,6 +22,7 @@ import yaml
 from checking import ROOT as ROOT
 from checking import PlanError as PlanError
 from checking import check, short
+from pirlab_estimator.outputs import write
 from rows import Row, series_rows
 
 # A row with a record of these is done; any other record is replaced by the next run.
@@ -353,10 +354,7 @@ def write_if_changed(path: Path, text: str) -> None:
     """Write a file whole or not at all, and leave one with that content alone."""
     if path.is_file() and path.read_text() == text:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_text(text)
-    part.replace(path)
+    write(path, text)
 
 
 def read_json(path: Path) -> Any:

@@ -19,6 +19,7 @@ from hashlib import sha256
 from math import log2
 from pathlib import Path
 
+from ... import outputs
 from ...cost.units import DEFAULTS, UnitCosts
 from ..evaluate import CACHE
 from ..text import Bars
@@ -100,6 +101,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--costs", type=Path, default=DEFAULTS, help="unit costs (the committed ones)")
     parser.add_argument("--out", type=Path, help="folder params/ to write the fastest set of each size to")
     options = parser.parse_args(arguments)
+    protocol = "pirouette_h" if options.half else "pirouette"
+    try:
+        with outputs.protected([options.costs]):
+            outputs.check(*(_path(options.out, protocol, bits) for bits in options.index_bits if options.out))
+            return _search(options, arguments or sys.argv[1:])
+    except outputs.OutputError as error:
+        print(f"search.pirouette: {error}.", file=sys.stderr)
+        return 2
+
+
+def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
     bytes_limit = (
         options.megabytes * 1e6 if options.megabytes else OFFLINE_BYTES_HALF if options.half else OFFLINE_BYTES
     )
@@ -122,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = safest(found)
         print(f"chosen: {describe(chosen)}")
         if options.out:
-            command = _command(arguments or sys.argv[1:], options.index_bits, index_bits)
+            command = _command(given, options.index_bits, index_bits)
             print(f"  {write(chosen, options.out, command, sha256(options.costs.read_bytes()).hexdigest())}")
     return 1 if missing else 0
 
@@ -139,15 +151,18 @@ def _command(arguments: Sequence[str], sizes: Sequence[int], size: int) -> str:
     return "python -m pirlab_estimator.search.pirouette " + " ".join(kept)
 
 
+def _path(folder: Path, protocol: str, index_bits: int) -> Path:
+    return folder / protocol / f"2^{index_bits}.toml"
+
+
 def write(candidate: Candidate, folder: Path, command: str, costs: str) -> Path:
     """The candidate's parameter file, params/<protocol>/2^<bits>.toml."""
     name = "Pirouette^H" if candidate.protocol == "pirouette_h" else "Pirouette"
-    path = folder / candidate.protocol / f"2^{candidate.index_bits}.toml"
+    path = _path(folder, candidate.protocol, candidate.index_bits)
     note = (
         f"Found for 2^{candidate.index_bits} records of 256 bytes: 128 bits for every instance that the server sees, "
         f"wrong with probability 2^{candidate.log2_failure:.1f} at most even where records have 32 KB, every decision "
         f"with a margin of {candidate.margin:.1f} standard deviations for any database. Unit costs: SHA-256 {costs}."
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(candidate.toml(f"{name}, secure, 2^{candidate.index_bits} records of 256 B", command, note))
+    outputs.write(path, candidate.toml(f"{name}, secure, 2^{candidate.index_bits} records of 256 B", command, note))
     return path

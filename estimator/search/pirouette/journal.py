@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from ..files import write
+from ...outputs import write
 
 #: Small keys after which the state is written.
 EVERY = 10
