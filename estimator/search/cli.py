@@ -160,7 +160,7 @@ _USES: dict[str, tuple[Any, Callable[[argparse.Namespace], bool], str]] = {
     "round_trip": (50.0, lambda o: o.objective == "seconds", "--objective seconds"),
     "bandwidth": (100.0, lambda o: o.objective == "seconds", "--objective seconds"),
     "prices": (None, lambda o: o.objective == "dollars", "--objective dollars"),
-    "timeout": (ATTACK_LIMIT_SECONDS, lambda o: o.confirm, "--confirm"),
+    "timeout": (None, lambda o: o.confirm, "--confirm"),
 }
 
 
