@@ -250,7 +250,7 @@ fn what_is_finished_survives_a_kill_in_a_later_batch() {
     let lab = Lab::new();
     let rows = [
         row("first", "simplepir/small", json!({})),
-        row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 100_000})),
+        row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 65_536})),
         row("huge", "simplepir/small", json!({"records": 1u64 << 34, "record_bits": 4096})),
         row("hopeless", "simplepir/small", json!({"time_limit_seconds": 1, "predicted_seconds": 2})),
     ];
@@ -306,7 +306,7 @@ fn the_probe_after_a_batch_is_the_one_before_the_next() {
 fn killing_the_parent_leaves_no_record_and_no_worker() {
     let lab = Lab::new();
     // Long enough to be caught in the middle.
-    let rows = [row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 100_000}))];
+    let rows = [row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 65_536}))];
     lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
     let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -335,7 +335,7 @@ fn killing_the_parent_leaves_no_record_and_no_worker() {
 fn a_killed_worker_is_a_failed_row() {
     let lab = Lab::new();
     let rows = [
-        row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 100_000, "updates": 0})),
+        row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 65_536, "updates": 0})),
         row("quick", "simplepir/small", json!({})),
     ];
     lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
