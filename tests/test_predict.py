@@ -266,7 +266,7 @@ def test_command_names_file_and_remedy_of_what_it_cannot_read_or_write(descripti
     for options, words in (
         (["--costs", str(costs)], f"{costs} is not JSON"),
         (["--costs", str(tmp_path / "no")], f"{tmp_path}/no: No such file"),
-        (["--costs", str(cost.DEFAULTS), "--out", str(path / "p.json")], "Give --out a file that can be written"),
+        (["--costs", str(cost.DEFAULTS), "--out", str(path / "p.json")], "Give another file in a folder"),
     ):
         assert predict.main([str(path), "--security", "recorded", *options]) == 2
         assert words in capsys.readouterr().err

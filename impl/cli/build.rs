@@ -4,27 +4,37 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "../build/provenance.rs"]
+mod provenance;
 #[path = "../build/sources.rs"]
 mod sources;
+
+use provenance::{Provenance, git};
+
+/// The top of the repository, as seen from this crate's folder.
+const ROOT: &str = "../..";
 
 fn main() {
     hash_primitives();
     hash_calibration();
-    let commit = output("git", &["rev-parse", "HEAD"]);
-    // A source that git does not know yet is as much a difference as a changed one.
-    let sources = ["--", "..", ":(exclude)../target"];
-    let dirty = output("git", &[&["status", "--porcelain", "--untracked-files=normal"], &sources[..]].concat());
+    let root = Path::new(ROOT);
+    let Provenance { commit, dirty, remark } = Provenance::of(root, &[]);
     let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
-    let rustc = output(&compiler, &["--version"]).unwrap_or_else(|| "unknown".into());
-    println!("cargo::rustc-env=PIRLAB_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
-    println!("cargo::rustc-env=PIRLAB_DIRTY={}", dirty.is_some_and(|list| !list.is_empty()));
-    println!("cargo::rustc-env=PIRLAB_RUSTC={rustc}");
+    let version = Command::new(compiler).arg("--version").output().ok().filter(|output| output.status.success());
+    let rustc = version.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_else(|| "unknown".into());
+    println!("cargo::rustc-env=PIRLAB_COMMIT={commit}");
+    println!("cargo::rustc-env=PIRLAB_DIRTY={dirty}");
+    println!("cargo::rustc-env=PIRLAB_COMMIT_REMARK={remark}");
+    if commit == provenance::UNKNOWN {
+        println!("cargo::warning=the commit is unknown, and records will say so: {remark}");
+    }
+    println!("cargo::rustc-env=PIRLAB_RUSTC={}", rustc.trim());
     // The commit changes with HEAD and the branches (which may lie elsewhere, in a linked work tree); the flag is taken anew
     // whenever a source changes.
     let folders = [("--absolute-git-dir", &["HEAD"][..]), ("--git-common-dir", &["refs", "packed-refs"])];
-    for (folder, files) in folders {
-        let Some(git) = output("git", &["rev-parse", folder]) else { continue };
-        for file in files.iter().map(|file| Path::new(&git).join(file)).filter(|file| file.exists()) {
+    for (folder, files) in folders.into_iter().filter(|_| remark.is_empty()) {
+        let Ok(git) = git(root, &[], &["rev-parse", folder]) else { continue };
+        for file in files.iter().map(|file| root.join(&git).join(file)).filter(|file| file.exists()) {
             println!("cargo::rerun-if-changed={}", file.display());
         }
     }
@@ -33,13 +43,6 @@ fn main() {
     {
         println!("cargo::rerun-if-changed={source}");
     }
-}
-
-/// What a command prints, where it succeeds.
-fn output(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_string())
 }
 
 /// Unit costs depend on the crates that are timed and on how they are.

@@ -15,6 +15,19 @@ pub fn print(text: &str) -> Outcome<()> {
     checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
+/// Writes text for a person: to standard output, or to standard error where the result itself goes to the former.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_beside(text: &str, result_printed: bool) -> Outcome<()> {
+    if !result_printed {
+        return print(text);
+    }
+    // As little worth failing for as a note.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    Ok(())
+}
+
 /// Turns what a write to standard output returned into an outcome.
 ///
 /// # Errors

@@ -1,71 +1,221 @@
-//! Files that are whole or not there: written beside their place, synced, renamed.
+//! Where results go: regular files are whole or not there (written beside their place, synced, renamed), everything else is written into.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{ErrorKind, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Outcome};
+use crate::output::print;
 
-/// The folder of `path`, and a hidden name in it that is not used by others.
-fn beside(path: &Path) -> Outcome<(PathBuf, PathBuf)> {
-    let Some(name) = path.file_name() else {
-        return Err(Failure::Input(format!("output {}: it names no file. Give --out a file name.", path.display())));
-    };
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    let part = folder.join(format!(".{}.{}.part", name.to_string_lossy(), std::process::id()));
-    Ok((folder, part))
+/// The name that stands for standard output.
+const STANDARD: &str = "-";
+/// Links that are followed to an output, as many as Linux follows.
+const MOST_LINKS: usize = 40;
+
+/// A file that a command reads, and what it is to it.
+pub struct Input {
+    /// As a sentence names it: `the database`.
+    pub role: &'static str,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl Input {
+    /// The input in that role.
+    pub fn new(role: &'static str, path: &Path) -> Self {
+        Self { role, path: path.to_path_buf() }
+    }
+}
+
+/// Where an output really goes.
+enum Place {
+    /// Standard output, by its name or by one of its files.
+    Standard,
+    /// A device or a pipe.
+    Special(PathBuf),
+    /// A regular file, there or not yet; no link.
+    File(PathBuf),
 }
 
 fn refuse(path: &Path, problem: &str) -> Failure {
     Failure::Input(format!(
-        "output {}: it cannot be written: {problem}. Give --out (in a group: the key `out`) a file in a folder you may write to.",
+        "output {}: it cannot be written: {problem}. Give --out (in a group: the key `out`) a file in a folder you may write to, or - for \
+         standard output.",
         path.display()
     ))
 }
 
-fn create(part: &Path) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).open(part)
+/// What tells a file from all others, whatever its names.
+#[cfg(unix)]
+fn identity(facts: &Metadata, _: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((facts.dev(), facts.ino()))
 }
 
-/// Checks, before any work, that a file could be written there; makes its folder.
-///
-/// # Errors
-/// It could not.
-pub fn check_writable(path: &Path) -> Outcome<()> {
-    let (folder, part) = beside(path)?;
-    if path.is_dir() {
-        return Err(refuse(path, "it is a folder"));
-    }
-    fs::create_dir_all(&folder).map_err(|e| refuse(path, &e.to_string()))?;
-    create(&part).map_err(|e| refuse(path, &e.to_string()))?;
-    fs::remove_file(&part).map_err(|e| refuse(path, &e.to_string()))
+#[cfg(not(unix))]
+fn identity(_: &Metadata, path: &Path) -> Option<PathBuf> {
+    fs::canonicalize(path).ok()
 }
 
-/// Writes a file atomically.
-///
-/// # Errors
-/// It cannot be written; nothing of it is left then.
-pub fn write(path: &Path, text: &str) -> Outcome<()> {
-    let (folder, part) = beside(path)?;
-    let written = || -> std::io::Result<()> {
-        fs::create_dir_all(&folder)?;
-        let mut file = create(&part)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&part, path)?;
-        // Makes the new name last through a power failure, where folders can be synced.
-        if let Ok(folder) = File::open(&folder) {
-            let _ = folder.sync_all();
-        }
-        Ok(())
+/// The facts of standard output.
+#[cfg(unix)]
+fn standard() -> Option<Metadata> {
+    use std::os::fd::AsFd;
+    let descriptor = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
+    File::from(descriptor).metadata().ok()
+}
+
+#[cfg(not(unix))]
+fn standard() -> Option<Metadata> {
+    None
+}
+
+/// Whether an output is standard output: `-`, or a name of the file, pipe or device that it is.
+pub fn is_standard(path: &Path) -> bool {
+    let same = || {
+        let (there, standard) = (fs::metadata(path).ok()?, standard()?);
+        Some(identity(&there, path) == identity(&standard, path))
     };
-    written().map_err(|e| {
-        let _ = fs::remove_file(&part);
-        refuse(path, &e.to_string())
-    })
+    path == Path::new(STANDARD) || cfg!(unix) && same().unwrap_or(false)
+}
+
+/// The kind of something that is neither a regular file nor a folder and cannot be written to either.
+#[cfg(unix)]
+fn unwritable(facts: &Metadata) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = facts.file_type();
+    if kind.is_block_device() {
+        return Some("it is a block device: a result would destroy what is on it");
+    }
+    kind.is_socket().then_some("it is a socket")
+}
+
+#[cfg(not(unix))]
+fn unwritable(_: &Metadata) -> Option<&'static str> {
+    None
+}
+
+/// Follows an output to where it goes.
+fn place(path: &Path) -> Outcome<Place> {
+    if is_standard(path) {
+        return Ok(Place::Standard);
+    }
+    let said = |e: std::io::Error| refuse(path, &e.to_string());
+    match fs::metadata(path) {
+        Ok(facts) if facts.is_dir() => Err(refuse(path, "it is a folder")),
+        Ok(facts) if facts.is_file() => fs::canonicalize(path).map(Place::File).map_err(said),
+        Ok(facts) => {
+            unwritable(&facts).map_or_else(|| Ok(Place::Special(path.to_path_buf())), |p| Err(refuse(path, p)))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => linked(path).map(Place::File),
+        Err(error) => Err(said(error)),
+    }
+}
+
+/// The file that is not there yet, behind the links that lead to it.
+fn linked(path: &Path) -> Outcome<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if target.file_name().is_none() {
+            return Err(refuse(path, "it names no file"));
+        }
+        match fs::read_link(&target) {
+            Ok(next) => target = folder(&target).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(refuse(path, "it is a link that leads through too many others"))
+}
+
+/// The folder that a file lies in.
+fn folder(file: &Path) -> &Path {
+    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A new file beside `file`, of a name that nobody can know before and that goes away with it.
+fn beside(file: &Path) -> IoResult<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".pirlab-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder(file))
+}
+
+/// Checks, before any work, that each output can be written, is no input, and is none of the others; makes their folders.
+///
+/// # Errors
+/// Where one is not so: the place of the output in the list, and why.
+pub fn check_all(outputs: &[&Path], inputs: &[Input]) -> Result<(), (usize, Failure)> {
+    let mut taken: Vec<PathBuf> = Vec::new();
+    for (i, path) in outputs.iter().enumerate() {
+        let file = check(path, inputs).map_err(|failure| (i, failure))?;
+        if let Some(twin) = file.as_ref().and_then(|file| taken.iter().position(|other| other == file)) {
+            let twin = outputs[twin].display();
+            return Err((i, refuse(path, &format!("it is the same file as the output {twin}"))));
+        }
+        taken.push(file.unwrap_or_default());
+    }
+    Ok(())
+}
+
+/// Checks one output, and gives the one name of the regular file that it is or becomes.
+///
+/// # Errors
+/// It cannot be written, or is an input.
+pub fn check(path: &Path, inputs: &[Input]) -> Outcome<Option<PathBuf>> {
+    let place = place(path)?;
+    let facts = if matches!(place, Place::Standard) { standard() } else { fs::metadata(path).ok() };
+    let own = facts.filter(|facts| facts.is_file()).and_then(|facts| identity(&facts, path));
+    let same =
+        |input: &&Input| own.is_some() && own == fs::metadata(&input.path).ok().and_then(|f| identity(&f, &input.path));
+    if let Some(Input { role, path: read }) = inputs.iter().find(same) {
+        let problem = format!("it is {role} {}, which would be destroyed", read.display());
+        return Err(refuse(path, &problem));
+    }
+    let Place::File(file) = place else { return Ok(None) };
+    let named = || -> IoResult<PathBuf> {
+        if file.exists() {
+            OpenOptions::new().write(true).open(&file)?;
+        }
+        fs::create_dir_all(folder(&file))?;
+        beside(&file)?;
+        Ok(fs::canonicalize(folder(&file))?.join(file.file_name().unwrap_or_default()))
+    };
+    named().map(Some).map_err(|e| refuse(path, &e.to_string()))
+}
+
+/// Writes an output: a regular file atomically, with the permissions that it had; a link's target; into a device or a pipe.
+///
+/// # Errors
+/// It cannot be written; nothing of a regular file is left then.
+pub fn write(path: &Path, text: &str) -> Outcome<()> {
+    let written = match place(path)? {
+        Place::Standard => return print(text),
+        Place::Special(path) => {
+            OpenOptions::new().write(true).open(path).and_then(|mut to| to.write_all(text.as_bytes()))
+        }
+        Place::File(file) => replace(&file, text),
+    };
+    written.map_err(|e| refuse(path, &e.to_string()))
+}
+
+fn replace(file: &Path, text: &str) -> IoResult<()> {
+    fs::create_dir_all(folder(file))?;
+    let mut part = beside(file)?;
+    part.write_all(text.as_bytes())?;
+    if let Ok(facts) = fs::metadata(file) {
+        part.as_file().set_permissions(facts.permissions())?;
+    }
+    part.as_file().sync_all()?;
+    part.persist(file)?;
+    // Makes the new name last through a power failure, where folders can be synced.
+    if let Ok(folder) = File::open(folder(file)) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -76,14 +226,53 @@ mod tests {
     fn files_are_whole_or_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/er/r.json");
-        check_writable(&path).unwrap();
+        check(&path, &[]).unwrap();
         assert!(!path.exists());
         write(&path, "one").unwrap();
         write(&path, "two").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-        assert!(check_writable(folder.path()).is_err());
-        assert!(check_writable(&path.join("below a file")).is_err());
+        assert!(check(folder.path(), &[]).is_err());
+        assert!(check(&path.join("below a file"), &[]).is_err());
         assert!(write(&path.join("below a file"), "x").is_err());
+        assert!(check(Path::new(""), &[]).is_err() && check(Path::new(".."), &[]).is_err());
+    }
+
+    #[test]
+    fn an_output_that_is_an_input_or_another_output_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("db"), "records").unwrap();
+        fs::hard_link(at("db"), at("same")).unwrap();
+        let inputs = [Input::new("the database", &at("db"))];
+        for name in ["db", "same"] {
+            let said = check(&at(name), &inputs).unwrap_err().text();
+            assert!(said.contains(name) && said.contains("the database"), "{said}");
+        }
+        check(&at("else"), &inputs).unwrap();
+        fs::create_dir(at("sub")).unwrap();
+        let spelled = at("sub/../else");
+        let (place, failure) = check_all(&[&at("else"), &spelled], &inputs).unwrap_err();
+        assert!(place == 1 && failure.text().contains("same file"), "{}", failure.text());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_permissions_kept() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for (link, to) in [("a", "b"), ("b", "deep/r.json"), ("round", "round")] {
+            symlink(to, at(link)).unwrap();
+        }
+        check(&at("a"), &[]).unwrap();
+        write(&at("a"), "new").unwrap();
+        fs::set_permissions(at("deep/r.json"), fs::Permissions::from_mode(0o640)).unwrap();
+        write(&at("a"), "newer").unwrap();
+        assert!(fs::symlink_metadata(at("a")).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(at("deep/r.json")).unwrap(), "newer");
+        assert_eq!(fs::metadata(at("deep/r.json")).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read_dir(at("deep")).unwrap().count(), 1);
+        assert!(check(&at("round"), &[]).is_err() && write(&at("round"), "x").is_err());
     }
 }

@@ -53,9 +53,19 @@ pub fn bytes(count: u64) -> String {
     format!("{} {}", three_digits(value), UNITS[unit])
 }
 
+/// What stands where a number is not known.
+pub const UNKNOWN: &str = "-";
+
+/// b over a with three decimals, where that is a number.
+pub fn ratio(a: f64, b: f64) -> String {
+    let ratio = b / a;
+    if ratio.is_finite() { format!("{ratio:.3}") } else { UNKNOWN.into() }
+}
+
 /// Three significant digits, more where the whole part has more.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
+        v if !v.is_finite() => UNKNOWN.into(),
         v if v >= 99.95 => format!("{value:.0}"),
         v if v >= 9.995 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
@@ -65,6 +75,7 @@ pub fn three_digits(value: f64) -> String {
 /// Seconds in the unit that suits them.
 pub fn seconds(value: f64) -> String {
     match value {
+        v if !v.is_finite() => UNKNOWN.into(),
         v if v < 1e-6 => format!("{} ns", three_digits(v * 1e9)),
         v if v < 1e-3 => format!("{} us", three_digits(v * 1e6)),
         v if v < 1.0 => format!("{} ms", three_digits(v * 1e3)),
@@ -135,6 +146,10 @@ mod tests {
         assert_eq!(bytes(1536), "1.50 KiB");
         assert_eq!(seconds(0.0123), "12.3 ms");
         assert_eq!(seconds(600.0), "10.0 min");
+        assert_eq!((ratio(2.0, 3.0).as_str(), ratio(0.0, 0.0).as_str(), ratio(0.0, 1.0).as_str()), ("1.500", "-", "-"));
+        for no_number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!((three_digits(no_number).as_str(), seconds(no_number).as_str()), ("-", "-"));
+        }
     }
 
     #[test]

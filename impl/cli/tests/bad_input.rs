@@ -63,6 +63,10 @@ fn shapes_and_databases() {
     refused_run(&[], &["--queries", "0"], &["queries = 0"]);
     refused_run(&[], &["--updates", "1001"], &["updates = 1001", "1000"]);
     refused_run(&[], &["--repetitions", "0"], &["repetitions = 0"]);
+    for many in ["65537", "2^34", "2^63"] {
+        refused_run(&[], &["--repetitions", many], &["repetitions = ", "at most 65536"]);
+    }
+    refused_run(&[], &["--params-root", "params"], &["--params-root params", "small.toml", "Leave"]);
     refused_run(&[], &["--threads", "0"], &["threads = 0"]);
     refused_run(&[], &["--kernel", "mmx"], &["mmx", "scalar"]);
     refused_run(&[], &["--seed", "xyz"], &["seed `xyz`", "hexadecimal"]);
@@ -116,6 +120,7 @@ fn group_files() {
     };
     second(r#""out":"b","database":"file:gone.bin""#, &["row `b`", "gone.bin"]);
     second(r#""out":"b","database":"tape:1""#, &["row `b`", "tape:1"]);
+    second(r#""out":"b","repetitions":17179869184"#, &["row `b`", "repetitions", "at most 65536"]);
     second(r#""out":"b","predicted_seconds":0"#, &["row `b`", "predicted_seconds"]);
     second(r#""out":"b","time_limit_seconds":-1"#, &["row `b`", "time_limit_seconds"]);
     second(r#""out":"./out//a.json""#, &["rows[1]", "`b`", "./out//a.json", "`a`"]);

@@ -91,8 +91,8 @@ impl Database {
     }
 
     fn from_file(path: &Path, map: bool, shape: Shape) -> Result<Self> {
+        let length = file_length(path)?;
         let file = File::open(path).map_err(|e| Error::io(path, "opening the database", e))?;
-        let length = file.metadata().map_err(|e| Error::io(path, "opening the database", e))?.len();
         let needed = shape.database_bytes();
         if length < needed {
             return Err(Error::Workload(format!(
@@ -220,6 +220,50 @@ impl Database {
     }
 }
 
+/// The file that a database of this source is read from, where it is one.
+pub fn database_file(source: &str) -> Option<&Path> {
+    source.strip_prefix("file:").or_else(|| source.strip_prefix("mmap:")).map(Path::new)
+}
+
+/// Bytes of a database file. Nothing else is opened: a pipe would not let go of who opens it.
+fn file_length(path: &Path) -> Result<u64> {
+    let facts = std::fs::metadata(path).map_err(|e| Error::io(path, "opening the database", e))?;
+    if facts.is_file() {
+        return Ok(facts.len());
+    }
+    let kind = if facts.is_dir() { "a folder" } else { "a pipe, a socket or a device" };
+    Err(Error::Workload(format!(
+        "database file {}: it is not a regular file but {kind}, and records are read from any place in it. Copy its bytes into a regular \
+         file first.",
+        path.display()
+    )))
+}
+
+/// How many records of that many bits a database file holds. Bits that fill its last byte are no remainder.
+///
+/// # Errors
+/// A file that cannot be read, is empty, or holds more than whole records.
+pub fn records_in_file(path: &Path, record_bits: u64) -> Result<u64> {
+    // Checks the record.
+    Shape::new(1, record_bits)?;
+    let length = file_length(path)?;
+    let bits = u128::from(length) * 8;
+    let (records, rest) = (bits / u128::from(record_bits), bits % u128::from(record_bits));
+    let refuse = |problem: String| Err(Error::Workload(format!("database file {}: {problem}", path.display())));
+    if length == 0 {
+        return refuse("0 bytes hold no record. Give a file with records in it.".into());
+    }
+    if rest >= 8 {
+        let left = if rest % 8 == 0 { format!("{} bytes", rest / 8) } else { format!("{rest} bits") };
+        let remedy = if records == 0 { String::new() } else { format!(", or --records {records} to leave these out") };
+        return refuse(format!(
+            "{length} bytes are {records} x {record_bits} bits, and {left} remain. Give the --record-bits that the file was \
+             written with{remedy}."
+        ));
+    }
+    u64::try_from(records).or_else(|_| refuse(format!("{records} records are too many. Give --records.")))
+}
+
 /// `text` if it is one to `most` hexadecimal digits and nothing else.
 fn hex_digits(text: &str, most: usize) -> Option<&str> {
     let fits = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -316,6 +360,29 @@ mod tests {
     }
 
     #[test]
+    fn a_file_holds_whole_records_or_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let held = |length: u64, bits: u64| {
+            file.as_file().set_len(length).unwrap();
+            records_in_file(file.path(), bits).map_err(|e| e.to_string())
+        };
+        for (length, bits, records) in [(960, 384, 20), (1000, 8, 1000), (1000, 7, 1142), (1000, 1, 8000), (2, 13, 1)] {
+            assert_eq!(held(length, bits), Ok(records), "{length} bytes, {bits} bits");
+        }
+        let name = file.path().display().to_string();
+        for (length, bits, parts) in [
+            (1000, 384, ["1000 bytes", "20 x 384 bits", "40 bytes remain", "--records 20"]),
+            (3, 13, ["3 bytes", "1 x 13 bits", "11 bits remain", "--records 1"]),
+            (3, 48, ["3 bytes", "0 x 48 bits", "3 bytes remain", "--record-bits"]),
+            (0, 8, ["0 bytes", "no record", "Give a file", "file"]),
+            (8, 0, ["record bits = 0", "--record-bits", "at least one bit", "1 or more"]),
+        ] {
+            let said = held(length, bits).unwrap_err();
+            assert!(parts.iter().all(|part| said.contains(part)) && (bits == 0 || said.contains(&name)), "{said}");
+        }
+    }
+
+    #[test]
     fn short_files_bad_sources_and_bad_changes_are_refused() {
         let shape = Shape::new(100, 13).unwrap();
         let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -334,6 +401,9 @@ mod tests {
         ] {
             assert!(Database::open(bad, shape).is_err(), "{bad}");
         }
+        let folder = tempfile::tempdir().unwrap();
+        let message = Database::open(&format!("mmap:{}", folder.path().display()), shape).err().unwrap().to_string();
+        assert!(message.contains("not a regular file but a folder"), "{message}");
         let mut database = Database::constant(0xff, shape);
         assert!(database.change(100, vec![0, 0]).is_err());
         assert!(database.change(0, vec![0]).is_err());

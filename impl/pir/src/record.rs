@@ -121,6 +121,9 @@ pub struct DatabaseId {
 pub struct Build {
     /// Commit the program was built from, or `unknown`.
     pub commit: String,
+    /// Why the commit, or what was changed since, is not known; absent where both are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_remark: Option<String>,
     /// Whether the work tree differed from that commit.
     pub dirty: bool,
     /// Version of the program.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::failure::Outcome;
 use crate::machine::{self, bandwidth};
-use crate::measure::record::{COMMIT, DIRTY, PROFILE, RUSTC};
+use crate::measure::record::{COMMIT, DIRTY, PROFILE, RUSTC, commit_remark};
 use crate::output::{Table, print, print_json};
 use crate::units;
 
@@ -51,6 +51,7 @@ struct Checked {
 struct Built {
     version: &'static str,
     commit: &'static str,
+    commit_remark: Option<&'static str>,
     dirty: bool,
     rustc: &'static str,
     profile: &'static str,
@@ -76,6 +77,7 @@ pub fn main(args: &Args) -> Outcome<()> {
         build: Built {
             version: env!("CARGO_PKG_VERSION"),
             commit: COMMIT,
+            commit_remark: commit_remark(),
             dirty: DIRTY == "true",
             rustc: RUSTC,
             profile: PROFILE,
@@ -132,5 +134,8 @@ fn screen(checked: &Checked) -> String {
     let dirty = if build.dirty { ", with changes" } else { "" };
     let built = format!("{}, commit {}{dirty}, {}, {} build", build.version, build.commit, build.rustc, build.profile);
     table.row(["pirlab", &built]);
+    if let Some(remark) = build.commit_remark {
+        table.row([format!("commit {}", build.commit), remark.into()]);
+    }
     table.text()
 }

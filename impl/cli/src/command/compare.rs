@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use pir::clock::Group;
-use pir::record::{RUN_SCHEMA, RunRecord, Status};
+use pir::record::{Build, RUN_SCHEMA, RunRecord, Status};
 use pir::registry;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -12,12 +12,13 @@ use rand_chacha::ChaCha8Rng;
 use crate::failure::{Failure, Outcome};
 use crate::measure::summary::{bandwidth, status_name};
 use crate::output::{Table, note, print};
-use crate::units::{bytes, grouped, power, quartiles, seconds, three_digits};
+use crate::units::{UNKNOWN, bytes, grouped, power, quartiles, ratio, seconds, three_digits};
 
 /// Compare run records: bytes, noise and seconds of B over A.
 ///
 /// Two files are compared with each other; folders row by row (same parameter set, shape, queries and threads). Other JSON
-/// files in a folder are skipped. Ratios of median seconds carry a 95 % interval (bootstrap over the repetitions).
+/// files in a folder are skipped. Ratios of median seconds carry a 95 % interval (bootstrap over the repetitions) where both
+/// records have two samples or more.
 #[derive(clap::Args)]
 pub struct Args {
     /// Record or folder of records.
@@ -164,6 +165,9 @@ fn pair<'a>(
     if pairs.is_empty() { nothing("no row with status ok is in both") } else { Ok(pairs) }
 }
 
+/// What a record says of a commit that nobody knows.
+const UNKNOWN_COMMIT: &str = "unknown";
+
 /// What makes two records incomparable: another machine, another program, another way to run it.
 fn mixed(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let mut lines = Vec::new();
@@ -180,12 +184,19 @@ fn mixed(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     differ("operating system", a.machine.os.clone(), b.machine.os.clone());
     differ("kernel", a.build.kernel.clone(), b.build.kernel.clone());
     differ("threads", a.threads.to_string(), b.threads.to_string());
-    differ("commit", a.build.commit.clone(), b.build.commit.clone());
     differ("compiler", a.build.rustc.clone(), b.build.rustc.clone());
     differ("profile", a.build.profile.clone(), b.build.profile.clone());
-    // A changed work tree has no commit; the hash of the sources tells whether they were the same.
-    if a.protocol == b.protocol && (a.build.dirty || b.build.dirty) {
+    let either = |is: fn(&Build) -> bool| is(&a.build) || is(&b.build);
+    let unknown = either(|build| build.commit == UNKNOWN_COMMIT);
+    let uncertain = either(|build| build.dirty || build.commit_remark.is_some());
+    if !unknown {
+        differ("commit", a.build.commit.clone(), b.build.commit.clone());
+    }
+    // Where no commit stands for the sources, their hash tells whether they were the same.
+    if (unknown || uncertain) && a.protocol == b.protocol {
         differ("sources", a.build.source_hash.clone(), b.build.source_hash.clone());
+    } else if unknown {
+        lines.push(format!("commit {} and {}, and sources of two protocols", a.build.commit, b.build.commit));
     }
     lines
 }
@@ -225,14 +236,17 @@ fn compared(a: &RunRecord, b: &RunRecord) -> String {
             Group::Online => "",
             Group::Update => " (update)",
         };
-        let (low, high) = interval(&x.seconds, &y.seconds);
         let factor = scale.unwrap_or(1.0);
+        let interval = interval(&x.seconds, &y.seconds).map_or_else(
+            || UNKNOWN.into(),
+            |(low, high)| format!("{} to {}", three_digits(low * factor), three_digits(high * factor)),
+        );
         table.row([
             format!("{}{group}", x.name),
             seconds(of_a.1),
             seconds(of_b.1),
             ratio(of_a.1, of_b.1 * factor),
-            format!("{} to {}", three_digits(low * factor), three_digits(high * factor)),
+            interval,
         ]);
     }
     let scaled = match scale {
@@ -245,15 +259,15 @@ fn compared(a: &RunRecord, b: &RunRecord) -> String {
     format!("{title}\n{}{scaled}\n", table.text())
 }
 
-fn ratio(a: f64, b: f64) -> String {
-    if a > 0.0 { format!("{:.3}", b / a) } else { "-".into() }
-}
-
 /// Draws of the bootstrap.
 const DRAWS: usize = 4000;
 
-/// 95 % interval of median(b) / median(a), by resampling both; the same samples give the same interval.
-fn interval(a: &[f64], b: &[f64]) -> (f64, f64) {
+/// 95 % interval of median(b) / median(a), by resampling both; the same samples give the same interval. `None` where one of them has
+/// a single sample, whose spread nobody knows, or a median that may be zero.
+fn interval(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
+    if a.len().min(b.len()) < 2 {
+        return None;
+    }
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut median = |samples: &[f64]| {
         let drawn: Vec<f64> = (0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]).collect();
@@ -261,7 +275,8 @@ fn interval(a: &[f64], b: &[f64]) -> (f64, f64) {
     };
     let mut ratios: Vec<f64> = (0..DRAWS).map(|_| median(b) / median(a)).collect();
     ratios.sort_by(f64::total_cmp);
-    (ratios[DRAWS / 40], ratios[DRAWS - 1 - DRAWS / 40])
+    let all_known = ratios.iter().all(|ratio| ratio.is_finite());
+    all_known.then(|| (ratios[DRAWS / 40], ratios[DRAWS - 1 - DRAWS / 40]))
 }
 
 #[cfg(test)]
@@ -269,12 +284,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn one_sample_and_zero_seconds_have_no_interval() {
+        let five = [1.0, 1.1, 0.9, 1.05, 0.95];
+        for (a, b) in
+            [(&[2.0][..], &[1.9][..]), (&five, &[1.9]), (&[2.0], &five), (&[0.0, 0.0], &five), (&[0.0, 1.0], &five)]
+        {
+            assert_eq!(interval(a, b), None, "{a:?} {b:?}");
+        }
+        assert_eq!(interval(&five, &[0.0, 0.0]), Some((0.0, 0.0)));
+    }
+
+    #[test]
     fn the_interval_holds_the_ratio_and_repeats() {
         let a = [1.0, 1.1, 0.9, 1.05, 0.95];
         let b = [2.0, 2.1, 1.9, 2.2, 1.8];
-        let (low, high) = interval(&a, &b);
+        let (low, high) = interval(&a, &b).unwrap();
         assert!(1.5 < low && low < 2.0 && 2.0 < high && high < 2.5, "{low} {high}");
-        assert_eq!(interval(&a, &b), (low, high));
-        assert_eq!(interval(&[2.0], &[3.0]), (1.5, 1.5));
+        assert_eq!(interval(&a, &b), Some((low, high)));
     }
 }

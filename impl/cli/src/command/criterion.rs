@@ -1,12 +1,12 @@
 //! `pirlab criterion`: results of Criterion as records, and a summary.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Outcome;
 use crate::output::{Table, print, to_json};
 use crate::primitive::criterion::{self, Converted};
-use crate::store;
-use crate::units::{bytes, seconds, three_digits};
+use crate::store::{self, Input};
+use crate::units::{self, bytes, seconds, three_digits};
 
 /// Convert the results of Criterion benches into records of primitives, and print their medians.
 ///
@@ -24,9 +24,13 @@ pub struct Args {
 
 /// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
-    let all = criterion::convert(&args.folder)?;
-    for Converted { record, path } in &all {
-        store::write(&args.out.join(path), &to_json(record)?)?;
+    let (all, read) = criterion::convert(&args.folder)?;
+    let read: Vec<Input> = read.iter().map(|path| Input::new("Criterion's result", path)).collect();
+    let outputs: Vec<PathBuf> = all.iter().map(|converted| args.out.join(&converted.path)).collect();
+    let places: Vec<&Path> = outputs.iter().map(PathBuf::as_path).collect();
+    store::check_all(&places, &read).map_err(|(_, failure)| failure)?;
+    for (Converted { record, .. }, out) in all.iter().zip(&outputs) {
+        store::write(out, &to_json(record)?)?;
     }
     print(&summary(&all))
 }
@@ -37,16 +41,17 @@ fn summary(all: &[Converted]) -> String {
         let Some(median) = criterion::median(record) else { continue };
         let counts = &record.described.counts;
         let rate = match (counts.get("throughput_bytes"), counts.get("throughput_elements")) {
+            _ if median <= 0.0 => String::new(),
             (Some(count), _) => format!("{}/s", bytes((count / median) as u64)),
             (None, Some(count)) => format!("{} M/s", three_digits(count / median / 1e6)),
             (None, None) => String::new(),
         };
         let beside = criterion::yardstick(record);
         let ratio = |(_, seconds): (&str, f64)| match criterion::ratio_interval(record) {
-            Some((low, high)) => {
-                format!("{:.3} ({low:.3} to {high:.3})", median / seconds)
+            Some((low, high)) if low.is_finite() && high.is_finite() => {
+                format!("{} ({low:.3} to {high:.3})", units::ratio(seconds, median))
             }
-            None => three_digits(median / seconds),
+            _ => three_digits(median / seconds),
         };
         table.row([
             record.row.clone().unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! `pirlab describe`: what a parameter set means at a database size, without touching a database.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pir::description::{Description, Direction, LweInstance};
 use pir::params::SecretKind;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::batch;
 use crate::failure::Outcome;
-use crate::measure::plan::{find_parameters, read_parameters};
+use crate::measure::plan::{PARAMS_ROOT, find_set, read_parameters};
 use crate::output::{Table, print, print_json};
 use crate::units::{bytes, grouped, parse_count, power};
 
@@ -41,19 +41,21 @@ pub struct Args {
     json: bool,
     /// Answer JSON lines {"id", "parameters", "records", "record_bits", "queries", "updates", "streamed"} on standard input, a line each:
     /// a description with that id, or {"id", "error"}. With "toml", that text stands for the parameter file.
-    #[arg(long, conflicts_with_all = ["parameters", "records", "record_bits", "json"])]
+    #[arg(long, conflicts_with_all = [
+        "parameters", "records", "record_bits", "queries", "updates", "streamed", "json",
+    ])]
     batch: bool,
-    /// Folder of the parameter sets.
-    #[arg(long, value_name = "DIR", default_value = "params")]
-    params_root: PathBuf,
+    /// Folder of the parameter sets (params).
+    #[arg(long, value_name = "DIR")]
+    params_root: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let (Some(parameters), Some(records), Some(bits)) = (&args.parameters, args.records, args.record_bits) else {
-        return batch::main(&args.params_root);
+        return batch::main(args.params_root.as_deref().unwrap_or(Path::new(PARAMS_ROOT)));
     };
-    let (file, protocol) = read_parameters(&find_parameters(parameters, &args.params_root)?)?;
+    let (file, protocol) = read_parameters(&find_set(parameters, args.params_root.as_deref())?)?;
     let workload = Workload::new(Shape::new(records, bits)?, args.queries, args.updates)?.streamed(args.streamed)?;
     let description = (protocol.describe)(&file, &workload)?;
     if args.json { print_json(&description) } else { print(&page(&description)) }

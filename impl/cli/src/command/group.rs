@@ -13,6 +13,7 @@ use crate::measure::record::{self, Ending, Setting};
 use crate::measure::row::GroupFile;
 use crate::measure::steps::{Report, Step};
 use crate::measure::summary;
+use crate::store::Input;
 
 /// Measures every row of a group file; nothing is written before all rows are known to be good.
 pub fn main(path: &Path, probe: bool) -> Outcome<()> {
@@ -37,6 +38,10 @@ impl Job for Plan {
 
     fn out(&self) -> &Path {
         &self.row.out
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        Plan::inputs(self)
     }
 
     fn repetitions(&self) -> u64 {

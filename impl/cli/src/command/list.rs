@@ -6,14 +6,14 @@ use pir::registry;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
-use crate::measure::plan::read_parameters;
+use crate::measure::plan::{PARAMS_ROOT, read_parameters};
 use crate::output::{Table, note, print, print_json};
 
 /// List the protocols and the parameter sets there are.
 #[derive(clap::Args)]
 pub struct Args {
     /// Folder of the parameter sets.
-    #[arg(long, value_name = "DIR", default_value = "params")]
+    #[arg(long, value_name = "DIR", default_value = PARAMS_ROOT)]
     params_root: PathBuf,
     /// As JSON.
     #[arg(long)]

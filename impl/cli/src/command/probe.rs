@@ -5,6 +5,9 @@ use crate::machine::bandwidth;
 use crate::output::print_json;
 use crate::units::parse_count;
 
+/// Most passes.
+const MOST_PASSES: u64 = 1000;
+
 /// Measure the memory read bandwidth of one core (the yardstick of the answer phases), as JSON.
 #[derive(clap::Args)]
 pub struct Args {
@@ -12,12 +15,12 @@ pub struct Args {
     #[arg(long, value_parser = parse_count, default_value_t = ring::bandwidth::PROBE_BYTES as u64)]
     buffer_bytes: u64,
     /// Passes; the best one counts.
-    #[arg(long, default_value_t = bandwidth::BEST_OF)]
-    best_of: usize,
+    #[arg(long, default_value_t = bandwidth::BEST_OF as u64, value_parser = clap::value_parser!(u64).range(1..=MOST_PASSES))]
+    best_of: u64,
 }
 
 /// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
-    let probed = bandwidth::here(args.buffer_bytes, args.best_of);
+    let probed = bandwidth::here(args.buffer_bytes, args.best_of as usize);
     print_json(&probed.map_err(|problem| Failure::Input(format!("probe: {problem}. Give a shorter --buffer-bytes.")))?)
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pir::database::database_file;
 use pir::progress::Progress;
 use pir::record::Status;
 
@@ -9,12 +10,13 @@ use super::group;
 use crate::bars::Bars;
 use crate::failure::{Failure, Outcome};
 use crate::machine::{self, bandwidth};
-use crate::measure::plan::{Plan, find_parameters};
+use crate::measure::group::Job;
+use crate::measure::plan::{Plan, find_set};
 use crate::measure::record::{self, Ending, Setting, refuse_debug_build};
 use crate::measure::row::{DATABASE, KERNEL, REPETITIONS, Row};
 use crate::measure::steps::{Report, Step, Steps, online_steps};
 use crate::measure::summary;
-use crate::output::print;
+use crate::output::print_beside;
 use crate::store;
 use crate::units::{self, parse_count};
 
@@ -27,13 +29,13 @@ pub struct Args {
     /// Parameter file, or the name of a set below --params-root.
     #[arg(value_name = "PARAMS", required_unless_present = "group")]
     parameters: Option<PathBuf>,
-    /// Number of records; of a file, as many as it holds unless told.
+    /// Number of records; without it, as many as the database's file holds, which must then be whole ones.
     #[arg(long, value_name = "N", value_parser = parse_count)]
     records: Option<u64>,
     /// Bits of one record.
     #[arg(long, value_name = "W", value_parser = parse_count, required_unless_present = "group")]
     record_bits: Option<u64>,
-    /// Where the record goes (JSON).
+    /// Where the record goes (JSON); - is standard output. A link is followed; a device or a pipe is written into.
     #[arg(long, value_name = "FILE", required_unless_present = "group")]
     out: Option<PathBuf>,
     /// The database: seeded:HEX (record i is the output of a generator), file:PATH (records of W bits back to back), or
@@ -43,7 +45,7 @@ pub struct Args {
     /// Queries answered together.
     #[arg(long, value_name = "K", value_parser = parse_count, default_value_t = 1)]
     queries: u64,
-    /// Repetitions of the online phases; all samples are kept.
+    /// Repetitions of the online phases, up to 65536; all samples are kept.
     #[arg(long, value_name = "R", value_parser = parse_count, default_value_t = REPETITIONS)]
     repetitions: u64,
     /// Threads of the server; with one, the process is pinned to a core.
@@ -66,11 +68,14 @@ pub struct Args {
     /// Seconds for which stages of few values each are diagnosed on, after the repetitions; without it, 20, or as long as these took.
     #[arg(long, value_name = "S")]
     noise_seconds: Option<f64>,
-    /// Folder of the parameter sets.
-    #[arg(long, value_name = "DIR", default_value = "params")]
-    params_root: PathBuf,
+    /// Folder of the parameter sets (params).
+    #[arg(long, value_name = "DIR")]
+    params_root: Option<PathBuf>,
     /// Run the rows of a group file interleaved, a worker process each; each row writes its own record.
-    #[arg(long, value_name = "GROUP.json", conflicts_with_all = ["parameters", "records", "record_bits", "out"])]
+    #[arg(long, value_name = "GROUP.json", conflicts_with_all = [
+        "parameters", "records", "record_bits", "out", "database", "queries", "repetitions", "threads", "streamed", "kernel", "updates",
+        "seed", "noise_seconds", "params_root",
+    ])]
     group: Option<PathBuf>,
     /// Do not probe the read bandwidth before and after; the record then has none.
     #[arg(long)]
@@ -84,7 +89,7 @@ pub fn main(args: Args) -> Outcome<()> {
         return group::main(group, !args.no_probe);
     }
     let (probe, plan) = (!args.no_probe, plan(args)?);
-    store::check_writable(&plan.row.out)?;
+    store::check(&plan.row.out, &plan.inputs())?;
     plan.check_memory()?;
     plan.open_database()?;
 
@@ -98,7 +103,7 @@ pub fn main(args: Args) -> Outcome<()> {
     let setting = Setting { experiment: None, group: None, machine };
     let record = record::assemble(&plan, &setting, &started, Ending::Measured(Box::new(report)))?;
     record::write(&plan, &record)?;
-    print(&summary::page(&record, &plan.row.out))?;
+    print_beside(&summary::page(&record, &plan.row.out), store::is_standard(&plan.row.out))?;
     match record.status {
         Status::Ok => Ok(()),
         _ => Err(Failure::Result(format!(
@@ -110,17 +115,12 @@ pub fn main(args: Args) -> Outcome<()> {
     }
 }
 
-/// How many whole records a database file holds.
+/// How many records a database holds that is a file.
 fn records_in_file(database: &str, record_bits: u64) -> Outcome<u64> {
-    let path = database.strip_prefix("file:").or_else(|| database.strip_prefix("mmap:")).ok_or_else(|| {
+    let path = database_file(database).ok_or_else(|| {
         Failure::Input(format!("--records is missing: database `{database}` is not a file. Give --records N."))
     })?;
-    let length = std::fs::metadata(path).map_err(|error| {
-        Failure::Input(format!("--database {database}: {path} cannot be read ({error}). Check the path."))
-    })?;
-    let records = u128::from(length.len()) * 8 / u128::from(record_bits.max(1));
-    u64::try_from(records)
-        .map_err(|_| Failure::Input(format!("--database {database}: {records} records are too many.")))
+    Ok(pir::database::records_in_file(path, record_bits)?)
 }
 
 /// The row that the command line asks for, made ready.
@@ -132,7 +132,7 @@ fn plan(args: Args) -> Outcome<Plan> {
     let records = args.records.map_or_else(|| records_in_file(&args.database, record_bits), Ok)?;
     Plan::new(Row {
         id: String::new(),
-        parameters: find_parameters(parameters, &args.params_root)?,
+        parameters: find_set(parameters, args.params_root.as_deref())?,
         records,
         record_bits,
         queries: args.queries,
@@ -153,9 +153,8 @@ fn plan(args: Args) -> Outcome<Plan> {
 fn measure(plan: &Plan, bars: &Bars) -> Outcome<Report> {
     let mut steps = Steps::start(plan, bars)?;
     steps.take(Step::Prepare)?;
-    let online = online_steps(plan);
-    bars.begin("online", online.len() as u64);
-    for step in online {
+    bars.begin("online", plan.row.repetitions + plan.last_steps().len() as u64);
+    for step in online_steps(plan) {
         steps.take(step)?;
         bars.advance(1);
     }

@@ -1,6 +1,6 @@
 //! `pirlab schema`: JSON Schemas, generated from the types that read and write the files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pir::description::Description;
 use pir::record::RunRecord;
@@ -31,7 +31,7 @@ pub struct Args {
     /// Write the schemas of the protocols' parameter files to the folder --out.
     #[arg(long, requires = "out", conflicts_with_all = ["name", "all"])]
     parameters: bool,
-    /// Folder, or with NAME a file.
+    /// Folder, or with NAME a file (- is standard output, as without --out).
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 }
@@ -40,11 +40,13 @@ pub struct Args {
 pub fn main(args: &Args) -> Outcome<()> {
     let schemas = if args.parameters { of_parameters() } else { all() };
     let Some(name) = &args.name else {
-        let folder = args.out.as_deref().unwrap_or(std::path::Path::new("."));
-        for (name, schema) in schemas {
-            store::write(&folder.join(format!("{name}.schema.json")), &to_json(&schema)?)?;
-        }
-        return Ok(());
+        // Clap requires it.
+        let folder = args.out.as_deref().unwrap_or(Path::new("."));
+        let outputs: Vec<PathBuf> =
+            schemas.iter().map(|(name, _)| folder.join(format!("{name}.schema.json"))).collect();
+        let places: Vec<&Path> = outputs.iter().map(PathBuf::as_path).collect();
+        store::check_all(&places, &[]).map_err(|(_, failure)| failure)?;
+        return outputs.iter().zip(&schemas).try_for_each(|(out, (_, schema))| store::write(out, &to_json(schema)?));
     };
     let Some((_, schema)) = schemas.iter().find(|(known, _)| known == name) else {
         let known: Vec<&str> = schemas.iter().map(|(known, _)| known.as_str()).collect();

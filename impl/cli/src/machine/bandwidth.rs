@@ -38,7 +38,7 @@ pub fn largest_cache() -> Option<u64> {
 /// The buffer does not fit in memory.
 pub fn here(buffer_bytes: u64, best_of: usize) -> Result<Probed, String> {
     let buffer = usize::try_from(buffer_bytes).map_err(|_| "the buffer is longer than memory can be".to_string())?;
-    if memory::free().is_some_and(|free| free < buffer_bytes + buffer_bytes / 16) {
+    if memory::free().is_some_and(|free| free < buffer_bytes.saturating_add(buffer_bytes / 16)) {
         return Err(format!("its buffer of {} does not fit in free memory", crate::units::bytes(buffer_bytes)));
     }
     pin::to_one_core();

@@ -15,8 +15,9 @@ use crate::failure::{Failure, Outcome};
 use crate::machine::bandwidth;
 use crate::machine::caches::Caches;
 use crate::measure::batches;
-use crate::output::{note, print, to_json};
-use crate::{store, units};
+use crate::output::{note, print_beside, to_json};
+use crate::store::{self, Input};
+use crate::units;
 
 /// A row made ready.
 pub trait Job {
@@ -28,6 +29,8 @@ pub trait Job {
     fn id(&self) -> &str;
     /// Where its record goes.
     fn out(&self) -> &Path;
+    /// The files that it reads.
+    fn inputs(&self) -> Vec<Input>;
     /// How often it is measured.
     fn repetitions(&self) -> u64;
     /// Described peak of memory.
@@ -72,10 +75,12 @@ pub fn named(path: &Path, row: &str, failure: &Failure) -> Failure {
 /// # Errors
 /// A record that cannot be written, before anything is measured where that can be known; a row that went wrong.
 pub fn measure<J: Job>(jobs: Vec<J>, path: &Path, setting: Setting, probe: bool) -> Outcome<()> {
-    for job in &jobs {
-        store::check_writable(job.out()).map_err(|e| named(path, job.id(), &e))?;
-    }
-    let mut ledger = Ledger { setting, records: Vec::new(), unwritten: Vec::new() };
+    let mut inputs = vec![Input::new("the group file", path)];
+    inputs.extend(jobs.iter().flat_map(Job::inputs));
+    let outputs: Vec<&Path> = jobs.iter().map(Job::out).collect();
+    store::check_all(&outputs, &inputs).map_err(|(i, e)| named(path, jobs[i].id(), &e))?;
+    let printed = outputs.iter().any(|out| store::is_standard(out));
+    let mut ledger = Ledger { setting, records: Vec::new(), unwritten: Vec::new(), printed };
     let caches = jobs.iter().any(Job::starts_cold).then(Caches::new);
     let free = batches::free_memory();
     let running = |(place, job)| Running { place, job, started: units::now(), worker: None, ending: None };
@@ -182,6 +187,8 @@ struct Ledger<J: Job> {
     records: Vec<Entered<J::Record>>,
     /// Which records could not be written, and why.
     unwritten: Vec<String>,
+    /// Whether a record goes to standard output.
+    printed: bool,
 }
 
 impl<J: Job> Ledger<J> {
@@ -212,7 +219,7 @@ impl<J: Job> Ledger<J> {
             .map(|entered| entered.id.clone())
             .collect();
         let records: Vec<J::Record> = self.records.into_iter().map(|entered| entered.record).collect();
-        let printed = print(&J::table(&records));
+        let printed = print_beside(&J::table(&records), self.printed);
         let mut problems = Vec::new();
         if !bad.is_empty() {
             let rows = bad.join(", ");

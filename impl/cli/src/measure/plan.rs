@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pir::database::Database;
+use pir::database::{Database, database_file};
 use pir::description::Description;
 use pir::params::ParameterFile;
 use pir::record::Status;
@@ -14,10 +14,13 @@ use ring::Kernel;
 use super::row::Row;
 use crate::failure::{Failure, Outcome};
 use crate::machine::memory;
+use crate::store::Input;
 use crate::units;
 
 /// Most seconds that noise is asked to be measured for.
 const MOST_NOISE_SECONDS: f64 = 86400.0;
+/// Most repetitions: the samples of all phases then take a few MiB, which no description counts.
+pub const MOST_REPETITIONS: u64 = 1 << 16;
 
 /// A row that can be measured.
 pub struct Plan {
@@ -33,6 +36,26 @@ pub struct Plan {
     pub description: Description,
     /// Kernel path, threads, repetitions, seed, seconds of noise.
     pub options: Options,
+}
+
+/// The folder of the parameter sets where none is given.
+pub const PARAMS_ROOT: &str = "params";
+
+/// Finds the parameter file of a command line, on which a folder of sets may be given.
+///
+/// # Errors
+/// There is none, or a folder was given although it does not matter.
+pub fn find_set(parameters: &Path, root: Option<&Path>) -> Outcome<PathBuf> {
+    let found = find_parameters(parameters, root.unwrap_or(Path::new(PARAMS_ROOT)))?;
+    match root {
+        Some(root) if found == parameters => Err(Failure::Input(format!(
+            "--params-root {}: parameter file {} is a file by itself, so the folder would not be looked at. Leave --params-root out, or name a \
+             set below it.",
+            root.display(),
+            parameters.display()
+        ))),
+        _ => Ok(found),
+    }
 }
 
 /// Finds a parameter file: the path as given, or the name of a set below `root`.
@@ -109,11 +132,16 @@ pub fn parse_seed(text: &str) -> Outcome<[u8; 32]> {
 /// Checks how often a row is measured, and how long it may and will take.
 ///
 /// # Errors
-/// One of them is zero, or below.
+/// One of them is zero, below, or more than a run keeps.
 pub fn check_limits(repetitions: u64, time_limit: Option<f64>, predicted: Option<f64>) -> Outcome<()> {
     let refuse = |text: &str| Err(Failure::Input(text.into()));
     if repetitions == 0 {
         return refuse("repetitions = 0: at least one is measured. Give --repetitions 5 or more for a median.");
+    }
+    if repetitions > MOST_REPETITIONS {
+        return refuse(&format!(
+            "repetitions = {repetitions}: at most {MOST_REPETITIONS}. Give --repetitions in that range, or run several times."
+        ));
     }
     if time_limit.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
         return refuse("time_limit_seconds: it must be above zero. Leave it out for no limit.");
@@ -203,6 +231,12 @@ impl Plan {
                 self.row.record_bits
             ))),
         }
+    }
+
+    /// The files that the row reads.
+    pub fn inputs(&self) -> Vec<Input> {
+        let database = database_file(&self.row.database).map(|path| Input::new("the database", path));
+        [Input::new("the parameter file", &self.row.parameters)].into_iter().chain(database).collect()
     }
 
     /// Opens the database.

@@ -12,6 +12,8 @@ use crate::{output, store, units};
 pub const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
 /// Commit this program was built from.
 pub const COMMIT: &str = env!("PIRLAB_COMMIT");
+/// Why it, or what was changed since, is not known; empty where both are.
+const COMMIT_REMARK: &str = env!("PIRLAB_COMMIT_REMARK");
 /// Whether the work tree differed from it.
 pub const DIRTY: &str = env!("PIRLAB_DIRTY");
 /// Compiler.
@@ -51,10 +53,16 @@ pub enum Ending<R> {
     Not(Status, String),
 }
 
+/// Why this program's commit, or what was changed since, is not known.
+pub fn commit_remark() -> Option<&'static str> {
+    Some(COMMIT_REMARK).filter(|remark| !remark.is_empty())
+}
+
 /// The program, as a record says it.
 pub fn build(kernel: Kernel, source_hash: &str) -> Build {
     Build {
         commit: COMMIT.into(),
+        commit_remark: commit_remark().map(Into::into),
         dirty: DIRTY == "true",
         version: env!("CARGO_PKG_VERSION").into(),
         rustc: RUSTC.into(),

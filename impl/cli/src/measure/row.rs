@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::plan::MOST_REPETITIONS;
 use crate::failure::{Failure, Outcome};
 
 /// Repetitions where none are asked for.
@@ -36,6 +37,7 @@ pub struct Row {
     pub updates: u64,
     /// Repetitions of the online phases.
     #[serde(default = "repetitions")]
+    #[schemars(range(min = 1, max = MOST_REPETITIONS))]
     pub repetitions: u64,
     /// Threads of the server.
     #[serde(default = "one")]

@@ -92,8 +92,6 @@ impl<'a> Steps<'a> {
 }
 
 /// The steps between preparing and finishing a row: all repetitions, the noise, then the updates (one step measures them all).
-pub fn online_steps(plan: &Plan) -> Vec<Step> {
-    let mut steps = vec![Step::Repetition; plan.row.repetitions as usize];
-    steps.extend(plan.last_steps());
-    steps
+pub fn online_steps(plan: &Plan) -> impl Iterator<Item = Step> {
+    (0..plan.row.repetitions).map(|_| Step::Repetition).chain(plan.last_steps())
 }

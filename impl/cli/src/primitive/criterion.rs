@@ -19,6 +19,9 @@ use crate::units;
 
 /// Name of the time in the records: seconds of one iteration.
 pub const ITERATION: &str = "iteration";
+/// The files beside a result that hold its samples and what they say.
+const SAMPLE: &str = "sample.json";
+const ESTIMATES: &str = "estimates.json";
 /// The file in Criterion's folder that says how many NTTs an operation takes at least.
 const NTT_COUNTS: &str = "ntt-counts.json";
 /// The value that holds the ends of the median's 95 % interval.
@@ -89,11 +92,11 @@ pub struct Converted {
     pub path: PathBuf,
 }
 
-/// Reads every result below Criterion's folder, in order.
+/// Reads every result below Criterion's folder, in order; also gives the files that were read.
 ///
 /// # Errors
 /// There is none, or one that cannot be read.
-pub fn convert(folder: &Path) -> Outcome<Vec<Converted>> {
+pub fn convert(folder: &Path) -> Outcome<(Vec<Converted>, Vec<PathBuf>)> {
     let mut files = Vec::new();
     collect(folder, &mut files)?;
     files.sort();
@@ -104,7 +107,11 @@ pub fn convert(folder: &Path) -> Outcome<Vec<Converted>> {
     let mut all = files.iter().map(|file| one(folder, file)).collect::<Outcome<Vec<Converted>>>()?;
     add_bounds(folder, &mut all)?;
     add_rivals(&mut all);
-    Ok(all)
+    let beside = [SAMPLE, ESTIMATES];
+    let mut read: Vec<PathBuf> = files.iter().flat_map(|file| beside.map(|name| file.with_file_name(name))).collect();
+    read.extend(files);
+    read.push(folder.join(NTT_COUNTS));
+    Ok((all, read))
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
@@ -129,8 +136,8 @@ fn read<T: DeserializeOwned>(path: &Path) -> Outcome<T> {
 
 fn one(folder: &Path, file: &Path) -> Outcome<Converted> {
     let benchmark: Benchmark = read(file)?;
-    let sample: Sample = read(&file.with_file_name("sample.json"))?;
-    let estimates: Estimates = read(&file.with_file_name("estimates.json"))?;
+    let sample: Sample = read(&file.with_file_name(SAMPLE))?;
+    let estimates: Estimates = read(&file.with_file_name(ESTIMATES))?;
     let samples: Vec<f64> = sample.times.iter().zip(&sample.iters).map(|(time, iters)| time * 1e-9 / iters).collect();
     let interval = estimates.median.confidence_interval;
     let written = file.metadata().and_then(|facts| facts.modified()).unwrap_or(SystemTime::UNIX_EPOCH);

@@ -14,6 +14,7 @@ use crate::measure::child::Order;
 use crate::measure::group::{self, Job, named};
 use crate::measure::record::{Ending, Setting};
 use crate::measure::steps::Step;
+use crate::store::Input;
 
 /// Measures every row of a group file; nothing is written before all rows are known to be good.
 ///
@@ -40,6 +41,10 @@ impl Job for PrimitivePlan {
 
     fn out(&self) -> &Path {
         &self.row.out
+    }
+
+    fn inputs(&self) -> Vec<Input> {
+        Vec::new()
     }
 
     fn repetitions(&self) -> u64 {

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::settings::Settings;
 use crate::failure::Outcome;
+use crate::measure::plan::MOST_REPETITIONS;
 use crate::measure::row::{KERNEL, REPETITIONS, read_group};
 
 /// One primitive with its settings.
@@ -23,6 +24,7 @@ pub struct PrimitiveRow {
     pub settings: Map<String, Value>,
     /// Repetitions; every one gives a sample.
     #[serde(default = "repetitions")]
+    #[schemars(range(min = 1, max = MOST_REPETITIONS))]
     pub repetitions: u64,
     /// Kernel path: `auto`, `scalar`, `avx2` or `avx512`.
     #[serde(default = "kernel")]

@@ -22,21 +22,21 @@ use crate::machine::{self, bandwidth, pin};
 use crate::measure::plan::find_kernel;
 use crate::measure::record::refuse_debug_build;
 use crate::measure::row::KERNEL;
-use crate::output::{Table, print, to_json};
+use crate::output::{Table, print_beside, to_json};
 use crate::store;
-use crate::units::{bytes, now, seconds};
+use crate::units::{UNKNOWN, bytes, now, seconds};
 
 /// Measure the unit costs of this machine (seconds per multiply-add, byte, sample), in under a minute.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where they go (JSON).
+    /// Where they go (JSON); - is standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Kernel path: auto, scalar, avx2 or avx512.
     #[arg(long, default_value = KERNEL)]
     kernel: String,
     /// Measure nothing: end with 0 if the file is of this machine, kernel and build, else with 1, saying why.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "quick")]
     check: bool,
     /// Smaller tables and no bandwidth probe: seconds instead of a minute, and rougher figures.
     #[arg(long)]
@@ -137,7 +137,7 @@ pub fn main(args: &Args) -> Outcome<()> {
             Some(difference) => Err(Failure::Result(format!("{}: {difference}.", args.out.display()))),
         };
     }
-    store::check_writable(&args.out)?;
+    store::check(&args.out, &[])?;
     let bars = Bars::default();
     let measurements: [Measurement; 14] = [
         linear::packed,
@@ -187,7 +187,10 @@ pub fn main(args: &Args) -> Outcome<()> {
     let text = to_json(&calibration)?;
     store::write(&args.out, &text)?;
     let mut table = Table::new(&["one of", ">takes", ">a second"]);
-    let mut row = |name: String, cost: f64| table.row([name, seconds(cost), format!("{:.3e}", 1.0 / cost)]);
+    let mut row = |name: String, cost: f64| {
+        let rate = if cost > 0.0 { format!("{:.3e}", 1.0 / cost) } else { UNKNOWN.into() };
+        table.row([name, seconds(cost), rate]);
+    };
     for (name, cost) in &calibration.unit_seconds.0 {
         let name = name.replace('_', " ");
         match cost {
@@ -197,7 +200,7 @@ pub fn main(args: &Args) -> Outcome<()> {
             }
         }
     }
-    print(&table.text())
+    print_beside(&table.text(), store::is_standard(&args.out))
 }
 
 /// In what a calibration is not of this machine, kernel and build.
