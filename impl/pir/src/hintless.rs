@@ -10,7 +10,6 @@ use ring::{Kernel, Seed};
 use crate::database::{Database, Record, check_change};
 use crate::description::{Direction, TableBytes};
 use crate::error::{Error, Result};
-use crate::noise::NoiseLog;
 use crate::numbers::{RequestNumbers, number_answers};
 use crate::params::ParameterSet;
 use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
@@ -53,6 +52,17 @@ pub trait Hintless: Sized {
     /// # Errors
     /// The set does not serve this shape.
     fn client(params: &Self::Params, shape: Shape) -> Result<Self::Client>;
+
+    /// See [`Scheme::measure_noise`].
+    ///
+    /// # Errors
+    /// As [`HintlessClient::extract`].
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        exchange: (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()>;
 }
 
 /// The server of a [`Hintless`] protocol.
@@ -95,12 +105,6 @@ pub trait HintlessClient {
     /// # Errors
     /// A response that does not fit the oldest open request.
     fn extract(&mut self, response: &Response) -> Result<Vec<Record>>;
-
-    /// See [`Scheme::measure_noise`].
-    ///
-    /// # Errors
-    /// As [`Self::extract`].
-    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()>;
 }
 
 /// A server that answers only while hints and tables are those of its database. Updates give old ones back before they make new ones,
@@ -212,8 +216,13 @@ impl<P: Hintless> Scheme for P {
         Ok(records)
     }
 
-    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
-        client.client.measure_noise(response, &mut context.noise)
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        exchange: (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        P::measure_noise(&client.client, &server.server, exchange, context)
     }
 
     fn update(

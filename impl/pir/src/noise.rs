@@ -82,6 +82,23 @@ pub struct Coverage {
     pub most_samples: u64,
 }
 
+/// How well every stage of the noise is to be known.
+#[derive(Clone, Copy, Debug)]
+pub struct Certainty {
+    /// The largest standard error of a mean square, relative to it, as the spread between keys shows it: errors under one key may have
+    /// most of their variance in common.
+    pub uncertainty: f64,
+    /// The fewest values, which tell a standard deviation too.
+    pub samples: u64,
+}
+
+impl Certainty {
+    /// Whether what is there is enough.
+    pub fn is_reached(&self, coverage: &Coverage) -> bool {
+        coverage.uncertainty <= self.uncertainty && coverage.least_samples >= self.samples
+    }
+}
+
 impl NoiseLog {
     /// Adds the errors of values decrypted under one key.
     pub fn add(&mut self, stage: &str, threshold: f64, errors: impl IntoIterator<Item = impl Into<f64>>) {

@@ -13,15 +13,16 @@ use crate::clock::{Group, Phase};
 use crate::database::{Database, Record};
 use crate::description::{Direction, TableBytes};
 use crate::error::{Error, Result};
-use crate::noise::{NoiseLog, StageNoise};
+use crate::noise::{Certainty, NoiseLog, StageNoise};
 use crate::progress::Progress;
 use crate::record::Correct;
 use crate::scheme::{Context, Request, Response, Scheme};
 use crate::transcript::{Entry, Link};
 use crate::workload::Workload;
 
-/// Memory of a run beside a protocol's tables: the program (of which 9.0 to 9.6 MiB are resident), its stacks and allocator.
-pub const PROCESS_BYTES: u64 = 10 << 20;
+/// Memory of a run beside a protocol's tables: the program (of which 9.0 to 9.6 MiB are resident), its stacks, and the four megabytes of
+/// small blocks that its allocator keeps.
+pub const PROCESS_BYTES: u64 = 14 << 20;
 
 /// Preprocessing and updates are repeated until there are as many samples as repetitions or until they have taken so long, seconds.
 const LONG_PHASE_SECONDS: f64 = 5.0;
@@ -31,18 +32,18 @@ const WARM_UPS: u64 = 10;
 /// but no more of them after so many seconds.
 const WARM_UP_SECONDS: f64 = 0.2;
 
-/// Noise is measured over at least so many keys, where a client has more than one,
+/// Noise is measured over at least 20 keys
 const NOISE_KEYS: u64 = 20;
-/// over more until the standard error of every mean square is this part of it, as the spread between keys tells: errors under one key
-/// may have most of their variance in common;
-const NOISE_UNCERTAINTY: f64 = 0.05;
-/// and at least so many values,
+/// and 2^14 values,
 const NOISE_SAMPLES: u64 = 1 << 14;
-/// unless, beyond the keys, that takes longer than so many seconds;
+/// unless, beyond the keys, these take longer than two seconds;
 const NOISE_SECONDS: f64 = 2.0;
-/// and over so many values at every stage, which tell its standard deviation to a few percent,
-const NOISE_LEAST_SAMPLES: u64 = 1 << 10;
-/// unless that takes longer than so many seconds, and longer than the repetitions took: many repetitions are a wish for certainty.
+/// over more until every stage is known well: four standard errors of its mean square are the 1/16 by which formulas are judged,
+const KNOWN_WELL: Certainty = Certainty { uncertainty: 1.0 / 64.0, samples: 1 << 13 };
+/// or, after the two seconds, known to a few percent; where a client has one key for all its queries, every further key costs an offline
+/// exchange, and only the whole time ends the wish to know it well;
+const KNOWN: Certainty = Certainty { uncertainty: 0.05, samples: 1 << 10 };
+/// unless that takes longer than 20 seconds, and longer than the repetitions took: many repetitions are a wish for certainty.
 const NOISE_LEAST_SECONDS: f64 = 20.0;
 
 /// Most changed records that are asked for after an update.
@@ -90,7 +91,7 @@ pub trait Session {
     /// # Errors
     /// Whatever the protocol refuses.
     fn repetition(&mut self) -> Result<()>;
-    /// Further exchanges outside the clock, until the noise is measured over enough keys and values.
+    /// Further exchanges outside the clock, until the noise is measured over enough keys and values. The client is another one then.
     ///
     /// # Errors
     /// Whatever the protocol refuses.
@@ -186,6 +187,16 @@ impl<'a, S: Scheme> Run<'a, S> {
             .collect()
     }
 
+    /// Puts a client with fresh keys in the place of the one so far. The server forgets that one's keys before it takes the new ones, so
+    /// that they never lie side by side.
+    fn renew_client(&mut self) -> Result<()> {
+        let Self { params, context, parties, workload, .. } = self;
+        let Some((server, client)) = parties else { return Ok(()) };
+        S::forget(server);
+        *client = S::client(params, workload.shape, context)?;
+        S::offline(client, server, &mut Link::new(S::NAME), context)
+    }
+
     /// One full exchange about `indices`. Returns whether all records were right.
     fn exchange(&mut self, indices: &[u64], purpose: Purpose) -> Result<bool> {
         let Self { context, parties, link, workload, .. } = self;
@@ -203,7 +214,7 @@ impl<'a, S: Scheme> Run<'a, S> {
         let messages = carry_all(link, &response.messages, Direction::Download, "answer", served)?;
         let response = Response { messages, queries: response.queries };
         let records = clock.time("extract", Group::Online, || S::extract(client, &response, context))?;
-        S::measure_noise(client, &response, context)?;
+        S::measure_noise(client, server, (&requests[0], &response), context)?;
         if purpose == Purpose::Diagnosis {
             S::diagnose(client, server, &requests[0], context)?;
         }
@@ -318,14 +329,18 @@ impl<S: Scheme> Session for Run<'_, S> {
         // A protocol that decrypts nothing has no noise.
         while let Some(coverage) = self.context.noise.coverage() {
             let spent = start.elapsed().as_secs_f64();
-            let known = coverage.uncertainty <= NOISE_UNCERTAINTY || spent > least_seconds;
-            let keys = coverage.keys >= NOISE_KEYS || self.noise_seconds.is_some_and(|most| spent > most);
-            let keys = keys && known;
+            let is_bounded = S::ONE_KEY || self.noise_seconds.is_some();
+            let keys = coverage.keys >= NOISE_KEYS || is_bounded && spent > least_seconds;
             let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
-            let least = coverage.least_samples >= NOISE_LEAST_SAMPLES || spent > least_seconds;
+            let known = KNOWN_WELL.is_reached(&coverage)
+                || !S::ONE_KEY && spent > NOISE_SECONDS && KNOWN.is_reached(&coverage)
+                || spent > least_seconds;
             // Stages within an answer are known from the first diagnosis on.
-            if (keys || S::ONE_KEY) && samples && least && diagnosed {
+            if keys && samples && known && diagnosed {
                 break;
+            }
+            if S::ONE_KEY && diagnosed {
+                self.renew_client()?;
             }
             diagnosed = true;
             let indices = self.indices(self.done);

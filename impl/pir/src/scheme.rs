@@ -85,7 +85,7 @@ pub trait Scheme: Sized {
     const SUMMARY: &'static str;
     /// Whether answers can stream the preprocessed database: see [`Workload::streamed`] and [`Context::streamed`].
     const STREAMS: bool = false;
-    /// Whether one key of the client serves all its queries, so that a session measures noise under one key.
+    /// Whether one key of the client serves all its queries. Noise under other keys then takes other clients, and their offline exchanges.
     const ONE_KEY: bool = false;
     /// Checked parameter set.
     type Params: ParameterSet;
@@ -130,6 +130,11 @@ pub trait Scheme: Sized {
         context: &mut Context,
     ) -> Result<()>;
 
+    /// Forgets the keys that clients sent, where the server holds any.
+    fn forget(server: &mut Self::Server) {
+        let _ = server;
+    }
+
     /// One request for all `indices`.
     ///
     /// # Errors
@@ -148,12 +153,18 @@ pub trait Scheme: Sized {
     /// A response that does not fit the request.
     fn extract(client: &mut Self::Client, response: &Response, context: &mut Context) -> Result<Vec<Record>>;
 
-    /// Decrypts everything the client can in the response it extracted last (not only the records asked for) and logs the
-    /// errors by stage. Called outside the clock.
+    /// Decrypts everything the client can in the response it extracted last (not only the records asked for) and logs by stage how far
+    /// each phase is from its message. That message is known from what the server stores and was asked, never from the phase: an error
+    /// that is decrypted wrongly is logged as large as it is. Called outside the clock, before any update.
     ///
     /// # Errors
     /// As [`Self::extract`].
-    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()>;
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        exchange: (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()>;
 
     /// Answers `request` once more and logs, by stage, the errors of the ciphertexts on the way to the response, which no client
     /// ever sees: possible here, where both parties are at hand. Called outside the clock, after the response was extracted.

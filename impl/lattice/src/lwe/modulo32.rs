@@ -98,7 +98,12 @@ pub fn round(phase: u32, scale: u32, plain_modulus: u32) -> (i32, i32) {
     let (modulus, half) = (i64::from(plain_modulus), i64::from(plain_modulus / 2));
     let nearest = (value + wide / 2).div_euclid(wide);
     let message = ((nearest + half).rem_euclid(modulus) - half) as i32;
-    (message, phase.wrapping_sub((message as u32).wrapping_mul(scale)) as i32)
+    (message, residual(phase, scale, message))
+}
+
+/// How far a phase modulo 2^32 is from `scale` times a message.
+pub fn residual(phase: u32, scale: u32, message: i32) -> i32 {
+    phase.wrapping_sub((message as u32).wrapping_mul(scale)) as i32
 }
 
 #[cfg(test)]

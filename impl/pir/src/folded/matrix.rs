@@ -3,7 +3,7 @@
 use lattice::Rlwe;
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs};
 
-use super::{Encoder, Layout, Selection};
+use super::{Encoder, Layout, Place, Selection};
 use crate::database::{Database, check_change};
 use crate::error::{Error, Result};
 use crate::rlwe::internal;
@@ -132,6 +132,41 @@ impl Matrix {
             Source::Whole(matrix) => matrix.get(row, column).map_err(internal),
             Source::Streamed(database) => self.encoder.polynomial(database, row, column),
         }
+    }
+
+    /// The centred coefficients of the polynomial in that row and column.
+    ///
+    /// # Errors
+    /// As [`Self::polynomial`].
+    pub fn coefficients(&self, row: usize, column: usize) -> Result<Vec<i64>> {
+        let (ring, mut residues) = (self.encoder.ring(), vec![0; self.layout().dimensions.degree]);
+        ring.compose_u64(&ring.inverse(self.polynomial(row, column)?), &mut residues);
+        let modulus = ring.primes().iter().product::<u64>();
+        let centred = |x: u64| if x > modulus / 2 { x as i64 - modulus as i64 } else { x as i64 };
+        Ok(residues.into_iter().map(centred).collect())
+    }
+
+    /// The coefficients of each part of the cell at that place.
+    ///
+    /// # Errors
+    /// As [`Self::polynomial`].
+    pub fn cell(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
+        let columns = (0..self.layout().parts).map(|part| part * self.layout().columns + place.column);
+        columns.map(|column| self.coefficients(place.row, column)).collect()
+    }
+
+    /// What a response about that place decrypts to, slot by slot.
+    ///
+    /// # Errors
+    /// As [`Self::polynomial`].
+    pub fn slots(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
+        let (layout, cell) = (self.layout(), self.cell(place)?);
+        let slot = |number: usize| {
+            let (part, slot) = (number / layout.slots_per_part(), number % layout.slots_per_part());
+            let first = place.position + slot * layout.positions();
+            cell[part][first..].iter().step_by(layout.dimensions.slots()).copied().collect()
+        };
+        Ok((0..layout.slots).map(slot).collect())
     }
 
     /// Changes records.

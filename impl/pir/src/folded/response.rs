@@ -156,14 +156,19 @@ impl Responder {
             .map_err(|e| Error::message("answer", e.to_string()))
     }
 
-    /// The distances of a response's phases from the nearest messages modulo p, in units of q2, and the distance at which decryption
-    /// fails.
+    /// How far a response's phases are from messages modulo p, in units of q2, and the distance at which decryption fails.
     ///
     /// # Errors
     /// Bytes that are no response.
-    pub fn errors(&self, key: &ResponseKey, bytes: &[u8], plain_modulus: u64) -> Result<(f64, Vec<i32>)> {
+    pub fn errors(
+        &self,
+        key: &ResponseKey,
+        bytes: &[u8],
+        plain_modulus: u64,
+        messages: impl IntoIterator<Item = i64>,
+    ) -> Result<(f64, Vec<i32>)> {
         let switch = crate::rlwe::Switch { mask: self.params.mask_modulus, body: self.params.body_modulus };
-        crate::rlwe::switched_errors(&key.opener, &self.parse(bytes)?, switch, plain_modulus)
+        crate::rlwe::switched_errors(&key.opener, &self.parse(bytes)?, switch, plain_modulus, messages)
     }
 }
 

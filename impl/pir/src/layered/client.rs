@@ -3,9 +3,9 @@
 use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Seed};
 
-use super::Public;
-use super::layout::Layers;
+use super::layout::{Layers, MAX_PACKED_ENTRIES};
 use super::params::{Body, Params};
+use super::{Public, Server};
 use crate::database::Record;
 use crate::digits::values_of;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::hintless::{HintlessClient, OpenRequests};
 use crate::noise::NoiseLog;
 use crate::rlwe::{internal, switched_errors};
 use crate::scheme::{Context, Request, Response};
-use crate::wire::FrameBuilder;
+use crate::wire::{Frame, FrameBuilder};
 use crate::workload::Shape;
 
 /// One index asked for, with the secrets of its query.
@@ -108,7 +108,7 @@ impl HintlessClient for Client {
 
     fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
         let pending = self.requests.oldest()?;
-        let entries = self.decrypt(pending, response, None)?;
+        let entries = self.decrypt(pending, response)?;
         let code = self.layers.first.code;
         let record = |(query, entries): (&Pending, Vec<u16>)| {
             let (_, _, slot) = self.layers.first.place(query.index);
@@ -118,74 +118,129 @@ impl HintlessClient for Client {
         self.requests.close();
         Ok(records)
     }
-
-    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        self.decrypt(self.requests.extracted(), response, Some(noise)).map(|_| ())
-    }
 }
 
 impl Client {
-    /// The entries of every record of a request.
-    fn decrypt(
+    /// Logs, of every query, the errors of its answer's coefficients and of the first layer's samples that they are digits of.
+    ///
+    /// # Errors
+    /// As [`HintlessClient::extract`].
+    pub fn measure_noise(
         &self,
-        pending: &[Pending],
-        response: &Response,
-        mut noise: Option<&mut NoiseLog>,
-    ) -> Result<Vec<Vec<u16>>> {
+        server: &Server,
+        (request, response): (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        let (extracted, layers) = (self.requests.extracted(), &self.layers);
+        let message = self.message(response, extracted.len())?;
+        let answers = message.payload().chunks_exact(self.params.answer_bytes(layers));
+        let threshold = f64::from(self.params.switched_modulus) / 2f64.powi(self.params.entry_bits as i32 + 1);
+        for (k, (query, answer)) in extracted.iter().zip(answers).enumerate() {
+            let (row, column, _) = layers.first.place(query.index);
+            let rows = row..row + layers.copies;
+            let mut of_query = NoiseLog::default();
+            let opener = self.opener.key(&query.second_key).map_err(internal)?;
+            let mut ciphertexts = self.ciphertexts(answer);
+            for first in rows.clone().step_by(MAX_PACKED_ENTRIES as usize) {
+                // Records selected whole may have many rows, with a ciphertext each; others have these few, and ciphertexts of all of them.
+                let some = first..rows.end.min(first + MAX_PACKED_ENTRIES as usize);
+                let count = if layers.selects_whole() { some.len() } else { usize::MAX };
+                let digits = server.second_messages(request, k, some)?;
+                for (i, ciphertext) in ciphertexts.by_ref().take(count).enumerate() {
+                    let (messages, p) = (self.messages(&digits, i), 1 << self.params.digit_bits);
+                    let (threshold, errors) = switched_errors(&opener, &ciphertext?, self.params.switch, p, messages)?;
+                    of_query.add("second_layer", threshold, errors);
+                }
+            }
+            let phases = self.first_phases(query, &self.open(query, answer)?);
+            let errors = rows.zip(phases).map(|(row, phase)| self.first_error(phase, server.first_entry(row, column)));
+            of_query.add("first_layer", threshold, errors);
+            context.noise.add_of_one_key(of_query);
+        }
+        Ok(())
+    }
+
+    /// The coefficients of ciphertext `i` of an answer that decrypts to those digits, copy by copy of the hint and then of its answer. An
+    /// unpacked sample has its message in the constant coefficient, and a mask's products in the others; behind a packing of half the ring
+    /// stands what it does not care for.
+    fn messages(&self, digits: &[Vec<i16>], i: usize) -> Vec<i64> {
+        let Layers { body, copies, hint_digits, degree, .. } = self.layers;
+        let samples: Vec<i16> = digits.iter().flat_map(|digits| &digits[hint_digits..]).copied().collect();
+        let (mut messages, kept): (Vec<i16>, usize) = match body {
+            Body::Unpacked if i >= copies => (vec![samples[i - copies]], 1),
+            Body::Packed if i >= copies => (samples, self.layers.body_gamma(self.params.method)),
+            Body::Merged if i == 0 => ([&digits[i][..hint_digits], &samples].concat(), degree),
+            Body::Unpacked | Body::Packed | Body::Merged => (digits[i][..hint_digits].to_vec(), degree),
+            Body::Traced | Body::Selected => (digits[i].clone(), degree),
+        };
+        messages.resize(kept, 0);
+        messages.into_iter().map(i64::from).collect()
+    }
+
+    /// The entries of every record of a request.
+    fn decrypt(&self, pending: &[Pending], response: &Response) -> Result<Vec<Vec<u16>>> {
+        let (q1, bits) = (i64::from(self.params.switched_modulus), self.params.entry_bits);
+        let entry = |phase: i64| {
+            // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
+            let message = ((phase << bits) + q1 / 2).div_euclid(q1);
+            (message + i64::from(self.layers.first.code.offset())).rem_euclid(1 << bits) as u16
+        };
+        let mut entries = Vec::with_capacity(pending.len());
+        let message = self.message(response, pending.len())?;
+        for (query, answer) in
+            pending.iter().zip(message.payload().chunks_exact(self.params.answer_bytes(&self.layers)))
+        {
+            let phases = self.first_phases(query, &self.open(query, answer)?);
+            entries.push(phases.into_iter().map(entry).collect());
+        }
+        Ok(entries)
+    }
+
+    /// The message of a response to as many queries.
+    fn message(&self, response: &Response, queries: usize) -> Result<Frame> {
         let [("answer", message)] = &response.messages[..] else {
             return Err(Error::message("answer", "a response is one message `answer`."));
         };
         let bytes = self.params.answer_bytes(&self.layers);
-        let message = message.clone().check(self.protocol, "answer", (bytes * pending.len()) as u64)?;
-        let mut entries = Vec::with_capacity(pending.len());
-        for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
-            let mut of_query = NoiseLog::default();
-            entries.push(self.decrypt_one(query, answer, noise.is_some().then_some(&mut of_query))?);
-            if let Some(noise) = noise.as_deref_mut() {
-                noise.add_of_one_key(of_query);
-            }
-        }
-        Ok(entries)
+        message.clone().check(self.protocol, "answer", (bytes * queries) as u64)
     }
 
-    fn decrypt_one(&self, query: &Pending, answer: &[u8], mut noise: Option<&mut NoiseLog>) -> Result<Vec<u16>> {
-        let (params, layers) = (&self.params, &self.layers);
+    /// The ciphertexts of a query's answer.
+    fn ciphertexts<'a>(&self, answer: &'a [u8]) -> impl Iterator<Item = Result<SplitRlwe>> + use<'a> {
+        let (degree, switch) = (self.layers.degree, self.params.switch);
+        answer.chunks_exact(switch.bytes(degree, degree) as usize).map(move |bytes| {
+            SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
+                .map_err(|e| Error::message("answer", e.to_string()))
+        })
+    }
+
+    /// The digits modulo p that an answer decrypts to.
+    fn open(&self, query: &Pending, answer: &[u8]) -> Result<Vec<Vec<u64>>> {
         let opener = self.opener.key(&query.second_key).map_err(internal)?;
-        let (degree, switch, p) = (layers.degree, params.switch, 1u64 << params.digit_bits);
-        let mut residues = Vec::new();
-        let each = switch.bytes(degree, degree) as usize;
-        for (i, bytes) in answer.chunks_exact(each).enumerate() {
-            let ciphertext = SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
-                .map_err(|e| Error::message("answer", e.to_string()))?;
-            residues.push(opener.decode(&ciphertext, p).map_err(internal)?);
-            if let Some(noise) = noise.as_deref_mut() {
-                let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p)?;
-                // An unpacked sample has its message in the constant coefficient, and a mask's products in the others; behind a
-                // packing of half the ring stands what it does not care for.
-                let kept = match layers.body {
-                    Body::Unpacked if i >= layers.copies => 1,
-                    Body::Packed if i >= layers.copies => layers.body_gamma(params.method),
-                    _ => degree,
-                };
-                noise.add("second_layer", threshold, errors.into_iter().take(kept));
-            }
-        }
-        let mut entries = Vec::with_capacity(layers.copies);
-        let mut errors = Vec::with_capacity(layers.copies);
-        for copy in 0..layers.copies {
+        let p = 1u64 << self.params.digit_bits;
+        self.ciphertexts(answer).map(|ciphertext| opener.decode(&ciphertext?, p).map_err(internal)).collect()
+    }
+
+    /// The phases modulo q1 of the first layer's samples that these digits are of, copy by copy.
+    fn first_phases(&self, query: &Pending, residues: &[Vec<u64>]) -> Vec<i64> {
+        let (params, layers) = (&self.params, &self.layers);
+        let phase = |copy: usize| {
             let masks = values_of(params.digits(), &residues[copy][..layers.hint_digits], params.lwe.dimension);
             let digits: Vec<u64> =
-                (0..layers.answer_digits).map(|digit| self.answer_digit(&residues, copy, digit)).collect();
+                (0..layers.answer_digits).map(|digit| self.answer_digit(residues, copy, digit)).collect();
             let body = values_of(params.digits(), &digits, 1)[0];
-            let (entry, error) = self.first_layer(query, &masks, body);
-            entries.push(entry);
-            errors.push(error);
-        }
-        if let Some(noise) = noise {
-            let threshold = f64::from(params.switched_modulus) / 2f64.powi(params.entry_bits as i32 + 1);
-            noise.add("first_layer", threshold, errors);
-        }
-        Ok(entries)
+            let products = masks.iter().zip(&query.first_key);
+            let mask: i64 = products.map(|(&mask, &s)| i64::from(mask) * i64::from(s)).sum();
+            (i64::from(body) - mask).rem_euclid(params.switched_modulus.into())
+        };
+        (0..layers.copies).map(phase).collect()
+    }
+
+    /// How far a phase modulo q1 is from a centred entry.
+    fn first_error(&self, phase: i64, entry: i32) -> i32 {
+        let q1 = i64::from(self.params.switched_modulus);
+        let error = (phase - ((i64::from(entry) * q1) >> self.params.entry_bits)).rem_euclid(q1);
+        (if error > q1 / 2 { error - q1 } else { error }) as i32
     }
 
     /// Digit `digit` of the first layer's answer in copy `copy`.
@@ -198,18 +253,5 @@ impl Client {
             Body::Packed => residues[layers.copies][sample],
             Body::Merged => residues[0][layers.hint_digits + sample],
         }
-    }
-
-    /// Decrypts one sample of the first layer, modulo q1: the entry and the error.
-    fn first_layer(&self, query: &Pending, masks: &[u32], body: u32) -> (u16, i32) {
-        let (q1, bits) = (i64::from(self.params.switched_modulus), self.params.entry_bits);
-        let products = masks.iter().zip(&query.first_key);
-        let mask: i64 = products.map(|(&mask, &s)| i64::from(mask) * i64::from(s)).sum();
-        let phase = (i64::from(body) - mask).rem_euclid(q1);
-        // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
-        let message = ((phase << bits) + q1 / 2).div_euclid(q1);
-        let error = phase - ((message * q1) >> bits);
-        let entry = (message + i64::from(self.layers.first.code.offset())).rem_euclid(1 << bits);
-        (entry as u16, error as i32)
     }
 }

@@ -10,7 +10,7 @@ use crate::workload::Shape;
 
 /// Most entries of a record whose answers are packed: each takes a packing table of its own, 96 MiB as published. The polynomials of
 /// longer records are selected whole.
-const MAX_PACKED_ENTRIES: u64 = 64;
+pub(super) const MAX_PACKED_ENTRIES: u64 = 64;
 /// log2 of the side of a tile of entries: databases of up to one tile have 2^11 rows (YPIR's layout).
 const LOG_TILE: u32 = 11;
 /// Rows of small databases are a multiple of this.

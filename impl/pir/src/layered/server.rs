@@ -1,5 +1,6 @@
 //! The server of the two layers.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use lattice::Rlwe;
@@ -9,7 +10,7 @@ use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 use super::Public;
 use super::layout::Layers;
 use super::params::{Body, Params};
-use super::second::{Second, answer_digits};
+use super::second::{Second, answer_digits, switched_digits};
 use super::whole::Whole;
 use crate::clock::Group;
 use crate::database::Database;
@@ -212,6 +213,28 @@ impl Server {
             packed[copy].add_assign(ring, &traced.mul_monomial(ring, layers.hint_digits + digit));
         }
         Ok(())
+    }
+
+    /// The centred entry of the first layer in that row and column.
+    pub(super) fn first_entry(&self, row: usize, column: usize) -> i32 {
+        self.first.entry(row, column)
+    }
+
+    /// What the second layer's answer to query `k` of a request decrypts to in those rows of the first: the digits of the row's hint, then
+    /// of its word.
+    pub(super) fn second_messages(&self, request: &Request, k: usize, rows: Range<usize>) -> Result<Vec<Vec<i16>>> {
+        let queries = self.parse(std::slice::from_ref(request))?;
+        let query =
+            queries.first.get(k).ok_or_else(|| Error::message("query", "fewer queries than were extracted."))?;
+        let words = self.first.row_products(rows.clone(), query);
+        let hints = self.hint_rows(&rows.collect())?;
+        let mut digits = vec![vec![0; self.layers.hint_digits + self.layers.answer_digits]; words.len()];
+        for ((digits, (_, hint)), word) in digits.iter_mut().zip(hints).zip(words) {
+            let (masks, body) = digits.split_at_mut(self.layers.hint_digits);
+            switched_digits(&self.params, hint.into_iter(), masks);
+            switched_digits(&self.params, std::iter::once(word), body);
+        }
+        Ok(digits)
     }
 
     /// The first hint in those rows, computed from the database.

@@ -160,6 +160,28 @@ impl LinearDatabase {
         &self.matrix
     }
 
+    /// The centred entry in that row and column.
+    ///
+    /// # Panics
+    /// If either is outside the matrix.
+    pub fn entry(&self, row: usize, column: usize) -> i32 {
+        i32::from(self.matrix.get(row, column)) - i32::from(self.layout.code.offset())
+    }
+
+    /// What [`Self::product`] has in some rows for a query of as many words as there are columns, from those rows alone.
+    ///
+    /// # Panics
+    /// If a row is outside the matrix.
+    pub fn row_products(&self, rows: std::ops::Range<usize>, query: &[u32]) -> Vec<u32> {
+        let (mut entries, offset) = (vec![0; self.layout.columns], u32::from(self.layout.code.offset()));
+        let product = |row| {
+            self.matrix.row(row, &mut entries);
+            let products = entries.iter().zip(query);
+            products.fold(0u32, |sum, (&d, &q)| sum.wrapping_add((u32::from(d).wrapping_sub(offset)).wrapping_mul(q)))
+        };
+        rows.map(product).collect()
+    }
+
     /// D' q for each query, modulo 2^32; one pass over the database serves all.
     ///
     /// # Errors

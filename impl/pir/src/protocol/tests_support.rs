@@ -64,13 +64,13 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
     for source in ["seeded:07", "constant:00", "constant:ff"] {
         for (kernel, threads) in [(Kernel::best(), 1), (Kernel::Scalar, 2)] {
             let database = Database::open(source, shape).unwrap();
-            let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]), noise_seconds: None };
+            let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]), noise_seconds: Some(0.2) };
             let mut run =
                 Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
             run.prepare().unwrap();
             run.repetition().unwrap();
             run.repetition().unwrap();
-            // Where a client has one key, some stages give one value a query: enough of them take long.
+            // Where a client has one key, each exchange needs a new client: one test a protocol does that.
             if kernel == Kernel::best() && source == "seeded:07" && !S::ONE_KEY {
                 run.measure_noise().unwrap();
             }
@@ -95,6 +95,7 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
     refuses_bad_messages::<S>(params, shape);
     refuses_other_versions::<S>(params, shape);
     secrets_serve_once::<S>(params, shape);
+    measures_errors_of_known_messages::<S>(params, shape);
     refuses_answers_to_other_requests::<S>(params, shape);
 }
 
@@ -130,27 +131,70 @@ fn refuses_answers_to_other_requests<S: Scheme>(params: &S::Params, shape: Shape
     assert!(S::extract(&mut client, &answers[1], &mut context).is_err(), "a request serves once");
 }
 
-/// Masks are public and the same for all queries, so two queries under one secret tell the difference of their errors: numbers whose
-/// higher bytes agree. Asks for one record four times, twice in one request: no two bodies have more in common than chance gives.
+/// Masks are public, so two queries under the same masks and secret tell the difference of their errors: their bodies agree in all but
+/// low bits. Asks for one record again and again, twice in each request. Bits of fresh bodies agree by chance, one in two, except those that
+/// are always zero, at most a quarter (numbers modulo q of 53 to 56 bits in eight bytes); bits of others nearly always, 5 in 6 where bodies
+/// have 9 bits and the error three. At least [`COMPARED`] bits are compared in each way: of the three quarters that are random, 6 in 10
+/// agree by chance with probability below exp(-2 * 1536 / 100) = 2^-44 (Hoeffding).
 fn secrets_serve_once<S: Scheme>(params: &S::Params, shape: Shape) {
-    /// A message that is shorter says nothing.
-    const BYTES: usize = 256;
+    const COMPARED: usize = 2048;
     let mut context = context(Kernel::best(), 1);
     let (_, mut client) = parties::<S>(params, shape, &mut context);
-    let requests = [(); 2].map(|()| S::query(&mut client, &[0, 0], &mut context).unwrap());
-    for (i, (name, _)) in requests[0].messages.iter().enumerate() {
-        let payloads = requests.iter().map(|request| request.messages[i].1.payload());
-        let bodies: Vec<&[u8]> = payloads.flat_map(|payload| payload.chunks(payload.len() / 2)).collect();
-        for (i, one) in bodies.iter().enumerate() {
-            for other in &bodies[i + 1..] {
-                let equal = one.iter().zip(*other).filter(|(a, b)| a == b).count();
-                // Numbers modulo q in eight bytes have one or two that are always zero.
-                assert!(
-                    one.len() < BYTES || 10 * equal < 4 * one.len(),
-                    "{name}: {equal} of {} bytes agree",
-                    one.len()
-                );
-            }
+    let sizes = [8, 16].map(|queries| S::describe(params, &Workload::new(shape, queries, 0).unwrap()).unwrap());
+    let mut ask = || S::query(&mut client, &[0, 0], &mut context).unwrap().messages;
+    let first = ask();
+    // A message is a part that all its queries share, then a body of so many bits for each.
+    let parts = first.iter().map(|(name, message)| {
+        let [eight, sixteen] = [&sizes[0], &sizes[1]].map(|sizes| sizes.payload_bytes(name) as usize);
+        let bits = sixteen - eight;
+        (8 * (message.payload().len() - (2 * bits).div_ceil(8)), bits)
+    });
+    let parts: Vec<(usize, usize)> = parts.collect();
+    let fewest = parts.iter().flat_map(|&(shared, bits)| [shared, bits]).filter(|&bits| bits > 0).min().unwrap();
+    let mut requests = vec![first];
+    requests.resize_with(1 + COMPARED.div_ceil(fewest), &mut ask);
+    for (number, (shared, bits)) in parts.into_iter().enumerate() {
+        let (name, payload) = (requests[0][number].0, |request: usize| requests[request][number].1.payload());
+        let agreeing = |(one, from): (&[u8], usize), (other, to): (&[u8], usize), count: usize| {
+            let bit = |bytes: &[u8], at: usize| bytes[at / 8] >> (at % 8) & 1;
+            (0..count).filter(|i| bit(one, from + i) == bit(other, to + i)).count()
+        };
+        let pairs = requests.len() - 1;
+        let next = |start: usize, count: usize| -> usize {
+            (0..pairs).map(|i| agreeing((payload(i), start), (payload(i + 1), start), count)).sum()
+        };
+        let within = (0..pairs).map(|i| agreeing((payload(i), shared), (payload(i), shared + bits), bits)).sum();
+        for (equal, compared, which) in [
+            (next(0, shared), pairs * shared, "shared parts of requests"),
+            (next(shared, bits), pairs * bits, "bodies of requests"),
+            (within, pairs * bits, "bodies of one request"),
+        ] {
+            assert!(10 * equal <= 7 * compared, "{name}: {equal} of {compared} bits agree in {which}");
+        }
+    }
+}
+
+/// Errors are those of the known message: the answer of a server that has other records than one knows, all bits ones for zeros, has errors
+/// beyond the threshold at every stage, and to that server itself none.
+fn measures_errors_of_known_messages<S: Scheme>(params: &S::Params, shape: Shape) {
+    let mut context = context(Kernel::best(), 1);
+    // The same public seed, which is the first number that a server draws.
+    let [mut server, other] = ["constant:ff", "constant:00"].map(|source| {
+        context.rng = ChaCha20Rng::seed_from_u64(1);
+        S::preprocess(params, &Database::open(source, shape).unwrap(), &mut context).unwrap()
+    });
+    let mut client = S::client(params, shape, &mut context).unwrap();
+    S::offline(&mut client, &mut server, &mut Link::new(S::NAME), &mut context).unwrap();
+    let request = S::query(&mut client, &[shape.records - 1], &mut context).unwrap();
+    let response = S::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+    S::extract(&mut client, &response, &mut context).unwrap();
+    for (server, is_known) in [(&server, true), (&other, false)] {
+        context.noise = Default::default();
+        S::measure_noise(&client, server, (&request, &response), &mut context).unwrap();
+        let stages = context.noise.summary();
+        assert!(!stages.is_empty());
+        for stage in stages {
+            assert_eq!(stage.max < stage.threshold, is_known, "{stage:?}");
         }
     }
 }
@@ -347,9 +391,9 @@ pub fn noise_variance<S: Scheme>(params: &S::Params, shape: Shape, keys: usize, 
     let (server, mut client) = parties::<S>(params, shape, &mut context);
     for key in 0..keys {
         let request = S::query(&mut client, &[key as u64 % shape.records], &mut context).unwrap();
-        let response = &S::answer(&server, &[request], &mut context).unwrap()[0];
+        let response = &S::answer(&server, std::slice::from_ref(&request), &mut context).unwrap()[0];
         S::extract(&mut client, response, &mut context).unwrap();
-        S::measure_noise(&client, response, &mut context).unwrap();
+        S::measure_noise(&client, &server, (&request, response), &mut context).unwrap();
     }
     let summary = context.noise.summary();
     let stage = summary.iter().find(|found| found.stage == stage).unwrap();

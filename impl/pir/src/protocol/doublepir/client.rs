@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, round};
+use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
 use ring::{DiscreteGaussian, Kernel, dense};
 
 use super::params::Layers;
 use super::second::{HintUpdate, RowChange};
-use super::server::publics;
+use super::server::{Server, publics};
 use super::{DoublePir, Params, SEED_BYTES};
 use crate::database::Record;
 use crate::error::{Error, Result};
@@ -49,6 +49,19 @@ pub struct Client {
     pending: VecDeque<Vec<Pending>>,
     /// The request extracted last.
     extracted: Vec<Pending>,
+}
+
+/// A word of the first layer's answer as the second layer gives it.
+struct Word {
+    phase: u32,
+    /// Of the digits of its row of the hint, then of its own.
+    digit_phases: Vec<u32>,
+}
+
+/// The phase of a word of the first layer's answer, with the row of its hint.
+fn first_phase(query: &Pending, row: &[u32], body: u32) -> u32 {
+    let mask = row.iter().zip(&query.first_key);
+    body.wrapping_sub(mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s))))
 }
 
 fn lwe_error(error: LweError) -> Error {
@@ -129,7 +142,7 @@ impl Client {
 
     pub(super) fn extract(&mut self, response: &Response, context: &mut Context) -> Result<Vec<Record>> {
         let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
-        let entries = self.decrypt(pending, response, context.kernel, None)?;
+        let entries = self.decrypt(pending, response, context.kernel)?;
         let code = self.layers.first.code;
         let record = |(query, entries): (&Pending, Vec<u16>)| {
             let (_, _, slot) = self.layers.first.place(query.index);
@@ -140,18 +153,47 @@ impl Client {
         Ok(records)
     }
 
-    pub(super) fn measure_noise(&self, response: &Response, context: &mut Context) -> Result<()> {
-        self.decrypt(&self.extracted, response, context.kernel, Some(&mut context.noise)).map(|_| ())
+    /// Logs the errors of both layers' words: of the second those of every digit, of the first of the word that the digits make.
+    pub(super) fn measure_noise(
+        &self,
+        server: &Server,
+        (request, response): (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        let mut all: Vec<(Vec<i32>, Vec<i32>)> = self.extracted.iter().map(|_| Default::default()).collect();
+        self.words(&self.extracted, response, context.kernel, |(k, entry), word| {
+            let (first_row, column, _) = self.layers.first.place(self.extracted[k].index);
+            let (row, (first_errors, second_errors)) = (first_row + entry, &mut all[k]);
+            let digits = server.second_message(request, k, row)?;
+            second_errors.extend(word.digit_phases.iter().zip(digits).map(|(&phase, digit)| self.error(phase, digit)));
+            first_errors.push(self.error(word.phase, server.database().entry(row, column)));
+            Ok(())
+        })?;
+        for (query, (first_errors, second_errors)) in self.extracted.iter().zip(all) {
+            context.noise.add("second_layer", self.threshold(), second_errors);
+            context.noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), first_errors);
+        }
+        Ok(())
     }
 
     /// The entries of every record of a request.
-    fn decrypt(
+    fn decrypt(&self, pending: &[Pending], response: &Response, kernel: Kernel) -> Result<Vec<Vec<u16>>> {
+        let mut entries = vec![Vec::new(); pending.len()];
+        self.words(pending, response, kernel, |(k, _), word| {
+            entries[k].push((self.round(word.phase) + i32::from(self.layers.first.code.offset())) as u16);
+            Ok(())
+        })?;
+        Ok(entries)
+    }
+
+    /// Calls, for every query and entry of its record, with their numbers and the word of the first layer's answer in the entry's row.
+    fn words(
         &self,
         pending: &[Pending],
         response: &Response,
         kernel: Kernel,
-        mut noise: Option<&mut NoiseLog>,
-    ) -> Result<Vec<Vec<u16>>> {
+        mut call: impl FnMut((usize, usize), Word) -> Result<()>,
+    ) -> Result<()> {
         let [("answer", message)] = &response.messages[..] else {
             return Err(Error::message("answer", "a DoublePIR response is one message `answer`."));
         };
@@ -159,25 +201,17 @@ impl Client {
         let words = layers.answer_words();
         message.clone().check(DoublePir::NAME, "answer", 4 * (words * pending.len()) as u64)?;
         message.check_epoch("answer", self.offline()?.hint.epoch())?;
-        let mut all = Vec::with_capacity(pending.len());
         for (k, query) in pending.iter().enumerate() {
-            let (mut entries, mut second_errors, mut first_errors) = (Vec::new(), Vec::new(), Vec::new());
             let answer = message.words(4 * k * words, words);
             for (j, key) in query.second_keys.iter().enumerate() {
                 for copy in 0..layers.copies {
-                    let (row, body) = self.second_layer(&answer, j, copy, key, kernel, &mut second_errors)?;
-                    let (message, error) = self.first_layer(query, &row, body);
-                    first_errors.push(error);
-                    entries.push((message + i32::from(layers.first.code.offset())) as u16);
+                    let (row, body, digit_phases) = self.second_layer(&answer, j, copy, key, kernel)?;
+                    let phase = first_phase(query, &row, body);
+                    call((k, j * layers.copies + copy), Word { phase, digit_phases })?;
                 }
             }
-            if let Some(noise) = noise.as_deref_mut() {
-                noise.add("second_layer", self.threshold(), second_errors);
-                noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), first_errors);
-            }
-            all.push(entries);
         }
-        Ok(all)
+        Ok(())
     }
 
     /// The largest error that is decrypted rightly.
@@ -185,27 +219,34 @@ impl Client {
         f64::from(self.layers.first.scale()) / 2.0
     }
 
-    /// Decrypts a word of the first layer's answer with the row of its hint: the centred message and the error.
-    fn first_layer(&self, query: &Pending, row: &[u32], body: u32) -> (i32, i32) {
-        let mask = row.iter().zip(&query.first_key);
-        let mask = mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s)));
-        let first = &self.layers.first;
-        round(body.wrapping_sub(mask), first.scale(), first.code.plain_modulus())
+    /// The centred message of a phase.
+    fn round(&self, phase: u32) -> i32 {
+        round(phase, self.layers.first.scale(), self.layers.first.code.plain_modulus()).0
     }
 
-    /// Logs the errors of rows of the first layer's answer, each a row of the hint and a word, to query `k` of those last extracted.
+    /// How far a phase is from a message.
+    fn error(&self, phase: u32, message: i32) -> i32 {
+        residual(phase, self.layers.first.scale(), message)
+    }
+
+    /// Logs the errors of rows of the first layer's answer, each its number, a row of the hint and a word, to query `k` of those last
+    /// extracted.
     pub(super) fn log_first_layer<'a>(
         &self,
+        server: &Server,
         k: usize,
-        rows: impl Iterator<Item = (&'a [u32], u32)>,
+        rows: impl Iterator<Item = (usize, &'a [u32], u32)>,
         noise: &mut NoiseLog,
     ) {
         let Some(query) = self.extracted.get(k) else { return };
-        let errors = rows.map(|(row, body)| self.first_layer(query, row, body).1);
-        noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), errors);
+        let (_, column, _) = self.layers.first.place(query.index);
+        let error = |(row, hint, body): (usize, &[u32], u32)| {
+            self.error(first_phase(query, hint, body), server.database().entry(row, column))
+        };
+        noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), rows.map(error));
     }
 
-    /// Decrypts second query `j` in one copy: the row of the first layer's hint and the word of its answer.
+    /// Decrypts second query `j` in one copy: the row of the first layer's hint, the word of its answer, and the phases of their digits.
     fn second_layer(
         &self,
         answer: &[u32],
@@ -213,10 +254,9 @@ impl Client {
         copy: usize,
         key: &[u32],
         kernel: Kernel,
-        errors: &mut Vec<i32>,
-    ) -> Result<(Vec<u32>, u32)> {
+    ) -> Result<(Vec<u32>, u32, Vec<u32>)> {
         let layers = &self.layers;
-        let (n, length, scale) = (layers.dimension, layers.gadget.length(), layers.first.scale());
+        let (n, length) = (layers.dimension, layers.gadget.length());
         let (h1, seconds) = answer.split_at(layers.digit_rows() * n);
         let each = layers.second_rows() + layers.digit_rows();
         let (a2, h2) = seconds[j * each..(j + 1) * each].split_at(layers.second_rows());
@@ -224,24 +264,19 @@ impl Client {
         let hint = &self.offline()?.hint;
         let hint = hint.native_words(SEED_BYTES + 4 * rows.start * n, rows.len() * n);
         let h1 = &h1[copy * length * n..(copy + 1) * length * n];
+        let mut phases = Vec::with_capacity((n + 1) * length);
         let mut decrypt = |masks: &[u32], bodies: &[u32]| -> Result<Vec<u32>> {
             let mut products = vec![0u32; bodies.len()];
             dense::matvec_u32(kernel, masks, key, &mut products, 1)
                 .map_err(|e| Error::message("answer", e.to_string()))?;
-            let digits: Vec<i32> = bodies
-                .iter()
-                .zip(products)
-                .map(|(&body, product)| {
-                    let (digit, error) = round(body.wrapping_sub(product), scale, layers.first.code.plain_modulus());
-                    errors.push(error);
-                    digit
-                })
-                .collect();
-            Ok(digits.chunks_exact(length).map(|digits| layers.gadget.recompose(digits.iter().copied())).collect())
+            let first = phases.len();
+            phases.extend(bodies.iter().zip(products).map(|(&body, product)| body.wrapping_sub(product)));
+            let words = phases[first..].chunks_exact(length);
+            Ok(words.map(|phases| layers.gadget.recompose(phases.iter().map(|&phase| self.round(phase)))).collect())
         };
         let row = decrypt(&hint, &a2[rows])?;
         let body = decrypt(h1, &h2[copy * length..(copy + 1) * length])?;
-        Ok((row, body[0]))
+        Ok((row, body[0], phases))
     }
 
     pub(super) fn apply_update(&mut self, messages: &[(&'static str, Frame)], context: &Context) -> Result<()> {

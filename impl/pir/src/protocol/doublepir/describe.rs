@@ -141,12 +141,15 @@ fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
     let digits = first_hint + second + 2 * 16 * layers.gadget.length() as u64 * groups;
     let second_layer = second + hint + buffers(layers.groups);
     // While a batch is answered: queries as words and prepared, first answers and their digits, answers twice; and the
-    // errors that a run logs, one a word of the answer, in a vector that grows.
+    // errors that a run logs, one a word of the answer, in a vector that grows. While it is asked for: rows of a public matrix.
     let words = |copies: u64, words: usize| count(&[4, copies, words as u64, queries]);
     let online = words(3, layers.query_words())
         .saturating_add(words(4, layers.first.rows))
-        .saturating_add(words(4, layers.answer_words()));
+        .saturating_add(words(4, layers.answer_words()))
+        .saturating_add(4 * n * QUERY_CHUNK_ROWS.min(layers.first.columns) as u64);
     let kept = second + matrix + hint;
+    // Once the hint was updated, client and server no longer share its bytes.
+    let own_hint = if workload.updates > 0 { hint } else { 0 };
     // An update builds a new hint while the client still holds the old one, with the message (at most twice) and one
     // record's changed digits twice.
     let message = workload.updates * layers.change_bytes();
@@ -154,5 +157,8 @@ fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
     let digits_of_one = wide * n * (4 * layers.gadget.length() as u64 + 4);
     let message = if message < hint { 2 * message } else { 0 };
     let update = if workload.updates > 0 { kept + hint + message + digits_of_one } else { 0 };
-    Ok([first_layer, digits, second_layer, kept.saturating_add(online), update].into_iter().max().unwrap_or(0))
+    Ok([first_layer, digits, second_layer, kept.saturating_add(online).saturating_add(own_hint), update]
+        .into_iter()
+        .max()
+        .unwrap_or(0))
 }

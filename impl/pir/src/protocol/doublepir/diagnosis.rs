@@ -16,8 +16,8 @@ pub(super) fn diagnose(client: &Client, server: &Server, request: &Request, cont
     let rows = rand::seq::index::sample(&mut context.rng, length, ROWS.min(length)).into_vec();
     let hints: Vec<_> = rows.iter().map(|&row| server.hint_row(row)).collect();
     for (k, answer) in answers.iter().enumerate() {
-        let rows = rows.iter().zip(&hints).map(|(&row, hint)| (&hint[..], answer[row]));
-        client.log_first_layer(k, rows, &mut context.noise);
+        let rows = rows.iter().zip(&hints).map(|(&row, hint)| (row, &hint[..], answer[row]));
+        client.log_first_layer(server, k, rows, &mut context.noise);
     }
     Ok(())
 }

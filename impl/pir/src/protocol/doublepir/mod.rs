@@ -74,8 +74,13 @@ impl Scheme for DoublePir {
         Ok(records)
     }
 
-    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
-        client.measure_noise(response, context)
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        exchange: (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        client.measure_noise(server, exchange, context)
     }
 
     fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {

@@ -99,9 +99,13 @@ impl<'a> HintUpdate<'a> {
             if changes.is_empty() {
                 continue;
             }
-            let masks: Vec<u32> = changes.iter().flat_map(|change| self.public.row(change.group)).collect();
-            let digits: Vec<i16> =
-                (0..per_copy).flat_map(|row| changes.iter().map(move |change| change.digits[row])).collect();
+            // No more memory than they take: vectors that grow take up to twice as much.
+            let mut masks = vec![0u32; changes.len() * n];
+            for (change, mask) in changes.iter().zip(masks.chunks_exact_mut(n)) {
+                self.public.fill_rows(change.group, mask);
+            }
+            let mut digits: Vec<i16> = Vec::with_capacity(per_copy * changes.len());
+            (0..per_copy).for_each(|row| digits.extend(changes.iter().map(|change| change.digits[row])));
             dense::digits_accumulate(self.kernel, &digits, changes.len(), &masks, n, words).map_err(internal)?;
         }
         Ok(())

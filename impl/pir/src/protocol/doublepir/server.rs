@@ -115,6 +115,26 @@ impl Server {
         self.database.product(&queries.first, context.kernel, context.threads)
     }
 
+    pub(super) fn database(&self) -> &LinearDatabase {
+        &self.database
+    }
+
+    /// What the second layer's answer to query `k` of a request decrypts to in a row of the first: the digits of the row's hint, then of its
+    /// word.
+    pub(super) fn second_message(&self, request: &Request, k: usize, row: usize) -> Result<Vec<i32>> {
+        let queries = self.parse(std::slice::from_ref(request))?;
+        let query =
+            queries.first.get(k).ok_or_else(|| Error::message("query", "fewer queries than were extracted."))?;
+        let (group, copy) = (row / self.layers.copies, row % self.layers.copies);
+        let mut digits: Vec<i32> = (0..self.layers.dimension).flat_map(|i| self.word_digits(copy, i, group)).collect();
+        let mut own = vec![0i16; self.layers.gadget.length()];
+        for word in self.database.row_products(row..row + 1, query) {
+            self.layers.gadget.decompose(word, &mut own);
+            digits.extend(own.iter().copied().map(i32::from));
+        }
+        Ok(digits)
+    }
+
     /// A row of the first layer's hint, from its digits.
     pub(super) fn hint_row(&self, row: usize) -> Vec<u32> {
         let (group, copy) = (row / self.layers.copies, row % self.layers.copies);
@@ -202,7 +222,8 @@ impl Server {
     /// Changes the digits of the rows of changed records; returns the payload of a `hint_delta`, empty unless `by_digits`.
     fn change_digits(&mut self, changes: &[EntryChange], update: &mut HintUpdate, by_digits: bool) -> Result<Vec<u8>> {
         let layers = self.layers;
-        let mut payload = Vec::new();
+        let bytes = if by_digits { changes.len() * layers.change_bytes() as usize } else { 0 };
+        let mut payload = Vec::with_capacity(bytes);
         for change in changes {
             let (first_row, column, _) = layers.first.place(change.index);
             let mask = self.first_public.row(column);

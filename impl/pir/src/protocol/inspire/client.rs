@@ -4,9 +4,10 @@ use lattice::{RlweKey, SeededRgsw, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Poly, Seed};
 
 use super::Inspire;
-use super::layout::Layout;
+use super::layout::{Layout, Place};
 use super::params::{Params, QueryCoefficients};
 use super::public::Public;
+use super::server::Server;
 use crate::database::Record;
 use crate::error::{Error, Result};
 use crate::hintless::{HintlessClient, OpenRequests};
@@ -110,25 +111,32 @@ impl HintlessClient for Client {
         self.requests.close();
         Ok(records)
     }
-
-    /// Every coefficient of every ciphertext: one error each, after the switch.
-    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        let (switch, p) = (self.params.switch, u64::from(self.params.plain_modulus));
-        let extracted = self.requests.extracted();
-        for (query, ciphertexts) in extracted.iter().zip(self.ciphertexts(response, extracted.len())?) {
-            let opener = self.opener.key(&query.key).map_err(internal)?;
-            let mut of_query = NoiseLog::default();
-            for ciphertext in &ciphertexts {
-                let (threshold, errors) = switched_errors(&opener, ciphertext, switch, p)?;
-                of_query.add("switch", threshold, errors);
-            }
-            noise.add_of_one_key(of_query);
-        }
-        Ok(())
-    }
 }
 
 impl Client {
+    /// Every coefficient of every ciphertext: one error each, after the switch.
+    ///
+    /// # Errors
+    /// As [`HintlessClient::extract`].
+    pub(super) fn measure_noise(&self, server: &Server, response: &Response, context: &mut Context) -> Result<()> {
+        let (layout, switch, p) = (&self.layout, self.params.switch, u64::from(self.params.plain_modulus));
+        let extracted = self.requests.extracted();
+        for (query, ciphertexts) in extracted.iter().zip(self.ciphertexts(response, extracted.len())?) {
+            let opener = self.opener.key(&query.key).map_err(internal)?;
+            let place = layout.place(layout.find(query.index).0);
+            let mut of_query = NoiseLog::default();
+            for (i, ciphertext) in ciphertexts.iter().enumerate() {
+                let (group, plane) = (i / layout.planes, i % layout.planes);
+                let messages = server.values(Place { group, ..place }, plane, context.kernel)?;
+                let (threshold, errors) =
+                    switched_errors(&opener, ciphertext, switch, p, messages.into_iter().map(i64::from))?;
+                of_query.add("switch", threshold, errors);
+            }
+            context.noise.add_of_one_key(of_query);
+        }
+        Ok(())
+    }
+
     /// The ciphertexts of each query's answer.
     fn ciphertexts(&self, response: &Response, queries: usize) -> Result<Vec<Vec<SplitRlwe>>> {
         let [("answer", message)] = &response.messages[..] else {

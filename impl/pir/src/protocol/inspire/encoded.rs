@@ -129,6 +129,23 @@ impl Encoded {
         &self.matrix
     }
 
+    /// The coefficients modulo p of the polynomial in a plane at that place.
+    ///
+    /// # Errors
+    /// A kernel this machine lacks.
+    pub fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
+        let (coefficients, mut interpolation) = (self.coefficients(place, plane), self.interpolation(kernel)?);
+        Ok(interpolation.evaluate(&coefficients, place.point))
+    }
+
+    /// The interpolation in that row, group and plane, modulo p.
+    fn coefficients(&self, place: Place, plane: usize) -> Vec<u32> {
+        let (layout, p) = (&self.layout, i64::from(self.modulus.value()));
+        let first_col = layout.output(place.group, plane) * layout.degree;
+        let columns = first_col..first_col + layout.points * layout.degree;
+        columns.map(|col| i64::from(self.matrix.get(place.row, col)).rem_euclid(p) as u32).collect()
+    }
+
     /// Changes records; returns what was added to the polynomials, by row.
     ///
     /// # Errors
@@ -163,8 +180,7 @@ impl Encoded {
         let first_output = layout.output(place.group, plane);
         let first_col = first_output * layout.degree;
         let columns = first_col..first_col + layout.points * layout.degree;
-        let residue = |entry: i32| i64::from(entry).rem_euclid(p) as u32;
-        let coefficients: Vec<u32> = columns.clone().map(|col| residue(self.matrix.get(place.row, col))).collect();
+        let coefficients = self.coefficients(place, plane);
         let old = interpolation.evaluate(&coefficients, place.point);
         let mut bytes = vec![0; layout.plane_bits().div_ceil(8)];
         layout.code.decode(&old[..layout.used], &mut bytes);

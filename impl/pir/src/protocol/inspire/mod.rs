@@ -23,7 +23,7 @@ pub use params::{Body, EvaluationLiteral, FoldingLiteral, Literal, Params};
 use crate::database::Database;
 use crate::error::Result;
 use crate::hintless::Hintless;
-use crate::scheme::{Context, Sizes};
+use crate::scheme::{Context, Request, Response, Sizes};
 use crate::workload::{Shape, Workload};
 
 /// The protocol.
@@ -49,5 +49,14 @@ impl Hintless for Inspire {
 
     fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
         client::Client::new(params, shape)
+    }
+
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        (_, response): (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        client.measure_noise(server, response, context)
     }
 }

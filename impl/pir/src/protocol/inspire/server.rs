@@ -6,12 +6,12 @@ use std::sync::Arc;
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
 use rayon::prelude::*;
-use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
+use ring::{Coefficient, Kernel, Ntt, Poly, ResidueVector, Seed};
 
 use super::Inspire;
 use super::describe::table_bytes;
 use super::encoded::{Difference, Encoded};
-use super::layout::Layout;
+use super::layout::{Layout, Place};
 use super::params::{Params, QueryCoefficients};
 use super::public::Public;
 use crate::clock::Group;
@@ -84,6 +84,11 @@ impl Server {
         server.tables = tables.into_iter().collect();
         context.progress.end();
         Ok(server)
+    }
+
+    /// See [`Encoded::values`].
+    pub(super) fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
+        self.encoded.values(place, plane, kernel)
     }
 
     /// The ring masks of one output, from the database.

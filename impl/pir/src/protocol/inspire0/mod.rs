@@ -11,7 +11,7 @@ use crate::database::Database;
 use crate::error::Result;
 use crate::hintless::Hintless;
 use crate::layered;
-use crate::scheme::{Context, Sizes};
+use crate::scheme::{Context, Request, Response, Sizes};
 use crate::workload::{Shape, Workload};
 
 /// The protocol.
@@ -35,5 +35,14 @@ impl Hintless for Inspire0 {
 
     fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
         layered::Client::new(Self::NAME, params.layered(), shape)
+    }
+
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        exchange: (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        client.measure_noise(server, exchange, context)
     }
 }

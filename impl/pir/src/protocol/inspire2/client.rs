@@ -7,6 +7,7 @@ use ring::{DiscreteGaussian, Kernel, Seed};
 use super::layout::Layout;
 use super::public::Public;
 use super::second::digits_of;
+use super::server::Server;
 use super::{Inspire2, Params};
 use crate::database::Record;
 use crate::digits::values_of;
@@ -15,7 +16,7 @@ use crate::hintless::{HintlessClient, OpenRequests};
 use crate::noise::NoiseLog;
 use crate::rlwe::{Switch, internal, read_record, switched_errors};
 use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::FrameBuilder;
+use crate::wire::{Frame, FrameBuilder};
 use crate::workload::Shape;
 
 /// One index asked for, with the secret of its query.
@@ -90,39 +91,60 @@ impl HintlessClient for Client {
 
     fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
         let pending = self.requests.oldest()?;
-        let records = self.decrypt(pending, response, None)?;
+        let records = self.decrypt(pending, response)?;
         self.requests.close();
         Ok(records)
-    }
-
-    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        self.decrypt(self.requests.extracted(), response, Some(noise)).map(|_| ())
     }
 }
 
 impl Client {
-    fn decrypt(
+    /// Logs the errors of every digit of the cells asked for and of the entries that the digits are of.
+    ///
+    /// # Errors
+    /// As [`HintlessClient::extract`].
+    pub(super) fn measure_noise(
         &self,
-        pending: &[Pending],
-        response: &Response,
-        mut noise: Option<&mut NoiseLog>,
-    ) -> Result<Vec<Record>> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "a response is one message `answer`."));
-        };
+        server: &Server,
+        (request, response): (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        let (layout, switch, p) = (&self.layout, self.params.switch, 1u64 << self.params.entry_bits);
+        let (extracted, q1) = (self.requests.extracted(), u64::from(self.params.switched_modulus));
+        let message = self.message(response, extracted.len())?;
+        for (k, (query, answer)) in extracted.iter().zip(self.answers(&message)).enumerate() {
+            let opener = self.opener.key(&query.key).map_err(internal)?;
+            let (row, column, _) = layout.place(query.index);
+            let mut of_query = NoiseLog::default();
+            let digits = server.second_messages((request, k), column, context)?;
+            let copies = answer.chunks_exact(layout.copy_bytes(&self.params)).zip(digits);
+            for (copy, (answer, digits)) in copies.enumerate() {
+                let mut digits = digits.into_iter();
+                for part in self.ciphertexts(answer) {
+                    let (ciphertext, kept) = part?;
+                    let messages: Vec<i64> = digits.by_ref().take(kept).map(i64::from).collect();
+                    let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p, messages)?;
+                    of_query.add("second_layer", threshold, errors);
+                }
+                let first = self.first_layer(&opener, answer)?;
+                let entries = server.first_entries(row, column, copy).map(i64::from);
+                let (threshold, errors) = switched_errors(&opener, &first, Switch { mask: q1, body: q1 }, p, entries)?;
+                of_query.add("first_layer", threshold, errors);
+            }
+            context.noise.add_of_one_key(of_query);
+        }
+        Ok(())
+    }
+
+    fn decrypt(&self, pending: &[Pending], response: &Response) -> Result<Vec<Record>> {
         let layout = &self.layout;
-        let bytes = layout.answer_bytes(&self.params);
-        let message = message.clone().check(Inspire2::NAME, "answer", (bytes * pending.len()) as u64)?;
+        let message = self.message(response, pending.len())?;
         let mut records = Vec::with_capacity(pending.len());
-        for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
+        for (query, answer) in pending.iter().zip(self.answers(&message)) {
             let opener = self.opener.key(&query.key).map_err(internal)?;
             let mut entries = Vec::with_capacity(layout.entries());
-            let mut of_query = NoiseLog::default();
-            for answer in answer.chunks_exact(bytes / layout.copies) {
-                entries.extend(self.cell(&opener, answer, noise.is_some().then_some(&mut of_query))?);
-            }
-            if let Some(noise) = noise.as_deref_mut() {
-                noise.add_of_one_key(of_query);
+            for answer in answer.chunks_exact(layout.copy_bytes(&self.params)) {
+                let first = self.first_layer(&opener, answer)?;
+                entries.extend(opener.decode(&first, 1 << self.params.entry_bits).map_err(internal)?);
             }
             let (width, offset, first) = (self.params.entry_bits, self.params.offset(), layout.place(query.index).2);
             records.push(read_record(&entries, width, offset, first, layout.shape.record_bits as usize));
@@ -130,21 +152,40 @@ impl Client {
         Ok(records)
     }
 
-    /// The entries of one copy of a cell: the second layer's digits are the first layer's ciphertext.
-    fn cell(&self, opener: &SplitKey, answer: &[u8], mut noise: Option<&mut NoiseLog>) -> Result<Vec<u64>> {
-        let (params, layout) = (&self.params, &self.layout);
-        let (switch, p, degree) = (params.switch, 1u64 << params.entry_bits, layout.ring_degree);
-        let (mut rest, mut digits) = (answer, Vec::with_capacity(layout.mask_digits + layout.body_digits));
-        for (coefficients, kept) in layout.ciphertexts(params) {
+    /// The message of a response to as many queries.
+    fn message(&self, response: &Response, queries: usize) -> Result<Frame> {
+        let [("answer", message)] = &response.messages[..] else {
+            return Err(Error::message("answer", "a response is one message `answer`."));
+        };
+        let bytes = self.layout.answer_bytes(&self.params);
+        message.clone().check(Inspire2::NAME, "answer", (bytes * queries) as u64)
+    }
+
+    /// The answer to each query in a message.
+    fn answers<'a>(&self, message: &'a Frame) -> std::slice::ChunksExact<'a, u8> {
+        message.payload().chunks_exact(self.layout.answer_bytes(&self.params))
+    }
+
+    /// The ciphertexts of one copy of a cell, each with how many of its coefficients are digits.
+    fn ciphertexts(&self, answer: &[u8]) -> impl Iterator<Item = Result<(SplitRlwe, usize)>> {
+        let (switch, degree) = (self.params.switch, self.layout.ring_degree);
+        let mut rest = answer;
+        self.layout.ciphertexts(&self.params).into_iter().map(move |(coefficients, kept)| {
             let (bytes, others) = rest.split_at(switch.bytes(degree, coefficients) as usize);
             rest = others;
-            let ciphertext = SplitRlwe::from_bytes((degree, coefficients), (switch.mask, switch.body), bytes)
-                .map_err(|e| Error::message("answer", e.to_string()))?;
+            let ciphertext = SplitRlwe::from_bytes((degree, coefficients), (switch.mask, switch.body), bytes);
+            Ok((ciphertext.map_err(|e| Error::message("answer", e.to_string()))?, kept))
+        })
+    }
+
+    /// The first layer's ciphertext that the second layer's digits are of, for one copy of a cell.
+    fn first_layer(&self, opener: &SplitKey, answer: &[u8]) -> Result<SplitRlwe> {
+        let (params, layout) = (&self.params, &self.layout);
+        let (p, degree) = (1u64 << params.entry_bits, layout.ring_degree);
+        let mut digits = Vec::with_capacity(layout.mask_digits + layout.body_digits);
+        for part in self.ciphertexts(answer) {
+            let (ciphertext, kept) = part?;
             digits.extend(opener.decode(&ciphertext, p).map_err(internal)?.into_iter().take(kept));
-            if let Some(noise) = noise.as_deref_mut() {
-                let (threshold, errors) = switched_errors(opener, &ciphertext, switch, p)?;
-                noise.add("second_layer", threshold, errors.into_iter().take(kept));
-            }
         }
         let (masks, bodies) = digits.split_at(layout.mask_digits);
         let (q1, bits) = (u64::from(params.switched_modulus), params.value_bits());
@@ -154,11 +195,6 @@ impl Client {
             let values = values_of(digits_of(params), digits, count);
             writer.write_all(&values.iter().map(|value| value % params.switched_modulus).collect::<Vec<_>>(), bits);
         }
-        let ciphertext = SplitRlwe::from_bytes((degree, layout.gamma), (q1, q1), &writer.finish()).map_err(internal)?;
-        if let Some(noise) = noise {
-            let (threshold, errors) = switched_errors(opener, &ciphertext, Switch { mask: q1, body: q1 }, p)?;
-            noise.add("first_layer", threshold, errors);
-        }
-        opener.decode(&ciphertext, p).map_err(internal)
+        SplitRlwe::from_bytes((degree, layout.gamma), (q1, q1), &writer.finish()).map_err(internal)
     }
 }

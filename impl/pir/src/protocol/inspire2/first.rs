@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lattice::pack::PackingTable;
-use ring::{Coefficient, ColumnMatrix, Ntt, Poly};
+use ring::{Coefficient, ColumnMatrix, Ntt, Poly, Ring};
 
 use super::describe::table_bytes;
 use super::layout::Layout;
@@ -133,10 +133,7 @@ impl First {
             let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
             let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
             for (packed, out) in table.pack_bodies(&batch).map_err(internal)?.iter().zip(&mut all) {
-                for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.limbs()) {
-                    residues.copy_from_slice(&limb[..gamma]);
-                }
-                ring.rns().switch_modulus(&residues, params.switched_modulus.into(), &mut switched);
+                switch(ring, params, packed, (&mut residues, &mut switched));
                 out.extend(switched.iter().map(|&value| value as u32));
             }
             Ok(())
@@ -146,6 +143,31 @@ impl First {
             block.into_iter().try_for_each(|group| pack(group, table(group)?))
         })?;
         Ok(all)
+    }
+
+    /// The numbers of one group in [`Self::packed_bodies`], from a query's keys and products.
+    pub fn packed_body(
+        &self,
+        params: &Params,
+        layout: &Layout,
+        public: &Public,
+        (keys, products): (&Keys, &[u32]),
+        group: usize,
+    ) -> Result<Vec<u32>> {
+        let (ring, gamma) = (&*public.ring, layout.gamma);
+        let fresh;
+        let table = if self.masks.is_empty() {
+            self.tables.get(group)?
+        } else {
+            fresh = fresh_table(public, &self.hints[group])?;
+            &fresh
+        };
+        let poly = body_poly(ring, products, group * gamma, gamma);
+        let mut switched = vec![0u64; gamma];
+        for packed in table.pack_bodies(&[(keys.of(0), &poly)]).map_err(internal)? {
+            switch(ring, params, &packed, (&mut vec![0; gamma * ring.primes().len()], &mut switched));
+        }
+        Ok(switched.into_iter().map(|value| value as u32).collect())
     }
 
     /// Writes changed records into their cells and their differences into hints; returns the groups they stand in, without their
@@ -192,6 +214,20 @@ impl First {
         }
         Ok(Difference { row, first_column, added })
     }
+}
+
+/// The first coefficients of a packed body switched to q1; `residues` are room for them.
+fn switch(
+    ring: &Ring<u32>,
+    params: &Params,
+    packed: &Poly<u32, Coefficient>,
+    (residues, switched): (&mut [u32], &mut [u64]),
+) {
+    let gamma = switched.len();
+    for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.limbs()) {
+        residues.copy_from_slice(&limb[..gamma]);
+    }
+    ring.rns().switch_modulus(residues, params.switched_modulus.into(), switched);
 }
 
 fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable> {

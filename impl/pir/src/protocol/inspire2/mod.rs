@@ -19,7 +19,7 @@ pub use params::{Literal, Params};
 use crate::database::Database;
 use crate::error::Result;
 use crate::hintless::Hintless;
-use crate::scheme::{Context, Sizes};
+use crate::scheme::{Context, Request, Response, Sizes};
 use crate::workload::{Shape, Workload};
 
 /// The protocol.
@@ -44,5 +44,14 @@ impl Hintless for Inspire2 {
 
     fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
         client::Client::new(params, shape)
+    }
+
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        exchange: (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        client.measure_noise(server, exchange, context)
     }
 }

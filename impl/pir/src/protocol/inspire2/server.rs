@@ -10,7 +10,7 @@ use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Ring, Seed};
 use super::first::First;
 use super::layout::Layout;
 use super::public::{Keys, Public};
-use super::second::{Second, digits_of};
+use super::second::{Second, digits_of, mask_digits};
 use super::whole::Whole;
 use super::{Inspire2, Params};
 use crate::clock::Group;
@@ -107,6 +107,38 @@ impl Server {
             }
         }
         Ok(queries)
+    }
+
+    /// The centred entries of a copy of the cell in that row and column.
+    pub(super) fn first_entries(&self, row: usize, column: usize, copy: usize) -> impl Iterator<Item = i32> {
+        let first = (column * self.layout.copies + copy) * self.layout.gamma;
+        (first..first + self.layout.gamma).map(move |column| self.first.matrix().get(row, column))
+    }
+
+    /// What the second layer's answer to query `k` of a request decrypts to in a column of cells: copy by copy the digits of the first
+    /// layer's mask, then of its body.
+    pub(super) fn second_messages(
+        &self,
+        (request, k): (&Request, usize),
+        column: usize,
+        context: &Context,
+    ) -> Result<Vec<Vec<i16>>> {
+        let (params, layout, public) = (&self.params, &self.layout, &self.public);
+        let queries = self.parse(std::slice::from_ref(request))?;
+        let (Some(query), Some(keys)) = (queries.first.get(k), queries.keys.get(k)) else {
+            return Err(Error::message("query", "fewer queries than were extracted."));
+        };
+        let query = std::slice::from_ref(query);
+        let products = bodies(context.kernel, self.first.matrix(), query, context.threads)?;
+        let digits = |group: usize| -> Result<Vec<i16>> {
+            let mut digits = mask_digits(params, layout, public, &self.first, group)?;
+            let values = self.first.packed_body(params, layout, public, (keys, &products[0][..]), group)?;
+            let mut own = vec![0; layout.body_digits];
+            centred_digits(digits_of(params), values.into_iter(), &mut own);
+            digits.extend(own);
+            Ok(digits)
+        };
+        (column * layout.copies..(column + 1) * layout.copies).map(digits).collect()
     }
 
     /// For each query, the ciphertexts of the mask digits, copy after copy.

@@ -56,23 +56,26 @@ impl Whole {
         values: &[u32],
         threads: usize,
     ) -> Result<Vec<u8>> {
-        let copy = |copy: usize| self.copy((params, layout), ring, query, values, copy);
-        let parts: Vec<Vec<u8>> = if threads > 1 {
-            (0..layout.copies).into_par_iter().map(copy).collect::<Result<_>>()?
+        // Written where it is sent from: parts of their own would be as many small blocks, whose memory the allocator keeps.
+        let mut answer = vec![0; layout.answer_bytes(params)];
+        let each = layout.copy_bytes(params);
+        let copy = |(copy, out): (usize, &mut [u8])| self.copy((params, layout), ring, (query, values), copy, out);
+        if threads > 1 {
+            answer.par_chunks_exact_mut(each).enumerate().try_for_each(copy)?;
         } else {
-            (0..layout.copies).map(copy).collect::<Result<_>>()?
-        };
-        Ok(parts.concat())
+            answer.chunks_exact_mut(each).enumerate().try_for_each(copy)?;
+        }
+        Ok(answer)
     }
 
     fn copy(
         &self,
         (params, layout): (&Params, &Layout),
         ring: &Ring<u32>,
-        query: &Selector,
-        values: &[u32],
+        (query, values): (&Selector, &[u32]),
         copy: usize,
-    ) -> Result<Vec<u8>> {
+        out: &mut [u8],
+    ) -> Result<()> {
         let ciphertexts = layout.ciphertexts(params);
         let mut sums: Vec<_> = ciphertexts.iter().map(|_| Rlwe::zero(ring)).collect();
         let mut digits = vec![0i16; layout.mask_digits + layout.body_digits];
@@ -86,13 +89,16 @@ impl Whole {
                 query.add(ring, column, digits, sum);
             }
         }
-        let mut bytes = Vec::new();
+        let mut rest = out;
         for (sum, (kept, _)) in sums.into_iter().zip(ciphertexts) {
             let switched = sum.inverse(ring).split_switch(ring, params.switch.mask, params.switch.body);
             let mut switched = switched.map_err(internal)?;
             switched.truncate_body(kept);
-            bytes.extend(switched.to_bytes());
+            let bytes = switched.to_bytes();
+            let (part, others) = rest.split_at_mut(bytes.len());
+            part.copy_from_slice(&bytes);
+            rest = others;
         }
-        Ok(bytes)
+        Ok(())
     }
 }

@@ -11,6 +11,7 @@ use super::form::Selecting;
 use super::keys::{self, Secrets};
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
+use super::server::Server;
 use super::trace::{Trace, index_bits};
 use crate::database::{Database, Record};
 use crate::error::{Error, Result};
@@ -178,14 +179,19 @@ impl<F: Selecting> Client<F> {
     }
 
     /// The errors of every coefficient of a response, in units of the body's modulus.
-    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        let message = self.message(response, self.requests.extracted().len())?;
+    pub(super) fn measure_noise(&self, server: &Server<F>, response: &Response, context: &mut Context) -> Result<()> {
+        let extracted = self.requests.extracted();
+        let message = self.message(response, extracted.len())?;
         let unit = self.params.response.mask_modulus as f64 / self.params.response.body_modulus as f64;
         let plain_modulus = self.params.database.plain_modulus();
-        for bytes in self.slots(&message) {
-            let (threshold, errors) = self.responder.errors(&self.secrets.response, bytes, plain_modulus)?;
-            let errors = errors.into_iter().map(|error| f64::from(error) / unit);
-            noise.add_under(Some(self.key), "response", threshold / unit, errors);
+        let mut slots = self.slots(&message);
+        for place in extracted {
+            for (messages, bytes) in server.slots_of(place)?.into_iter().zip(slots.by_ref()) {
+                let (threshold, errors) =
+                    self.responder.errors(&self.secrets.response, bytes, plain_modulus, messages)?;
+                let errors = errors.into_iter().map(|error| f64::from(error) / unit);
+                context.noise.add_under(Some(self.key), "response", threshold / unit, errors);
+            }
         }
         Ok(())
     }

@@ -6,13 +6,13 @@ use ring::DiscreteGaussian;
 use super::engine::Engine;
 use super::keys::{Secrets, gaussian, write_keys};
 use super::query::{query_bytes, write_query};
+use super::server::Server;
 use super::{Params, Respire};
 use crate::buckets::Buckets;
 use crate::database::Record;
 use crate::error::{Error, Result};
 use crate::folded::{Encoder, Layout, Place};
 use crate::hintless::OpenRequests;
-use crate::noise::NoiseLog;
 use crate::numbers::RequestNumbers;
 use crate::scheme::{Context, Request, Response, Scheme};
 use crate::wire::{Frame, FrameBuilder};
@@ -40,6 +40,13 @@ pub struct Client {
     error: DiscreteGaussian,
     pub(super) requests: OpenRequests<Asked>,
     pub(super) numbers: RequestNumbers,
+}
+
+/// What each of so many queries asks for. Buckets that have nothing of what is asked for are asked for their first record.
+fn places(layout: &Layout, asked: &[Asked], queries: u64) -> Vec<Place> {
+    let mut places = vec![layout.place(0); queries as usize];
+    asked.iter().for_each(|asked| places[asked.query] = asked.place);
+    places
 }
 
 impl Client {
@@ -77,9 +84,7 @@ impl Client {
         }
         let asked: Vec<_> =
             assigned.into_iter().map(|(query, position)| Asked { query, place: layout.place(position) }).collect();
-        // Buckets that have nothing of what is asked for are asked for their first record.
-        let mut places = vec![layout.place(0); queries as usize];
-        asked.iter().for_each(|asked| places[asked.query] = asked.place);
+        let places = places(layout, &asked, queries);
         let bytes = query_bytes(layout, engine.ring.primes(), engine.selector.length());
         let mut builder = FrameBuilder::new(bytes * places.len());
         for (place, out) in places.iter().zip(builder.payload_mut().chunks_exact_mut(bytes)) {
@@ -139,12 +144,24 @@ impl Client {
         Ok(())
     }
 
-    pub(super) fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        let p = self.engine.params.plain_modulus();
-        self.for_each_body(self.requests.extracted().len(), response, |body, key, count| {
-            let (threshold, errors) = self.engine.responder.errors(&self.secrets.response[key], body, p)?;
+    /// The errors of every slot of a response, also of those that answer for buckets without anything that was asked for.
+    pub(super) fn measure_noise(&self, server: &Server, response: &Response, context: &mut Context) -> Result<()> {
+        let params = &self.engine.params;
+        let (asked, p, degree) = (self.requests.extracted(), params.plain_modulus(), params.response.degree);
+        let places = places(&self.layout, asked, self.buckets.queries(asked.len() as u64)?);
+        let mut known = Vec::with_capacity(places.len() * self.layout.slots);
+        for (query, place) in places.iter().enumerate() {
+            known.extend(server.store.matrices[query % self.buckets.count()].slots(place)?);
+        }
+        let mut known = known.into_iter();
+        self.for_each_body(asked.len(), response, |body, key, count| {
+            let mut messages = vec![0; degree];
+            for (slot, known) in known.by_ref().take(count).enumerate() {
+                messages[slot..].iter_mut().step_by(params.slots_per_body()).zip(known).for_each(|(to, m)| *to = m);
+            }
+            let (threshold, errors) = self.engine.responder.errors(&self.secrets.response[key], body, p, messages)?;
             for slot in 0..count {
-                noise.add_under(Some(self.key_id), "answer", threshold, self.slot(&errors, slot));
+                context.noise.add_under(Some(self.key_id), "answer", threshold, self.slot(&errors, slot));
             }
             Ok(())
         })

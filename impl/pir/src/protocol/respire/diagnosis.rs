@@ -26,18 +26,18 @@ impl Meter<'_> {
         lattice::noise::errors(&self.client.engine.ring, phase, message).map_err(internal)
     }
 
-    /// The distances of a phase from the nearest multiples of q / p.
-    fn nearest(&self, key: &RlweKey<u32>, ciphertext: &Rlwe<u32, Coefficient>) -> Vec<f64> {
-        let ring = &self.client.engine.ring;
-        let (mut residues, q) = (vec![0u64; ring.n()], u128::from(self.modulus));
-        ring.compose_u64(&key.phase_coefficient(ciphertext), &mut residues);
-        let bits = self.client.engine.params.dimensions.plain_bits;
-        let distance = |residue: u64| {
-            let rest = (u128::from(residue) << bits) % q;
-            let rest = if rest > q / 2 { -((q - rest) as f64) } else { rest as f64 };
-            rest / f64::from(1u32 << bits)
-        };
-        residues.into_iter().map(distance).collect()
+    /// How far a ciphertext's phase is from the encryption of those coefficients modulo p, turned back by some.
+    fn errors(
+        &self,
+        key: &RlweKey<u32>,
+        ciphertext: &Rlwe<u32, Coefficient>,
+        coefficients: &[i64],
+        turned: usize,
+    ) -> Result<Vec<f64>> {
+        let (ring, scale) = (&self.client.engine.ring, self.modulus / self.client.engine.params.plain_modulus());
+        let scaled: Vec<i64> = coefficients.iter().map(|digit| digit * scale as i64).collect();
+        let message = ring.mul_monomial(&ring.from_signed(&scaled), 2 * ring.n() - turned);
+        self.known(&key.phase_coefficient(ciphertext), &message)
     }
 
     /// Logs errors of the ciphertexts modulo q: the threshold is where they would be decrypted wrongly.
@@ -100,13 +100,15 @@ pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &m
     }
 
     let bucket = asked.query % server.store.buckets.count();
+    let matrix = &server.store.matrices[bucket];
     let mut columns = Vec::new();
-    server.store.matrices[bucket].multiply(&selection, &vectors, context, |_, multiply| {
+    matrix.multiply(&selection, &vectors, context, |_, multiply| {
         columns.append(&mut multiply()?[0]);
         Ok(())
     })?;
-    for column in columns.iter().take(OPENED) {
-        meter.log(context, "first_dimension", meter.nearest(key, column));
+    for (number, column) in columns.iter().enumerate().take(OPENED) {
+        let message = matrix.coefficients(place.row, number)?;
+        meter.log(context, "first_dimension", meter.errors(key, column, &message, 0)?);
     }
     // One part tells as much as all of them.
     columns.truncate(layout.columns);
@@ -114,14 +116,15 @@ pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &m
     let mut folding = selection.folding(&engine.selector, column_bits);
     folding.extend(columns)?;
     let folded = folding.finish()?.remove(0);
-    meter.log(context, "folding", meter.nearest(key, &folded));
+    let cell = matrix.coefficients(place.row, place.column)?;
+    meter.log(context, "folding", meter.errors(key, &folded, &cell, 0)?);
     let turned = selection.position(&engine.selector, position_bits, folded, &mut workspace)?;
-    meter.log(context, "rotation", meter.nearest(key, &turned));
+    meter.log(context, "rotation", meter.errors(key, &turned, &cell, place.position)?);
     let slot = server.project(keys, &turned, &mut workspace)?;
     let kept = |errors: Vec<f64>| errors.into_iter().step_by(layout.dimensions.slots()).collect();
-    meter.log(context, "projection", kept(meter.nearest(key, &slot)));
-    for (body, key) in server.vectors(keys, &[slot], &mut workspace)?.iter().flatten().zip(&client.secrets.vector) {
-        meter.log(context, "vector", kept(meter.nearest(key, body)));
+    meter.log(context, "projection", kept(meter.errors(key, &slot, &cell, place.position)?));
+    for (body, key) in server.vector(keys, &[slot], &mut workspace)?.iter().zip(&client.secrets.vector) {
+        meter.log(context, "vector", kept(meter.errors(key, body, &cell, place.position)?));
     }
     Ok(())
 }

@@ -66,6 +66,10 @@ impl Scheme for Respire {
         Ok(())
     }
 
+    fn forget(server: &mut Self::Server) {
+        server.forget();
+    }
+
     fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request> {
         let request = client.query(indices, context)?;
         Ok(client.numbers.open(request))
@@ -82,8 +86,13 @@ impl Scheme for Respire {
         Ok(records)
     }
 
-    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
-        client.measure_noise(response, &mut context.noise)
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        (_, response): (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        client.measure_noise(server, response, context)
     }
 
     fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {

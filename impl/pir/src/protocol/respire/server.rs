@@ -61,6 +61,11 @@ impl Server {
         Ok(self.clients.len() as u64)
     }
 
+    /// See [`Scheme::forget`].
+    pub(super) fn forget(&mut self) {
+        self.clients.clear();
+    }
+
     /// The keys of a session.
     pub(super) fn keys(&self, session: u64) -> Result<&ServerKeys> {
         let index = usize::try_from(session).ok().and_then(|session| session.checked_sub(1));
@@ -118,14 +123,14 @@ impl Server {
         self.engine.selector_expansion.trace(slot, kept, &keys.selector_expansion, workspace).map_err(internal)
     }
 
-    /// Packs projected slots into ring elements, those into vectors that share a mask: for each vector its mask and its bodies, one
+    /// Packs projected slots, at most those of a vector, into ring elements and these into a vector that shares a mask: its bodies, one
     /// ciphertext each, under the keys of the vector.
-    pub(super) fn vectors(
+    pub(super) fn vector(
         &self,
         keys: &ServerKeys,
         slots: &[Rlwe<u32, Coefficient>],
         workspace: &mut Workspace<u32>,
-    ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
         let (engine, params) = (&self.engine, &self.engine.params);
         let (ring, step) = (&engine.ring, engine.ring.n() / params.response.degree);
         let packed = |slots: &[Rlwe<u32, Coefficient>]| {
@@ -136,25 +141,17 @@ impl Server {
             sum
         };
         let mut product = Rlwe::zero(ring);
-        slots
-            .chunks(params.slots_per_vector())
-            .map(|slots| {
-                let elements: Vec<_> = slots.chunks(params.slots_per_body()).map(packed).collect();
-                let mut bodies = Vec::with_capacity(elements.len());
-                for (j, element) in elements.iter().enumerate() {
-                    let mut body = Rlwe { a: ring.zero(), b: element.b.clone() };
-                    for (element, keys) in elements.iter().zip(&keys.vector) {
-                        engine
-                            .vector
-                            .gadget_product(&element.a, &keys[j], workspace, &mut product)
-                            .map_err(internal)?;
-                        body.add_assign(ring, &product);
-                    }
-                    bodies.push(body);
-                }
-                Ok(bodies)
-            })
-            .collect()
+        let elements: Vec<_> = slots.chunks(params.slots_per_body()).map(packed).collect();
+        let mut bodies = Vec::with_capacity(elements.len());
+        for (j, element) in elements.iter().enumerate() {
+            let mut body = Rlwe { a: ring.zero(), b: element.b.clone() };
+            for (element, keys) in elements.iter().zip(&keys.vector) {
+                engine.vector.gadget_product(&element.a, &keys[j], workspace, &mut product).map_err(internal)?;
+                body.add_assign(ring, &product);
+            }
+            bodies.push(body);
+        }
+        Ok(bodies)
     }
 
     /// The response to the slots of a request.
@@ -166,8 +163,8 @@ impl Server {
     ) -> Result<Vec<u8>> {
         let mask_bytes = self.engine.params.mask_bytes();
         let mut out = Vec::with_capacity(self.engine.params.response_bytes(slots.len()));
-        for vector in self.vectors(keys, slots, workspace)? {
-            for (j, body) in vector.iter().enumerate() {
+        for slots in slots.chunks(self.engine.params.slots_per_vector()) {
+            for (j, body) in self.vector(keys, slots, workspace)?.iter().enumerate() {
                 let bytes = self.engine.responder.compress(body, &keys.response[j], workspace)?.to_bytes();
                 // All bodies of a vector have one mask.
                 out.extend_from_slice(if j == 0 { &bytes } else { &bytes[mask_bytes..] });

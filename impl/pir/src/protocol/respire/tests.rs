@@ -269,6 +269,28 @@ fn streamed_databases_and_more_queries_than_a_pass_serves_are_answered() {
     }
 }
 
+/// Errors within an answer are those of the records asked for: an answer to another query has errors beyond every threshold.
+#[test]
+fn diagnosis_knows_what_was_asked_for() {
+    let (mut context, shape) = (context(), Shape::new(70_000, 8).unwrap());
+    let database = Database::seeded([2; 16], shape);
+    let mut server = Respire::preprocess(&set(&text()), &database, &mut context).unwrap();
+    let mut client = Respire::client(&set(&text()), shape, &mut context).unwrap();
+    Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+    let requests = [0, 69_999].map(|index| Respire::query(&mut client, &[index], &mut context).unwrap());
+    let response = Respire::answer(&server, &requests[..1], &mut context).unwrap().remove(0);
+    Respire::extract(&mut client, &response, &mut context).unwrap();
+    for (request, is_asked) in requests.iter().zip([true, false]) {
+        context.noise = Default::default();
+        Respire::diagnose(&client, &server, request, &mut context).unwrap();
+        for name in ["first_dimension", "folding", "rotation", "projection", "vector"] {
+            let stages = context.noise.summary();
+            let stage = stages.iter().find(|stage| stage.stage == name).unwrap();
+            assert_eq!(stage.max < stage.threshold, is_asked, "{stage:?}");
+        }
+    }
+}
+
 #[test]
 fn sizes_grow_up_to_the_bounds() {
     grows_up_to_the_bounds::<Respire>(&set(&published(11)));

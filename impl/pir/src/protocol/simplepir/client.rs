@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use lattice::lwe::{PublicMatrix, encrypt_zero, round};
+use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
 use ring::{DiscreteGaussian, Seed};
 
 use super::hint::Hint;
-use super::server::delta_bytes;
+use super::server::{Server, delta_bytes};
 use super::{Params, SEED_BYTES, SimplePir};
 use crate::database::Record;
 use crate::error::{Error, Result};
@@ -131,15 +131,17 @@ impl Client {
     }
 
     /// Every row of the answer decrypts to an entry of the record's column: one error a row.
-    pub(super) fn measure_noise(&self, response: &Response, context: &mut Context) -> Result<()> {
+    pub(super) fn measure_noise(&self, server: &Server, response: &Response, context: &mut Context) -> Result<()> {
         let (message, hint) = self.answer(response, self.extracted.len())?;
-        let (rows, scale, modulus) = (self.layout.rows, self.layout.scale(), self.layout.code.plain_modulus());
+        let (rows, scale) = (self.layout.rows, self.layout.scale());
         for (k, query) in self.extracted.iter().enumerate() {
             let answer = message.words(4 * k * rows, rows);
-            let residual = |(row, word): (usize, u32)| {
-                round(word.wrapping_sub(hint.inner_product(row, &query.key)), scale, modulus).1
+            let (_, column, _) = self.layout.place(query.index);
+            let error = |(row, word): (usize, u32)| {
+                let phase = word.wrapping_sub(hint.inner_product(row, &query.key));
+                residual(phase, scale, server.database().entry(row, column))
             };
-            context.noise.add("answer", f64::from(scale) / 2.0, answer.into_iter().enumerate().map(residual));
+            context.noise.add("answer", f64::from(scale) / 2.0, answer.into_iter().enumerate().map(error));
         }
         Ok(())
     }

@@ -33,8 +33,9 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         sizes.message("hint_delta", Direction::Download, "update", delta, "u (8 + 2 ne)", None);
     }
 
-    // While a batch is answered: the queries as they came, as words and prepared, and the answers twice.
-    let online = queries * (12 * columns + 8 * rows);
+    // While a batch is answered: the queries as they came, as words and prepared, and the answers twice. While it is asked for: rows of
+    // the public matrix.
+    let online = queries * (12 * columns + 8 * rows) + 4 * n * columns.min(QUERY_CHUNK_ROWS as u64);
     // Changed rows of the hint: at the server and at the client, or at the server and in a new hint message.
     let changed_rows = (workload.updates * wide).min(rows) * n * 4;
     let update = changed_rows + if delta >= hint { hint } else { changed_rows };

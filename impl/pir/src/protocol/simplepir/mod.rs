@@ -73,8 +73,13 @@ impl Scheme for SimplePir {
         Ok(records)
     }
 
-    fn measure_noise(client: &Self::Client, response: &Response, context: &mut Context) -> Result<()> {
-        client.measure_noise(response, context)
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        (_, response): (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        client.measure_noise(server, response, context)
     }
 
     fn update(

@@ -54,6 +54,10 @@ impl Server {
         Ok(Self { database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
     }
 
+    pub(super) fn database(&self) -> &LinearDatabase {
+        &self.database
+    }
+
     /// The hint message for a new client, with all updates in it.
     pub(super) fn hint(&self) -> Frame {
         if self.epoch == self.hint.message().epoch() {

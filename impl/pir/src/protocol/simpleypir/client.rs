@@ -4,7 +4,7 @@ use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Kernel, Seed};
 
 use super::layout::Layout;
-use super::server::Public;
+use super::server::{Public, Server};
 use super::{Params, SimpleYpir};
 use crate::database::Record;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::hintless::{HintlessClient, OpenRequests};
 use crate::noise::NoiseLog;
 use crate::rlwe::{internal, read_record, switched_errors};
 use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::FrameBuilder;
+use crate::wire::{Frame, FrameBuilder};
 use crate::workload::Shape;
 
 /// One index asked for, with the secret of its query.
@@ -81,55 +81,77 @@ impl HintlessClient for Client {
 
     fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
         let pending = self.requests.oldest()?;
-        let records = self.decrypt(pending, response, None)?;
+        let records = self.decrypt(pending, response)?;
         self.requests.close();
         Ok(records)
-    }
-
-    fn measure_noise(&self, response: &Response, noise: &mut NoiseLog) -> Result<()> {
-        self.decrypt(self.requests.extracted(), response, Some(noise)).map(|_| ())
     }
 }
 
 impl Client {
-    fn decrypt(
-        &self,
-        pending: &[Pending],
-        response: &Response,
-        mut noise: Option<&mut NoiseLog>,
-    ) -> Result<Vec<Record>> {
+    /// Logs the errors of all entries of the items asked for.
+    ///
+    /// # Errors
+    /// As [`HintlessClient::extract`].
+    pub(super) fn measure_noise(&self, server: &Server, response: &Response, context: &mut Context) -> Result<()> {
+        let (layout, switch) = (&self.layout, self.params.switch);
+        let extracted = self.requests.extracted();
+        let message = self.message(response, extracted.len())?;
+        for (query, answer) in extracted.iter().zip(message.payload().chunks_exact(self.answer_bytes())) {
+            let opener = self.opener.key(&query.key).map_err(internal)?;
+            let (row, _) = layout.place(query.index);
+            let mut of_query = NoiseLog::default();
+            for (element, ciphertext) in self.ciphertexts(answer).enumerate() {
+                let columns = element * layout.degree..(element + 1) * layout.degree;
+                let entries = columns.map(|column| server.entry(row, column).into());
+                let (threshold, errors) =
+                    switched_errors(&opener, &ciphertext?, switch, 1 << layout.entry_bits, entries)?;
+                of_query.add("answer", threshold, errors);
+            }
+            context.noise.add_of_one_key(of_query);
+        }
+        Ok(())
+    }
+
+    /// Bytes of the answer to a query.
+    fn answer_bytes(&self) -> usize {
+        let degree = self.layout.degree;
+        self.params.switch.bytes(degree, degree) as usize * self.layout.elements
+    }
+
+    /// The message of a response to as many queries.
+    fn message(&self, response: &Response, queries: usize) -> Result<Frame> {
         let [("answer", message)] = &response.messages[..] else {
             return Err(Error::message("answer", "a response is one message `answer`."));
         };
-        let (layout, switch, degree) = (&self.layout, self.params.switch, self.layout.degree);
-        let each = switch.bytes(degree, degree) as usize;
-        let bytes = each * layout.elements;
-        let message = message.clone().check(SimpleYpir::NAME, "answer", (bytes * pending.len()) as u64)?;
+        message.clone().check(SimpleYpir::NAME, "answer", (self.answer_bytes() * queries) as u64)
+    }
+
+    /// The ciphertexts of a query's answer.
+    fn ciphertexts<'a>(&self, answer: &'a [u8]) -> impl Iterator<Item = Result<SplitRlwe>> + use<'a> {
+        let (degree, switch) = (self.layout.degree, self.params.switch);
+        answer.chunks_exact(switch.bytes(degree, degree) as usize).map(move |bytes| {
+            SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
+                .map_err(|e| Error::message("answer", e.to_string()))
+        })
+    }
+
+    fn decrypt(&self, pending: &[Pending], response: &Response) -> Result<Vec<Record>> {
+        let (layout, degree) = (&self.layout, self.layout.degree);
+        let message = self.message(response, pending.len())?;
         let mut records = Vec::with_capacity(pending.len());
-        for (query, answer) in pending.iter().zip(message.payload().chunks_exact(bytes)) {
+        for (query, answer) in pending.iter().zip(message.payload().chunks_exact(self.answer_bytes())) {
             let opener = self.opener.key(&query.key).map_err(internal)?;
             let (_, bit) = layout.place(query.index);
             let wanted = layout.entries_of(bit);
             let mut entries = Vec::with_capacity(layout.columns());
-            let p = 1u64 << layout.entry_bits;
-            let mut of_query = NoiseLog::default();
-            for (element, bytes) in answer.chunks_exact(each).enumerate() {
-                let ciphertext = SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
-                    .map_err(|e| Error::message("answer", e.to_string()))?;
-                if noise.is_some() {
-                    let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p)?;
-                    of_query.add("answer", threshold, errors);
-                }
+            for (element, ciphertext) in self.ciphertexts(answer).enumerate() {
                 // Only the elements with the record are decrypted.
                 let columns = element * degree..(element + 1) * degree;
                 if columns.start < wanted.end && wanted.start < columns.end {
-                    entries.extend(opener.decode(&ciphertext, p).map_err(internal)?);
+                    entries.extend(opener.decode(&ciphertext?, 1 << layout.entry_bits).map_err(internal)?);
                 } else {
                     entries.resize(columns.end, 0);
                 }
-            }
-            if let Some(noise) = noise.as_deref_mut() {
-                noise.add_of_one_key(of_query);
             }
             let (width, offset) = (layout.entry_bits, self.params.offset());
             let first = bit - wanted.start as u64 * u64::from(width);

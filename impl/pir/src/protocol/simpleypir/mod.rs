@@ -15,7 +15,7 @@ pub use params::{Literal, Params, Rows};
 use crate::database::Database;
 use crate::error::Result;
 use crate::hintless::Hintless;
-use crate::scheme::{Context, Sizes};
+use crate::scheme::{Context, Request, Response, Sizes};
 use crate::workload::{Shape, Workload};
 
 /// The protocol.
@@ -39,5 +39,14 @@ impl Hintless for SimpleYpir {
 
     fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
         client::Client::new(params, shape)
+    }
+
+    fn measure_noise(
+        client: &Self::Client,
+        server: &Self::Server,
+        (_, response): (&Request, &Response),
+        context: &mut Context,
+    ) -> Result<()> {
+        client.measure_noise(server, response, context)
     }
 }

@@ -99,6 +99,11 @@ impl Server {
         Ok(server)
     }
 
+    /// The centred entry in that row and column.
+    pub(super) fn entry(&self, row: usize, column: usize) -> i32 {
+        self.matrix.get(row, column)
+    }
+
     /// The ring masks of one element's columns, from the database.
     fn masks_of(&self, element: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
         let (ring, degree) = (&*self.public.ring, self.layout.degree);

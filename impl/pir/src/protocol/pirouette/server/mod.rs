@@ -99,6 +99,11 @@ impl<F: Selecting> Server<F> {
         self.matrix.database().filter(|_| self.params.database.encrypted)
     }
 
+    /// See [`Scheme::forget`](crate::scheme::Scheme::forget).
+    pub(super) fn forget(&mut self) {
+        self.sessions.clear();
+    }
+
     fn layout(&self) -> &Layout {
         self.matrix.layout()
     }
@@ -206,18 +211,12 @@ impl<F: Selecting> Server<F> {
 
     /// The plaintext polynomials of the cell at a place, by part.
     pub(super) fn cell(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
-        let layout = self.layout();
-        let ring = self.selection.matrix_ring();
-        let part = |part: usize| -> Result<Vec<i64>> {
-            let column = part * layout.columns + place.column;
-            let poly = self.matrix.polynomial(place.row, column)?;
-            let mut digits = vec![0; layout.dimensions.degree];
-            ring.compose_u64(&ring.inverse(poly), &mut digits);
-            let modulus = ring.primes().iter().product::<u64>();
-            let centred = |x: u64| if x > modulus / 2 { x as i64 - modulus as i64 } else { x as i64 };
-            Ok(digits.into_iter().map(centred).collect())
-        };
-        (0..layout.parts).map(part).collect()
+        self.matrix.cell(place)
+    }
+
+    /// See [`Matrix::slots`].
+    pub(super) fn slots_of(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
+        self.matrix.slots(place)
     }
 
     /// Changes records (phase `update_encode`). Clients hold nothing of the database.

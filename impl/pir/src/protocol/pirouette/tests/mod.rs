@@ -1,6 +1,8 @@
 mod full_size;
 mod refused;
 
+use std::borrow::Cow;
+
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
@@ -9,6 +11,7 @@ use super::*;
 use crate::params::ParameterSet;
 use crate::progress::Silent;
 use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds};
+use crate::runner::{Options, Run, Session};
 use crate::wire::{BitReader, FrameBuilder};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
@@ -323,6 +326,26 @@ fn encrypted_databases_answer() {
     assert!(PirouetteH::preprocess(&params, &database, &mut context).is_err());
 }
 
+/// Noise is measured under several keys, where a client has but one, and a server holds those of one client at a time.
+#[test]
+fn noise_is_measured_under_several_keys() {
+    let shape = Shape::new(2000, 200).unwrap();
+    let (params, workload) = (set::<Index>(INDEX, &[]), Workload::new(shape, 1, 1).unwrap());
+    let options =
+        Options { kernel: Kernel::best(), threads: 1, repetitions: 1, seed: Some([5; 32]), noise_seconds: Some(1.0) };
+    let database = Database::seeded([7; 16], shape);
+    let mut run = Box::new(Run::<Pirouette>::new(Cow::Owned(params), database, workload, &options, &Silent).unwrap());
+    run.prepare().unwrap();
+    run.repetition().unwrap();
+    run.measure_noise().unwrap();
+    run.update().unwrap();
+    let measured = run.finish();
+    assert_eq!(measured.correct.right, measured.correct.compared);
+    for stage in measured.noise {
+        assert!(stage.keys > 1 && stage.max < stage.threshold, "{stage:?}");
+    }
+}
+
 /// Diagnosis sees every stage, and errors far below what would be decided wrongly.
 #[test]
 fn every_decision_has_its_margin() {
@@ -333,7 +356,7 @@ fn every_decision_has_its_margin() {
         let request = client.query(&[index], &mut context).unwrap();
         let response = server.answer(std::slice::from_ref(&request), None, &mut context).unwrap().remove(0);
         client.extract(&response).unwrap();
-        Pirouette::measure_noise(&client, &response, &mut context).unwrap();
+        Pirouette::measure_noise(&client, &server, (&request, &response), &mut context).unwrap();
         Pirouette::diagnose(&client, &server, &request, &mut context).unwrap();
     }
     let stages = context.noise.summary();
