@@ -176,8 +176,8 @@ def set_lines(description: dict, entries: list[dict]) -> list[str]:
     open_attacks = _undecided(description, entries)
     if open_attacks and verdict(least) == "reached":
         return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, {bits} without {', '.join(open_attacks)}"]
-    without = list(dict.fromkeys(attack for entry in entries for attack in entry["without"]))
-    rest = f" by all other attacks than {', '.join(without)}" if without else ""
+    unknown = list(dict.fromkeys(attack for entry in entries for attack in entry["without"]))
+    rest = f" by all other attacks than {', '.join(unknown)}" if unknown else ""
     return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {bits}{rest}"]
 
 
