@@ -1,0 +1,58 @@
+//! The described peak of a run covers what the run takes, at shapes far from those that sets are made for: a process each, so that none has
+//! what another's allocator kept.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::Lab;
+
+/// The program's own pages are read from its file; a release has 9 MiB of them, which descriptions count, other builds more.
+const PROGRAM_BYTES: u64 = 9 << 20;
+
+#[test]
+fn described_peaks_cover_runs_at_odd_shapes() {
+    let lab = Lab::new();
+    let mut beyond = Vec::new();
+    for (set, records, record_bits, queries, updates) in [
+        ("simplepir/usenix23", 257, 2049, 1, 3),
+        ("doublepir/usenix23-one-hint", 257, 2049, 1, 3),
+        ("doublepir/usenix23-one-hint", 100_003, 7, 3, 1),
+        ("ypir/usenix24", 5, 100_003, 1, 1),
+        ("inspire/1gb-64b-n4096-t32", 5003, 100, 2, 1),
+        ("respire/64mb", 17, 800_000, 1, 0),
+        ("respire/64mb", 5003, 100, 2, 2),
+        ("pirouette/smoke", 17, 80_000, 1, 1),
+    ] {
+        let path = format!("{}/../../params/{set}.toml", env!("CARGO_MANIFEST_DIR"));
+        let [records, record_bits, queries, updates] =
+            [records, record_bits, queries, updates].map(|number: u64| number.to_string());
+        let said = lab.run(&[
+            &path,
+            "--records",
+            &records,
+            "--record-bits",
+            &record_bits,
+            "--queries",
+            &queries,
+            "--updates",
+            &updates,
+            "--repetitions",
+            "1",
+            "--noise-seconds",
+            "0",
+            "--out",
+            "r.json",
+        ]);
+        assert_eq!(said.code, 0, "{set}: {} {}", said.out, said.err);
+        let memory = &lab.json("r.json")["memory"];
+        let [peak, file, described] =
+            ["peak_bytes", "peak_file_bytes", "described_peak_bytes"].map(|key| memory[key].as_u64().unwrap());
+        if peak - file > described - PROGRAM_BYTES {
+            beyond
+                .push(format!("{set} {records} x {record_bits}: {peak} of {described}, {file} of them the program's"));
+        }
+    }
+    assert!(beyond.is_empty(), "{beyond:#?}");
+}
