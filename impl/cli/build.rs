@@ -1,7 +1,7 @@
 //! Tells the program its commit, whether the work tree differed from it, the compiler, and the hash of the sources that each
 //! primitive's numbers depend on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 #[path = "../build/provenance.rs"]
@@ -10,13 +10,15 @@ mod provenance;
 mod sources;
 
 use provenance::{Provenance, git};
+use sources::Sources;
 
 /// The top of the repository, as seen from this crate's folder.
 const ROOT: &str = "../..";
 
 fn main() {
-    hash_primitives();
-    hash_calibration();
+    let mut sources = Sources::new("..");
+    hash_primitives(&mut sources);
+    hash_calibration(&mut sources);
     let root = Path::new(ROOT);
     let Provenance { commit, dirty, remark } = Provenance::of(root, &[]);
     let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
@@ -45,37 +47,16 @@ fn main() {
     }
 }
 
-/// Unit costs depend on the crates that are timed and on how they are.
-fn hash_calibration() {
-    let mut files = sources::ground_files();
-    for folder in ["../pir/src/linear", "src/command/calibrate"] {
-        sources::rust_files(Path::new(folder), Path::new(""), &mut files);
-    }
-    let encoding = ["digits.rs", "protocol/inspire/code.rs", "protocol/inspire/interpolation.rs"];
-    files.extend(encoding.iter().map(|file| Path::new("../pir/src").join(file)));
-    println!("cargo::rustc-env=PIRLAB_CALIBRATION={}", sources::digest(&files));
+/// Unit costs depend on what is timed and on how it is.
+fn hash_calibration(sources: &mut Sources) {
+    println!("cargo::rustc-env=PIRLAB_CALIBRATION={}", sources.digest(&["../cli/src/command/calibrate".into()]));
 }
 
-/// A primitive's numbers depend on its own file or folder below src/primitive/kind, on how all are timed, and on the crates
-/// that it measures. The hash goes by the name of that file.
-fn hash_primitives() {
-    let mut shared = sources::ground_files();
-    shared.push(PathBuf::from("src/primitive/timing.rs"));
-    let kinds = std::fs::read_dir("src/primitive/kind").map(|entries| {
-        entries
-            .filter_map(Result::ok)
-            .map(|entry| entry.path())
-            .filter(|path| !path.ends_with("mod.rs"))
-            .collect::<Vec<_>>()
-    });
-    for kind in kinds.unwrap_or_default() {
-        let mut files = Vec::new();
-        if kind.is_dir() {
-            sources::rust_files(&kind, Path::new(""), &mut files);
-        } else {
-            files.push(kind.clone());
-        }
+/// A primitive's numbers depend on what its own file or folder below src/primitive/kind imports. The hash goes by the name of that file.
+fn hash_primitives(sources: &mut Sources) {
+    let kinds = std::fs::read_dir("../cli/src/primitive/kind").into_iter().flatten().filter_map(Result::ok);
+    for kind in kinds.map(|entry| entry.path()).filter(|path| !path.ends_with("mod.rs")) {
         let name = kind.file_stem().map(|name| name.to_string_lossy().to_uppercase()).unwrap_or_default();
-        println!("cargo::rustc-env=PIRLAB_PRIMITIVE_{name}={}", sources::digest(shared.iter().chain(&files)));
+        println!("cargo::rustc-env=PIRLAB_PRIMITIVE_{name}={}", sources.digest(&[kind]));
     }
 }

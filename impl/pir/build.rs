@@ -1,27 +1,20 @@
-//! Hashes the sources that each protocol's numbers depend on, so that a record knows whether it is stale: the protocol's
-//! own folder, what all protocols share, and the crates below this one.
+//! Hashes the sources that each protocol's numbers depend on, so that a record knows whether it is stale: what the protocol's own folder
+//! imports, and what the runner does.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 #[path = "../build/sources.rs"]
 mod sources;
 
-use sources::{digest, ground_files, rust_files};
-
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=../build/sources.rs");
-    let mut shared = ground_files();
-    println!("cargo::rerun-if-changed=src");
-    let protocols = Path::new("src/protocol");
-    rust_files(Path::new("src"), protocols, &mut shared);
-    let folders = std::fs::read_dir(protocols).map(|entries| {
-        entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| path.is_dir()).collect::<Vec<_>>()
-    });
-    for folder in folders.unwrap_or_default() {
-        let mut files = Vec::new();
-        rust_files(&folder, Path::new(""), &mut files);
+    for source in ["build.rs", "../build", "src", "../ring/src", "../gadget/src", "../lattice/src"] {
+        println!("cargo::rerun-if-changed={source}");
+    }
+    let mut sources = sources::Sources::new("..");
+    let runner = PathBuf::from("../pir/src/runner.rs");
+    let folders = std::fs::read_dir("../pir/src/protocol").into_iter().flatten().filter_map(Result::ok);
+    for folder in folders.map(|entry| entry.path()).filter(|path| path.is_dir()) {
         let name = folder.file_name().map(|name| name.to_string_lossy().to_uppercase()).unwrap_or_default();
-        println!("cargo::rustc-env=PIRLAB_SOURCE_{name}={}", digest(shared.iter().chain(&files)));
+        println!("cargo::rustc-env=PIRLAB_SOURCE_{name}={}", sources.digest(&[folder, runner.clone()]));
     }
 }

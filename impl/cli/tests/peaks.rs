@@ -20,6 +20,7 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("doublepir/usenix23-one-hint", 257, 2049, 1, 3),
         ("doublepir/usenix23-one-hint", 100_003, 7, 3, 1),
         ("ypir/usenix24", 5, 100_003, 1, 1),
+        ("inspire2/gamma16-f1", 5, 100_003, 1, 1),
         ("inspire/1gb-64b-n4096-t32", 5003, 100, 2, 1),
         ("respire/64mb", 17, 800_000, 1, 0),
         ("respire/64mb", 5003, 100, 2, 2),

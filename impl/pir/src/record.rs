@@ -75,6 +75,10 @@ pub struct RunRecord {
     pub phases: Vec<Phase>,
     /// Every message of the offline phase, of one repetition and of one update.
     pub transcript: Vec<Entry>,
+    /// SHA-256 of all payloads of the transcript, one after the other, of runs with a seed: the same for every kernel path, number of
+    /// threads and machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_sha256: Option<String>,
     /// Memory the process took.
     pub memory: MemoryUse,
     /// Errors at each decryption.

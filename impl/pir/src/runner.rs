@@ -7,7 +7,7 @@ use std::time::Instant;
 use rand::RngCore;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use ring::{Kernel, Prg};
+use ring::Kernel;
 
 use crate::clock::{Group, Phase};
 use crate::database::{Database, Record};
@@ -71,6 +71,8 @@ pub struct Measured {
     pub phases: Vec<Phase>,
     /// Every message of the offline phase, of one repetition and of one update.
     pub transcript: Vec<Entry>,
+    /// SHA-256 of the transcript's payloads, of runs with a seed.
+    pub payload_sha256: Option<String>,
     /// Errors at each decryption.
     pub noise: Vec<StageNoise>,
     /// Retrieved records against the database.
@@ -113,9 +115,11 @@ pub struct Run<'a, S: Scheme> {
     repetitions: u64,
     noise_seconds: Option<f64>,
     context: Context<'a>,
+    /// Where each part of the session starts its own stream of randomness; see [`Self::draw_from`].
+    seed: [u8; 32],
     parties: Option<(S::Server, S::Client)>,
     link: Link,
-    choices: Box<dyn RngCore>,
+    choices: ChaCha20Rng,
     done: u64,
     /// Seconds that the repetitions took.
     spent: f64,
@@ -164,15 +168,30 @@ impl<'a, S: Scheme> Run<'a, S> {
                 noise: NoiseLog::default(),
                 progress,
             },
+            seed,
             parties: None,
-            link: Link::new(S::NAME),
+            link: if options.seed.is_some() { Link::digesting(S::NAME) } else { Link::new(S::NAME) },
             // Which records are asked for is not secret here: a fixed stream makes runs comparable.
-            choices: Box::new(Prg::new(*b"pirlab choices 1").rng()),
+            choices: ChaCha20Rng::seed_from_u64(1),
             done: 0,
             spent: 0.0,
             correct: Correct::default(),
             held: Vec::new(),
         })
+    }
+
+    /// Draws from here on from a stream of the seed's own: how often the parts before were repeated depends on how long they took,
+    /// and a seeded run carries the same bytes on every machine.
+    fn draw_from(&mut self, stream: Stream) {
+        self.context.rng = ChaCha20Rng::from_seed(self.seed);
+        self.context.rng.set_stream(match stream {
+            Stream::Parties => 0,
+            Stream::WarmUp => 1,
+            Stream::Exchange(turn) => 2 + 2 * turn,
+            Stream::Update(turn) => 3 + 2 * turn,
+        });
+        self.choices.set_stream(self.context.rng.get_stream());
+        self.choices.set_word_pos(0);
     }
 
     /// First record, last record, then random ones.
@@ -250,6 +269,19 @@ impl<'a, S: Scheme> Run<'a, S> {
     }
 }
 
+/// The parts of a session that draw from streams of their own.
+#[derive(Clone, Copy)]
+enum Stream {
+    /// Server and client, until the offline exchange is done.
+    Parties,
+    /// Exchanges before the first that is timed.
+    WarmUp,
+    /// One repetition, or one exchange more for the noise.
+    Exchange(u64),
+    /// One update and the exchanges after it.
+    Update(u64),
+}
+
 /// What an exchange is for, beside the comparison of its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
@@ -280,8 +312,9 @@ impl<S: Scheme> Session for Run<'_, S> {
     fn prepare(&mut self) -> Result<()> {
         let mut spent = 0.0;
         for _ in 0..self.repetitions {
-            // The tables of the last turn must be gone before new ones are built.
+            // The tables of the last turn must be gone before new ones are built. Its keys, which are made again, protected nothing.
             self.parties = None;
+            self.draw_from(Stream::Parties);
             let start = Instant::now();
             let server = S::preprocess(&self.params, &self.database, &mut self.context)?;
             let client = S::client(&self.params, self.workload.shape, &mut self.context)?;
@@ -299,6 +332,7 @@ impl<S: Scheme> Session for Run<'_, S> {
             self.held = S::held(server);
         }
         self.context.clock.pause(true);
+        self.draw_from(Stream::WarmUp);
         let start = Instant::now();
         for turn in 0..WARM_UPS {
             if turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
@@ -312,6 +346,7 @@ impl<S: Scheme> Session for Run<'_, S> {
     }
 
     fn repetition(&mut self) -> Result<()> {
+        self.draw_from(Stream::Exchange(self.done));
         let indices = self.indices(self.done);
         let purpose = if self.done == 0 { Purpose::Transcript } else { Purpose::Comparison };
         let start = Instant::now();
@@ -343,6 +378,7 @@ impl<S: Scheme> Session for Run<'_, S> {
                 self.renew_client()?;
             }
             diagnosed = true;
+            self.draw_from(Stream::Exchange(self.done));
             let indices = self.indices(self.done);
             self.exchange(&indices, Purpose::Diagnosis)?;
             self.done += 1;
@@ -360,6 +396,7 @@ impl<S: Scheme> Session for Run<'_, S> {
             if start.elapsed().as_secs_f64() > LONG_PHASE_SECONDS {
                 break;
             }
+            self.draw_from(Stream::Update(turn));
             let changes = self.changes()?;
             let Self { context, parties, link, .. } = &mut *self;
             let (server, client) =
@@ -393,6 +430,7 @@ impl<S: Scheme> Session for Run<'_, S> {
         Measured {
             phases: self.context.clock.phases().to_vec(),
             transcript: self.link.entries().to_vec(),
+            payload_sha256: self.link.digest(),
             noise: self.context.noise.summary(),
             correct: self.correct,
             held: self.held,

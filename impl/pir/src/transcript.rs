@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::description::Direction;
 use crate::error::Result;
@@ -30,12 +31,18 @@ pub struct Entry {
 pub struct Link {
     protocol: &'static str,
     entries: Vec<Entry>,
+    digest: Option<Sha256>,
 }
 
 impl Link {
     /// A link with an empty transcript.
     pub fn new(protocol: &'static str) -> Self {
-        Self { protocol, entries: Vec::new() }
+        Self { protocol, entries: Vec::new(), digest: None }
+    }
+
+    /// A link that also hashes every payload: two runs of one seed carried the same bytes if their digests are equal.
+    pub fn digesting(protocol: &'static str) -> Self {
+        Self { digest: Some(Sha256::new()), ..Self::new(protocol) }
     }
 
     /// Carries `frame` across: it is written down, and the far side gets it only if its header and checksum are right.
@@ -51,6 +58,9 @@ impl Link {
         queries_served: Option<u64>,
     ) -> Result<Frame> {
         let payload_bytes = frame.payload().len() as u64;
+        if let Some(digest) = &mut self.digest {
+            digest.update(frame.payload());
+        }
         self.entries.push(Entry {
             name: name.into(),
             direction,
@@ -65,5 +75,10 @@ impl Link {
     /// Everything carried so far.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// SHA-256 of all payloads carried so far, one after the other; hexadecimal. None where the link does not hash.
+    pub fn digest(&self) -> Option<String> {
+        self.digest.as_ref().map(|digest| crate::params::hex(&digest.clone().finalize()))
     }
 }

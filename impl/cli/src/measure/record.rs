@@ -115,6 +115,7 @@ pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending<Re
         seed: plan.options.seed.map(|seed| pir::params::hex(&seed)),
         phases: report.phases,
         transcript: report.transcript,
+        payload_sha256: report.payload_sha256,
         memory: MemoryUse {
             described_peak_bytes: plan.description.memory.peak_bytes,
             server: if row.streamed { Vec::new() } else { report.memory.server },

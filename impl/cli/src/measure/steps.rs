@@ -36,6 +36,8 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// Every message.
     pub transcript: Vec<Entry>,
+    /// Digest of its payloads, of runs with a seed.
+    pub payload_sha256: Option<String>,
     /// Errors at each decryption.
     pub noise: Vec<StageNoise>,
     /// Records compared.
@@ -85,9 +87,9 @@ impl<'a> Steps<'a> {
 
     /// What was measured.
     pub fn finish(self) -> Report {
-        let Measured { phases, transcript, noise, correct, held } = self.session.finish();
+        let Measured { phases, transcript, payload_sha256, noise, correct, held } = self.session.finish();
         let memory = MemoryUse { server: held, ..self.watch.finish() };
-        Report { phases, transcript, noise, correct, memory }
+        Report { phases, transcript, payload_sha256, noise, correct, memory }
     }
 }
 

@@ -1,0 +1,47 @@
+"""Refactorings change nothing: descriptions, predictions and payloads are those of the goldens (see fixtures/golden.py)."""
+
+import json
+import subprocess
+
+import golden
+import pytest
+
+pytestmark = pytest.mark.usefixtures("no_estimator")
+
+
+@pytest.fixture(scope="module")
+def described(binary) -> list[dict]:
+    return golden.descriptions()
+
+
+def _compare(name: str, now: list[dict]) -> None:
+    before = {document["id"]: document for document in golden.read(name)}
+    found = {document["id"]: golden.rounded(document) for document in now}
+    lines = [f"{key}{line}" for key in before for line in golden.differences(before[key], found.get(key, "nothing"))]
+    lines += [f"{key}: is new" for key in found if key not in before]
+    shown = "\n".join(lines[:20])
+    assert not lines, f"{len(lines)} differences; where they are meant, run tests/fixtures/golden.py:\n{shown}"
+
+
+def test_descriptions_are_unchanged(described):
+    _compare("descriptions", described)
+
+
+def test_predictions_are_unchanged(described):
+    _compare("predictions", golden.predictions(described))
+
+
+@pytest.mark.parametrize("name", golden.EXCHANGES)
+def test_payloads_are_unchanged(binary, tmp_path, name):
+    """On every kernel path that this processor has, on one thread and on two."""
+    check = subprocess.run([binary, "check", "--json", "--no-probe"], capture_output=True, text=True, check=False)
+    kernels = [kernel["name"] for kernel in json.loads(check.stdout)["kernels"] if kernel["available"]]
+    runs = [("auto", 2), *((kernel, 1) for kernel in kernels)]
+    digests = {run: golden.payloads(binary, tmp_path, name, *run) for run in runs}
+    assert set(digests.values()) == {golden.read_payloads()[name]}, digests
+
+
+def test_every_protocol_has_an_exchange(binary):
+    listed = subprocess.run([binary, "list", "--json"], capture_output=True, text=True, check=True).stdout
+    protocols = [protocol["name"] for protocol in json.loads(listed)["protocols"]]
+    assert [name.split("/")[0] for name in golden.EXCHANGES] == protocols
