@@ -225,8 +225,8 @@ def test_the_table_of_sets(loaded: Audit) -> None:
     assert "| timeout |" in text, "an attack without a figure says so in its cell"
     assert "missed its own minimum (reported 209.7784" in text
     assert "Not described, so not in the table: sets/piano-x: key `records`: too many." in text
-    assert "Of 11 printed or implemented instances that claim a level, 6 are found below it." in text
-    assert len(table.data) == 75 and table.data["verdict"].notna().all()
+    assert "Of 17 printed or implemented instances that claim a level, 9 are found below it." in text
+    assert len(table.data) == 83 and table.data["verdict"].notna().all()
     assert set(table.data["source"]) == {"recorded", "fast_only"}
     for form in (table.tex(), table.html()):
         assert "Pirouette" in form and "fast only" in form
