@@ -33,6 +33,11 @@ MISSED_RECORDED = {
     ("pirouette_h/2^30 query", "dual_hybrid"): 0.34,
     # There the tool's went on by chance, and is below ours.
     ("pirouette_h/2^20 query", "dual_hybrid"): -0.27,
+    # Its search for coded-BKW misses most where few large tables are best; its cost function has ours there.
+    ("pirouette-512-ksk42", "coded_bkw"): 3.1,
+    ("pirouette-512-Q56", "coded_bkw"): 52.5,
+    ("gbfv-64-q60", "coded_bkw"): 63.6,
+    ("gbfv-256-q60", "coded_bkw"): 66.5,
     ("pirouette/smoke key_switching", "coded_bkw"): 0.52,
     ("pirouette/smoke response", "coded_bkw"): 1.59,
 }
@@ -404,7 +409,7 @@ def test_stddev_of_secrets():
 
 
 def test_speed_on_one_core():
-    """Instances a second: 100 new ones, 1000 known ones; best of three, since other jobs may run beside."""
+    """Instances a second of a core: 100 new ones, 1000 known ones."""
     instances = benchmark.sample(200)
     estimate(instances[:1])  # compiles
 

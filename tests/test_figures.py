@@ -228,7 +228,10 @@ def test_stale_records_of_an_edited_parameter_file_keep_their_marks(tmp_path: Pa
     assert marks.marks_of(loader.dicts(stale)[0]) == ["insecure", "stale"]
     assert accuracy.build(stale).empty, "another file's prediction is no twin"
     text = comparison.build(stale, expected, foretold).markdown()
-    assert "(SimplePIR usenix23 121.5 bit)" in text and "those of today's file (1 measured on 2026-11-01)" in text
+    assert (
+        "(SimplePIR usenix23 121.5 bit)" in text
+        and "failure is that of today's file (1 measured on 2026-11-01)" in text
+    )
     assert marks.marks_of(loader.dicts(loader.join(loaded, foretold, {}))[0]) == ["unknown"], "only of stale ones"
 
 
