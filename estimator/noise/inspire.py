@@ -40,6 +40,11 @@ def at_points(keys: Keys, count: Floats) -> Floats:
     return np.stack([common * count**2 + (1 - common) * count, (1 - common) * count], axis=1)
 
 
+def _step(rings: Rings, selector: Keys) -> Noise:
+    """What a step of Horner's evaluation adds."""
+    return lattice.external_product(rings.n, selector.gadget, rings.fresh, rings.secret)
+
+
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`first_product`, `packing`, `evaluation`, and `switch`, which decides."""
     layouts = [d["layout"] for d in descriptions]
@@ -54,18 +59,18 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     packing = rings.inspiring(keys, rings.n, product)
     packing_bound = rings.inspiring(keys, rings.n, product_bound)
     packed = rings.inspiring(keys, rings.n, Noise(0.0))
-    step = lattice.external_product(rings.n, selector.gadget, rings.fresh, rings.secret)
-    steps = degree - 1
+    step, steps = _step(rings, selector), degree - 1
     evaluation = packing.scaled(degree) + step.scaled(steps)
     whitened = np.array([bool(o.get("whitened")) for o in layouts])
     coherent = np.where(whitened, at_points(keys, degree)[:, 0], degree**2)
-    worst = [
-        product_bound.scaled(np.where(whitened, degree, degree**2)),
-        packed.scaled(coherent),
-        step.scaled(at_points(selector, steps)[:, 0]),
-    ]
-    evaluation_bound = Noise(sum(np.asarray(part.variance) for part in worst), "bound")
-    switched_bound, key = answers.switched_bound(rings, evaluation_bound)
+
+    def evaluated(under: Rings) -> Noise:
+        """For any data, at the worst point."""
+        products = product_bound.scaled(np.where(whitened, degree, degree**2))
+        packings = under.inspiring(keys, under.n, Noise(0.0)).scaled(coherent)
+        return products + packings + _step(under, selector).scaled(at_points(selector, steps)[:, 0])
+
+    switched_bound, key = answers.switched_bound(rings, evaluated)
     rest = product.scaled(degree) + step.scaled(steps)
     by_point = Noise(
         np.asarray(rest.variance)[:, None] + np.asarray(packed.variance)[:, None] * at_points(keys, degree)
@@ -98,7 +103,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
             "t V + (t - 1) 2 n sigma^2 sum E[x^2] over the points; at z = 1 means add up coherently",
             "InsPIRe, Theorem 9 and Lemma 2",
             evaluation,
-            evaluation_bound,
+            evaluated(rings),
             selector.words,
         ),
         Stage(

@@ -37,6 +37,12 @@ def _product(rings: Rings, terms: Floats, p: Floats) -> tuple[Noise, Noise]:
     return rings.fresh.scaled(terms * lattice.uniform_square(p, balanced=True)), Noise(bound, "bound")
 
 
+def _by_class(products: Sequence[Noise], packed: Sequence[Noise]) -> Noise:
+    """Of both classes, products and what packing adds to them."""
+    sums = [product + added for product, added in zip(products, packed)]
+    return Noise(np.stack([np.asarray(each.variance) for each in sums], axis=1), sums[0].kind)
+
+
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`second_product`, `second_packing`, `second_layer`, which decides digits; then the same of the first layer."""
     layouts = [d["layout"] for d in descriptions]
@@ -59,38 +65,36 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
     counts = np.where(whole[:, None], np.stack([full, counts.sum(axis=1) - full], axis=1), counts)
     # Values have more bits than digits, so that a mask's fill more than one polynomial.
     terms = [np.where(whole, digits, 1.0) for digits in (rings.n, counts[:, 1])]
-    products = [_product(rings, numbers(layouts, "degree") * each, p) for each in terms]
-    product, bound = products[0]
-    nothing = [
-        np.where(whole, 0.0, np.asarray(rings.inspiring(keys, gammas[:, i], Noise(0.0)).variance)) for i in (1, 2)
-    ]
-    packings = [each + Noise(added) for (each, _), added in zip(products, nothing)]
-    bounds = [each + Noise(added, "bound") for (_, each), added in zip(products, nothing)]
-    packing, packing_bound = (
-        Noise(np.stack([np.asarray(each.variance) for each in both], axis=1), both[0].kind)
-        for both in (packings, bounds)
-    )
+    products, bounds = zip(*(_product(rings, numbers(layouts, "degree") * each, p) for each in terms))
+
+    def packed(under: Rings) -> list[Noise]:
+        """What packing adds to both classes."""
+        switches = [under.inspiring(keys, gammas[:, i], Noise(0.0)) for i in (1, 2)]
+        return [each.scaled(np.where(whole, 0.0, 1.0)) for each in switches]
+
+    added = packed(rings)
+    packing = products[0] + added[0]
     copies = numbers(layouts, "copies")
-    switched_bound, key = answers.switched_bound(rings, packing_bound)
+    switched_bound, key = answers.switched_bound(rings, lambda under: _by_class(bounds, packed(under)))
     union = {"cells of a record": copies, "digits of a cell's ciphertext": counts.sum(axis=1)}
     return [
         Stage(
             "second_product",
             PRODUCT_FORMULA + ", m = t, or t times digits",
             SOURCE,
-            product,
-            bound,
+            products[0],
+            bounds[0],
             "centred digits modulo p",
         ),
-        Stage("second_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packings[0], bounds[0], keys.words),
+        Stage("second_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packing, bounds[0] + added[0], keys.words),
         Stage(
             "second_layer",
             SWITCH_FORMULA,
             SOURCE,
-            answers.switched(rings, packing),
+            answers.switched(rings, _by_class(products, added)),
             switched_bound,
             decision=Decision(answers.threshold(p), union, counts * copies[:, None], key=key),
-            common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, Noise(nothing[0]), packings[0]),
+            common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, added[0], packing),
             # All digits of a cell meet the errors of one second query; a run counts each ciphertext as a key.
             terms=numbers(layouts, "degree") * terms[0] / numbers(layouts, "answer_ciphertexts"),
         ),
@@ -102,7 +106,7 @@ def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: 
     product, bound = _product(rings, numbers(layouts, "rows"), p)
     packing, packing_bound = rings.inspiring(keys, gamma, product), rings.inspiring(keys, gamma, bound)
     to = Answers(switched, switched)
-    switched_bound, key = to.switched_bound(rings, packing_bound)
+    switched_bound, key = to.switched_bound(rings, lambda under: under.inspiring(keys, gamma, bound))
     return [
         Stage("first_product", PRODUCT_FORMULA + ", m = N/t", SOURCE, product, bound, "centred residues modulo p"),
         Stage("first_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packing, packing_bound, keys.words),

@@ -23,9 +23,8 @@ import numpy as np
 
 from . import lattice, simplepir
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, key_squares, numbers, secret_of
+from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, bound_by_key, numbers
 from .stage import Decision, Stage, by_class
-from .tails import KeyLength
 
 CENTRED = "digits of a uniform value modulo q1, less 2^(digit bits - 1)"
 SECOND_SOURCE = "YPIR, noise of DoublePIR's second layer; InsPIRe_0 likewise"
@@ -84,10 +83,13 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
     halves = half**2 * np.where(whole, np.sum(each_counts, axis=1), 1.0)
     product, product_bound = Noise(scale * squares), Noise(scale * halves[:, None], "bound")
 
-    added, words = _packing(layouts, rings, keys, by_class([[answer for _, _, answer in row] for row in each]))
+    answer = by_class([[answer for _, _, answer in row] for row in each])
+    added, words = _packing(layouts, rings, keys, answer)
     packing, packing_bound = product + added, product_bound + added
     answers = Answers.of(layouts)
-    switched_bound, key = answers.switched_bound(rings, packing_bound)
+    switched_bound, key = answers.switched_bound(
+        rings, lambda under: product_bound + _packing(layouts, under, keys, answer)[0]
+    )
     counts = each_counts * copies[:, None]
     mean_square = np.sum(packing.variance * counts, axis=1) / np.sum(counts, axis=1)
     largest = Noise(np.max(packing_bound.variance, axis=1), "bound")
@@ -153,22 +155,25 @@ def first_layer(descriptions: Sequence[dict]) -> Stage:
     """The product of the database with the first query, and both of its parts switched to q1; in units of q1."""
     layouts = [d["layout"] for d in descriptions]
     stage = simplepir.first_layer("first_layer", FIRST_SOURCE, descriptions, simplepir.records_fill)
-    instances = [d["instances"][0] for d in descriptions]
+    lwe = Rings.of([d["instances"][0] for d in descriptions])
     switched = numbers(layouts, "switched_modulus")
     shrink = (switched / 2.0**32) ** 2
-    by_key = numbers(instances, "dimension") * np.asarray(secret_of(instances).square) / 12
-    rounding = 1 / 12 + by_key
+
+    def rounding(under: Rings) -> Noise:
+        return Noise((1 + under.n * np.asarray(under.secret.square)) / 12)
+
     assert stage.bound is not None and stage.decision is not None
-    bound = stage.bound.scaled(shrink) + Noise(rounding, "bound")
+    product_bound = stage.bound.scaled(shrink)
+    bound, key = bound_by_key(lambda under: product_bound + rounding(under), lwe)
     return replace(
         stage,
         formula=f"(q1/2^32)^2 ({simplepir.FORMULA}) + (1 + n E[s^2])/12",
-        noise=stage.noise.scaled(shrink[:, None]) + Noise(rounding[:, None]),
+        noise=stage.noise.scaled(shrink[:, None]) + Noise(np.asarray(rounding(lwe).variance)[:, None]),
         bound=bound,
         decision=replace(
             stage.decision,
             threshold=numbers(layouts, "scale") * switched / 2.0**33,
-            key=KeyLength(by_key / np.asarray(bound.variance), key_squares(instances)),
+            key=key,
         ),
     )
 

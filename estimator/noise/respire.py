@@ -18,10 +18,9 @@ import numpy as np
 
 from . import lattice
 from .error import Noise
-from .lattice import GadgetNoise, Secret
-from .ring_setting import SWITCH_FORMULA, Answers, Floats, Rings, moduli, numbers
+from .lattice import GadgetNoise
+from .ring_setting import SWITCH_FORMULA, Answers, Floats, Rings, bound_by_key, moduli, numbers
 from .stage import Chance, Decision, Stage
-from .tails import KeyLength
 
 SOURCE = "Respire, section 4"
 #: A third of the noise of an expanded ciphertext is on its constant coefficient, of which it has one.
@@ -107,11 +106,6 @@ class _Errors:
         return _Errors(leaf, body, mask, first, first_bound, random, bound, answer, answer_bound, small)
 
 
-def _twice(rings: Rings) -> Rings:
-    """With a key of twice the squared length."""
-    return replace(rings, secret=Secret(2 * np.asarray(rings.secret.square), rings.secret.mean))
-
-
 def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     """From `leaf`, `selector_body` and `selector_mask` to `vector`, modulo q; then `answer`, which decides.
 
@@ -120,11 +114,13 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     queries, vectors, responses = (Rings.of([d["instances"][i] for d in descriptions]) for i in range(3))
     answers, p = Answers.of(layouts), numbers(layouts, "plain_modulus")
     gadgets = _Gadgets(layouts, queries.modulus, answers.mask)
-    errors = _Errors.of(layouts, gadgets, answers, queries, vectors, responses)
+
+    def of_keys(queries: Rings, vectors: Rings) -> _Errors:
+        return _Errors.of(layouts, gadgets, answers, queries, vectors, responses)
+
+    errors = of_keys(queries, vectors)
     # Rows of the selectors' masks and the leaves' rounding meet the queries' key, the answer's rounding the vectors'.
-    longer = _Errors.of(layouts, gadgets, answers, _twice(queries), _twice(vectors), responses)
-    grows = np.asarray(longer.answer_bound.variance) / np.asarray(errors.answer_bound.variance) - 1
-    key = KeyLength(grows, np.minimum(queries.key_squares, vectors.key_squares), keys=2)
+    answer_bound, key = bound_by_key(lambda *keys: of_keys(*keys).answer_bound, queries, vectors)
 
     rows = numbers(layouts, "rows")
     leaves, selectors = CONSTANT_TERMS * np.minimum(rows, OPENED), CONSTANT_TERMS * OPENED
@@ -180,7 +176,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             SWITCH_FORMULA + " + n V_row D, s and V_row of the response's keys",
             SOURCE,
             errors.answer,
-            Noise(errors.answer_bound.variance, "bound"),
+            answer_bound,
             words("response"),
             decision=Decision(
                 answers.threshold(p),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -117,6 +117,23 @@ class Rings:
         """Noise after packing by CDKS."""
         return lattice.cdks(self.n, keys.gadget, self.fresh, self.secret, noise)
 
+    @property
+    def twice(self) -> Rings:
+        """With a key of twice the squared length."""
+        return replace(self, secret=Secret(2 * np.asarray(self.secret.square), self.secret.mean))
+
+
+def bound_by_key(noise: Callable[..., Noise], *rings: Rings) -> tuple[Noise, KeyLength]:
+    """A decision's error for any data, a function of all rings whose keys it meets, and how it grows with their length.
+
+    Keys meet the roundings of masks and what digits that are dropped leave of masks, wherever in the chain that is: so
+    the function begins with the first of them. It is linear in the squared lengths, of which a second value is enough.
+    """
+    variance = np.asarray(noise(*rings).variance)
+    longer = np.asarray(noise(*(each.twice for each in rings)).variance)
+    squares = np.minimum.reduce([each.key_squares for each in rings])
+    return Noise(variance, "bound"), KeyLength(longer / variance - 1, squares, keys=len(rings))
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -143,12 +160,9 @@ class Answers:
         switched = lattice.split_modulus_switch(n, q, self.mask[:, None], self.body[:, None], secret, noise)
         return switched.scaled(units[:, None])
 
-    def switched_bound(self, rings: Rings, noise: Noise) -> tuple[Noise, KeyLength]:
-        """The same as a bound, and how it grows with the key, which the rounding of masks is multiplied with."""
-        variance = np.asarray(self.switched(rings, noise).variance)
-        twice = Secret(2 * np.asarray(rings.secret.square), rings.secret.mean)
-        longer = np.asarray(self.switched(replace(rings, secret=twice), noise).variance)
-        return Noise(variance, "bound"), KeyLength(longer / variance - 1, rings.key_squares)
+    def switched_bound(self, rings: Rings, noise: Callable[[Rings], Noise]) -> tuple[Noise, KeyLength]:
+        """The same as a bound, and how it grows with the key. noise: before the switch, for any data."""
+        return bound_by_key(lambda under: self.switched(under, noise(under)), rings)
 
     def share(self, rings: Rings, part: Noise, noise: Noise) -> Floats:
         """The share that a part of the noise before the switch has in the variance after it."""

@@ -47,7 +47,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
     product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
     packing, packing_bound = rings.cdks(keys, product), rings.cdks(keys, product_bound)
-    switched_bound, key = answers.switched_bound(rings, packing_bound)
+    switched_bound, key = answers.switched_bound(rings, lambda under: under.cdks(keys, product_bound))
     tree = answers.share(rings, rings.cdks(keys, Noise(0.0)), packing)
     empty = 1 - np.array([filled_nodes(d) for d in descriptions])
     return [

@@ -60,9 +60,10 @@ class Mixture:
 class KeyLength:
     """Where a part of the variance V grows with the key's length: S = V (1 + share (G - 1)), G = |s|^2 / (n E[s^2]).
 
-    Answers are rounded to small moduli, and the mask's rounding meets the key: for one key all its errors are larger or
-    smaller. A key is drawn once and serves all queries, so the bound allows for keys up to a length and counts longer
-    ones once, whatever the number of decisions: 2^log2_long_key is the share of keys that it says nothing of.
+    Answers are rounded to small moduli, and the mask's rounding meets the key, as does what dropped digits leave of
+    masks: for one key all its errors are larger or smaller. A key is drawn once and serves all queries, so the bound
+    allows for keys up to a length and counts longer ones once, whatever the number of decisions: 2^log2_long_key is the
+    share of keys that it says nothing of.
 
     share: by description and class of decisions, or one number for all classes. squares: G varies no more than the mean
     of so many squares of standard Gaussians (`longest_key`). keys: how many keys of that kind the answer meets.
