@@ -106,7 +106,9 @@ def write(path: Path, content: str | bytes) -> None:
             _print(data)
         elif isinstance(file, str):
             with open(os.open(file, os.O_WRONLY), "wb", buffering=0) as special:
-                special.write(data)
+                left = memoryview(data)
+                while left:
+                    left = left[special.write(left) :]
         else:
             _replace(file, data)
     except BrokenPipeError:

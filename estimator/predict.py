@@ -18,6 +18,7 @@ from .cost.primitive import described_times
 from .describe import DescribeError, read_descriptions, read_json_lines
 from .noise import predict_noise
 from .noise.primitive import primitive_noise
+from .options import TIMEOUT_USES, unused
 from .outputs import STANDARD, check, protected, write
 from .security import primitive
 from .security.assess import SOURCES, predict_security, weakest
@@ -111,6 +112,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, help=TIMEOUT)
     parser.add_argument("--costs", type=Path, help="a file of `pirlab calibrate` (results/calibration.json)")
     options = parser.parse_args(arguments)
+    if options.timeout is not None and not options.timeout > 0:
+        return _refuse(f"--timeout {options.timeout:g} leaves an attack no time; give seconds above 0")
+    if problem := unused(options, TIMEOUT_USES):
+        return _refuse(f"{problem}.")
     try:
         with protected([options.descriptions, options.costs]):
             check(options.out)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pandas as pd
 from pirlab_estimator.outputs import OutputError, protected
+from pirlab_estimator.paths import ROOT
+from pirlab_estimator.records import PRIMITIVE, RUN, read_all
 
 from . import (
     accuracy,
@@ -146,7 +148,24 @@ def _plot(module: str) -> Callable[..., list[Path]]:
     return write
 
 
+def _refuse_missing(arguments: argparse.Namespace) -> None:
+    """InputError where a named path is not there, or no file and no record is of the experiment: also where the figure
+    that is asked for does not need it. Folders of records are warned of when they are read."""
+    for name, each in vars(arguments).items():
+        for path in each if isinstance(each, list) else [each]:
+            if isinstance(path, Path) and name not in ("records", "sweep", "out") and not path.exists():
+                raise InputError(path, f"--{name}", "no such file or folder", "Check the path, or leave the option out")
+    wanted = getattr(arguments, "experiment", None)
+    if wanted is None or (ROOT / f"experiments/{wanted}.toml").is_file():
+        return
+    found = (each for folder in arguments.records for schema in (RUN, PRIMITIVE) for each in read_all(folder, schema))
+    if not any(record.get("experiment") == wanted for _, record in found):
+        problem = f"there is no such experiment: neither experiments/{wanted}.toml nor a record of it"
+        raise InputError("--experiment", wanted, problem, "Name a file below experiments/, such as pirouette/figure4")
+
+
 def _run(arguments: argparse.Namespace) -> list[Path]:
+    _refuse_missing(arguments)
     if arguments.command == "sweep":
         return _run_sweep(arguments)
     which = getattr(arguments, "which", arguments.command)
@@ -189,8 +208,8 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
 def _joined(arguments: argparse.Namespace, preferred: tuple[str, ...]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Records beside their predictions, and all predictions."""
     records = _records(arguments, preferred)
-    foretold = [loader.load_predictions(path) for path in arguments.predictions or [None]]
-    predictions = foretold[0] if len(foretold) == 1 else pd.concat(foretold, ignore_index=True)
+    found = [loader.load_predictions(path) for path in arguments.predictions or [None]]
+    predictions = found[0] if len(found) == 1 else pd.concat(found, ignore_index=True)
     predictions = predictions.drop_duplicates(loader.SHAPE_KEYS, keep="last").reset_index(drop=True)
     return loader.join(records, predictions, loader.load_stale(arguments.stale)), predictions
 
@@ -211,6 +230,8 @@ def _run_audit(arguments: argparse.Namespace, which: str) -> list[Path]:
 
 def _run_primitives(arguments: argparse.Namespace, which: str) -> list[Path]:
     records = primitives.load(_folders(arguments), arguments.predictions or (), loader.load_stale(arguments.stale))
+    if arguments.experiment is not None:
+        records = [record for record in records if record.document.get("experiment") == arguments.experiment]
     if arguments.command != "table":
         return _plot(PRIMITIVE_FIGURES[which])(records, arguments.out)
     return _primitive_table(records, arguments.expected, which.removeprefix("gadget-")).write(arguments.out)

@@ -423,3 +423,35 @@ def test_latex_escapes() -> None:
     assert Cell("121.5", "†§").tex() == r"\num{121.5}$^{\dagger,\S}$"
     assert Cell("2^22 x 256 bit").tex() == r"$2^{22}$ $\times$ 256 bit"
     assert Cell("SimplePIR a_b").tex() == r"\SimplePIR{} a\_b"
+
+
+@pytest.mark.parametrize("option", ["--costs", "--audit", "--stale", "--expected", "--descriptions", "--predictions"])
+def test_a_path_that_is_not_there_is_refused_whether_or_not_it_is_needed(option, tmp_path, capsys):
+    missing = tmp_path / "missing.json"
+    words = ["table", "comparison", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "out")]
+    (tmp_path / "records").mkdir()
+    assert main([*words, option, str(missing)]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {missing}: ") and message.count("\n") == 1, message
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_file_that_a_figure_does_not_need_is_accepted(tmp_path):
+    (tmp_path / "records").mkdir()
+    words = ["table", "comparison", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "out")]
+    assert main([*words, "--costs", str(ROOT / "results/reference/calibration.json")]) == 0
+
+
+@pytest.mark.parametrize("command", [["table", "comparison"], ["table", "primitives"], ["accuracy"]])
+def test_an_experiment_that_does_not_exist_is_refused(command, tmp_path, capsys):
+    document = synthetic.run_record("simplepir/usenix23", 2**18, 16) | {"experiment": "my/own"}
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records/r.json").write_text(json.dumps(document))
+    words = [*command, "--records", str(tmp_path / "records"), "--out", str(tmp_path / "out"), "--experiment"]
+    assert main([*words, "nope/none"]) == 2
+    message = capsys.readouterr().err
+    assert "nope/none" in message and "no such experiment" in message and message.count("\n") == 1, message
+    assert not list(tmp_path.glob("out*"))
+    # An experiment of a user's own is known by its records, one of this repository by its file.
+    for known in ("my/own", "pirouette/figure4"):
+        assert main([*words, known]) == 0

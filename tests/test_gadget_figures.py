@@ -303,6 +303,18 @@ def test_noise_without_predictions_has_no_formula(folder):
     assert data["stddev_predicted"].isna().all() and not data.empty
 
 
+def test_an_experiment_keeps_its_own_primitives(folder, tmp_path):
+    kept = folder / "records"
+
+    def lines(*words: str) -> int:
+        assert main(["table", "primitives", "--records", str(kept), "--out", str(tmp_path / "out"), *words]) == 0
+        return len((tmp_path / "out.csv").read_text().splitlines())
+
+    experiments = {json.loads(path.read_text())["experiment"] for path in kept.rglob("*.json")}
+    parts = [lines("--experiment", experiment) for experiment in experiments]
+    assert len(parts) > 1 and all(part < lines() for part in parts) and max(parts) > 1
+
+
 TABLES = ["primitives", "gadget-noise", "gadget-claims", *(f"gadget-table{i}" for i in range(1, 7))]
 
 

@@ -1,5 +1,6 @@
 """Where results go: no file, pipe or device is lost to them, whichever program writes."""
 
+import io
 import json
 import os
 import stat
@@ -12,6 +13,7 @@ import pytest
 import reference
 import right_records
 import sweep
+import synthetic
 from pirlab_estimator import cost, outputs, predict
 from pirlab_estimator.describe import describe
 from pirlab_estimator.outputs import OutputError
@@ -66,7 +68,7 @@ def test_links_are_followed_and_planted_names_are_not(tmp_path):
         outputs.write(tmp_path / "round", "x")
 
 
-def test_pipes_and_devices_are_written_into(tmp_path):
+def test_pipes_are_written_into(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     outputs.check(pipe)
@@ -76,6 +78,35 @@ def test_pipes_and_devices_are_written_into(tmp_path):
     outputs.write(pipe, "through")
     reader.join(60)
     assert got == ["through"] and stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_what_a_device_takes_in_parts_is_written_whole(tmp_path, monkeypatch):
+    """A raw write takes as much as it likes, and says how much."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    taken: list[bytes] = []
+
+    class Slow(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data) -> int:
+            taken.append(bytes(data[:7]))
+            return len(taken[-1])
+
+    def opened(handle, *_, **__) -> io.RawIOBase:
+        os.close(handle)
+        return Slow()
+
+    keeper = os.open(pipe, os.O_RDWR)
+    monkeypatch.setattr(outputs, "open", opened, raising=False)
+    outputs.write(pipe, "one, two, three, four")
+    outputs.write(pipe, "")
+    os.close(keeper)
+    assert b"".join(taken) == b"one, two, three, four" and len(taken) == 3
+
+
+def test_devices_are_written_into(tmp_path):
     node = tmp_path / "node"
     try:
         # Like the null device's; only root can make it, and not everywhere open it.
@@ -193,11 +224,16 @@ def test_a_reference_run_replaces_nothing_else(tmp_path):
 
 
 def test_right_records_are_not_overwritten(tmp_path):
+    group, row = right_records.rows("inspire/table9")[0]
+    document = synthetic.run_record("simplepir/usenix23", 2**18, 16) | {"group": group, "row": row}
+    text = json.dumps(document)
     record = tmp_path / "r.json"
-    record.write_text("[]")
-    with pytest.raises(SystemExit, match="would be destroyed"):
-        right_records.main("inspire/table9", tmp_path, record)
-    assert record.read_text() == "[]"
+    record.write_text(text)
+    (tmp_path / "link.csv").symlink_to(record)
+    for table in (record, tmp_path / "link.csv"):
+        with pytest.raises(SystemExit, match="would be destroyed"):
+            right_records.main("inspire/table9", tmp_path, table)
+        assert record.read_text() == text
 
 
 def test_a_lock_that_is_a_link_empties_nothing(tmp_path):

@@ -275,6 +275,21 @@ def test_command_names_file_and_remedy_of_what_it_cannot_read_or_write(descripti
     assert "standard input holds no description" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--security", "recorded", "--timeout", "4"], "--timeout changes nothing without --security live or auto"),
+        (["--security", "fast_only", "--timeout", "4"], "--timeout changes nothing without"),
+        (["--timeout", "0"], "--timeout 0 leaves an attack no time"),
+        (["--timeout", "nan"], "--timeout nan leaves an attack no time"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(words, message, capsys):
+    assert predict.main(["no-such-file", *words]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("pirlab-predict: ") and message in said and said.count("\n") == 1
+
+
 def test_describe_without_or_against_the_binary(tmp_path, monkeypatch, root, binary):
     with pytest.raises(DescribeError, match="x: "):
         describe([{"id": "x", "parameters": str(root / "params/none.toml"), "records": 1, "record_bits": 1}])

@@ -58,6 +58,11 @@ def test_no_figure_of_an_error_that_is_no_number():
     ("arguments", "words"),
     [
         (["--timeout", "0", "x.toml"], "--timeout 0: give seconds"),
+        (
+            ["--security", "recorded", "--timeout", "5", "x.toml"],
+            "--timeout changes nothing without --security live or auto",
+        ),
+        (["--security", "fast_only", "--timeout", "5", "x.toml"], "--timeout changes nothing without"),
         (["x.toml", "--descriptions", "d"], "not both"),
         (["--records", "7", "--descriptions", "d"], "change nothing beside --descriptions"),
     ],
@@ -80,3 +85,12 @@ def test_the_audit_names_a_description_it_cannot_use(root, tmp_path, capsys):
     ]
     assert cli.main(["audit", *arguments]) == 2
     assert "description 2: key `parameters` is missing" in capsys.readouterr().err
+
+
+def test_the_audit_has_no_use_for_a_limit_where_it_asks_nobody(root, tmp_path, capsys):
+    experiment = str(root / "experiments/security/audit.toml")
+    words = ["audit", experiment, "--descriptions", "d", "--out", str(tmp_path / "o"), "--security", "at_hand"]
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([*words, "--timeout", "5"])
+    assert stopped.value.code == 2
+    assert "--timeout changes nothing without --security live or auto" in capsys.readouterr().err

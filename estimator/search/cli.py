@@ -14,7 +14,7 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any
 
 from ..cost import DEFAULTS, UnitCosts
 from ..describe import DescribeError
+from ..options import Uses, unused
 from ..outputs import beside, check, protected, refuse_inputs, write
 from ..paths import ROOT
 from ..security.attacks import TIMEOUT
@@ -104,9 +105,8 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     options = _parser().parse_args(joined)
     if options.timeout is not None and not options.timeout > 0:
         raise BoundsError(f"--timeout {options.timeout:g} leaves an attack no time; give seconds above 0")
-    for name, (default, used, by) in _USES.items():
-        if getattr(options, name) != default and not used(options):
-            raise BoundsError(f"--{name.replace('_', '-')} changes nothing without {by}: leave it out")
+    if problem := unused(options, _USES):
+        raise BoundsError(problem)
     if options.experiment is not None and not re.fullmatch(r"\w[\w.^-]*", options.experiment):
         raise BoundsError(f"--experiment {options.experiment!r} is no name of a folder; --out DIR is where it lies")
     there = next(path for path in (options.out.absolute(), *options.out.absolute().parents) if path.exists())
@@ -152,8 +152,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-#: Options that only some searches use: their default, whether one does, and what it takes.
-_USES: dict[str, tuple[Any, Callable[[argparse.Namespace], bool], str]] = {
+#: Options that only some searches use.
+_USES: Uses = {
     "top": (5, lambda o: o.protocol != "all" and not o.best_only, "one protocol and its whole front"),
     "best_only": (False, lambda o: o.protocol != "all", "one protocol (of `all`, the best set of each is taken)"),
     "hint_queries": (100, lambda o: o.objective != "saving", "another --objective than saving"),

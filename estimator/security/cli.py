@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path
 
 from ..describe import DescribeError, describe_each, read_descriptions
+from ..options import TIMEOUT_USES, unused
 from ..outputs import beside, check, protected, write
 from ..paths import ROOT
 from . import live, recorded
@@ -72,6 +73,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.timeout is not None and not options.timeout > 0:
         parser.error(f"--timeout {options.timeout:g}: give seconds above zero")
+    # What records asks the lattice estimator in any case.
+    if options.command in ("check", "audit") and (problem := unused(options, TIMEOUT_USES)):
+        parser.error(problem)
     try:
         if options.command == "audit":
             return _audit(options)

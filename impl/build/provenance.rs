@@ -1,6 +1,6 @@
 //! Which commit a program is built from, and where nobody knows it, why.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The file that `git archive` fills with its commit, from the top of the repository.
@@ -16,7 +16,23 @@ pub struct Provenance {
     /// Whether the work tree differs from it.
     pub dirty: bool,
     /// Why the commit or the changes are not known; empty where they are.
-    pub remark: String,
+    pub remark: Remark,
+}
+
+/// A sentence for records, which name no folder of the machine, and for whoever builds.
+#[derive(Clone, Debug, Default)]
+pub struct Remark {
+    /// Of a folder it has the last part at most.
+    pub recorded: String,
+    /// With whole paths.
+    pub whole: String,
+}
+
+impl Remark {
+    /// A sentence that names no folder.
+    fn plain(text: &str) -> Self {
+        Self { recorded: text.into(), whole: text.into() }
+    }
 }
 
 impl Provenance {
@@ -24,11 +40,11 @@ impl Provenance {
     pub fn of(root: &Path, environment: &[(&str, &str)]) -> Self {
         // An archive has no repository: one around it, or made of it later, is another.
         if let Some(commit) = archived(root) {
-            let remark = "from an archive of that commit, of which nobody knows whether it was changed".into();
+            let remark = Remark::plain("from an archive of that commit, of which nobody knows whether it was changed");
             return Self { commit, dirty: false, remark };
         }
         match checked_out(root, environment) {
-            Ok((commit, dirty)) => Self { commit, dirty, remark: String::new() },
+            Ok((commit, dirty)) => Self { commit, dirty, remark: Remark::default() },
             Err(remark) => Self { commit: UNKNOWN.into(), dirty: false, remark },
         }
     }
@@ -42,11 +58,12 @@ fn archived(root: &Path) -> Option<String> {
 }
 
 /// The commit of the repository whose top folder is `root`, and whether the sources differ from it.
-fn checked_out(root: &Path, environment: &[(&str, &str)]) -> Result<(String, bool), String> {
+fn checked_out(root: &Path, environment: &[(&str, &str)]) -> Result<(String, bool), Remark> {
     let top = git(root, environment, &["rev-parse", "--show-toplevel"])?;
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if real(Path::new(&top)) != real(root) {
-        return Err(format!("the sources lie in the git repository {top}, whose commits are not theirs"));
+        let sentence =
+            |name: &str| format!("the sources lie in the git repository {name}, whose commits are not theirs");
+        return Err(Remark { recorded: sentence(last_part(&top)), whole: sentence(&top) });
     }
     let commit = git(root, environment, &["rev-parse", "HEAD"])?;
     // A source that git does not know yet is as much a difference as a changed one.
@@ -55,15 +72,42 @@ fn checked_out(root: &Path, environment: &[(&str, &str)]) -> Result<(String, boo
     Ok((commit, !git(root, environment, &changed)?.is_empty()))
 }
 
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// The last part of a path; the whole of one that has none.
+fn last_part(path: &str) -> &str {
+    Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
+}
+
+/// What git says of the repository in `root`, with the last parts of all paths: those in quotes may have spaces.
+fn without_folders(line: &str, root: &Path) -> String {
+    let root = real(root).display().to_string();
+    let line = line.replace(&root, last_part(&root));
+    let word = |word: &str| {
+        let last = word.rsplit('/').next().unwrap_or(word);
+        if last.contains(char::is_alphanumeric) { last.to_string() } else { word.to_string() }
+    };
+    let parts = line.split('\'').enumerate().map(|(place, part)| {
+        if place % 2 == 1 {
+            last_part(part).to_string()
+        } else {
+            part.split(' ').map(word).collect::<Vec<_>>().join(" ")
+        }
+    });
+    parts.collect::<Vec<_>>().join("'")
+}
+
 /// What git prints, or the first line of why it does not.
-pub fn git(root: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Result<String, String> {
+pub fn git(root: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Result<String, Remark> {
     let mut command = Command::new("git");
     // These name another repository where git runs a hook.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"] {
         command.env_remove(name);
     }
     command.arg("-C").arg(root).args(arguments).envs(environment.iter().copied()).env("LC_ALL", "C");
-    let output = command.output().map_err(|error| format!("git cannot be run: {error}"))?;
+    let output = command.output().map_err(|error| Remark::plain(&format!("git cannot be run: {error}")))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_string();
     if output.status.success() {
         return Ok(text(&output.stdout));
@@ -75,5 +119,6 @@ pub fn git(root: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Res
     } else {
         ""
     };
-    Err(format!("git refuses: {line}{remedy}"))
+    let sentence = |line: &str| format!("git refuses: {line}{remedy}");
+    Err(Remark { recorded: sentence(&without_folders(line, root)), whole: sentence(line) })
 }

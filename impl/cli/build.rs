@@ -26,15 +26,15 @@ fn main() {
     let rustc = version.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_else(|| "unknown".into());
     println!("cargo::rustc-env=PIRLAB_COMMIT={commit}");
     println!("cargo::rustc-env=PIRLAB_DIRTY={dirty}");
-    println!("cargo::rustc-env=PIRLAB_COMMIT_REMARK={remark}");
+    println!("cargo::rustc-env=PIRLAB_COMMIT_REMARK={}", remark.recorded);
     if commit == provenance::UNKNOWN {
-        println!("cargo::warning=the commit is unknown, and records will say so: {remark}");
+        println!("cargo::warning=the commit is unknown, and records will say so: {}", remark.whole);
     }
     println!("cargo::rustc-env=PIRLAB_RUSTC={}", rustc.trim());
-    // The commit changes with HEAD and the branches (which may lie elsewhere, in a linked work tree); the flag is taken anew
-    // whenever a source changes.
+    // The commit changes with HEAD and the branches (which may lie elsewhere, in a linked work tree); the flag is determined
+    // again whenever a source changes.
     let folders = [("--absolute-git-dir", &["HEAD"][..]), ("--git-common-dir", &["refs", "packed-refs"])];
-    for (folder, files) in folders.into_iter().filter(|_| remark.is_empty()) {
+    for (folder, files) in folders.into_iter().filter(|_| remark.whole.is_empty()) {
         let Ok(git) = git(root, &[], &["rev-parse", folder]) else { continue };
         for file in files.iter().map(|file| root.join(&git).join(file)).filter(|file| file.exists()) {
             println!("cargo::rerun-if-changed={}", file.display());

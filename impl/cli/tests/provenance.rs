@@ -55,7 +55,7 @@ fn a_repository_says_its_commit_and_whether_sources_changed() {
     let folder = tempfile::tempdir().unwrap();
     let commit = repository(folder.path());
     let found = Provenance::of(folder.path(), &GIT);
-    assert_eq!((found.commit, found.dirty, found.remark.as_str()), (commit, false, ""));
+    assert_eq!((found.commit, found.dirty, found.remark.whole.as_str()), (commit, false, ""));
     put(folder.path(), "impl/target/built", "");
     put(folder.path(), "docs/page.md", "");
     assert!(!Provenance::of(folder.path(), &GIT).dirty);
@@ -72,7 +72,7 @@ fn an_archive_says_its_own_commit_wherever_it_is_unpacked() {
     unpack(ours.path(), &inner);
     let found = Provenance::of(&inner, &GIT);
     assert_eq!((found.commit.as_str(), found.dirty), (commit.as_str(), false));
-    assert!(found.remark.contains("archive"), "{}", found.remark);
+    assert!(found.remark.recorded.contains("archive"), "{:?}", found.remark);
     // A repository made of the archive is not ours either.
     for arguments in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "y"]] {
         git(&inner, &GIT, arguments).unwrap();
@@ -88,10 +88,13 @@ fn a_copy_inside_another_repository_has_no_commit_and_says_why() {
     put(&inner, ARCHIVED, TEMPLATE);
     let found = Provenance::of(&inner, &GIT);
     assert_eq!(found.commit, "unknown");
-    assert!(found.remark.contains(other.path().file_name().unwrap().to_str().unwrap()), "{}", found.remark);
+    names_no_folder(&found, other.path());
+    let sentence = format!("in the git repository {}, whose commits", last_part(other.path()));
+    assert!(found.remark.recorded.contains(&sentence), "{:?}", found.remark);
     let alone = tempfile::tempdir().unwrap();
     let found = Provenance::of(alone.path(), &GIT);
-    assert!(found.commit == "unknown" && found.remark.contains("not a git repository"), "{}", found.remark);
+    let said = found.remark.recorded.contains("not a git repository");
+    assert!(found.commit == "unknown" && said, "{:?}", found.remark);
 }
 
 #[test]
@@ -100,8 +103,38 @@ fn a_checkout_of_another_owner_says_why_it_has_no_commit() {
     repository(folder.path());
     let found = Provenance::of(folder.path(), &[&GIT[..], &[("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")]].concat());
     assert_eq!(found.commit, "unknown");
-    assert!(found.remark.contains("dubious ownership") && found.remark.contains("safe.directory"), "{}", found.remark);
-    assert!(!found.remark.contains('\n'));
+    names_no_folder(&found, folder.path());
+    for text in [&found.remark.recorded, &found.remark.whole] {
+        assert!(text.contains("dubious ownership") && text.contains("safe.directory"), "{text}");
+        assert!(!text.contains('\n'), "{text}");
+    }
+    assert!(found.remark.recorded.contains(&format!("at '{}';", last_part(folder.path()))), "{:?}", found.remark);
+}
+
+#[test]
+fn no_record_names_a_folder_that_git_names() {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let spaced = folder.path().join("a user's folder");
+    repository(&spaced);
+    let found = Provenance::of(&spaced, &[&GIT[..], &[("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")]].concat());
+    names_no_folder(&found, folder.path());
+    // The repository of a linked work tree that was copied to another machine.
+    let gone = other.path().join("gone");
+    put(folder.path(), "tree/.git", &format!("gitdir: {}\n", gone.display()));
+    let found = Provenance::of(&folder.path().join("tree"), &GIT);
+    names_no_folder(&found, &gone);
+}
+
+fn last_part(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+/// The build's warning has the whole path of a folder; the record has neither it nor the folders above it.
+fn names_no_folder(found: &Provenance, folder: &Path) {
+    let whole = folder.canonicalize().unwrap_or(folder.into());
+    let above = whole.parent().unwrap().display().to_string();
+    assert!(found.remark.whole.contains(whole.to_str().unwrap()), "{:?}", found.remark);
+    assert!(!found.remark.recorded.contains(&above), "{:?}", found.remark);
 }
 
 #[test]

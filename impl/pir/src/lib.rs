@@ -18,6 +18,7 @@ pub mod params;
 pub mod progress;
 pub mod protocol;
 pub mod record;
+pub mod record_check;
 pub mod registry;
 pub mod rlwe;
 pub mod runner;

@@ -1,0 +1,22 @@
+"""Options of a command line that change nothing beside others: each program refuses them in the same words."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from typing import Any
+
+#: By option: its default, whether the others use it, and what it takes.
+Uses = Mapping[str, tuple[Any, Callable[[Namespace], bool], str]]
+#: Sources of security figures that may ask the lattice estimator, which a limit of seconds is for.
+ASKING = ("auto", "live")
+#: A program that has both --security and --timeout.
+TIMEOUT_USES: Uses = {"timeout": (None, lambda o: o.security in ASKING, "--security live or auto")}
+
+
+def unused(options: Namespace, uses: Uses) -> str | None:
+    """What is wrong with the first option that is given and changes nothing; None where there is none."""
+    for name, (default, used, by) in uses.items():
+        if getattr(options, name) != default and not used(options):
+            return f"--{name.replace('_', '-')} changes nothing without {by}: leave it out"
+    return None
