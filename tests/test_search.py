@@ -356,12 +356,15 @@ def test_a_search_of_its_own_can_list_the_sets(evaluator, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["pirouette", "pirouette_h"])
 def test_pirouette_is_no_slower_and_no_larger_than_its_repaired_sets(protocol, root, monkeypatch):
-    """What the search finds by itself, in two rings with every third small key: no committed set is listed."""
+    """What the search finds by itself, in two rings with every third small key: no committed set is listed.
+
+    The least small key of ^H that gives 128 bits has too much noise, so that its third keys are counted from the next.
+    """
     space_of = pirouette_sets.space_of
 
     def thinned(*options):
         space = space_of(*options)
-        return replace(space, rings=space.rings[:2], small_keys=space.small_keys[::3])
+        return replace(space, rings=space.rings[:2], small_keys=space.small_keys[protocol == "pirouette_h" :: 3])
 
     monkeypatch.setattr(pirouette_sets, "space_of", thinned)
     evaluator = Evaluator(Shape(1 << 20, 2048), COSTS, None)
