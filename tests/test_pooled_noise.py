@@ -1,7 +1,7 @@
 """Noise of whole answers over many keys: every stage from the query to the response, pooled, against its formula.
 
-A key's selectors are shared by all its queries, and a run takes as many keys as its time allows: runs under many seeds are taken
-together.
+A key's selectors are shared by all its queries, and a run takes as many keys as its time allows: runs under many seeds
+are taken together.
 """
 
 import json
