@@ -87,6 +87,8 @@ test: build
 	@cargo clippy --version >/dev/null 2>&1 || { echo 'clippy is missing. Run: rustup component add clippy' >&2; exit 2; }
 	cd impl && cargo fmt --all --check
 	cd impl && cargo clippy --workspace --all-targets --locked $(TFHE) -- -D warnings
+	# As users build it, without the oracle of the transforms.
+	cd impl && cargo clippy --package pirlab-ring --all-targets --locked -- -D warnings
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
