@@ -34,7 +34,7 @@ class Sandbox:
     def reproduce(self, *arguments: str, code: int = 0) -> str:
         """`make reproduce`, after the build."""
         done = subprocess.run(
-            self.driver(*arguments), cwd=sweep.ROOT, env=self.environment, capture_output=True, text=True, timeout=300
+            self.driver(*arguments), cwd=sweep.ROOT, env=self.environment, capture_output=True, text=True, timeout=900
         )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
