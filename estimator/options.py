@@ -15,7 +15,7 @@ TIMEOUT_USES: Uses = {"timeout": (None, lambda o: o.security in ASKING, "--secur
 
 
 def unused(options: Namespace, uses: Uses) -> str | None:
-    """What is wrong with the first option that is given and changes nothing; None where there is none."""
+    """Why the first option that changes nothing is refused; None if every given option changes something."""
     for name, (default, used, by) in uses.items():
         if getattr(options, name) != default and not used(options):
             return f"--{name.replace('_', '-')} changes nothing without {by}: leave it out"

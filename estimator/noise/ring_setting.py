@@ -57,7 +57,7 @@ KEY_SQUARES = {"ternary": 4.0, "binary": 2.0, "fixed_weight": np.inf}
 
 
 def key_squares(instances: Sequence[dict]) -> Floats:
-    """The mean of so many squares varies at least as much as |s|^2 / (n E[s^2]) of each key does."""
+    """How many squares of Gaussians have a mean that varies at least as much as the key's |s|^2 / (n E[s^2])."""
     return np.array([KEY_SQUARES.get(i["secret"]["kind"], 1.0) * i["dimension"] for i in instances])
 
 

@@ -65,8 +65,8 @@ class KeyLength:
     allows for keys up to a length and counts longer ones once, whatever the number of decisions: 2^log2_long_key is the
     share of keys that it says nothing of.
 
-    share: by description and class of decisions, or one number for all classes. squares: G varies no more than the mean
-    of so many squares of standard Gaussians (`longest_key`). keys: how many keys of that kind the answer meets.
+    share: by description and class of decisions, or one number for all classes. squares: a number k such that G varies
+    no more than the mean of k squares of standard Gaussians (`longest_key`). keys: how many keys of that kind the answer meets.
     """
 
     share: ArrayLike

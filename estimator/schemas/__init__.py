@@ -37,7 +37,7 @@ class Fault(NamedTuple):
 
 
 def fault(document: Any, schema: dict[str, Any]) -> Fault | None:
-    """The error that says most; None where there is none."""
+    """The most specific error; None if the document fits its schema."""
     validator = jsonschema.validators.validator_for(schema)(schema)
     error = jsonschema.exceptions.best_match(validator.iter_errors(document))
     if error is None:
