@@ -66,7 +66,8 @@ class KeyLength:
     share of keys that it says nothing of.
 
     share: by description and class of decisions, or one number for all classes. squares: a number k such that G varies
-    no more than the mean of k squares of standard Gaussians (`longest_key`). keys: how many keys of that kind the answer meets.
+    no more than the mean of k squares of standard Gaussians (`longest_key`). keys: how many keys of that kind the
+    answer meets.
     """
 
     share: ArrayLike
