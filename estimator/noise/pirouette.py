@@ -259,8 +259,10 @@ def _selection(d: _Described) -> list[Stage]:
     coefficients = numbers(d.layouts, "used_coefficients")
     # A third of a row's energy is the error of one coefficient, which the trace spreads: some seven independent squares
     # a row. The deepest selector, of so many rows, has half the noise of all that follows it.
-    selector = 7.0 * np.array([max(1, o["rgsw_gadget"]["digits"]) for o in d.layouts])
-    rows = selector * np.maximum(numbers(d.layouts, "index_bits"), 1)
+    squares = 7.0 * np.array([max(1, o["rgsw_gadget"]["digits"]) for o in d.layouts])
+    rows = squares * np.maximum(numbers(d.layouts, "index_bits"), 1)
+    # Dropped digits err where an index bit is one only, and half of that noise or more comes from one bit.
+    selector = 1 / (1 / squares + setting.product.dropped_share**2 / 2)
     final_bound, mixture = d.response.bound(setting, d.key_squares)
     # One row: its leaf is a constant without noise, and what folds first has no mask.
     constant = (np.asarray(setting.first_bits) == 0) & (np.asarray(setting.encrypted) == 0)

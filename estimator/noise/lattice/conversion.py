@@ -56,6 +56,11 @@ class ProductNoise(NamedTuple):
         """ones: the bit, or the share of ones."""
         return self.digits + self.dropped.scaled(ones)
 
+    @property
+    def dropped_share(self) -> Numbers:
+        """The share of dropped digits, where half of the bits are one."""
+        return np.asarray(self.dropped.variance) / 2 / np.asarray(self.added().variance)
+
 
 class SelectorNoise(NamedTuple):
     """Of the leaf that the bits spell; the mean over all leaves; the sum over all products of the errors they made."""

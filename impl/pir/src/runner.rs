@@ -171,8 +171,7 @@ impl<'a, S: Scheme> Run<'a, S> {
             seed,
             parties: None,
             link: if options.seed.is_some() { Link::digesting(S::NAME) } else { Link::new(S::NAME) },
-            // Which records are asked for is not secret here: a fixed stream makes runs comparable.
-            choices: ChaCha20Rng::seed_from_u64(1),
+            choices: choices(options.seed),
             done: 0,
             spent: 0.0,
             correct: Correct::default(),
@@ -267,6 +266,15 @@ impl<'a, S: Scheme> Run<'a, S> {
             })
             .collect()
     }
+}
+
+/// Where a run draws the records that it asks for. They are not secret here: without a seed a fixed stream makes runs comparable, with
+/// one they depend on it, so that runs of many seeds see many records.
+fn choices(seed: Option<[u8; 32]>) -> ChaCha20Rng {
+    let Some(seed) = seed else { return ChaCha20Rng::seed_from_u64(1) };
+    let mut apart = ChaCha20Rng::from_seed(seed);
+    apart.set_stream(u64::MAX);
+    ChaCha20Rng::from_rng(&mut apart)
 }
 
 /// The parts of a session that draw from streams of their own.
