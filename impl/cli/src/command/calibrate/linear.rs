@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use gadget::Balanced32;
-use pir::linear::RecordCode;
-use pir::wire::FrameBuilder;
+use pir::core::wire::FrameBuilder;
+use pir::parts::lwe_matrix::RecordCode;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::{DiscreteGaussian, Kernel, PackedMatrix, PreparedVector, Seed, StdDev, Vector32};

@@ -5,9 +5,9 @@ use ring::{Kernel, PackedMatrix, dense};
 
 use super::params::Layers;
 use super::{DoublePir, SEED_BYTES};
-use crate::error::{Error, Result};
-use crate::scheme::Scheme;
-use crate::wire::{Frame, FrameBuilder};
+use crate::core::error::{Error, Result};
+use crate::core::scheme::Scheme;
+use crate::core::wire::{Frame, FrameBuilder};
 
 fn internal(error: impl std::fmt::Display) -> Error {
     Error::Workload(format!("second layer: {error}"))

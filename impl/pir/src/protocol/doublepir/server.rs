@@ -11,13 +11,13 @@ use ring::{PackedMatrix, Seed, Vector32, dense, matvec};
 use super::params::Layers;
 use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
 use super::{DoublePir, Params, SEED_BYTES};
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::linear::{EntryChange, LinearDatabase, multiply_centred};
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::wire::{BitWriter, Frame, FrameBuilder};
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::wire::{BitWriter, Frame, FrameBuilder};
+use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 
 /// Both layers' tables.
 pub struct Server {

@@ -8,14 +8,14 @@ use super::layout::{Layout, Place};
 use super::params::{Params, QueryCoefficients};
 use super::public::Public;
 use super::server::Server;
-use crate::database::Record;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessClient, OpenRequests};
-use crate::noise::NoiseLog;
-use crate::rlwe::{internal, switched_errors};
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::FrameBuilder;
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessClient, OpenRequests};
+use crate::core::noise::NoiseLog;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::FrameBuilder;
+use crate::core::workload::Shape;
+use crate::parts::ring_matrix::{internal, switched_errors};
 
 /// One index asked for, with the secret of its query.
 struct Pending {

@@ -7,14 +7,14 @@ use serde_json::json;
 use super::Interpolate;
 use super::layout::Layout;
 use super::params::Params;
-use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::error::Result;
-use crate::hintless::SEED_BYTES;
-use crate::rlwe::{Packed, Rlwe, making_hints, making_tables, updating_hints};
-use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
-use crate::tables::tables_of_block;
-use crate::workload::Workload;
+use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::core::error::Result;
+use crate::core::hintless::SEED_BYTES;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
+use crate::core::tables::tables_of_block;
+use crate::core::workload::Workload;
+use crate::parts::ring_matrix::{Packed, Rlwe, making_hints, making_tables, updating_hints};
 
 /// How outputs are packed.
 const PACKING: Method = Method::Inspiring;

@@ -10,10 +10,10 @@ use super::interpolation::Interpolation;
 use super::layout::{Layout, Place};
 use super::params::Params;
 use super::whitening::Whitening;
-use crate::database::{Database, copy_bits};
-use crate::error::Result;
-use crate::rlwe::{fill_rows, internal};
-use crate::scheme::{Change, Context};
+use crate::core::database::{Database, copy_bits};
+use crate::core::error::Result;
+use crate::core::scheme::{Change, Context};
+use crate::parts::ring_matrix::{fill_rows, internal};
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
 /// coefficients.

@@ -5,9 +5,9 @@ use serde_json::json;
 use super::code::Code;
 use super::interpolation::Interpolate;
 use super::params::{Params, side_of};
-use crate::error::{Error, Result};
-use crate::scheme::operations;
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::operations;
+use crate::core::workload::Shape;
 
 /// Rows above the set's by this part of them are taken before the points or the answers are doubled: the part that databases
 /// modulo 65535 lack of whole powers of two is at most 1/63.

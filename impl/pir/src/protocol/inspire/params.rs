@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::interpolation::Interpolate;
 use super::layout::Layout;
-use crate::error::{Error, Result};
-use crate::params::{ParameterSet, SourceNote};
-use crate::rlwe::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
+use crate::core::error::{Error, Result};
+use crate::core::params::{ParameterSet, SourceNote};
+use crate::parts::ring_matrix::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
 
 /// An InsPIRe set as written in params/inspire/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -10,9 +10,9 @@ use ring::{Kernel, Ring, Seed};
 use super::layout::Layout;
 use super::params::Params;
 use super::whitening::Whitening;
-use crate::error::{Error, Result};
-use crate::hintless::SEED_BYTES;
-use crate::rlwe::{RingQueries, internal};
+use crate::core::error::{Error, Result};
+use crate::core::hintless::SEED_BYTES;
+use crate::parts::ring_matrix::{RingQueries, internal};
 
 /// Bytes of a seed and the index of its stream before the bodies of a serialised RGSW ciphertext: public, so not sent.
 const ORIGIN_BYTES: usize = SEED_BYTES + 8;

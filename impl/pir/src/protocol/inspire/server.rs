@@ -14,17 +14,17 @@ use super::encoded::{Difference, Encoded};
 use super::layout::{Layout, Place};
 use super::params::{Params, QueryCoefficients};
 use super::public::Public;
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessServer, public_seed};
-use crate::rlwe::{
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessServer, public_seed};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::tables::{Tables, side_by_side};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::parts::ring_matrix::{
     add_to_masks, bodies, body_poly, column_masks, internal, is_incremental, read_coefficients, read_packed, workspace,
 };
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::tables::{Tables, side_by_side};
-use crate::wire::{Frame, FrameBuilder};
 
 /// The interpolated database, its hint and the packing tables made of it.
 pub struct Server {

@@ -9,15 +9,15 @@ use super::public::Public;
 use super::second::digits_of;
 use super::server::Server;
 use super::{Inspire2, Params};
-use crate::database::Record;
-use crate::digits::values_of;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessClient, OpenRequests};
-use crate::noise::NoiseLog;
-use crate::rlwe::{Switch, internal, read_record, switched_errors};
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{Frame, FrameBuilder};
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessClient, OpenRequests};
+use crate::core::noise::NoiseLog;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::workload::Shape;
+use crate::parts::digits::values_of;
+use crate::parts::ring_matrix::{Switch, internal, read_record, switched_errors};
 
 /// One index asked for, with the secret of its query.
 struct Pending {

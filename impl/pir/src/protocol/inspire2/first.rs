@@ -9,13 +9,13 @@ use super::describe::table_bytes;
 use super::layout::Layout;
 use super::params::Params;
 use super::public::{Keys, Public};
-use crate::database::Database;
-use crate::error::Result;
-use crate::rlwe::{
+use crate::core::database::Database;
+use crate::core::error::Result;
+use crate::core::scheme::{Change, Context};
+use crate::core::tables::{Tables, side_by_side};
+use crate::parts::ring_matrix::{
     add_to_masks, body_poly, column_masks, fill_rows, internal, is_incremental, replace_bits, workspace,
 };
-use crate::scheme::{Change, Context};
-use crate::tables::{Tables, side_by_side};
 
 /// The database and its packing tables.
 pub(super) struct First {

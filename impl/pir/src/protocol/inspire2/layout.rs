@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::params::Params;
-use crate::error::{Error, Result};
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::workload::Shape;
 
 /// Most cells of a record whose digits are packed: each takes tables of its own, 192 MiB as published. Those of longer records are
 /// selected whole.
@@ -202,7 +202,7 @@ impl Layout {
     /// The layout's numbers for a description.
     pub fn describe(&self, params: &Params) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
-        crate::scheme::operations(json!({
+        crate::core::scheme::operations(json!({
             "rows": self.rows,
             "degree": self.degree,
             "columns": self.columns(),

@@ -8,8 +8,8 @@ use ring::{DiscreteGaussian, Kernel, Ring, Seed};
 
 use super::layout::Layout;
 use super::params::Params;
-use crate::error::{Error, Result};
-use crate::rlwe::{RingQueries, internal};
+use crate::core::error::{Error, Result};
+use crate::parts::ring_matrix::{RingQueries, internal};
 
 /// Rings, masks, packings.
 pub(super) struct Public {

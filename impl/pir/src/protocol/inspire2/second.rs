@@ -10,10 +10,10 @@ use super::first::First;
 use super::layout::Layout;
 use super::params::Params;
 use super::public::Public;
-use crate::digits::{Digits, centred_digits};
-use crate::error::Result;
-use crate::rlwe::{add_to_masks, column_masks, internal, is_incremental, workspace};
-use crate::tables::Tables;
+use crate::core::error::Result;
+use crate::core::tables::Tables;
+use crate::parts::digits::{Digits, centred_digits};
+use crate::parts::ring_matrix::{add_to_masks, column_masks, internal, is_incremental, workspace};
 
 /// The mask digits and their tables.
 pub(super) struct Second {

@@ -13,15 +13,15 @@ use super::public::{Keys, Public};
 use super::second::{Second, digits_of, mask_digits};
 use super::whole::Whole;
 use super::{Inspire2, Params};
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::digits::centred_digits;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessServer, public_seed};
-use crate::rlwe::{Selector, bodies, body_poly, column_masks, internal, workspace};
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::wire::FrameBuilder;
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessServer, public_seed};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::wire::FrameBuilder;
+use crate::parts::digits::centred_digits;
+use crate::parts::ring_matrix::{Selector, bodies, body_poly, column_masks, internal, workspace};
 
 /// Both layers and the public seed.
 pub struct Server {

@@ -10,9 +10,9 @@ use super::layout::Layout;
 use super::params::Params;
 use super::public::Public;
 use super::second::{digits_of, mask_digits};
-use crate::digits::centred_digits;
-use crate::error::Result;
-use crate::rlwe::{Selector, internal};
+use crate::core::error::Result;
+use crate::parts::digits::centred_digits;
+use crate::parts::ring_matrix::{Selector, internal};
 
 /// The digits of every mask of the first layer.
 pub(super) struct Whole {

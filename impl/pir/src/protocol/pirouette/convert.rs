@@ -5,8 +5,8 @@ use lattice::lwe::Lwe;
 use rayon::prelude::*;
 
 use super::keys::ServerKeys;
-use crate::error::Result;
-use crate::rlwe::{internal, workspace};
+use crate::core::error::Result;
+use crate::parts::ring_matrix::{internal, workspace};
 
 /// Bits whose accumulators are rotated side by side: they share one pass over the blind-rotation key, and stay in the second-level
 /// cache.

@@ -11,10 +11,10 @@ use super::keys::{Secrets, ServerKeys};
 use super::overlap;
 use super::query::Index;
 use super::trace::{Decision, Trace};
-use crate::clock::{Clock, Group};
-use crate::error::Result;
-use crate::rlwe::{internal, workspace};
-use crate::scheme::Context;
+use crate::core::clock::{Clock, Group};
+use crate::core::error::Result;
+use crate::core::scheme::Context;
+use crate::parts::ring_matrix::{internal, workspace};
 
 type Lattice<T> = std::result::Result<T, LatticeError>;
 

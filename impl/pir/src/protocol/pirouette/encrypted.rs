@@ -6,11 +6,11 @@
 use lattice::{Masks, Rlwe, RlweKey, SeededRlwe};
 use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
 
-use crate::database::Database;
-use crate::error::{Error, Result};
-use crate::folded::{Encoder, Layout};
-use crate::rlwe::internal;
-use crate::scheme::Context;
+use crate::core::database::Database;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::Context;
+use crate::parts::folding::{Encoder, Layout};
+use crate::parts::ring_matrix::internal;
 use rayon::prelude::*;
 
 /// Name of the message.

@@ -9,10 +9,10 @@ use super::keys::{Secrets, ServerKeys};
 use super::query::{Bits, BitsLiteral, Encryption, Index, IndexLiteral};
 use super::switching::KeySwitching;
 use super::trace::Trace;
-use crate::clock::Group;
-use crate::error::Result;
-use crate::rlwe::Rlwe;
-use crate::scheme::Context;
+use crate::core::clock::Group;
+use crate::core::error::Result;
+use crate::core::scheme::Context;
+use crate::parts::ring_matrix::Rlwe;
 
 /// A form of queries, which is a protocol.
 pub trait QueryForm: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {

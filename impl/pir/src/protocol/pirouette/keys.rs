@@ -14,12 +14,12 @@ use super::encrypted;
 use super::form::QueryForm;
 use super::params::Params;
 use super::switching::KeySwitching;
-use crate::error::{Error, Result};
-use crate::folded::{Layout, Responder, ResponseKey};
-use crate::params::FINGERPRINT_BYTES;
-use crate::rlwe::internal;
-use crate::scheme::Context;
-use crate::wire::{Frame, FrameBuilder};
+use crate::core::error::{Error, Result};
+use crate::core::params::FINGERPRINT_BYTES;
+use crate::core::scheme::Context;
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::parts::folding::{Layout, Responder, ResponseKey};
+use crate::parts::ring_matrix::internal;
 
 /// Names of the messages, in the order in which they are sent.
 pub(super) const ROTATION: &str = "blind_rotation_key";

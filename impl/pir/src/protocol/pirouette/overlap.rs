@@ -13,8 +13,8 @@ use rayon::ScopeFifo;
 
 use super::convert::{convert as selectors, group};
 use super::digits::{Converted, EncryptedIndex};
-use crate::error::Result;
-use crate::rlwe::{internal, workspace};
+use crate::core::error::Result;
+use crate::parts::ring_matrix::{internal, workspace};
 
 /// Bits that a thread converts while another finds a digit, at most: about as long take the two rotations of a floor.
 const BITS_MEANWHILE: usize = 2;

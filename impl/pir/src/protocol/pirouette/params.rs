@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::form::QueryForm;
-use crate::error::{Error, Result};
-use crate::folded::{Dimensions, Layout, ResponseParams};
-use crate::params::{ErrorSize, FINGERPRINT_BYTES, ParameterSet, SecretKind, SourceNote, fingerprint};
-use crate::rlwe::{Rlwe, RlweLiteral, check_secret};
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::params::{ErrorSize, FINGERPRINT_BYTES, ParameterSet, SecretKind, SourceNote, fingerprint};
+use crate::core::workload::Shape;
+use crate::parts::folding::{Dimensions, Layout, ResponseParams};
+use crate::parts::ring_matrix::{Rlwe, RlweLiteral, check_secret};
 
 /// Largest dimension of the small key.
 const MAX_DIMENSION: u32 = 1 << 12;

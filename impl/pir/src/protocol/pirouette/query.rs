@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::params::checked_error;
 use super::switching::{KeySwitching, KeySwitchingLiteral};
-use crate::error::{Error, Result};
-use crate::params::ErrorSize;
-use crate::rlwe::{Rlwe, internal};
-use crate::wire::{BitReader, BitWriter};
+use crate::core::error::{Error, Result};
+use crate::core::params::ErrorSize;
+use crate::core::wire::{BitReader, BitWriter};
+use crate::parts::ring_matrix::{Rlwe, internal};
 
 /// Most bits that seeds are chosen for: each doubles what a query costs the client.
 const MAX_CHOSEN_BITS: u32 = 12;

@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::params::checked_error;
-use crate::error::{Error, Result};
-use crate::params::ErrorSize;
-use crate::rlwe::Rlwe;
+use crate::core::error::{Error, Result};
+use crate::core::params::ErrorSize;
+use crate::parts::ring_matrix::Rlwe;
 
 /// The `[query.key_switching]` table as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -9,10 +9,10 @@ use ring::{Coefficient, Ntt, Poly, Ring};
 use super::keys::{Secrets, ServerKeys};
 use super::params::Params;
 use super::query::centred_error;
-use crate::error::Result;
-use crate::folded::{Layout, Place};
-use crate::noise::NoiseLog;
-use crate::rlwe::{internal, workspace};
+use crate::core::error::Result;
+use crate::core::noise::NoiseLog;
+use crate::parts::folding::{Layout, Place};
+use crate::parts::ring_matrix::{internal, workspace};
 
 /// An LWE ciphertext of a stage, with what an error may be.
 pub struct Decision {

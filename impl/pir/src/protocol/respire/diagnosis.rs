@@ -6,9 +6,9 @@ use ring::{Coefficient, Poly};
 use super::client::Client;
 use super::query::selected_bits;
 use super::server::Server;
-use crate::error::{Error, Result};
-use crate::rlwe::{internal, workspace};
-use crate::scheme::{Context, Request};
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Context, Request};
+use crate::parts::ring_matrix::{internal, workspace};
 
 /// Ciphertexts of a kind that are opened: their errors are alike.
 const OPENED: usize = 4;

@@ -10,10 +10,10 @@ use ring::{DiscreteGaussian, Seed, StdDev};
 
 use super::engine::Engine;
 use super::params::{Lengths, Params, Small};
-use crate::error::{Error, Result};
-use crate::folded::ResponseKey;
-use crate::params::FINGERPRINT_BYTES;
-use crate::rlwe::internal;
+use crate::core::error::{Error, Result};
+use crate::core::params::FINGERPRINT_BYTES;
+use crate::parts::folding::ResponseKey;
+use crate::parts::ring_matrix::internal;
 
 /// A client's secrets.
 pub struct Secrets {

@@ -8,12 +8,12 @@ use ring::{Kernel, Ring, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buckets::{Batch, Buckets};
-use crate::error::{Error, Result};
-use crate::folded::{Dimensions, Layout, Responder, ResponseParams};
-use crate::params::{ErrorSize, ParameterSet, SecretKind, SourceNote};
-use crate::rlwe::{Rlwe, RlweLiteral, check_error, check_secret};
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::params::{ErrorSize, ParameterSet, SecretKind, SourceNote};
+use crate::core::workload::Shape;
+use crate::parts::buckets::{Batch, Buckets};
+use crate::parts::folding::{Dimensions, Layout, Responder, ResponseParams};
+use crate::parts::ring_matrix::{Rlwe, RlweLiteral, check_error, check_secret};
 
 /// A Respire set as written in params/respire/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,9 +8,9 @@ use ring::{Coefficient, DiscreteGaussian, Poly, Seed};
 
 use super::engine::{Engine, coefficients, positions};
 use super::keys::{Secrets, ServerKeys, fresh_seed};
-use crate::error::{Error, Result};
-use crate::folded::{Layout, Place};
-use crate::rlwe::internal;
+use crate::core::error::{Error, Result};
+use crate::parts::folding::{Layout, Place};
+use crate::parts::ring_matrix::internal;
 
 /// Bytes of the seed of a query's masks.
 pub const SEED_BYTES: usize = lattice::wire::SEED_BYTES;

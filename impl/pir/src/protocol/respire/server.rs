@@ -8,14 +8,14 @@ use super::keys::{ServerKeys, key_bytes};
 use super::query::{Query, query_bytes};
 use super::store::Store;
 use super::{Params, Respire};
-use crate::clock::{Group, Turns};
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::folded::{Folding, Matrix, Selection};
-use crate::rlwe::{internal, workspace};
-use crate::scheme::{Context, Request, Response, Scheme, check_queries};
-use crate::wire::{Frame, FrameBuilder};
+use crate::core::clock::{Group, Turns};
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Context, Request, Response, Scheme, check_queries};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::parts::folding::{Folding, Matrix, Selection};
+use crate::parts::ring_matrix::{internal, workspace};
 
 /// Queries that share one pass over the database; more take more passes.
 pub const BATCH: usize = 8;

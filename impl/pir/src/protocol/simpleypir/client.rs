@@ -6,14 +6,14 @@ use ring::{DiscreteGaussian, Kernel, Seed};
 use super::layout::Layout;
 use super::server::{Public, Server};
 use super::{Params, SimpleYpir};
-use crate::database::Record;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessClient, OpenRequests};
-use crate::noise::NoiseLog;
-use crate::rlwe::{internal, read_record, switched_errors};
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{Frame, FrameBuilder};
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessClient, OpenRequests};
+use crate::core::noise::NoiseLog;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::workload::Shape;
+use crate::parts::ring_matrix::{internal, read_record, switched_errors};
 
 /// One index asked for, with the secret of its query.
 struct Pending {

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::params::{Params, Rows};
-use crate::error::{Error, Result};
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::workload::Shape;
 
 /// A database as rows of items. The bits of an item's records stand one after the other and are cut into entries.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ impl Layout {
     /// The layout's numbers for a description.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
-        crate::scheme::operations(json!({
+        crate::core::scheme::operations(json!({
             "rows": self.rows,
             "columns": self.columns(),
             "items": self.items,

@@ -9,18 +9,18 @@ use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::layout::Layout;
 use super::{Params, SimpleYpir};
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessServer, public_seed};
-use crate::rlwe::{
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessServer, public_seed};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::tables::Tables;
+use crate::core::wire::FrameBuilder;
+use crate::parts::ring_matrix::{
     RingQueries, add_to_masks, bodies, column_masks, fill_rows, internal, is_incremental, pack_all, read_coefficients,
     replace_bits, workspace,
 };
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::tables::Tables;
-use crate::wire::FrameBuilder;
 
 /// What server and clients derive from the public seed.
 pub(super) struct Public {

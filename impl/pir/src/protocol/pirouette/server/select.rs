@@ -9,11 +9,11 @@ use super::super::form::Selecting;
 use super::super::keys::ServerKeys;
 use super::super::trace::Trace;
 use super::Server;
-use crate::clock::{Group, Turns};
-use crate::error::Result;
-use crate::folded::Folding;
-use crate::rlwe::{internal, workspace};
-use crate::scheme::Context;
+use crate::core::clock::{Group, Turns};
+use crate::core::error::Result;
+use crate::core::scheme::Context;
+use crate::parts::folding::Folding;
+use crate::parts::ring_matrix::{internal, workspace};
 
 /// Cells of an encrypted database that are copied at a time.
 pub(in super::super) const CELLS: usize = 64;
