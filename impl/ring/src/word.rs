@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 mod sealed {
     use crate::modulus::Barrett;
-    use crate::vector::WordKernels;
+    use crate::residues::WordKernels;
 
     /// What the words do inside this crate: keeps [`super::Word`] closed.
     pub trait Sealed: Barrett + WordKernels {}

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use ring::Kernel;
-use ring::diagonal::MAX_BATCH;
+use ring::matrix::diagonal::MAX_BATCH;
 
 use crate::core::clock::{Clock, Group};
 use crate::core::database::{Database, Record};

@@ -10,7 +10,7 @@ mod scaling;
 mod tests;
 
 use crate::modulus::{Modulus, ModulusError};
-use crate::vector::Vectors;
+use crate::residues::Vectors;
 use crate::word::Word;
 use std::cmp::Ordering;
 

@@ -2,7 +2,7 @@
 
 use super::{Rns, RnsError, evaluate, factors};
 use crate::modulus::Modulus;
-use crate::vector::Vectors;
+use crate::residues::Vectors;
 use crate::word::Word;
 
 impl<W: Word> Rns<W> {

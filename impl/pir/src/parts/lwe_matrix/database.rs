@@ -2,10 +2,11 @@
 
 use lattice::lwe::PublicMatrix;
 use rayon::prelude::*;
-use ring::matmul::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
-use ring::matrix::BLOCK_ROWS;
-use ring::matvec::QUERIES_TOGETHER;
-use ring::{Kernel, PackedMatrix, Vector32, matmul, matvec};
+use ring::matrix::packed;
+use ring::matrix::packed::BLOCK_ROWS;
+use ring::matrix::packed::QUERIES_TOGETHER;
+use ring::matrix::packed::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
+use ring::{Kernel, PackedMatrix, Vector32};
 
 use super::layout::Layout;
 use crate::core::database::{Database, check_change, copy_bits};
@@ -64,7 +65,7 @@ impl LinearDatabase {
             let (mut bytes, mut scratch) = (vec![0; (columns as u64 * entry_bits).div_ceil(8) as usize], Vec::new());
             let mut row_entries = vec![offset; columns];
             for row in 0..block.rows() {
-                let first = (index * ring::matrix::BLOCK_ROWS + row) as u64 * columns as u64;
+                let first = (index * ring::matrix::packed::BLOCK_ROWS + row) as u64 * columns as u64;
                 let present = entries.saturating_sub(first).min(columns as u64) as usize;
                 let first_bit = first * entry_bits;
                 if present == columns && direct {
@@ -99,8 +100,9 @@ impl LinearDatabase {
         let Layout { shape, columns, rows, code } = self.layout;
         let wide = code.entries_per_record() as usize;
         // Rows of digit strings are handled in stretches, so that a stretch's digits stay below this many entries.
-        let strip = (TILE_ENTRIES / (wide * ring::matrix::CHUNK)).clamp(1, columns.div_ceil(ring::matrix::CHUNK))
-            * ring::matrix::CHUNK;
+        let strip = (TILE_ENTRIES / (wide * ring::matrix::packed::CHUNK))
+            .clamp(1, columns.div_ceil(ring::matrix::packed::CHUNK))
+            * ring::matrix::packed::CHUNK;
         let (mut tile, mut bytes) = (Vec::new(), Vec::new());
         for (group, first_row) in (0..rows).step_by(wide).enumerate() {
             for first in (0..columns).step_by(strip) {
@@ -188,7 +190,7 @@ impl LinearDatabase {
     /// A query whose length is not the number of columns.
     pub fn product<Q: AsRef<[u32]>>(&self, queries: &[Q], kernel: Kernel, threads: usize) -> Result<Vec<Vec<u32>>> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query.as_ref())).collect();
-        let mut products = matvec::matvec_new(kernel, &self.matrix, &prepared, threads).map_err(internal)?;
+        let mut products = packed::matvec_new(kernel, &self.matrix, &prepared, threads).map_err(internal)?;
         for (product, query) in products.iter_mut().zip(&prepared) {
             let offset = query.sum().wrapping_mul(u32::from(self.layout.code.offset()));
             product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
@@ -250,7 +252,7 @@ pub fn multiply_centred(
     let mut sums = vec![0u32; public.dimension()];
     context.progress.begin("hint", columns.div_ceil(CHUNK_ROWS) as u64);
     public.for_chunks(columns, CHUNK_ROWS, |first, chunk| {
-        matmul::matmul_accumulate(context.kernel, matrix, first, chunk, public.dimension(), out, context.threads)
+        packed::matmul_accumulate(context.kernel, matrix, first, chunk, public.dimension(), out, context.threads)
             .map_err(internal)?;
         for row in chunk.chunks_exact(public.dimension()) {
             sums.iter_mut().zip(row).for_each(|(sum, &a)| *sum = sum.wrapping_add(a));

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use ring::matrix::GROUP_ROWS;
+use ring::matrix::packed::GROUP_ROWS;
 use ring::{Automorphism, DiscreteGaussian, Kernel, Ntt, PackedMatrix, Poly, Prg, Ring, Seed};
 
 use crate::core::error::{Error, Result};
@@ -220,7 +220,7 @@ impl NegacyclicHint {
         let n = self.ring.n();
         let blocks = PIECE.min(self.masks.len() - first);
         // Columns past the last chunk hold nothing: they are not read, and count as zero.
-        let stored = (matrix.chunks() * ring::matrix::CHUNK - first * n).min(blocks * n);
+        let stored = (matrix.chunks() * ring::matrix::packed::CHUNK - first * n).min(blocks * n);
         let present = matrix.cols().saturating_sub(first * n);
         let Scratch { entries, signed, values, sums, partial, .. } = scratch;
         let entries = &mut entries[..GROUP_ROWS * stored];

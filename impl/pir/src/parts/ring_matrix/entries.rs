@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use ring::ColumnMatrix;
-use ring::column_matrix::LINE;
+use ring::matrix::column::LINE;
 
 use super::hint::internal;
 use crate::core::database::{Record, copy_bits};

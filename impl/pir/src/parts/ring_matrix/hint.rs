@@ -4,7 +4,7 @@ use gadget::Coins;
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rlwe, Workspace};
 use rayon::prelude::*;
-use ring::column_matrix::ring_products;
+use ring::matrix::column::ring_products;
 use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::RingQueries;
@@ -75,7 +75,7 @@ pub(crate) fn bodies(
     queries: &[ResidueVector],
     threads: usize,
 ) -> Result<Vec<Vec<u32>>> {
-    ring::column_matrix::product(kernel, matrix, queries, threads).map_err(internal)
+    ring::matrix::column::product(kernel, matrix, queries, threads).map_err(internal)
 }
 
 /// The polynomial with `count` consecutive products (of all columns modulo the first prime, then the second) as its first

@@ -279,7 +279,7 @@ impl Packed {
     pub fn table_bytes(&self, rlwe: &Rlwe, method: Method) -> u64 {
         let slots: usize = match method {
             Method::Cdks => {
-                (1..=rlwe.degree.ilog2()).map(|level| (rlwe.degree >> level).max(ring::diagonal::LINE)).sum()
+                (1..=rlwe.degree.ilog2()).map(|level| (rlwe.degree >> level).max(ring::matrix::diagonal::LINE)).sum()
             }
             Method::Inspiring => rlwe.degree,
         };
@@ -320,7 +320,7 @@ impl Packed {
     /// Bytes of what InspiRING's key switches work in: digits, images of keys' rows, sums, heads, lists of slots; and sixteen slots of all
     /// masks while they are transformed.
     fn switching_bytes(&self, rlwe: &Rlwe) -> u64 {
-        let lanes = ring::diagonal::LINE;
+        let lanes = ring::matrix::diagonal::LINE;
         (2 * self.length as u64 + 8) * rlwe.poly_bytes() + (4 * lanes * (rlwe.degree + lanes)) as u64
     }
 

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
-use ring::{DiscreteGaussian, Kernel, dense};
+use ring::matrix::dense;
+use ring::{DiscreteGaussian, Kernel};
 
 use super::params::Layers;
 use super::second::{HintUpdate, RowChange};

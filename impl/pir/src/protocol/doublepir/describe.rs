@@ -1,7 +1,7 @@
 //! DoublePIR's layout, bytes, memory, operations and LWE instances.
 
 use lattice::lwe::QUERY_CHUNK_ROWS;
-use ring::matrix::CHUNK;
+use ring::matrix::packed::CHUNK;
 use serde_json::json;
 
 use super::Params;

@@ -1,7 +1,8 @@
 //! The second layer's tables: H1, the digits of the first layer's hint, and the hint H2 = H1 A2 itself.
 
 use lattice::lwe::PublicMatrix;
-use ring::{Kernel, PackedMatrix, dense};
+use ring::matrix::dense;
+use ring::{Kernel, PackedMatrix};
 
 use super::params::Layers;
 use super::{DoublePir, SEED_BYTES};

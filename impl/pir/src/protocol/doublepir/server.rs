@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use lattice::lwe::PublicMatrix;
 use rand::RngCore;
+use ring::matrix::{dense, packed};
 use ring::words::Words;
-use ring::{PackedMatrix, Seed, Vector32, dense, matvec};
+use ring::{PackedMatrix, Seed, Vector32};
 
 use super::params::Layers;
 use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
@@ -190,7 +191,7 @@ impl Server {
     /// H1 q2, centred, for each second query.
     fn digit_products(&self, queries: &[Cow<[u32]>], products: &mut [&mut [u32]], context: &Context) -> Result<()> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
-        matvec::matvec(context.kernel, &self.digits, &prepared, products, context.threads).map_err(internal)?;
+        packed::matvec(context.kernel, &self.digits, &prepared, products, context.threads).map_err(internal)?;
         for (product, query) in products.iter_mut().zip(&prepared) {
             let offset = query.sum().wrapping_mul(self.layers.gadget.bound());
             product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));

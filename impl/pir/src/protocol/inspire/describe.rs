@@ -126,7 +126,7 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let kept = server.iter().fold(0, |sum: u64, table| sum.saturating_add(table.bytes));
     let factors = count(&[layout.blocks() as u64, poly]);
     let width = (layout.points * layout.degree) as u64;
-    let encoding = 4 * width + 2 * (ring::column_matrix::LINE * layout.columns()) as u64;
+    let encoding = 4 * width + 2 * (ring::matrix::column::LINE * layout.columns()) as u64;
     let packing = params.packed.making_bytes(&params.rlwe, PACKING);
     // While a batch is answered: messages as sent, as received and in parts, queries in both forms, products, packed outputs.
     let point = wire_bytes(&params.rlwe, point_polynomials(params, layout));

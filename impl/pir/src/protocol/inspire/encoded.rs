@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use ring::column_matrix::{EXCESS, LINE};
+use ring::matrix::column::{EXCESS, LINE};
 use ring::{ColumnMatrix, Kernel, Modulus, Vectors};
 
 use super::interpolation::Interpolation;

@@ -53,7 +53,7 @@ fn key_bytes(params: &Params, layout: &Layout) -> u64 {
 
 /// Bytes of a packing table for that gamma: a linear form of gamma slots (in whole lines) for each slot and digit.
 pub(super) fn table_bytes(params: &Params, gamma: usize) -> u64 {
-    gamma.max(ring::diagonal::LINE) as u64 * params.packed.length() as u64 * params.rlwe.poly_bytes()
+    gamma.max(ring::matrix::diagonal::LINE) as u64 * params.packed.length() as u64 * params.rlwe.poly_bytes()
 }
 
 /// Bytes of that table in memory: the packed mask too and, at gamma = d, the factors that join both halves.

@@ -65,7 +65,7 @@ impl Layout {
             let tau = cells.div_ceil(1 << (2 * LOG_TILE)).next_power_of_two().ilog2();
             1 << (LOG_TILE + tau.div_ceil(2))
         };
-        let line = ring::column_matrix::LINE as u64;
+        let line = ring::matrix::column::LINE as u64;
         let rows = (most * params.rows_factor).min(cells.next_multiple_of(line));
         let degree = cells.div_ceil(rows);
         let columns = u128::from(degree) * u128::from(copies) * u128::from(gamma as u64);

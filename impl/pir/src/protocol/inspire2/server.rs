@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::wire::Reader;
-use ring::column_matrix::LINE;
+use ring::matrix::column::LINE;
 use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Ring, Seed};
 
 use super::first::First;

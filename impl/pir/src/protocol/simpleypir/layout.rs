@@ -51,7 +51,7 @@ impl Layout {
         let items = shape.records.div_ceil(records_per_item);
         let rows = match params.rows {
             Rows::PowerOfTwo => items.next_power_of_two().max(1 << 11),
-            Rows::Exact => items.next_multiple_of(ring::column_matrix::LINE as u64),
+            Rows::Exact => items.next_multiple_of(ring::matrix::column::LINE as u64),
         };
         match (usize::try_from(rows), usize::try_from(elements * degree)) {
             (Ok(rows), Ok(columns)) => Ok(Self {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lattice::pack::PackingTable;
-use ring::column_matrix::LINE;
-use ring::matrix::GROUP_ROWS;
+use ring::matrix::column::LINE;
+use ring::matrix::packed::GROUP_ROWS;
 use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::Public;

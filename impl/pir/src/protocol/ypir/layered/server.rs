@@ -239,7 +239,7 @@ impl Server {
 
     /// The first hint in those rows, computed from the database.
     fn hint_rows(&self, rows: &std::collections::BTreeSet<usize>) -> Result<Vec<(usize, Vec<u32>)>> {
-        const ROWS: usize = ring::matrix::GROUP_ROWS;
+        const ROWS: usize = ring::matrix::packed::GROUP_ROWS;
         let groups: std::collections::BTreeSet<usize> = rows.iter().map(|row| row / ROWS).collect();
         let mut out = Vec::with_capacity(rows.len());
         for group in groups {

@@ -4,7 +4,7 @@
 
 use lattice::Rlwe;
 use rayon::prelude::*;
-use ring::matrix::GROUP_ROWS;
+use ring::matrix::packed::GROUP_ROWS;
 use ring::{Ntt, Ring};
 
 use super::layout::Layers;
