@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::params::{SecretKind, SourceNote};
+use crate::core::params::{ParametersId, SecretKind};
 use crate::core::workload::Workload;
 
 /// The format of [`Description`]; part of every one.
@@ -45,20 +45,6 @@ pub struct Description {
     pub operations: serde_json::Map<String, serde_json::Value>,
     /// Every LWE or RLWE instance an observer of the messages holds.
     pub instances: Vec<LweInstance>,
-}
-
-/// Identity of a parameter set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ParametersId {
-    /// Path below params/ without extension: `simplepir/usenix23`.
-    pub name: String,
-    /// The file as it was named on the command line.
-    pub path: String,
-    /// SHA-256 of the file's bytes, hexadecimal.
-    pub sha256: String,
-    /// Where the set comes from.
-    pub source: SourceNote,
 }
 
 /// A database's shape in words of the records.

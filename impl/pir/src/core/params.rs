@@ -9,7 +9,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::core::description::ParametersId;
 use crate::core::error::{Error, Result};
 
 /// Where a set comes from.
@@ -119,7 +118,22 @@ impl ErrorSize {
             ErrorSize::Width(width) => StdDev::from(Width(width)),
         }
     }
+
+    /// As a standard deviation, in the range of LWE errors; `key` is where it stands.
+    ///
+    /// # Errors
+    /// Out of range.
+    pub fn checked(self, key: &str) -> Result<StdDev> {
+        let stddev = self.stddev();
+        if (0.3..=MAX_STDDEV).contains(&stddev.0) {
+            return Ok(stddev);
+        }
+        Err(Error::value(key, format!("standard deviation {} is not between 0.3 and {MAX_STDDEV}.", stddev.0)))
+    }
 }
+
+/// Largest standard deviation of an LWE error.
+const MAX_STDDEV: f64 = 65536.0;
 
 /// The `[lwe]` table as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -280,6 +294,20 @@ pub trait ParameterSet: Clone {
 
     /// Where the set comes from.
     fn source(&self) -> &SourceNote;
+}
+
+/// Identity of a parameter set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ParametersId {
+    /// Path below params/ without extension: `simplepir/usenix23`.
+    pub name: String,
+    /// The file as it was named on the command line.
+    pub path: String,
+    /// SHA-256 of the file's bytes, hexadecimal.
+    pub sha256: String,
+    /// Where the set comes from.
+    pub source: SourceNote,
 }
 
 /// A parameter file's bytes with their identity, before it is known which protocol reads them.

@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::clock::Phase;
-use crate::core::description::{Description, ParametersId, TableBytes};
+use crate::core::description::{Description, TableBytes};
 use crate::core::noise::StageNoise;
+use crate::core::params::ParametersId;
 use crate::core::transcript::Entry;
 
 /// The format of [`RunRecord`]; part of every one.

@@ -250,7 +250,7 @@ impl Sizes {
     pub fn describe(
         self,
         protocol: &str,
-        parameters: crate::core::description::ParametersId,
+        parameters: crate::core::params::ParametersId,
         workload: &Workload,
     ) -> Description {
         let Sizes { layout, messages, memory, operations, instances } = self;

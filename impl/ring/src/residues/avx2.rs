@@ -3,7 +3,7 @@
 
 use super::scalar;
 use crate::modulus::Modulus;
-use crate::word::Word;
+use crate::word::Residue;
 
 pub(super) use super::sums::avx2::{sum_products_u32, sum_tiles_u32};
 
@@ -12,7 +12,7 @@ macro_rules! recompile {
     ($($name:ident $(<$word:ident>)? ($($argument:ident: $type:ty),*);)*) => {
         $(
             #[target_feature(enable = "avx2")]
-            pub(super) fn $name $(<$word: Word>)? ($($argument: $type),*) {
+            pub(super) fn $name $(<$word: Residue>)? ($($argument: $type),*) {
                 scalar::$name($($argument),*);
             }
         )*

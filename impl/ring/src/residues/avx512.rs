@@ -3,7 +3,7 @@
 
 use super::scalar;
 use crate::modulus::Modulus;
-use crate::word::Word;
+use crate::word::Residue;
 use std::arch::x86_64::*;
 
 pub(super) use super::sums::avx512::{sum_products_u32, sum_tiles_u32};
@@ -16,7 +16,7 @@ macro_rules! recompile {
     ($($name:ident $(<$word:ident>)? ($($argument:ident: $type:ty),*);)*) => {
         $(
             #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-            pub(super) fn $name $(<$word: Word>)? ($($argument: $type),*) {
+            pub(super) fn $name $(<$word: Residue>)? ($($argument: $type),*) {
                 scalar::$name($($argument),*);
             }
         )*
@@ -39,7 +39,7 @@ recompile! {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-pub(super) fn permute<W: Word>(slots: &[u32], a: &[W], out: &mut [W]) {
+pub(super) fn permute<W: Residue>(slots: &[u32], a: &[W], out: &mut [W]) {
     for (slots, out) in slots.chunks_exact(LANES).zip(out.chunks_exact_mut(LANES)) {
         let block = slots[0] as usize & !(LANES - 1);
         let source = &a[block..block + LANES];

@@ -13,11 +13,10 @@ mod sums;
 mod tests;
 mod words;
 
-pub use words::WordKernels;
+pub use words::Word;
 
-use crate::kernel::{Kernel, KernelError};
+use crate::kernel::{Checked, Kernel, KernelError, dispatch};
 use crate::modulus::Modulus;
-use crate::word::Word;
 
 /// Elements of a tile: see [`Vectors::sum_tiles`].
 pub const TILE: usize = 64;
@@ -37,33 +36,17 @@ pub struct Tiles {
 /// [0, q) unless said otherwise; slices of one call have one length.
 #[derive(Clone, Copy, Debug)]
 pub struct Vectors {
-    kernel: Kernel,
+    kernel: Checked,
     /// Whether the AVX-512 kernel may use the 52-bit multiply-add.
     ifma: bool,
 }
 
-/// Calls the function of that name on the path of `$vectors`.
-macro_rules! dispatch {
-    ($vectors:expr, $function:ident($($argument:expr),*)) => {
-        match $vectors.kernel {
-            // SAFETY: `Vectors` exist only if the processor has every feature that their kernel's functions enable.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::$function($($argument),*) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::$function($($argument),*) },
-            _ => scalar::$function($($argument),*),
-        }
-    };
-}
-pub(crate) use dispatch;
-
 impl Vectors {
     /// The arithmetic on that kernel's path.
     pub fn new(kernel: Kernel) -> Result<Self, KernelError> {
-        let kernel = kernel.check()?;
+        let kernel = Checked::new(kernel)?;
         #[cfg(target_arch = "x86_64")]
-        let ifma = kernel == Kernel::Avx512 && is_x86_feature_detected!("avx512ifma");
+        let ifma = kernel.kernel() == Kernel::Avx512 && is_x86_feature_detected!("avx512ifma");
         #[cfg(not(target_arch = "x86_64"))]
         let ifma = false;
         Ok(Self { kernel, ifma })
@@ -71,24 +54,29 @@ impl Vectors {
 
     /// The kernel.
     pub fn kernel(&self) -> Kernel {
+        self.kernel.kernel()
+    }
+
+    /// The kernel, for [`dispatch!`].
+    pub(crate) fn checked(self) -> Checked {
         self.kernel
     }
 
     /// a += b.
     pub fn add<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
         assert_eq!(a.len(), b.len());
-        dispatch!(self, add(modulus, a, b));
+        dispatch!(self.kernel, add(modulus, a, b));
     }
 
     /// a -= b.
     pub fn sub<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
         assert_eq!(a.len(), b.len());
-        dispatch!(self, sub(modulus, a, b));
+        dispatch!(self.kernel, sub(modulus, a, b));
     }
 
     /// a = -a.
     pub fn neg<W: Word>(self, modulus: &Modulus<W>, a: &mut [W]) {
-        dispatch!(self, neg(modulus, a));
+        dispatch!(self.kernel, neg(modulus, a));
     }
 
     /// a *= b.
@@ -156,7 +144,7 @@ impl Vectors {
     /// If there is not a row for each digit.
     pub fn add_multiples(self, digits: &[i32], rows: &[u32], sums: &mut [u32]) {
         assert_eq!(digits.len() * sums.len(), rows.len(), "a row for each digit");
-        dispatch!(self, add_multiples(digits, rows, sums));
+        dispatch!(self.kernel, add_multiples(digits, rows, sums));
     }
 
     /// As [`Self::add_multiples`] for elements below 2^31, in 64 bits that must not overflow.
@@ -165,7 +153,7 @@ impl Vectors {
     /// If there is not a row for each digit.
     pub fn add_wide_multiples(self, digits: &[i32], rows: &[u32], sums: &mut [i64]) {
         assert_eq!(digits.len() * sums.len(), rows.len(), "a row for each digit");
-        dispatch!(self, add_wide_multiples(digits, rows, sums));
+        dispatch!(self.kernel, add_wide_multiples(digits, rows, sums));
     }
 
     /// out = x mod q for any 64-bit x.
@@ -177,13 +165,13 @@ impl Vectors {
     /// out = x mod q for signed x; fastest if all are below q in magnitude.
     pub fn reduce_signed<W: Word>(self, modulus: &Modulus<W>, x: &[i32], out: &mut [W]) {
         assert_eq!(x.len(), out.len());
-        dispatch!(self, reduce_signed(modulus, x, out));
+        dispatch!(self.kernel, reduce_signed(modulus, x, out));
     }
 
     /// The representative of x in [-p/2, p/2), modulo q, for residues x modulo p.
     pub(crate) fn centred_residues<W: Word>(self, p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]) {
         assert_eq!(x.len(), out.len());
-        dispatch!(self, centred_residues(p, x, modulus, out));
+        dispatch!(self.kernel, centred_residues(p, x, modulus, out));
     }
 
     /// out[j] = a[slots[j]], for the slot permutations of automorphisms: each aligned block of 16 is a permutation of an

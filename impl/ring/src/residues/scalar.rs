@@ -1,44 +1,44 @@
 //! The portable path, and the plain loops that the other paths compile again with their own vectors.
 
 use super::{TILE, Tiles};
-use crate::modulus::{Barrett, Modulus};
-use crate::word::Word;
+use crate::modulus::Modulus;
+use crate::word::{Barrett, Residue};
 
 #[inline(always)]
-pub(super) fn add<W: Word>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+pub(super) fn add<W: Residue>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a = modulus.add(*a, *b));
 }
 
 #[inline(always)]
-pub(super) fn sub<W: Word>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+pub(super) fn sub<W: Residue>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a = modulus.sub(*a, *b));
 }
 
 #[inline(always)]
-pub(super) fn neg<W: Word>(modulus: &Modulus<W>, a: &mut [W]) {
+pub(super) fn neg<W: Residue>(modulus: &Modulus<W>, a: &mut [W]) {
     a.iter_mut().for_each(|a| *a = modulus.neg(*a));
 }
 
 #[inline(always)]
-pub(super) fn mul<W: Word>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+pub(super) fn mul<W: Residue>(modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a = modulus.mul(*a, *b));
 }
 
 #[inline(always)]
-pub(super) fn mul_add<W: Word>(modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]) {
+pub(super) fn mul_add<W: Residue>(modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]) {
     for ((acc, a), b) in acc.iter_mut().zip(a).zip(b) {
         *acc = modulus.add(*acc, modulus.mul(*a, *b));
     }
 }
 
 #[inline(always)]
-pub(super) fn mul_scalar<W: Word>(modulus: &Modulus<W>, a: &mut [W], scalar: W) {
+pub(super) fn mul_scalar<W: Residue>(modulus: &Modulus<W>, a: &mut [W], scalar: W) {
     let quotient = modulus.shoup(scalar);
     a.iter_mut().for_each(|a| *a = modulus.mul_shoup(*a, scalar, quotient));
 }
 
 #[inline(always)]
-pub(super) fn reduce_signed<W: Word>(modulus: &Modulus<W>, x: &[i32], out: &mut [W]) {
+pub(super) fn reduce_signed<W: Residue>(modulus: &Modulus<W>, x: &[i32], out: &mut [W]) {
     let q = modulus.value();
     let largest = x.iter().fold(0, |largest: u32, x| largest.max(x.unsigned_abs()));
     if u64::from(largest) < q.to_u64() {
@@ -53,7 +53,7 @@ pub(super) fn reduce_signed<W: Word>(modulus: &Modulus<W>, x: &[i32], out: &mut 
 }
 
 #[inline(always)]
-pub(super) fn centred_residues<W: Word>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]) {
+pub(super) fn centred_residues<W: Residue>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]) {
     let p = p.value().to_u64();
     let (positive, period) = (W::from_u64(p.div_ceil(2)), modulus.reduce_u64(p));
     let one = modulus.reduce_u64(1);
@@ -196,7 +196,7 @@ pub(super) fn compose_pair((p0, p1): (u32, u32), inverse: u32, a: &[u32], b: &[u
 }
 
 /// Sums over tiles by sums of slices: see [`super::Vectors::sum_tiles`].
-pub(super) fn sum_tiles<W: Word>(
+pub(super) fn sum_tiles<W: Residue>(
     Tiles { n, terms, columns }: Tiles,
     left: &[W],
     right: &[W],
@@ -221,7 +221,7 @@ pub(super) fn sum_tiles<W: Word>(
 }
 
 #[inline(always)]
-pub(super) fn permute<W: Word>(slots: &[u32], a: &[W], out: &mut [W]) {
+pub(super) fn permute<W: Residue>(slots: &[u32], a: &[W], out: &mut [W]) {
     slots.iter().zip(out).for_each(|(slot, out)| *out = a[*slot as usize]);
 }
 

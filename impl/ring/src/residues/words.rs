@@ -1,13 +1,14 @@
 //! The kernels that differ between 32-bit and 64-bit words.
 
-use super::{Tiles, Vectors, dispatch, scalar};
+use super::{Tiles, Vectors, scalar};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512, ifma};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, dispatch};
 use crate::modulus::Modulus;
+use crate::word::Residue;
 
-/// Implemented for `u32` and `u64` only; lengths are checked by [`Vectors`].
-pub trait WordKernels: Sized {
+/// A machine word that holds residues, with its kernels: `u32` (moduli below 2^31) or `u64` (below 2^62). Lengths are checked by [`Vectors`].
+pub trait Word: Residue {
     /// See [`Vectors::mul`].
     fn mul(k: Vectors, modulus: &Modulus<Self>, a: &mut [Self], b: &[Self]);
     /// See [`Vectors::mul_add`].
@@ -26,25 +27,25 @@ pub trait WordKernels: Sized {
     fn compose_pair(k: Vectors, primes: (Self, Self), inverse: Self, residues: (&[Self], &[Self]), out: &mut [u64]);
 }
 
-impl WordKernels for u32 {
+impl Word for u32 {
     fn mul(k: Vectors, modulus: &Modulus<u32>, a: &mut [u32], b: &[u32]) {
-        dispatch!(k, mul(modulus, a, b));
+        dispatch!(k.kernel, mul(modulus, a, b));
     }
 
     fn mul_add(k: Vectors, modulus: &Modulus<u32>, acc: &mut [u32], a: &[u32], b: &[u32]) {
-        dispatch!(k, mul_add(modulus, acc, a, b));
+        dispatch!(k.kernel, mul_add(modulus, acc, a, b));
     }
 
     fn mul_scalar(k: Vectors, modulus: &Modulus<u32>, a: &mut [u32], scalar: u32) {
-        dispatch!(k, mul_scalar(modulus, a, scalar));
+        dispatch!(k.kernel, mul_scalar(modulus, a, scalar));
     }
 
     fn sum_products(k: Vectors, modulus: &Modulus<u32>, left: &[&[u32]], right: &[&[u32]], out: &mut [&mut [u32]]) {
-        dispatch!(k, sum_products_u32(modulus, left, right, out));
+        dispatch!(k.kernel, sum_products_u32(modulus, left, right, out));
     }
 
     fn sum_tiles(k: Vectors, modulus: &Modulus<u32>, sizes: Tiles, left: &[u32], right: &[u32], out: &mut [u32]) {
-        match k.kernel {
+        match k.kernel.kernel() {
             // SAFETY: `Vectors` exist only if the processor has every feature that their kernel's functions enable.
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx512 => unsafe { avx512::sum_tiles_u32(modulus, sizes, left, right, out) },
@@ -58,16 +59,16 @@ impl WordKernels for u32 {
     }
 
     fn reduce(k: Vectors, modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]) {
-        dispatch!(k, reduce_u32(modulus, x, out));
+        dispatch!(k.kernel, reduce_u32(modulus, x, out));
     }
 
     fn permute(k: Vectors, slots: &[u32], a: &[u32], out: &mut [u32]) {
-        dispatch!(k, permute(slots, a, out));
+        dispatch!(k.kernel, permute(slots, a, out));
     }
 
     fn compose_pair(k: Vectors, primes: (u32, u32), inverse: u32, (a, b): (&[u32], &[u32]), out: &mut [u64]) {
         assert!(a.len() == b.len() && b.len() == out.len());
-        dispatch!(k, compose_pair(primes, inverse, a, b, out));
+        dispatch!(k.kernel, compose_pair(primes, inverse, a, b, out));
     }
 }
 
@@ -89,7 +90,7 @@ const MAX_SHORT_BITS: u32 = ifma::MAX_BITS;
 #[cfg(not(target_arch = "x86_64"))]
 const MAX_SHORT_BITS: u32 = 0;
 
-impl WordKernels for u64 {
+impl Word for u64 {
     fn mul(k: Vectors, modulus: &Modulus<u64>, a: &mut [u64], b: &[u64]) {
         short_or!(k, modulus, mul(a, b), scalar::mul(modulus, a, b));
     }
@@ -99,7 +100,7 @@ impl WordKernels for u64 {
     }
 
     fn mul_scalar(k: Vectors, modulus: &Modulus<u64>, a: &mut [u64], scalar: u64) {
-        short_or!(k, modulus, mul_scalar(a, scalar), dispatch!(k, mul_scalar(modulus, a, scalar)));
+        short_or!(k, modulus, mul_scalar(a, scalar), dispatch!(k.kernel, mul_scalar(modulus, a, scalar)));
     }
 
     fn sum_products(k: Vectors, modulus: &Modulus<u64>, left: &[&[u64]], right: &[&[u64]], out: &mut [&mut [u64]]) {
@@ -117,11 +118,11 @@ impl WordKernels for u64 {
     }
 
     fn permute(k: Vectors, slots: &[u32], a: &[u64], out: &mut [u64]) {
-        dispatch!(k, permute(slots, a, out));
+        dispatch!(k.kernel, permute(slots, a, out));
     }
 
     fn compose_pair(_: Vectors, (p0, p1): (u64, u64), inverse: u64, (a, b): (&[u64], &[u64]), out: &mut [u64]) {
-        use crate::modulus::Barrett;
+        use crate::word::Barrett;
         assert!(a.len() == b.len() && b.len() == out.len());
         let quotient = u64::shoup_quotient(inverse, p1);
         for ((a, b), out) in a.iter().zip(b).zip(out) {

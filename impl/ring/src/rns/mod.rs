@@ -11,7 +11,7 @@ mod tests;
 
 use crate::modulus::{Modulus, ModulusError};
 use crate::residues::Vectors;
-use crate::word::Word;
+use crate::residues::Word;
 use std::cmp::Ordering;
 
 /// Why moduli make no residue number system, or a rescaling is impossible.

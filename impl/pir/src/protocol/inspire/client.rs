@@ -61,8 +61,8 @@ impl HintlessClient for Client {
         let public =
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
         let rng = &mut context.rng;
-        let (key_bytes, query_bytes) = (public.packing.key_bytes(), params.query_bytes(layout));
-        let variables = if params.sends_point(layout) { layout.variables as usize } else { 0 };
+        let (key_bytes, query_bytes) = (public.packing.key_bytes(), layout.query_bytes(params));
+        let variables = if layout.sends_point(params) { layout.variables as usize } else { 0 };
         let point_bytes = variables * public.point_bytes();
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
         let mut query = FrameBuilder::new(query_bytes * indices.len());
@@ -142,9 +142,9 @@ impl Client {
         let [("answer", message)] = &response.messages[..] else {
             return Err(Error::message("answer", "an InsPIRe response is one message `answer`."));
         };
-        let (each, count) = (self.params.ciphertext_bytes(&self.layout), self.layout.ciphertexts());
+        let (each, count) = (self.layout.ciphertext_bytes(&self.params), self.layout.ciphertexts());
         let message = message.clone().check(Inspire::NAME, "answer", (each * count * queries) as u64)?;
-        let (degree, kept) = (self.layout.degree, self.params.kept(&self.layout));
+        let (degree, kept) = (self.layout.degree, self.layout.kept(&self.params));
         let moduli = (self.params.switch.mask, self.params.switch.body);
         let parse = |bytes| {
             SplitRlwe::from_bytes((degree, kept), moduli, bytes).map_err(|e| Error::message("answer", e.to_string()))

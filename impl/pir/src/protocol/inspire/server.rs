@@ -104,8 +104,8 @@ impl Server {
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
         let (layout, public) = (self.encoded.layout(), &self.public);
-        let (key_bytes, query_bytes) = (public.packing.key_bytes(), self.params.query_bytes(layout));
-        let variables = if self.params.sends_point(layout) { layout.variables as usize } else { 0 };
+        let (key_bytes, query_bytes) = (public.packing.key_bytes(), layout.query_bytes(&self.params));
+        let variables = if layout.sends_point(&self.params) { layout.variables as usize } else { 0 };
         let point_bytes = variables * public.point_bytes();
         let (mut queries, mut vectors) = (Vec::new(), Vec::new());
         for request in requests {
@@ -208,7 +208,7 @@ impl Server {
     /// Switched ciphertexts in messages.
     fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Response>> {
         let (layout, switch) = (self.encoded.layout(), self.params.switch);
-        let each = self.params.ciphertext_bytes(layout);
+        let each = layout.ciphertext_bytes(&self.params);
         let mut done = 0;
         let mut respond = |request: &Request| {
             let queries = request.queries as usize;
@@ -218,7 +218,7 @@ impl Server {
                 for (ciphertext, part) in evaluated.iter().zip(&mut parts) {
                     let switched = ciphertext[k].split_switch(&self.public.ring, switch.mask, switch.body);
                     let mut switched = switched.map_err(internal)?;
-                    switched.truncate_body(self.params.kept(layout));
+                    switched.truncate_body(layout.kept(&self.params));
                     part.copy_from_slice(&switched.to_bytes());
                 }
             }

@@ -11,8 +11,8 @@ use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Modulus, Ring, Seed, StdDev};
 
 use super::encrypted;
-use super::form::QueryForm;
 use super::params::Params;
+use super::query::QueryForm;
 use super::switching::KeySwitching;
 use crate::core::error::{Error, Result};
 use crate::core::params::FINGERPRINT_BYTES;

@@ -5,6 +5,7 @@
 
 mod client;
 mod convert;
+mod converted;
 mod describe;
 mod digits;
 mod encrypted;
@@ -22,8 +23,8 @@ mod trace;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub use form::QueryForm;
 pub use params::{Literal, Params};
+pub use query::QueryForm;
 pub use query::{Bits, Index, SeedUse};
 
 use crate::core::clock::Group;

@@ -12,7 +12,7 @@ use lattice::{LatticeError, Rgsw};
 use rayon::ScopeFifo;
 
 use super::convert::{convert as selectors, group};
-use super::digits::{Converted, EncryptedIndex};
+use super::converted::{Converted, EncryptedIndex};
 use crate::core::error::Result;
 use crate::parts::ring_matrix::{internal, workspace};
 

@@ -2,7 +2,7 @@
 //! prefetching ends.
 
 use super::LINE;
-use super::product::Part;
+use super::part::Part;
 use crate::kernel::ask_for;
 
 /// What is asked for before it is used.

@@ -3,7 +3,7 @@
 
 use super::LINE;
 use super::ahead::Ahead;
-use super::product::Part;
+use super::part::Part;
 use super::residues::{DIGITS, LINES_PER_SUM, RADIX};
 use std::arch::x86_64::*;
 

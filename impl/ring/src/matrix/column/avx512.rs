@@ -10,7 +10,7 @@
 
 use super::LINE;
 use super::ahead::Ahead;
-use super::product::Part;
+use super::part::Part;
 use super::residues::{DIGITS, RADIX};
 use crate::kernel::Processor;
 use std::arch::x86_64::*;

@@ -16,6 +16,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod hint;
+mod part;
 mod product;
 mod residues;
 mod scalar;

@@ -1,11 +1,11 @@
 //! Matrix times vectors of residues, bound by memory bandwidth.
 
+use super::part::Part;
 use super::residues::{DIGITS, LINES_PER_SUM, MAX_PRIME, ResidueVector};
 use super::{ColumnMatrix, LINE, scalar};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::kernel::{Checked, Kernel, dispatch};
-use crate::matrix::lanes::Lanes;
 use crate::matrix::operands::{ProductError, check_length};
 use rayon::prelude::*;
 
@@ -19,21 +19,6 @@ const PART_ROWS: usize = LINES_PER_SUM * LINE;
 const PARTS_PER_SUM: usize = 256;
 
 const _: () = assert!((PARTS_PER_SUM * PART_ROWS) as i128 * (1 << 14) * (MAX_PRIME as i128) < 1 << 62);
-
-/// Up to 64 lines of some columns of a block, and the digits that they are multiplied with.
-#[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
-    /// The columns of the block, `height` entries each.
-    pub(super) data: &'a [i16],
-    /// Entries of a column.
-    pub(super) height: usize,
-    /// The first row of the part.
-    pub(super) first_row: usize,
-    /// For each line of the part, three digit vectors for each prime.
-    pub(super) digits: &'a [Lanes],
-    /// With several queries, what to ask memory for meanwhile: this query's share of the next columns.
-    pub(super) share: Option<&'a [i16]>,
-}
 
 /// Products of a matrix with one or more vectors, all modulo the same primes, in one pass over the matrix: for each vector, for
 /// each of its primes, the sums over the rows of `matrix[row][col] * query[row]`, for all columns. With `threads` above 1

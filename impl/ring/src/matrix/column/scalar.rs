@@ -1,7 +1,7 @@
 //! The portable path, and the reference for the others.
 
 use super::LINE;
-use super::product::Part;
+use super::part::Part;
 use super::residues::{DIGITS, RADIX};
 
 /// Adds to `sums[col * primes + i]` the product of the part's column `col` with the digits of prime i.

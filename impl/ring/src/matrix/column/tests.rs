@@ -180,7 +180,7 @@ fn ring_products_are_those_of_the_coefficients() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn columns_side_by_side_and_lines_ahead_change_no_sum() {
-    use super::{ahead::Ahead, avx2, avx512, product::Part, scalar};
+    use super::{ahead::Ahead, avx2, avx512, part::Part, scalar};
     use crate::matrix::lanes::Lanes;
     type Columns = unsafe fn(Part, Ahead, &mut [i64]);
     let all: [(Kernel, usize, Columns); 10] = [

@@ -14,7 +14,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::kernel::Kernel;
+use crate::kernel::{Checked, dispatch};
 use crate::modulus::Modulus;
 use crate::region::Region;
 use crate::residues::Vectors;
@@ -165,7 +165,7 @@ impl BlockDiagonal {
                 let from = strip * self.lines + first;
                 let lines = &self.lines()[from..];
                 let inputs = inputs.map(|input| &input[band][start..start + side]);
-                add_products(vectors.kernel(), plan, &lines[..side], inputs, &mut sums);
+                add_products(vectors.checked(), plan, &lines[..side], inputs, &mut sums);
             }
             for (out, sums) in out.iter_mut().zip(&sums) {
                 sums.reduce(vectors, &self.modulus, &mut out[strip * LINE..][..LINE]);
@@ -216,15 +216,13 @@ impl Sums {
 }
 
 /// Adds the products of the lines with the entries of each input to that input's sums.
-fn add_products<const C: usize>(kernel: Kernel, plan: Plan, lines: &[Line], inputs: [&[u32]; C], sums: &mut [Sums; C]) {
+fn add_products<const C: usize>(
+    kernel: Checked,
+    plan: Plan,
+    lines: &[Line],
+    inputs: [&[u32]; C],
+    sums: &mut [Sums; C],
+) {
     assert!(inputs.iter().all(|input| input.len() == lines.len()));
-    match kernel {
-        // SAFETY: the kernel comes from `Vectors`, which exist only if the processor has every feature that its functions enable.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512 => unsafe { avx512::add_products(plan, lines, inputs, sums) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 => unsafe { avx2::add_products(plan, lines, inputs, sums) },
-        _ => scalar::add_products(plan, lines, inputs, sums),
-    }
+    dispatch!(kernel, add_products(plan, lines, inputs, sums));
 }

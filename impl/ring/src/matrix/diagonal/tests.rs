@@ -1,4 +1,5 @@
 use super::*;
+use crate::kernel::Kernel;
 use crate::primes::primes_below;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;

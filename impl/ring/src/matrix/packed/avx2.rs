@@ -1,8 +1,8 @@
 //! The AVX2 path. Every function enables AVX2 and is called only after [`crate::Kernel::check`] found it; that, and the slice
 //! lengths asserted in the dispatch module, is what the `unsafe` blocks rely on.
 
-use super::kernels::LANES_PER_PAIR;
 use super::order::{BLOCK_ROWS, GROUP_ROWS, Order};
+use super::tile::LANES_PER_PAIR;
 use crate::matrix::lanes::Lanes;
 use std::arch::x86_64::*;
 

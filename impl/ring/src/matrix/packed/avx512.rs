@@ -2,8 +2,8 @@
 //! [`crate::Kernel::check`] found them all; that, and the slice lengths asserted in the dispatch module, is what the
 //! `unsafe` blocks rely on.
 
-use super::kernels::LANES_PER_PAIR;
 use super::order::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
+use super::tile::LANES_PER_PAIR;
 use crate::kernel::{Processor, ask_for};
 use crate::matrix::lanes::Lanes;
 use std::arch::x86_64::*;

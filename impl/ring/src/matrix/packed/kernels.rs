@@ -2,6 +2,7 @@
 
 use super::order::{BLOCK_ROWS, GROUP_ROWS, Order, SLACK};
 use super::scalar;
+use super::tile::{LANES_PER_PAIR, TILE_COLS, TILE_ROWS};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::bits::for_width;
@@ -30,12 +31,6 @@ pub(crate) fn unpack(k: Checked, width: u32, data: &[u8], chunks: usize, out: &m
     assert!(stride >= chunks * 32 && out.len() >= 7 * stride + chunks * 32);
     for_width!(width, W => dispatch!(k, unpack::<W>(data, chunks, out, stride)));
 }
-
-/// Rows and columns of the tile of a matrix product that one call computes.
-pub(crate) const TILE_ROWS: usize = 8;
-pub(crate) const TILE_COLS: usize = 32;
-/// Registers that 32 columns of a pair of rows take: (low, low) halves of the columns in two, (high, high) in two.
-pub(crate) const LANES_PER_PAIR: usize = 4;
 
 /// Adds D * A modulo 2^32 to a tile of 8 x 32 in `out`, whose rows are `out_stride` apart. `d`: 8 rows of `2 * pairs`
 /// entries, `d_stride` apart. `panel`: for each pair of rows of A, 32 columns of (low, low) halves, then 32 of (high, high).

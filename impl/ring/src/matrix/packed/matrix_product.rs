@@ -1,8 +1,9 @@
 //! Matrix times wide matrix modulo 2^32: the hint of SimplePIR, bound by the multipliers.
 
-use super::kernels::{self, LANES_PER_PAIR, TILE_COLS, TILE_ROWS};
+use super::kernels;
 use super::matrix::PackedMatrix;
 use super::order::{BLOCK_ROWS, GROUP_ROWS};
+use super::tile::{LANES_PER_PAIR, TILE_COLS, TILE_ROWS};
 use crate::bits::CHUNK;
 use crate::kernel::{Checked, Kernel};
 use crate::matrix::lanes::{Lanes, split};

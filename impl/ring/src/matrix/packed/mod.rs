@@ -20,6 +20,7 @@ mod order;
 mod scalar;
 #[cfg(test)]
 mod tests;
+mod tile;
 mod vector_product;
 
 pub use crate::bits::CHUNK;

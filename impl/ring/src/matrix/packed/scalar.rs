@@ -1,7 +1,7 @@
 //! The portable path, and the plain loops that the other paths compile again with their own vectors.
 
-use super::kernels::{LANES_PER_PAIR, TILE_COLS, TILE_ROWS};
 use super::order::{BLOCK_ROWS, GROUP_ROWS, Order};
+use super::tile::{LANES_PER_PAIR, TILE_COLS, TILE_ROWS};
 use crate::bits::{load128, unpack8};
 use crate::matrix::lanes::Lanes;
 

@@ -4,7 +4,7 @@
 //! begins. On Zen 3 matrices of 1 and 2 GiB are multiplied 1.7 times as fast for it.
 
 use super::Line;
-use super::product::{Plan, Sums};
+use super::plan::{Plan, Sums};
 use std::arch::x86_64::*;
 
 /// Lines prefetched ahead of the one at hand, 4 KiB: the hardware's prefetcher stops at page borders.

@@ -2,7 +2,7 @@
 //! each lane of 64 bits. Sums of four columns and both halves of the pairs take sixteen registers.
 
 use super::Line;
-use super::product::{Plan, Sums};
+use super::plan::{Plan, Sums};
 use std::arch::x86_64::*;
 
 /// Lines prefetched ahead of the one at hand, 4 KiB: the hardware's prefetcher stops at page borders.

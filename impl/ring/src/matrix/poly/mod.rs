@@ -12,6 +12,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod pairs;
+mod plan;
 mod product;
 mod scalar;
 #[cfg(test)]

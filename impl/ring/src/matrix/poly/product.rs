@@ -1,41 +1,14 @@
 //! Matrix times vectors of pairs, in one pass over the matrix.
 
+use super::plan::{Plan, Sums};
 use super::{GROUP, LINE, Line, PolyMatrix, PolyMatrixError, PolyPairs, scalar};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
-use crate::kernel::Kernel;
+use crate::kernel::{Checked, dispatch};
 use crate::modulus::Modulus;
 use crate::poly::{Ntt, Poly};
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// Sums of one column of 16 slots: of the products with the masks, then with the bodies. Even slots come first, then odd ones, as the
-/// multipliers of the vector paths deliver them.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-pub(super) struct Sums(pub(super) [[u64; LINE]; 2]);
-
-impl Sums {
-    const ZERO: Self = Self([[0; LINE]; 2]);
-}
-
-/// How far sums modulo one prime q may grow.
-#[derive(Clone, Copy)]
-pub(super) struct Plan {
-    /// The largest multiple of q up to 2^63: subtracted from sums of 2^63 or more.
-    pub(super) multiple: u64,
-    /// Products that may be added to a sum from which it was subtracted (below 2^63 + q) in 64 bits.
-    terms: usize,
-}
-
-impl Plan {
-    pub(super) fn new(modulus: &Modulus<u32>) -> Self {
-        let q = u64::from(modulus.value());
-        let multiple = (1 << 63) / q * q;
-        let terms = (u64::MAX - (1 << 63) - q) / (q - 1).pow(2);
-        Self { multiple, terms: usize::try_from(terms).unwrap_or(usize::MAX) }
-    }
-}
 
 /// The results for one vector: a pair of polynomials for each column.
 pub type Products = Vec<[Poly<u32, Ntt>; 2]>;
@@ -105,7 +78,7 @@ impl PolyMatrix {
                         let rows = lines.len() / width;
                         for (vector, sums) in vectors.iter().zip(&mut sums) {
                             let pairs = &vector.strip(strip)[part * plan.terms..][..rows];
-                            add_products(self.ring.kernel(), plan, lines, pairs, &mut sums[..width]);
+                            add_products(self.ring.vectors().checked(), plan, lines, pairs, &mut sums[..width]);
                         }
                     }
                     for (out, sums) in out.iter_mut().zip(&sums) {
@@ -134,7 +107,7 @@ impl PolyMatrix {
 
 /// Adds to the sums of `sums.len()` columns the products of their lines, row by row, with the rows' pairs. Sums may have any value
 /// before, and are congruent to what they should be afterwards.
-fn add_products(kernel: Kernel, plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: &mut [Sums]) {
+fn add_products(kernel: Checked, plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: &mut [Sums]) {
     match sums {
         [a] => add_width::<1>(kernel, plan, lines, pairs, [a]),
         [a, b] => add_width::<2>(kernel, plan, lines, pairs, [a, b]),
@@ -144,15 +117,7 @@ fn add_products(kernel: Kernel, plan: Plan, lines: &[Line], pairs: &[[Line; 2]],
     }
 }
 
-fn add_width<const C: usize>(kernel: Kernel, plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: [&mut Sums; C]) {
+fn add_width<const C: usize>(kernel: Checked, plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: [&mut Sums; C]) {
     assert!(lines.len() == C * pairs.len() && pairs.len() <= plan.terms);
-    match kernel {
-        // SAFETY: a ring exists only if the processor has every feature that its kernel's functions enable; lengths are checked above.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512 => unsafe { avx512::add_products(plan, lines, pairs, sums) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 => unsafe { avx2::add_products(plan, lines, pairs, sums) },
-        _ => scalar::add_products(plan, lines, pairs, sums),
-    }
+    dispatch!(kernel, add_products(plan, lines, pairs, sums));
 }

@@ -1,6 +1,6 @@
 //! The portable path, the reference for the others.
 
-use super::product::{Plan, Sums};
+use super::plan::{Plan, Sums};
 use super::{LINE, Line};
 
 pub(super) fn add_products<const C: usize>(plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: [&mut Sums; C]) {
