@@ -63,6 +63,32 @@ pub enum Error {
     },
 }
 
+/// What the layers below refuse: memory that is not there, or what only a defect of this program causes.
+macro_rules! from_below {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Error::Workload(error.to_string())
+            }
+        }
+    )*};
+}
+from_below!(
+    lattice::LatticeError,
+    lattice::lwe::LweError,
+    lattice::wire::WireError,
+    ring::KernelError,
+    ring::MatrixError,
+    ring::matrix::column::ResidueVectorError,
+    ring::ModulusError,
+    ring::PolyMatrixError,
+    ring::ProductError,
+    ring::RingError,
+    ring::gaussian::StdDevError,
+    ring::WordsError,
+    ring::poly::AutomorphismError
+);
+
 /// Results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::scheme::{BLOCK_BYTES, Context};
-use crate::parts::ring_matrix::internal;
 
 /// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
 /// memory.
@@ -64,7 +63,10 @@ impl<T> Tables<T> {
     /// # Errors
     /// It is missing.
     pub fn get(&self, i: usize) -> Result<&T> {
-        self.kept.get(i).and_then(Option::as_ref).ok_or_else(|| internal(format!("packing table {i} is missing")))
+        self.kept
+            .get(i)
+            .and_then(Option::as_ref)
+            .ok_or_else(|| Error::Workload(format!("packing table {i} is missing")))
     }
 
     /// All tables.

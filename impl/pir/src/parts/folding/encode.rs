@@ -11,7 +11,6 @@ use crate::core::database::{Database, Record, copy_bits};
 use crate::core::error::{Error, Result};
 use crate::core::scheme::Context;
 use crate::core::wire::BitWriter;
-use crate::parts::ring_matrix::internal;
 
 /// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together
 /// small enough for the second-level cache.
@@ -48,7 +47,7 @@ impl Encoder {
     /// # Errors
     /// No column, a column outside the matrix, no memory, a database that cannot be read.
     pub fn block(&self, database: &Database, columns: Range<usize>, context: &Context) -> Result<PolyMatrix> {
-        let mut matrix = PolyMatrix::zero(&self.ring, self.layout.rows, columns.len()).map_err(internal)?;
+        let mut matrix = PolyMatrix::zero(&self.ring, self.layout.rows, columns.len())?;
         self.refill(&mut matrix, database, columns, context)?;
         Ok(matrix)
     }
@@ -84,7 +83,7 @@ impl Encoder {
                 } else {
                     places.par_iter().map(poly).collect()
                 };
-                matrix.set(&entries?, context.threads).map_err(internal)?;
+                matrix.set(&entries?, context.threads)?;
                 context.progress.advance(places.len() as u64);
             }
         }
@@ -172,14 +171,14 @@ impl Encoder {
                 self.write_slot(&bytes, at, &mut coefficients);
             }
             let poly = self.ring.forward(self.ring.from_signed_i32(&coefficients));
-            matrix.set(&[((place.row, column), poly)], 1).map_err(internal)?;
+            matrix.set(&[((place.row, column), poly)], 1)?;
         }
         Ok(())
     }
 
     /// The coefficients of a stored polynomial, as small integers.
     fn coefficients(&self, matrix: &PolyMatrix, place: &Place, column: usize) -> Result<Vec<i32>> {
-        let poly = self.ring.inverse(matrix.get(place.row, column).map_err(internal)?);
+        let poly = self.ring.inverse(matrix.get(place.row, column)?);
         let (modulus, _) = self.ring.limbs()[0];
         Ok(poly.limb(0).iter().map(|&residue| modulus.centred(residue) as i32).collect())
     }

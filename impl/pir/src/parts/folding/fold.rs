@@ -6,7 +6,7 @@ use ring::Coefficient;
 
 use super::Selection;
 use crate::core::error::Result;
-use crate::parts::ring_matrix::{internal, workspace};
+use crate::parts::ring_matrix::workspace;
 
 type Ciphertext = Rlwe<u32, Coefficient>;
 
@@ -101,7 +101,7 @@ impl<'a> Folding<'a> {
         while columns.len() > 1 {
             for j in 0..columns.len() / 2 {
                 let (zero, one) = (&columns[2 * j], &columns[2 * j + 1]);
-                self.gadget.cmux(self.selector(level), zero, one, workspace, &mut out).map_err(internal)?;
+                self.gadget.cmux(self.selector(level), zero, one, workspace, &mut out)?;
                 std::mem::swap(&mut columns[j], &mut out);
             }
             columns.truncate(columns.len() / 2);
@@ -128,7 +128,7 @@ impl<'a> Folding<'a> {
     /// Replaces `one` by itself or `zero`, as the selector of that level says.
     fn cmux(&mut self, level: u32, zero: &Ciphertext, one: &mut Ciphertext) -> Result<()> {
         let (selector, workspace) = (self.selector(level), &mut self.workspace);
-        self.gadget.cmux(selector, zero, one, workspace, &mut self.scratch).map_err(internal)?;
+        self.gadget.cmux(selector, zero, one, workspace, &mut self.scratch)?;
         std::mem::swap(one, &mut self.scratch);
         Ok(())
     }

@@ -7,7 +7,6 @@ use super::{Encoder, Layout, Place, Selection};
 use crate::core::database::{Database, check_change};
 use crate::core::error::{Error, Result};
 use crate::core::scheme::{BLOCK_BYTES, Change, Context};
-use crate::parts::ring_matrix::internal;
 
 /// Columns multiplied at a time, a power of two: their products, 48 KiB each in Pirouette's ring, are folded before the next ones
 /// come. Enough of them that reading the vector anew is nothing beside reading the matrix.
@@ -129,7 +128,7 @@ impl Matrix {
     /// A place outside the matrix, a database that cannot be read.
     pub fn polynomial(&self, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
         match &self.source {
-            Source::Whole(matrix) => matrix.get(row, column).map_err(internal),
+            Source::Whole(matrix) => matrix.get(row, column).map_err(Error::from),
             Source::Streamed(database) => self.encoder.polynomial(database, row, column),
         }
     }

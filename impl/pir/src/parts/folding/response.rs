@@ -11,7 +11,6 @@ use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Kernel, Ring};
 
 use crate::core::error::{Error, Result};
-use crate::parts::ring_matrix::internal;
 
 /// Moduli and gadget of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +49,7 @@ impl ResponseKey {
     /// # Errors
     /// A response of another dimension.
     pub fn phase(&self, response: &SplitRlwe) -> Result<Vec<f64>> {
-        self.opener.phase(response).map_err(internal)
+        self.opener.phase(response).map_err(Error::from)
     }
 }
 
@@ -92,8 +91,8 @@ impl Responder {
     /// # Errors
     /// Those of the sampler.
     pub fn sample(&self, secret: &lattice::Secret, rng: &mut impl RngCore) -> Result<ResponseKey> {
-        let key = RlweKey::sample(&self.small, secret, rng).map_err(internal)?;
-        let opener = SplitKey::new(&key).map_err(internal)?;
+        let key = RlweKey::sample(&self.small, secret, rng)?;
+        let opener = SplitKey::new(&key)?;
         Ok(ResponseKey { key, opener })
     }
 
@@ -109,15 +108,15 @@ impl Responder {
         masks: &mut Masks,
         rng: &mut impl RngCore,
     ) -> Result<SeededRlwePrime<u32>> {
-        let from = RlweKey::from_coefficients(&self.large, from.coefficients().to_vec()).map_err(internal)?;
+        let from = RlweKey::from_coefficients(&self.large, from.coefficients().to_vec())?;
         let embedded;
         let to = if self.params.degree == self.large.n() {
             &to.key
         } else {
-            embedded = embed_key(&to.key, &self.large).map_err(internal)?;
+            embedded = embed_key(&to.key, &self.large)?;
             &embedded
         };
-        switching_key(from.ntt(), to, &self.gadget, error, masks, rng).map_err(internal)
+        switching_key(from.ntt(), to, &self.gadget, error, masks, rng).map_err(Error::from)
     }
 
     /// The coefficients of slot 0 of a ciphertext.
@@ -134,12 +133,12 @@ impl Responder {
         let part = |poly| self.large.from_u64(&self.ring.switch_to(poly, mask_modulus));
         let switched = Rlwe { a: part(&ciphertext.a), b: part(&ciphertext.b) };
         let mut out = Rlwe::zero(&self.large);
-        self.gadget.key_switch(&switched, key, workspace, &mut out).map_err(internal)?;
+        self.gadget.key_switch(&switched, key, workspace, &mut out)?;
         if self.params.degree == self.large.n() {
-            return out.split_switch(&self.large, mask_modulus, body_modulus).map_err(internal);
+            return out.split_switch(&self.large, mask_modulus, body_modulus).map_err(Error::from);
         }
-        let small = project(&self.large, &self.small, &out).map_err(internal)?;
-        small.split_switch(&self.small, mask_modulus, body_modulus).map_err(internal)
+        let small = project(&self.large, &self.small, &out)?;
+        small.split_switch(&self.small, mask_modulus, body_modulus).map_err(Error::from)
     }
 
     /// The coefficients modulo p of a response of one slot.
@@ -147,7 +146,7 @@ impl Responder {
     /// # Errors
     /// Bytes that are no response.
     pub fn open(&self, key: &ResponseKey, bytes: &[u8], plain_modulus: u64) -> Result<Vec<u64>> {
-        key.opener.decode(&self.parse(bytes)?, plain_modulus).map_err(internal)
+        key.opener.decode(&self.parse(bytes)?, plain_modulus).map_err(Error::from)
     }
 
     fn parse(&self, bytes: &[u8]) -> Result<SplitRlwe> {

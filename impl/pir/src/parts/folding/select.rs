@@ -8,8 +8,7 @@ use rayon::prelude::*;
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs, Ring};
 
 use super::{Folding, Layout};
-use crate::core::error::Result;
-use crate::parts::ring_matrix::internal;
+use crate::core::error::{Error, Result};
 
 /// Selects from a matrix of polynomials modulo all primes of the ring of ciphertexts, or modulo its first one.
 ///
@@ -59,7 +58,7 @@ impl Selection {
     pub fn leaves(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>>) -> Result<PolyPairs> {
         self.vector(parts, |leaf| {
             let (ring, to) = (&self.ring, &self.matrix_ring);
-            let leaf = if self.is_whole() { leaf } else { leaf.rescale(ring, to).map_err(internal)? };
+            let leaf = if self.is_whole() { leaf } else { leaf.rescale(ring, to)? };
             Ok(leaf.forward(to))
         })
     }
@@ -74,7 +73,7 @@ impl Selection {
             if self.is_whole() {
                 return Ok(leaf);
             }
-            Ok(leaf.inverse(ring).rescale(ring, to).map_err(internal)?.forward(to))
+            Ok(leaf.inverse(ring).rescale(ring, to)?.forward(to))
         })
     }
 
@@ -84,7 +83,7 @@ impl Selection {
         parts: impl IntoIterator<Item = Result<Vec<L>>>,
         switch: impl Fn(L) -> Result<Rlwe<u32, Ntt>> + Sync,
     ) -> Result<PolyPairs> {
-        let mut vector = PolyPairs::zero(&self.matrix_ring, self.layout.rows).map_err(internal)?;
+        let mut vector = PolyPairs::zero(&self.matrix_ring, self.layout.rows)?;
         let mut first = 0;
         for leaves in parts {
             let mut leaves = leaves?;
@@ -96,13 +95,13 @@ impl Selection {
             };
             let switched = switched?;
             let pairs: Vec<_> = switched.iter().map(|leaf| [&leaf.a, &leaf.b]).collect();
-            vector.set(first, &pairs).map_err(internal)?;
+            vector.set(first, &pairs)?;
             first += pairs.len();
             if first == self.layout.rows {
                 return Ok(vector);
             }
         }
-        Err(internal(format!("{first} leaves for {} rows", self.layout.rows)))
+        Err(Error::Workload(format!("{first} leaves for {} rows", self.layout.rows)))
     }
 
     /// Whether the matrix has all primes.
@@ -121,7 +120,7 @@ impl Selection {
         columns: Range<usize>,
         vectors: &[&PolyPairs],
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
-        let products = block.multiply_part(vectors, columns, self.threads).map_err(internal)?;
+        let products = block.multiply_part(vectors, columns, self.threads)?;
         let one = |[a, b]: [Poly<u32, Ntt>; 2]| Rlwe { a: self.lifted(a), b: self.lifted(b) };
         let each = |products: Vec<[Poly<u32, Ntt>; 2]>| -> Vec<_> {
             if self.threads <= 1 {
@@ -174,7 +173,7 @@ impl Selection {
         for (level, selector) in selectors.iter().enumerate() {
             let step = 1usize << (selectors.len() - 1 - level);
             let turned = selected.mul_monomial(&self.ring, 2 * self.ring.n() - step);
-            gadget.cmux(selector, &selected, &turned, workspace, &mut out).map_err(internal)?;
+            gadget.cmux(selector, &selected, &turned, workspace, &mut out)?;
             std::mem::swap(&mut selected, &mut out);
         }
         Ok(selected)
@@ -194,5 +193,6 @@ impl Selection {
 
 /// The ring of the first `primes` primes.
 pub(crate) fn matrix_ring(ring: &Arc<Ring<u32>>, primes: usize) -> Result<Arc<Ring<u32>>> {
-    ring.prefix(primes).ok_or_else(|| internal(format!("a ring of {} primes has not {primes}", ring.primes().len())))
+    ring.prefix(primes)
+        .ok_or_else(|| Error::Workload(format!("a ring of {} primes has not {primes}", ring.primes().len())))
 }

@@ -10,7 +10,7 @@ use ring::{Kernel, PackedMatrix, Vector32};
 
 use super::layout::Layout;
 use crate::core::database::{Database, check_change, copy_bits};
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::scheme::{Change, Context, count};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
@@ -29,10 +29,6 @@ pub struct EntryChange {
     pub deltas: Vec<i16>,
 }
 
-fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("matrix: {error}"))
-}
-
 impl LinearDatabase {
     /// Bytes of the packed entries.
     pub fn stored_bytes(&self) -> u64 {
@@ -44,7 +40,7 @@ impl LinearDatabase {
     /// # Errors
     /// The database cannot be read, or no memory.
     pub fn encode(layout: Layout, database: &Database, context: &Context) -> Result<Self> {
-        let matrix = PackedMatrix::new(layout.rows, layout.columns, layout.width()).map_err(internal)?;
+        let matrix = PackedMatrix::new(layout.rows, layout.columns, layout.width())?;
         let mut encoded = Self { layout, matrix };
         context.progress.begin("encode", layout.rows as u64);
         if layout.code.is_packed() {
@@ -73,7 +69,7 @@ impl LinearDatabase {
                     let shift = first_bit % 8;
                     scratch.resize((shift + columns as u64 * entry_bits).div_ceil(8) as usize, 0);
                     database.read_bytes(first_bit / 8, &mut scratch)?;
-                    block.set_row_from_bits(row, &scratch, shift).map_err(internal)?;
+                    block.set_row_from_bits(row, &scratch, shift)?;
                     continue;
                 }
                 row_entries.fill(offset);
@@ -82,7 +78,7 @@ impl LinearDatabase {
                     let mut reader = crate::core::wire::BitReader::new(&bytes);
                     row_entries[..present].iter_mut().for_each(|e| *e = reader.take(entry_bits as u32) as u16);
                 }
-                block.set_row(row, &row_entries).map_err(internal)?;
+                block.set_row(row, &row_entries)?;
             }
             context.progress.advance(block.rows() as u64);
             Ok(())
@@ -147,7 +143,7 @@ impl LinearDatabase {
             for (entry, digits) in row.iter_mut().zip(tile.chunks_exact(wide)) {
                 *entry = digits[digit];
             }
-            self.matrix.set_row_part(first_row + digit, first, &row).map_err(internal)?;
+            self.matrix.set_row_part(first_row + digit, first, &row)?;
         }
         Ok(())
     }
@@ -190,7 +186,7 @@ impl LinearDatabase {
     /// A query whose length is not the number of columns.
     pub fn product<Q: AsRef<[u32]>>(&self, queries: &[Q], kernel: Kernel, threads: usize) -> Result<Vec<Vec<u32>>> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query.as_ref())).collect();
-        let mut products = packed::matvec_new(kernel, &self.matrix, &prepared, threads).map_err(internal)?;
+        let mut products = packed::matvec_new(kernel, &self.matrix, &prepared, threads)?;
         for (product, query) in products.iter_mut().zip(&prepared) {
             let offset = query.sum().wrapping_mul(u32::from(self.layout.code.offset()));
             product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
@@ -225,7 +221,7 @@ impl LinearDatabase {
             let mut deltas = Vec::with_capacity(entries.len());
             for (i, &entry) in entries.iter().enumerate() {
                 let old = self.matrix.get(row + i, column);
-                self.matrix.set(row + i, column, entry).map_err(internal)?;
+                self.matrix.set(row + i, column, entry)?;
                 deltas.push(entry as i16 - old as i16);
             }
             done.push(EntryChange { index: *index, deltas });
@@ -251,9 +247,8 @@ pub fn multiply_centred(
     let columns = matrix.cols();
     let mut sums = vec![0u32; public.dimension()];
     context.progress.begin("hint", columns.div_ceil(CHUNK_ROWS) as u64);
-    public.for_chunks(columns, CHUNK_ROWS, |first, chunk| {
-        packed::matmul_accumulate(context.kernel, matrix, first, chunk, public.dimension(), out, context.threads)
-            .map_err(internal)?;
+    public.for_chunks(columns, CHUNK_ROWS, |first, chunk| -> Result<()> {
+        packed::matmul_accumulate(context.kernel, matrix, first, chunk, public.dimension(), out, context.threads)?;
         for row in chunk.chunks_exact(public.dimension()) {
             sums.iter_mut().zip(row).for_each(|(sum, &a)| *sum = sum.wrapping_add(a));
         }

@@ -21,10 +21,6 @@ const MAX_WIDTH: u32 = 8;
 /// Blocks of columns that are unpacked and transformed at a time: few, so that the values stay in the second-level cache.
 const PIECE: usize = 8;
 
-fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("negacyclic product: {error}"))
-}
-
 /// The public matrix: a ring element of n uniform words for every n rows, expanded from a seed on demand.
 #[derive(Clone)]
 pub struct NegacyclicMatrix {
@@ -39,8 +35,8 @@ impl NegacyclicMatrix {
     /// # Errors
     /// Another dimension, a kernel the processor lacks.
     pub fn new(seed: Seed, dimension: usize, kernel: Kernel) -> Result<Self> {
-        let ring = Ring::new(dimension, &PRIMES, kernel).map_err(internal)?;
-        let inverted = Automorphism::new(dimension, 2 * dimension as u64 - 1).map_err(internal)?;
+        let ring = Ring::new(dimension, &PRIMES, kernel)?;
+        let inverted = Automorphism::new(dimension, 2 * dimension as u64 - 1)?;
         Ok(Self { prg: seed.prg(), ring, inverted })
     }
 
@@ -75,7 +71,7 @@ impl NegacyclicMatrix {
     ) -> Result<Vec<Vec<u32>>> {
         let n = self.dimension();
         if keys.iter().any(|key| key.len() != n || key.iter().any(|s| s.unsigned_abs() > MAX_KEY)) {
-            return Err(internal(format!("a key has {n} coefficients of at most {MAX_KEY}")));
+            return Err(Error::Workload(format!("a key has {n} coefficients of at most {MAX_KEY}")));
         }
         let keys: Vec<_> = keys.iter().map(|key| self.ring.forward(self.ring.from_signed_i32(key))).collect();
         let mut bodies = vec![Vec::with_capacity(samples.next_multiple_of(n)); keys.len()];
@@ -169,7 +165,7 @@ impl NegacyclicHint {
         mut visit: impl FnMut(usize, &[u32]) -> Result<()>,
     ) -> Result<()> {
         if matrix.width() > MAX_WIDTH || u32::from(offset) >> MAX_WIDTH != 0 {
-            return Err(internal(format!("entries and their offset have at most {MAX_WIDTH} bits")));
+            return Err(Error::Workload(format!("entries and their offset have at most {MAX_WIDTH} bits")));
         }
         let mut scratch = self.scratch();
         let mut out = vec![0; GROUP_ROWS * self.ring.n()];
@@ -224,7 +220,7 @@ impl NegacyclicHint {
         let present = matrix.cols().saturating_sub(first * n);
         let Scratch { entries, signed, values, sums, partial, .. } = scratch;
         let entries = &mut entries[..GROUP_ROWS * stored];
-        matrix.unpack_group_on(self.ring.kernel(), group, first * n, entries).map_err(internal)?;
+        matrix.unpack_group_on(self.ring.kernel(), group, first * n, entries)?;
         let offset = i32::from(offset);
         for (limb, (modulus, plan)) in self.ring.limbs().iter().enumerate() {
             for (row, entries) in entries.chunks_exact(stored).enumerate() {

@@ -4,7 +4,6 @@ use rayon::prelude::*;
 use ring::ColumnMatrix;
 use ring::matrix::column::LINE;
 
-use super::hint::internal;
 use crate::core::database::{Record, copy_bits};
 use crate::core::error::Result;
 use crate::core::scheme::Context;
@@ -48,7 +47,7 @@ pub(crate) fn fill_rows(
             several => several.par_iter().map(|&(start, rows)| entries(start, rows)).collect(),
         };
         for (&line, part) in lines.iter().zip(parts) {
-            matrix.set_rows(line, (0, columns), &part?, columns).map_err(internal)?;
+            matrix.set_rows(line, (0, columns), &part?, columns)?;
         }
         context.progress.advance(lines.len() as u64);
     }

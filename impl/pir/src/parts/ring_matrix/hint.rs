@@ -10,11 +10,6 @@ use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Se
 use super::RingQueries;
 use crate::core::error::{Error, Result};
 
-/// An error of the layers below that only a defect of this program causes.
-pub(crate) fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("ring layer: {error}"))
-}
-
 /// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
 pub(crate) fn workspace() -> Workspace<u32> {
     Workspace::new(Coins::from_seed(Seed([0; 16])))
@@ -31,7 +26,7 @@ pub(crate) fn column_masks(
     let mut out: Vec<Poly<u32, Ntt>> = (0..count).map(|_| ring.zero()).collect();
     let each = count.div_ceil(threads.max(1)).max(1);
     let task = |(i, out): (usize, &mut [Poly<u32, Ntt>])| {
-        ring_products(matrix, ring, query, first + i * each, out).map_err(internal)
+        ring_products(matrix, ring, query, first + i * each, out).map_err(Error::from)
     };
     if threads <= 1 {
         out.chunks_mut(each).enumerate().try_for_each(task)?;
@@ -75,7 +70,7 @@ pub(crate) fn bodies(
     queries: &[ResidueVector],
     threads: usize,
 ) -> Result<Vec<Vec<u32>>> {
-    ring::matrix::column::product(kernel, matrix, queries, threads).map_err(internal)
+    ring::matrix::column::product(kernel, matrix, queries, threads).map_err(Error::from)
 }
 
 /// The polynomial with `count` consecutive products (of all columns modulo the first prime, then the second) as its first
@@ -100,7 +95,7 @@ pub(crate) fn pack_all(
     for (x, table) in tables.iter().enumerate() {
         let polys: Vec<_> = products.iter().map(|products| body_poly(ring, products, x * ring.n(), ring.n())).collect();
         let batch: Vec<_> = keys.iter().zip(&polys).collect();
-        let outputs = table.pack_batch(&batch).map_err(internal)?;
+        let outputs = table.pack_batch(&batch)?;
         packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
     }
     Ok(packed)

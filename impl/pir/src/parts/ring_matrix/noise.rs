@@ -3,7 +3,6 @@
 use lattice::{SplitKey, SplitRlwe};
 
 use super::Switch;
-use super::hint::internal;
 use crate::core::error::Result;
 
 /// How far the phases of a ciphertext's first coefficients are from `messages` modulo p, and the distance at which decryption fails. In
@@ -21,7 +20,7 @@ pub(crate) fn switched_errors(
         let error = phase * unit - message as f64 * scale;
         (error - (error / q).round() * q).round() as i32
     };
-    let errors = opener.phase(ciphertext).map_err(internal)?.into_iter().zip(messages).map(error).collect();
+    let errors = opener.phase(ciphertext)?.into_iter().zip(messages).map(error).collect();
     Ok((scale / 2.0, errors))
 }
 

@@ -6,13 +6,9 @@ use ring::{Kernel, PackedMatrix};
 
 use super::params::Layers;
 use super::{DoublePir, SEED_BYTES};
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::scheme::Scheme;
 use crate::core::wire::{Frame, FrameBuilder};
-
-fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("second layer: {error}"))
-}
 
 /// Hint words turned into digits together: one cache line of a row of H.
 const WORDS: usize = 16;
@@ -22,7 +18,7 @@ const WORDS: usize = 16;
 pub(super) fn digit_matrix(layers: &Layers, hint: &[u32]) -> Result<PackedMatrix> {
     let Layers { dimension, copies, groups, gadget, .. } = *layers;
     let (length, bound) = (gadget.length(), gadget.bound() as i16);
-    let mut matrix = PackedMatrix::new(layers.second_rows(), groups, layers.second_width()).map_err(internal)?;
+    let mut matrix = PackedMatrix::new(layers.second_rows(), groups, layers.second_width())?;
     let mut digits = vec![0i16; length];
     let mut tile = vec![0u16; WORDS * length * groups];
     for copy in 0..copies {
@@ -39,7 +35,7 @@ pub(super) fn digit_matrix(layers: &Layers, hint: &[u32]) -> Result<PackedMatrix
             }
             let base = (copy * dimension + first) * length;
             for (i, row) in tile.chunks_exact(groups).take(count * length).enumerate() {
-                matrix.set_row(base + i, row).map_err(internal)?;
+                matrix.set_row(base + i, row)?;
             }
         }
     }
@@ -107,7 +103,7 @@ impl<'a> HintUpdate<'a> {
             }
             let mut digits: Vec<i16> = Vec::with_capacity(per_copy * changes.len());
             (0..per_copy).for_each(|row| digits.extend(changes.iter().map(|change| change.digits[row])));
-            dense::digits_accumulate(self.kernel, &digits, changes.len(), &masks, n, words).map_err(internal)?;
+            dense::digits_accumulate(self.kernel, &digits, changes.len(), &masks, n, words)?;
         }
         Ok(())
     }

@@ -42,10 +42,6 @@ struct Queries<'a> {
     second: Vec<Cow<'a, [u32]>>,
 }
 
-fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("second layer: {error}"))
-}
-
 impl Server {
     pub(super) fn held(&self) -> Vec<TableBytes> {
         vec![
@@ -78,7 +74,7 @@ impl Server {
             multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
             builder.words_to_wire(SEED_BYTES, words);
             // Only now, when the buffers of the product are gone.
-            let mut second_matrix = Words::zeroed(layers.groups * n).map_err(internal)?;
+            let mut second_matrix = Words::zeroed(layers.groups * n)?;
             second_public.fill_rows(0, &mut second_matrix);
             Ok::<_, Error>((digits, second_matrix, builder.finish(DoublePir::NAME, "hint")))
         })?;
@@ -157,7 +153,7 @@ impl Server {
         let products = self.database.product(&first, context.kernel, context.threads)?;
         let digits: Vec<i16> = products.iter().flat_map(|product| answer_digits(layers, product)).collect();
         let mut h1 = vec![0u32; first.len() * digit_rows * n];
-        dense::digits_accumulate(context.kernel, &digits, groups, &self.second_matrix, n, &mut h1).map_err(internal)?;
+        dense::digits_accumulate(context.kernel, &digits, groups, &self.second_matrix, n, &mut h1)?;
 
         let length = layers.answer_words();
         let words = |request: &Request| length * request.queries as usize;
@@ -191,7 +187,7 @@ impl Server {
     /// H1 q2, centred, for each second query.
     fn digit_products(&self, queries: &[Cow<[u32]>], products: &mut [&mut [u32]], context: &Context) -> Result<()> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
-        packed::matvec(context.kernel, &self.digits, &prepared, products, context.threads).map_err(internal)?;
+        packed::matvec(context.kernel, &self.digits, &prepared, products, context.threads)?;
         for (product, query) in products.iter_mut().zip(&prepared) {
             let offset = query.sum().wrapping_mul(self.layers.gadget.bound());
             product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
@@ -255,7 +251,7 @@ impl Server {
             let word = gadget.recompose(changed.iter().map(|&digit| i32::from(digit)));
             gadget.decompose(word.wrapping_add(delta.wrapping_mul(mask[i])), &mut fresh);
             for (t, (change, &digit)) in changed.iter_mut().zip(&fresh).enumerate() {
-                self.digits.set(row + t, group, (i32::from(digit) + bound) as u16).map_err(internal)?;
+                self.digits.set(row + t, group, (i32::from(digit) + bound) as u16)?;
                 *change = digit - *change;
             }
         }

@@ -23,7 +23,7 @@ use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_quer
 use crate::core::tables::{Tables, side_by_side};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::ring_matrix::{
-    add_to_masks, bodies, body_poly, column_masks, internal, is_incremental, read_coefficients, read_packed, workspace,
+    add_to_masks, bodies, body_poly, column_masks, is_incremental, read_coefficients, read_packed, workspace,
 };
 
 /// The interpolated database, its hint and the packing tables made of it.
@@ -99,7 +99,7 @@ impl Server {
 
     fn table(&self, output: usize) -> Result<PackingTable> {
         let Public { packing, masks, .. } = &self.public;
-        packing.preprocess(masks, &self.hint[output], &mut workspace()).map_err(internal)
+        packing.preprocess(masks, &self.hint[output], &mut workspace()).map_err(Error::from)
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
@@ -151,7 +151,7 @@ impl Server {
             let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
             let bodies: Vec<_> = products.iter().map(|all| body_poly(ring, all, output * degree, degree)).collect();
             let batch: Vec<_> = queries.iter().zip(&bodies).map(|(query, bodies)| (&query.keys, bodies)).collect();
-            table.pack_batch(&batch).map_err(internal)
+            table.pack_batch(&batch).map_err(Error::from)
         };
         let outputs = first_output..first_output + self.encoded.layout().points;
         let mut packed = Vec::with_capacity(outputs.len());
@@ -198,7 +198,7 @@ impl Server {
         let (mut product, mut buffers) = (Rlwe::zero(ring), workspace());
         for coefficient in coefficients {
             let product_of = self.public.evaluation.external_product(&value, point, &mut buffers, &mut product);
-            product_of.map_err(internal)?;
+            product_of?;
             std::mem::swap(&mut value, &mut product);
             value.add_assign(ring, coefficient);
         }
@@ -217,7 +217,7 @@ impl Server {
             for k in done..done + queries {
                 for (ciphertext, part) in evaluated.iter().zip(&mut parts) {
                     let switched = ciphertext[k].split_switch(&self.public.ring, switch.mask, switch.body);
-                    let mut switched = switched.map_err(internal)?;
+                    let mut switched = switched?;
                     switched.truncate_body(layout.kept(&self.params));
                     part.copy_from_slice(&switched.to_bytes());
                 }

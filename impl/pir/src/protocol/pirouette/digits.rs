@@ -12,9 +12,9 @@ use super::overlap;
 use super::query::Index;
 use super::trace::{Decision, Trace};
 use crate::core::clock::{Clock, Group};
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::scheme::Context;
-use crate::parts::ring_matrix::{internal, workspace};
+use crate::parts::ring_matrix::workspace;
 
 impl Selecting for Index {
     fn key(secrets: &Secrets) -> &LweKey {
@@ -37,7 +37,7 @@ impl Selecting for Index {
         }
         let (log_modulus, low) = (self.encryption.modulus_log2, self.scale_log2(index_bits)?);
         let layout = DigitLayout::try_new(log_modulus, low, self.digit_bits, self.digits(index_bits));
-        let layout = layout.map_err(internal)?;
+        let layout = layout?;
         let index = |(keys, ciphertexts): (_, Vec<Lwe>)| -> Result<Option<EncryptedIndex>> {
             let bootstrapper = ServerKeys::bootstrapper(keys)?;
             let query = ciphertexts.into_iter().next();
@@ -54,7 +54,7 @@ impl Selecting for Index {
         let converted: Vec<Converted> = converted?;
         if let (Some(trace), [index, ..], [converted, ..]) = (trace, &indices[..], &converted[..]) {
             let (keys, item) = (index.bootstrapper, trace.place.item);
-            trace.decisions(self.decisions(keys, &layout, &index.query, item).map_err(internal)?)?;
+            trace.decisions(self.decisions(keys, &layout, &index.query, item)?)?;
             trace.decisions(bit_decisions(keys, &converted.large, item))?;
             let bits: Vec<Lwe> = converted.small.iter().rev().cloned().collect();
             trace.bits(&bits, index.keys)?;
@@ -71,14 +71,14 @@ impl Selecting for Index {
 fn convert_in_turn(indices: &[EncryptedIndex], clock: &Clock) -> Result<Vec<Converted>> {
     let digits: Vec<Vec<Lwe>> = clock.time("answer_digits", Group::Online, || {
         let digits = |index: &EncryptedIndex| index.bootstrapper.digits(&index.layout, &index.query, &mut workspace());
-        indices.iter().map(digits).collect::<Lattice<_>>().map_err(internal)
+        indices.iter().map(digits).collect::<Lattice<_>>().map_err(Error::from)
     })?;
     let mut all: Vec<Converted> = clock.time("answer_bits", Group::Online, || {
         let bits = indices.iter().zip(&digits).map(|(index, digits)| index.bits_of(0, digits));
-        bits.collect::<Lattice<_>>().map_err(internal)
+        bits.collect::<Lattice<_>>().map_err(Error::from)
     })?;
     clock.time("answer_rgsw", Group::Online, || {
-        indices.iter().zip(&mut all).try_for_each(|(index, bits)| {
+        indices.iter().zip(&mut all).try_for_each(|(index, bits)| -> Result<()> {
             bits.selectors = convert(index.keys, &bits.small, 1)?;
             Ok(())
         })

@@ -10,7 +10,6 @@ use crate::core::database::Database;
 use crate::core::error::{Error, Result};
 use crate::core::scheme::Context;
 use crate::parts::folding::{Encoder, Layout};
-use crate::parts::ring_matrix::internal;
 use rayon::prelude::*;
 
 /// Name of the message.
@@ -39,7 +38,7 @@ pub(super) fn encrypt(
         let columns = first..all.min(first + COLUMNS);
         let block: PolyMatrix = encoder.block(database, columns.clone(), context)?;
         for column in 0..columns.len() {
-            let mut message = block.get(0, column).map_err(internal)?;
+            let mut message = block.get(0, column)?;
             ring.mul_scalar_assign(&mut message, scale.into());
             bytes.extend(key.encrypt_ntt(&message, error, masks, &mut context.rng).to_bytes(ring));
         }

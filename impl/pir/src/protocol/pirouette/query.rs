@@ -12,7 +12,7 @@ use super::switching::{KeySwitching, KeySwitchingLiteral};
 use crate::core::error::{Error, Result};
 use crate::core::params::ErrorSize;
 use crate::core::wire::{BitReader, BitWriter};
-use crate::parts::ring_matrix::{Rlwe, internal};
+use crate::parts::ring_matrix::Rlwe;
 
 /// Most bits that seeds are chosen for: each doubles what a query costs the client.
 const MAX_CHOSEN_BITS: u32 = 12;
@@ -374,6 +374,6 @@ impl QueryForm for Index {
 /// A phase of an LWE ciphertext less what it should be, centred.
 pub(super) fn centred_error(key: &LweKey, ciphertext: &Lwe, expected: u64) -> Result<f64> {
     let modulus = &ciphertext.modulus;
-    let phase = key.phase(ciphertext).map_err(internal)?;
+    let phase = key.phase(ciphertext)?;
     Ok(modulus.centred(modulus.sub(phase, modulus.reduce_u64(expected))) as f64)
 }

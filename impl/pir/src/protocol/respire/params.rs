@@ -180,7 +180,7 @@ impl ParameterSet for Params {
         let ring = rlwe.ring(Kernel::Scalar)?;
         // Each row takes a coefficient of the query.
         in_range("row_bits", row_bits, 0, rlwe.degree.ilog2())?;
-        let length = |key: &str, base: u64| {
+        let length = |key: &str, base: u64| -> Result<u64> {
             let gadget = gadget(&ring, base).map_err(|e| Error::value(&format!("bases.{key}"), e.to_string()))?;
             Ok(gadget.length() as u64)
         };

@@ -14,7 +14,7 @@ use crate::core::scheme::{Context, Request, Response};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::digits::values_of;
-use crate::parts::ring_matrix::{internal, switched_errors};
+use crate::parts::ring_matrix::switched_errors;
 
 /// One index asked for, with the secrets of its query.
 struct Pending {
@@ -50,7 +50,7 @@ impl Client {
             first_error: sampler("lwe.error", params.lwe.error)?,
             second_error: sampler("rlwe.error", params.rlwe.error)?,
             public: None,
-            opener: SplitRing::new(params.rlwe.degree).map_err(internal)?,
+            opener: SplitRing::new(params.rlwe.degree)?,
             requests: OpenRequests::default(),
         })
     }
@@ -86,14 +86,13 @@ impl HintlessClient for Client {
             for (bytes, word) in first_part.chunks_exact_mut(4).zip(&first) {
                 bytes.copy_from_slice(&word.to_le_bytes());
             }
-            let second_key =
-                RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+            let second_key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let (group, _) = layers.locate(row);
             let message = (layers.second_index(group), params.second_scale());
             public.second.body(&second_key, message, &self.second_error, params.query_bytes, rng, second_part);
             if key_bytes > 0 {
                 let packing = &public.packing;
-                let packed = packing.keys(&second_key, &public.masks, &self.second_error, rng).map_err(internal)?;
+                let packed = packing.keys(&second_key, &public.masks, &self.second_error, rng)?;
                 keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packed.to_bytes(packing));
             }
             pending.push(Pending { index, first_key, second_key });
@@ -139,7 +138,7 @@ impl Client {
             let (row, column, _) = layers.first.place(query.index);
             let rows = row..row + layers.copies;
             let mut of_query = NoiseLog::default();
-            let opener = self.opener.key(&query.second_key).map_err(internal)?;
+            let opener = self.opener.key(&query.second_key)?;
             let mut ciphertexts = self.ciphertexts(answer);
             for first in rows.clone().step_by(MAX_PACKED_ENTRIES as usize) {
                 // Records selected whole may have many rows, with a ciphertext each; others have these few, and ciphertexts of all of them.
@@ -216,9 +215,9 @@ impl Client {
 
     /// The digits modulo p that an answer decrypts to.
     fn open(&self, query: &Pending, answer: &[u8]) -> Result<Vec<Vec<u64>>> {
-        let opener = self.opener.key(&query.second_key).map_err(internal)?;
+        let opener = self.opener.key(&query.second_key)?;
         let p = 1u64 << self.params.digit_bits;
-        self.ciphertexts(answer).map(|ciphertext| opener.decode(&ciphertext?, p).map_err(internal)).collect()
+        self.ciphertexts(answer).map(|ciphertext| opener.decode(&ciphertext?, p).map_err(Error::from)).collect()
     }
 
     /// The phases modulo q1 of the first layer's samples that these digits are of, copy by copy.

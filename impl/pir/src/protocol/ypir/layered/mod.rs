@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use crate::core::error::Result;
 use crate::parts::lwe_matrix::NegacyclicMatrix;
-use crate::parts::ring_matrix::{RingQueries, internal};
+use crate::parts::ring_matrix::RingQueries;
 
 /// What server and clients derive from the public seed.
 pub(crate) struct Public {
@@ -50,14 +50,13 @@ impl Public {
     /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
     pub fn new(params: &Params, layers: &Layers, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
-        let packing = Packing::new(params.method, &params.packed.gadget(&ring)?, ring.n()).map_err(internal)?;
+        let packing = Packing::new(params.method, &params.packed.gadget(&ring)?, ring.n())?;
         Ok(Self {
             first: NegacyclicMatrix::new(seed.derive("first layer"), params.lwe.dimension, kernel)?,
             second: RingQueries::new(&ring, seed.derive("second layer"), layers.second_entries()),
             masks: packing.masks(seed.derive("packing")),
-            trace: Packing::new(Method::Cdks, packing.gadget(), 1).map_err(internal)?,
-            bodies: Packing::new(params.method, packing.gadget(), layers.body_gamma(params.method))
-                .map_err(internal)?,
+            trace: Packing::new(Method::Cdks, packing.gadget(), 1)?,
+            bodies: Packing::new(params.method, packing.gadget(), layers.body_gamma(params.method))?,
             packing,
             ring,
         })

@@ -9,7 +9,7 @@ use crate::core::error::{Error, Result};
 use crate::core::params::{Lwe32, LweLiteral, SourceNote};
 use crate::parts::digits::Digits;
 use crate::parts::ring_matrix::{
-    Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral, check_secret, coefficient_bytes, internal,
+    Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral, check_secret, coefficient_bytes,
 };
 
 /// The `[layers]` table as written.
@@ -190,7 +190,7 @@ impl Params {
 
     /// The bytes of one ciphertext of an answer.
     pub(super) fn switched(&self, ring: &Ring<u32>, ciphertext: &lattice::Rlwe<u32, Coefficient>) -> Result<Vec<u8>> {
-        Ok(ciphertext.split_switch(ring, self.switch.mask, self.switch.body).map_err(internal)?.to_bytes())
+        Ok(ciphertext.split_switch(ring, self.switch.mask, self.switch.body)?.to_bytes())
     }
 
     /// Where the set comes from.

@@ -12,12 +12,12 @@ use super::layout::Layers;
 use super::params::Params;
 use crate::core::clock::Group;
 use crate::core::description::TableBytes;
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::scheme::Context;
 use crate::core::tables::Tables;
 use crate::parts::digits::centred_digits;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
-use crate::parts::ring_matrix::{column_masks, fill_rows, internal, workspace};
+use crate::parts::ring_matrix::{column_masks, fill_rows, workspace};
 
 /// Writes the digits of `words`, switched to q1, to `out`.
 pub(super) fn switched_digits(params: &Params, words: impl Iterator<Item = u32>, out: &mut [i16]) {
@@ -47,7 +47,7 @@ impl Second {
         let clock = Arc::clone(&context.clock);
         let query_masks = public.second.masks();
         let (matrix, hints) = clock.time("hint", Group::Offline, || -> Result<_> {
-            let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree).map_err(internal)?;
+            let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree)?;
             fill(params, layers, (first, hint), &mut matrix, context)?;
             let hints = (0..layers.copies)
                 .map(|copy| {
@@ -59,7 +59,7 @@ impl Second {
         })?;
         let mut second = Self { matrix, query_masks, hints, tables: Tables::default() };
         clock.time("packing_tables", Group::Offline, || {
-            (0..layers.copies).try_for_each(|copy| {
+            (0..layers.copies).try_for_each(|copy| -> Result<()> {
                 let table = second.table(public, copy)?;
                 second.tables.push(table);
                 Ok(())
@@ -79,7 +79,7 @@ impl Second {
     }
 
     fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
-        public.packing.preprocess(&public.masks, &self.hints[copy], &mut workspace()).map_err(internal)
+        public.packing.preprocess(&public.masks, &self.hints[copy], &mut workspace()).map_err(Error::from)
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {
@@ -139,7 +139,7 @@ impl Second {
         // Differences of digits, in the touched blocks only, unless all hints are computed again: then none are kept. Centred digits are
         // at most 2^14 in magnitude: 16 bits hold them.
         let kept = if all { LINE } else { blocks.len() * degree };
-        let mut difference = ColumnMatrix::new(kept, digits, degree).map_err(internal)?;
+        let mut difference = ColumnMatrix::new(kept, digits, degree)?;
         let mut fresh = vec![0i16; digits];
         for (_, group, words) in changed {
             switched_digits(params, words.iter().copied(), &mut fresh);
@@ -147,9 +147,9 @@ impl Second {
             for (j, &digit) in fresh.iter().enumerate() {
                 let (digit, old) = (i32::from(digit), self.matrix.get(*group, first_col + j));
                 if !all {
-                    difference.set(block * degree + group % degree, j, digit - old).map_err(internal)?;
+                    difference.set(block * degree + group % degree, j, digit - old)?;
                 }
-                self.matrix.set(*group, first_col + j, digit).map_err(internal)?;
+                self.matrix.set(*group, first_col + j, digit)?;
             }
         }
         if all {
@@ -197,14 +197,14 @@ fn fill(
 /// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.
 pub(super) fn answer_digits(params: &Params, layers: &Layers, words: &[u32]) -> Result<ColumnMatrix> {
     let columns = layers.samples();
-    let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree).map_err(internal)?;
+    let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree)?;
     let mut entries = vec![0i16; LINE * columns];
     for (start, words) in (0..).step_by(LINE).zip(words.chunks(LINE * layers.copies)) {
         for (word, out) in words.iter().zip(entries.chunks_exact_mut(layers.answer_digits)) {
             switched_digits(params, std::iter::once(*word), out);
         }
         let rows = words.len() / layers.copies;
-        matrix.set_rows((start, rows), (0, columns), &entries, columns).map_err(internal)?;
+        matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
     }
     Ok(matrix)
 }

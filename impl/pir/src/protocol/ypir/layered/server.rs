@@ -21,7 +21,7 @@ use crate::core::scheme::{Change, Context, Request, Response, check_queries};
 use crate::core::wire::FrameBuilder;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{
-    Selector, bodies, body_poly, column_masks, internal, pack_all, read_coefficients, read_residues, workspace,
+    Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_residues, workspace,
 };
 
 /// Both databases, the hints and tables between them, and the public seed.
@@ -192,7 +192,7 @@ impl Server {
         bodies: &[u32],
     ) -> Result<Rlwe<u32, Coefficient>> {
         let body = body_poly(&self.public.ring, bodies, 0, masks.len());
-        self.public.bodies.pack(&self.public.masks, keys, masks, &body, &mut workspace()).map_err(internal)
+        self.public.bodies.pack(&self.public.masks, keys, masks, &body, &mut workspace()).map_err(Error::from)
     }
 
     /// Projects each sample to its constant coefficient by the homomorphic trace and moves it behind the hint digits of its copy.
@@ -208,7 +208,7 @@ impl Server {
         let mut buffers = workspace();
         for (j, mask) in masks.into_iter().enumerate() {
             let body = body_poly(ring, bodies, j, 1);
-            let traced = trace.pack(&self.public.masks, keys, &[mask], &body, &mut buffers).map_err(internal)?;
+            let traced = trace.pack(&self.public.masks, keys, &[mask], &body, &mut buffers)?;
             let (copy, digit) = (j / layers.answer_digits, j % layers.answer_digits);
             packed[copy].add_assign(ring, &traced.mul_monomial(ring, layers.hint_digits + digit));
         }
