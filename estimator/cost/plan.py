@@ -61,7 +61,7 @@ def plan(predictions: Mapping[str, dict], groups: Sequence[dict], free_memory: i
 
 
 def row_seconds(prediction: dict, repetitions: int, updates: int = 0) -> float:
-    """Least seconds of a row's own work, as the runner does it (impl/pir/src/runner.rs).
+    """Least seconds of a row's own work, as the runner does it (impl/pir/src/core/runner.rs).
 
     Preprocessing is repeated until it has taken PREPROCESS_SECONDS, updates too; exchanges are the warm-up and the
     repetitions, at least as many as the noise needs keys, and after each repetition of an update the changed records

@@ -13,7 +13,7 @@ from ..security.attacks import FAST_TOLERANCE, MODEL
 from ..security.fast.domain import secret_stddev
 from ..security.instance import Instance
 
-#: Primes of the rings of the implementation are below 2^28 (impl/pir/src/rlwe/params.rs).
+#: Primes of the rings of the implementation are below 2^28 (impl/pir/src/parts/ring_matrix/params.rs).
 LARGEST_PRIME_LOG2 = 28
 
 

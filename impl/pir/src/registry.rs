@@ -8,7 +8,7 @@ use crate::core::error::{Error, Result};
 use crate::core::params::{ParameterFile, ParameterSet};
 use crate::core::progress::Progress;
 use crate::core::runner::{Options, Run, Session};
-use crate::core::scheme::Scheme;
+use crate::core::scheme;
 use crate::core::workload::Workload;
 use crate::protocol::{
     doublepir::DoublePir,
@@ -45,7 +45,7 @@ pub struct Protocol {
     pub schema: fn() -> serde_json::Value,
 }
 
-const fn entry<S: Scheme + 'static>(source_hash: &'static str) -> Protocol {
+const fn entry<S: scheme::Protocol + 'static>(source_hash: &'static str) -> Protocol {
     Protocol {
         name: S::NAME,
         summary: S::SUMMARY,
@@ -57,7 +57,7 @@ const fn entry<S: Scheme + 'static>(source_hash: &'static str) -> Protocol {
     }
 }
 
-fn describe<S: Scheme>(file: &ParameterFile, workload: &Workload) -> Result<Description> {
+fn describe<S: scheme::Protocol>(file: &ParameterFile, workload: &Workload) -> Result<Description> {
     let params = file.parse::<S::Params>()?;
     if workload.streamed && !S::STREAMS {
         return Err(Error::cannot_stream(S::NAME));
@@ -66,7 +66,7 @@ fn describe<S: Scheme>(file: &ParameterFile, workload: &Workload) -> Result<Desc
     Ok(sizes.describe(S::NAME, file.id(params.source()), workload))
 }
 
-fn open<'a, S: Scheme + 'static>(
+fn open<'a, S: scheme::Protocol + 'static>(
     file: &ParameterFile,
     database: Database,
     workload: Workload,

@@ -8,16 +8,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pir::core::hintless::{Hintless, HintlessClient};
 use pir::core::params::ParameterFile;
 use pir::core::progress::Silent;
-use pir::core::scheme::Context;
+use pir::core::scheme::{Client, Context, Protocol};
+use pir::core::wire::FrameBuilder;
 use pir::core::workload::Shape;
 use pir::protocol::inspire::Inspire;
 use pir::protocol::inspire2::Inspire2;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use ring::{Kernel, Seed};
+use ring::Kernel;
 
 /// Counts what is allocated, and its peak.
 struct Counting;
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Bytes at most that a client allocates, from its making to its query, and the payload bytes of that query.
-fn query<P: Hintless>(set: &str, records: u64, record_bits: u64) -> (usize, usize) {
+fn query<P: Protocol>(set: &str, records: u64, record_bits: u64) -> (usize, usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../params/{}/{set}.toml", P::NAME));
     let params: P::Params = ParameterFile::read(&path).unwrap().parse().unwrap();
     let shape = Shape::new(records, record_bits).unwrap();
@@ -60,11 +60,12 @@ fn query<P: Hintless>(set: &str, records: u64, record_bits: u64) -> (usize, usiz
     };
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
-    let mut client = P::client(&params, shape).unwrap();
-    client.receive_seed(Seed([7; 16]), context.kernel).unwrap();
-    let request = client.query(&[records / 2], &mut context).unwrap();
+    let mut client = P::client(&params, shape, &mut context).unwrap();
+    let seed = FrameBuilder::new(16).finish(P::NAME, "seed");
+    client.receive(vec![("seed", seed)], &mut context).unwrap();
+    let (_, messages) = client.query(&[records / 2], &mut context).unwrap();
     let peak = PEAK.load(Ordering::Relaxed) - before;
-    (peak, request.messages.iter().map(|(_, message)| message.payload().len()).sum())
+    (peak, messages.iter().map(|(_, message)| message.payload().len()).sum())
 }
 
 /// Rings, gadgets and the keys of a query, whatever its length.

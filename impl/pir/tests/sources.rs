@@ -133,9 +133,11 @@ fn no_protocol_depends_on_another() {
     };
     for entry in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
         let own = entry.file_name().unwrap().to_str().unwrap().to_owned();
-        let files = sources.closure(&[entry, root.join("pir/src/runner.rs")]);
+        let files = sources.closure(&[entry, root.join("pir/src/core/runner.rs")]);
         let base = VARIANTS.iter().filter(|(variant, _)| *variant == own).map(|(_, base)| (*base).to_owned());
         assert_eq!(names(&files), base.chain([own.clone()]).collect(), "{own}");
-        assert!(files.contains(&root.join("ring/src/kernel/mod.rs")) && files.contains(&root.join("pir/src/clock.rs")));
+        assert!(
+            files.contains(&root.join("ring/src/kernel.rs")) && files.contains(&root.join("pir/src/core/clock.rs"))
+        );
     }
 }

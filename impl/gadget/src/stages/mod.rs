@@ -37,9 +37,6 @@ pub struct Stages<W: StageWord, const SHIFT: bool> {
 
 impl<W: StageWord, const SHIFT: bool> Stages<W, SHIFT> {
     /// For q = `modulus`, at most 2^126 (2^62 on `u64`), and a base below it, a power of two if `SHIFT`.
-    ///
-    /// # Errors
-    /// As [`crate::Decomposer::new`]; with `SHIFT`, a base that is not a power of two.
     pub fn new(modulus: u128, base: u64) -> Result<Self, GadgetError> {
         let plan = Plan::<u128>::new(Family::Jlp24, modulus, base, 0)?;
         if SHIFT && plan.base_bits.is_none() {

@@ -73,9 +73,6 @@ impl<W: Word> RingGadget<W> {
 
     /// The same as [`Extraction::Tree`], one after another as (index of the position, ciphertext), by the reversed bits of the positions:
     /// depth first, so that at most log2 N + 1 ciphertexts wait.
-    ///
-    /// # Errors
-    /// As [`RingGadget::coefficients`]; a missing key and a key made with another gadget where they are needed.
     pub fn coefficient_tree<'a>(
         &'a self,
         input: &Rlwe<W, Coefficient>,

@@ -78,9 +78,6 @@ pub fn selector_tree<W: Word>(
 
 /// The trees of [`selector_tree`] that hang below its upper levels, of at most `depth` bits each: the same leaves in the same order, in
 /// the memory of a small tree.
-///
-/// # Errors
-/// Those of [`selector_tree`], from the first tree on.
 pub fn selector_subtrees<'a, W: Word>(
     gadget: &'a RingGadget<W>,
     weights: &[u128],

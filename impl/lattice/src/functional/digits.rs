@@ -117,9 +117,6 @@ impl<W: Word> Bootstrapper<W> {
     ///
     /// Both rotations read the digit plus half a unit, so that noise of both signs leaves it in its window. The first finds the digit's
     /// upper bit, whose subtraction puts the phase where negacyclic functions are free; the second finds the rest.
-    ///
-    /// # Errors
-    /// As [`Self::digit`]; digits too long for the ring; a ciphertext of another dimension than N.
     pub fn floor(
         &self,
         layout: &DigitLayout,
@@ -140,9 +137,6 @@ impl<W: Word> Bootstrapper<W> {
     }
 
     /// The first half of [`Self::floor`]: subtracts the digit's upper bit.
-    ///
-    /// # Errors
-    /// As [`Self::floor`].
     pub fn without_upper_bit(
         &self,
         layout: &DigitLayout,
@@ -201,9 +195,6 @@ impl<W: Word> Bootstrapper<W> {
     }
 
     /// All digits, the lowest first, each as [`Self::digit`] gives it.
-    ///
-    /// # Errors
-    /// As [`Self::floor`].
     pub fn digits(
         &self,
         layout: &DigitLayout,

@@ -128,9 +128,6 @@ pub struct LweKey {
 
 impl LweKey {
     /// A fresh key.
-    ///
-    /// # Errors
-    /// As [`Secret::sample_small`].
     pub fn sample(distribution: &Secret, dimension: usize, rng: &mut impl RngCore) -> Result<Self, LweError> {
         Ok(Self { coefficients: distribution.sample_small(dimension, rng)? })
     }

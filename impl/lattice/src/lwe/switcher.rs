@@ -137,9 +137,6 @@ impl LweSwitcher {
     }
 
     /// As [`Self::switch`], all inputs side by side: the key is read from memory once for all of them.
-    ///
-    /// # Errors
-    /// As [`Self::switch`].
     pub fn switch_all(&self, inputs: &[Lwe], coins: &mut Coins) -> Result<Vec<Lwe>, LatticeError> {
         if !inputs.iter().all(|input| input.a.len() == self.from && input.modulus == self.key.modulus) {
             return Err(LatticeError::Mismatch("an LWE ciphertext and a key-switching key for another"));

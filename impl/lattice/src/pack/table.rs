@@ -81,9 +81,6 @@ impl PackingTable {
     }
 
     /// The bodies alone of what [`Self::pack_batch`] packs: their mask, [`Self::mask`], is known without the clients.
-    ///
-    /// # Errors
-    /// As [`Self::pack_batch`].
     pub fn pack_bodies(
         &self,
         batch: &[(&PackingKeys, &Poly<u32, Coefficient>)],

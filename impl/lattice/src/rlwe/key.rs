@@ -17,9 +17,6 @@ pub struct RlweKey<W: Word> {
 
 impl<W: Word> RlweKey<W> {
     /// A fresh key.
-    ///
-    /// # Errors
-    /// As [`Secret::sample_small`].
     pub fn sample(ring: &Arc<Ring<W>>, distribution: &Secret, rng: &mut impl RngCore) -> Result<Self, LatticeError> {
         Self::from_coefficients(ring, distribution.sample_small(ring.n(), rng)?)
     }

@@ -147,9 +147,6 @@ impl<W: Word> BlindRotationKey<W> {
 
     /// As [`Self::rotate`], every accumulator by the input of the same number, step by step side by side: the key is read from memory
     /// once for all of them.
-    ///
-    /// # Errors
-    /// As [`Self::rotate`]; as many inputs as accumulators.
     pub fn rotate_all(
         &self,
         accumulators: &mut [Rlwe<W, Coefficient>],

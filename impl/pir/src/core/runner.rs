@@ -16,7 +16,8 @@ use crate::core::error::{Error, Result};
 use crate::core::noise::{Certainty, NoiseLog, StageNoise};
 use crate::core::progress::Progress;
 use crate::core::record::Correct;
-use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::scheme::{Context, Protocol, Request};
+use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::{Entry, Link};
 use crate::core::workload::Workload;
 
@@ -77,39 +78,27 @@ pub struct Measured {
     pub noise: Vec<StageNoise>,
     /// Retrieved records against the database.
     pub correct: Correct,
-    /// What the server kept after the offline exchange; see [`Scheme::held`].
+    /// What the server kept after the offline exchange; see [`Server::tables`](crate::core::scheme::Server::tables).
     pub held: Vec<TableBytes>,
 }
 
 /// One protocol at one workload, driven step by step so that several can take turns.
 pub trait Session {
     /// Preprocessing, offline exchange, warm-up queries.
-    ///
-    /// # Errors
-    /// Whatever the protocol refuses.
     fn prepare(&mut self) -> Result<()>;
     /// One query, answer, extraction; every record is compared with the database.
-    ///
-    /// # Errors
-    /// Whatever the protocol refuses.
     fn repetition(&mut self) -> Result<()>;
     /// Further exchanges outside the clock, until the noise is measured over enough keys and values. The client is another one then.
-    ///
-    /// # Errors
-    /// Whatever the protocol refuses.
     fn measure_noise(&mut self) -> Result<()>;
     /// One update of as many records as the workload says, and a query for a changed one. Nothing without updates.
-    ///
-    /// # Errors
-    /// Whatever the protocol refuses.
     fn update(&mut self) -> Result<()>;
     /// The measurements.
     fn finish(self: Box<Self>) -> Measured;
 }
 
-/// A session of protocol `S`.
-pub struct Run<'a, S: Scheme> {
-    params: Cow<'a, S::Params>,
+/// A session of protocol `P`.
+pub struct Run<'a, P: Protocol> {
+    params: Cow<'a, P::Params>,
     database: Database,
     workload: Workload,
     repetitions: u64,
@@ -117,7 +106,7 @@ pub struct Run<'a, S: Scheme> {
     context: Context<'a>,
     /// Where each part of the session starts its own stream of randomness; see [`Self::draw_from`].
     seed: [u8; 32],
-    parties: Option<(S::Server, S::Client)>,
+    parties: Option<(ServerSession<P>, ClientSession<P>)>,
     link: Link,
     choices: ChaCha20Rng,
     done: u64,
@@ -127,20 +116,20 @@ pub struct Run<'a, S: Scheme> {
     held: Vec<TableBytes>,
 }
 
-impl<'a, S: Scheme> Run<'a, S> {
+impl<'a, P: Protocol> Run<'a, P> {
     /// A session that has not yet done anything.
     ///
     /// # Errors
     /// A kernel this machine lacks; no randomness.
     pub fn new(
-        params: Cow<'a, S::Params>,
+        params: Cow<'a, P::Params>,
         database: Database,
         workload: Workload,
         options: &Options,
         progress: &'a dyn Progress,
     ) -> Result<Self> {
-        if workload.streamed && !S::STREAMS {
-            return Err(Error::cannot_stream(S::NAME));
+        if workload.streamed && !P::STREAMS {
+            return Err(Error::cannot_stream(P::NAME));
         }
         let kernel = options.kernel.check().map_err(|e| Error::Kernel(e.to_string()))?;
         let seed = match options.seed {
@@ -170,7 +159,7 @@ impl<'a, S: Scheme> Run<'a, S> {
             },
             seed,
             parties: None,
-            link: if options.seed.is_some() { Link::digesting(S::NAME) } else { Link::new(S::NAME) },
+            link: if options.seed.is_some() { Link::digesting(P::NAME) } else { Link::new(P::NAME) },
             choices: choices(options.seed),
             done: 0,
             spent: 0.0,
@@ -210,9 +199,9 @@ impl<'a, S: Scheme> Run<'a, S> {
     fn renew_client(&mut self) -> Result<()> {
         let Self { params, context, parties, workload, .. } = self;
         let Some((server, client)) = parties else { return Ok(()) };
-        S::forget(server);
-        *client = S::client(params, workload.shape, context)?;
-        S::offline(client, server, &mut Link::new(S::NAME), context)
+        server.forget();
+        *client = ClientSession::<P>::new(params, workload.shape, context)?;
+        client.connect(server, &mut Link::new(P::NAME), context)
     }
 
     /// One full exchange about `indices`. Returns whether all records were right.
@@ -220,21 +209,20 @@ impl<'a, S: Scheme> Run<'a, S> {
         let Self { context, parties, link, workload, .. } = self;
         let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
         let clock = Arc::clone(&context.clock);
-        let mut scratch = Link::new(S::NAME);
+        let mut scratch = Link::new(P::NAME);
         let link = if purpose == Purpose::Transcript { link } else { &mut scratch };
         let served = Some(workload.queries);
 
-        let request = clock.time("query", Group::Online, || S::query(client, indices, context))?;
-        let messages = carry_all(link, &request.messages, Direction::Upload, "query", served)?;
+        let request = clock.time("query", Group::Online, || client.query(indices, context))?;
+        let messages = link.carry_all(request.messages, Direction::Upload, "query", served)?;
         let requests = [Request { messages, ..request }];
-        let responses = clock.time("answer", Group::Online, || S::answer(server, &requests, context))?;
-        let response = responses.into_iter().next().ok_or_else(|| Error::message("answer", "the server gave none."))?;
-        let messages = carry_all(link, &response.messages, Direction::Download, "answer", served)?;
-        let response = Response { messages, queries: response.queries };
-        let records = clock.time("extract", Group::Online, || S::extract(client, &response, context))?;
-        S::measure_noise(client, server, (&requests[0], &response), context)?;
+        let answers = clock.time("answer", Group::Online, || server.answer(&requests, context))?;
+        let answer = answers.into_iter().next().ok_or_else(|| Error::message("answer", "the server gave none."))?;
+        let answer = link.carry_all(answer, Direction::Download, "answer", served)?;
+        let records = clock.time("extract", Group::Online, || client.extract(&answer, context))?;
+        client.log_errors(server, (&requests[0], &answer), context)?;
         if purpose == Purpose::Diagnosis {
-            S::diagnose(client, server, &requests[0], context)?;
+            client.diagnose(server, &requests[0], context)?;
         }
         self.compare(indices, &records)
     }
@@ -301,22 +289,7 @@ enum Purpose {
     Diagnosis,
 }
 
-type Messages = Vec<(&'static str, crate::core::wire::Frame)>;
-
-fn carry_all(
-    link: &mut Link,
-    messages: &Messages,
-    direction: Direction,
-    phase: &str,
-    served: Option<u64>,
-) -> Result<Messages> {
-    messages
-        .iter()
-        .map(|(name, frame)| Ok((*name, link.carry(frame.clone(), name, direction, phase, served)?)))
-        .collect()
-}
-
-impl<S: Scheme> Session for Run<'_, S> {
+impl<P: Protocol> Session for Run<'_, P> {
     fn prepare(&mut self) -> Result<()> {
         let mut spent = 0.0;
         for _ in 0..self.repetitions {
@@ -324,8 +297,8 @@ impl<S: Scheme> Session for Run<'_, S> {
             self.parties = None;
             self.draw_from(Stream::Parties);
             let start = Instant::now();
-            let server = S::preprocess(&self.params, &self.database, &mut self.context)?;
-            let client = S::client(&self.params, self.workload.shape, &mut self.context)?;
+            let server = ServerSession::<P>::new(&self.params, &self.database, &mut self.context)?;
+            let client = ClientSession::<P>::new(&self.params, self.workload.shape, &mut self.context)?;
             self.parties = Some((server, client));
             spent += start.elapsed().as_secs_f64();
             if spent > LONG_PHASE_SECONDS {
@@ -335,9 +308,8 @@ impl<S: Scheme> Session for Run<'_, S> {
         let Self { parties, context, link, .. } = self;
         if let Some((server, client)) = parties {
             let clock = Arc::clone(&context.clock);
-            let done = clock.time("offline_exchange", Group::Offline, || S::offline(client, server, link, context));
-            done?;
-            self.held = S::held(server);
+            clock.time("offline_exchange", Group::Offline, || client.connect(server, link, context))?;
+            self.held = server.tables();
         }
         self.context.clock.pause(true);
         self.draw_from(Stream::WarmUp);
@@ -372,17 +344,17 @@ impl<S: Scheme> Session for Run<'_, S> {
         // A protocol that decrypts nothing has no noise.
         while let Some(coverage) = self.context.noise.coverage() {
             let spent = start.elapsed().as_secs_f64();
-            let is_bounded = S::ONE_KEY || self.noise_seconds.is_some();
+            let is_bounded = P::ONE_KEY || self.noise_seconds.is_some();
             let keys = coverage.keys >= NOISE_KEYS || is_bounded && spent > least_seconds;
             let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
             let known = KNOWN_WELL.is_reached(&coverage)
-                || !S::ONE_KEY && spent > NOISE_SECONDS && KNOWN.is_reached(&coverage)
+                || !P::ONE_KEY && spent > NOISE_SECONDS && KNOWN.is_reached(&coverage)
                 || spent > least_seconds;
             // Stages within an answer are known from the first diagnosis on.
             if keys && samples && known && diagnosed {
                 break;
             }
-            if S::ONE_KEY && diagnosed {
+            if P::ONE_KEY && diagnosed {
                 self.renew_client()?;
             }
             diagnosed = true;
@@ -410,11 +382,11 @@ impl<S: Scheme> Session for Run<'_, S> {
             let (server, client) =
                 parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
             let clock = Arc::clone(&context.clock);
-            let mut scratch = Link::new(S::NAME);
+            let mut scratch = Link::new(P::NAME);
             let link = if turn == 0 { link } else { &mut scratch };
-            let messages = clock.time("update_server", Group::Update, || S::update(server, &changes, context))?;
-            let messages = carry_all(link, &messages, Direction::Download, "update", None)?;
-            clock.time("update_client", Group::Update, || S::apply_update(client, &messages, context))?;
+            let messages = clock.time("update_server", Group::Update, || server.update(&changes, context))?;
+            let messages = link.carry_all(messages, Direction::Download, "update", None)?;
+            clock.time("update_client", Group::Update, || client.update(&messages, context))?;
             let changed: Vec<u64> = changes.iter().map(|change| change.0).collect();
             for (index, record) in changes {
                 self.database.change(index, record)?;

@@ -1,6 +1,6 @@
 //! What a protocol is.
 //!
-//! One trait wide enough for client-keyed, hint-based, hintless, stateful, many-index and batched protocols. The runner
+//! Three small traits, wide enough for client-keyed, hint-based, hintless, stateful, many-index and batched protocols. The runner
 //! drives every implementation the same way: it times, counts, checks and records; a protocol only computes.
 
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::core::params::ParameterSet;
 use crate::core::progress::Progress;
-use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::{MAX_QUERIES, Shape, Workload};
 
@@ -30,7 +29,7 @@ pub struct Context<'a> {
     /// Threads of the server.
     pub threads: usize,
     /// Whether the server may not keep what is largest of the preprocessed database, but builds it block by block while it answers,
-    /// each block within [`Clock::outside`] and larger than the last-level cache. Only where [`Scheme::STREAMS`].
+    /// each block within [`Clock::outside`] and larger than the last-level cache. Only where [`Protocol::STREAMS`].
     pub streamed: bool,
     /// All randomness: from the operating system, or from `--seed`.
     pub rng: ChaCha20Rng,
@@ -56,8 +55,8 @@ impl Context<'_> {
 /// A request of one client: its messages, in order. May carry many indices.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Messages by name.
-    pub messages: Vec<(&'static str, Frame)>,
+    /// Its messages.
+    pub messages: Messages,
     /// Number of queries in the messages: one for each index, or for each bucket where batches go to buckets.
     pub queries: u64,
     /// Which of the clients whose keys the server holds is asking, by the number the server gave it in the offline exchange; 0 where
@@ -65,20 +64,16 @@ pub struct Request {
     pub session: u64,
 }
 
-/// The answer to one request: its messages, in order.
-#[derive(Clone, Debug)]
-pub struct Response {
-    /// Messages by name.
-    pub messages: Vec<(&'static str, Frame)>,
-    /// Number of queries answered.
-    pub queries: u64,
-}
+/// Messages in the order in which they travel, by name.
+pub type Messages = Vec<(&'static str, Frame)>;
 
 /// A change of one record.
 pub type Change = (u64, Record);
 
-/// A single-server PIR protocol.
-pub trait Scheme: Sized {
+/// A single-server PIR protocol. It only computes: requests, versions and unfinished updates are the business of
+/// [`ServerSession`](crate::core::session::ServerSession) and [`ClientSession`](crate::core::session::ClientSession), which tests and the
+/// runner go through.
+pub trait Protocol: Sized {
     /// Name on the command line, in parameter files and in records.
     const NAME: &'static str;
     /// One line for `pirlab list`.
@@ -90,13 +85,11 @@ pub trait Scheme: Sized {
     /// Checked parameter set.
     type Params: ParameterSet;
     /// Everything the server keeps.
-    type Server;
-    /// Everything one client keeps, between queries and while one is under way.
-    type Client;
+    type Server: Server;
+    /// Everything one client keeps between queries.
+    type Client: Client<Server = Self::Server>;
 
     /// Layout, exact message lengths, memory, operation counts and LWE instances. Touches no database.
-    ///
-    /// The caller fills in the parameters' identity.
     ///
     /// # Errors
     /// The set does not serve this workload.
@@ -106,101 +99,125 @@ pub trait Scheme: Sized {
     ///
     /// # Errors
     /// The set does not serve this database, or the database cannot be read.
-    fn preprocess(params: &Self::Params, database: &Database, context: &mut Context) -> Result<Self::Server>;
-
-    /// What the server keeps now, by table: names and order of
-    /// [`MemoryMap::server`](crate::core::description::MemoryMap::server), lengths of what is there. A streamed server holds
-    /// the tables of a block only while it answers: they are not among them.
-    fn held(server: &Self::Server) -> Vec<TableBytes>;
+    fn server(params: &Self::Params, database: &Database, context: &mut Context) -> Result<Self::Server>;
 
     /// A client with fresh keys (or none, where keys are per query).
     ///
     /// # Errors
     /// The set does not serve this shape.
     fn client(params: &Self::Params, shape: Shape, context: &mut Context) -> Result<Self::Client>;
+}
 
-    /// The offline exchange: hints down, keys up, streams; everything that travels goes through `link`.
-    ///
-    /// # Errors
-    /// A message does not arrive as it was sent.
-    fn offline(
-        client: &mut Self::Client,
-        server: &mut Self::Server,
-        link: &mut Link,
-        context: &mut Context,
-    ) -> Result<()>;
+/// The server of a [`Protocol`]. A method fails where a message or a change does not fit its parameters.
+pub trait Server {
+    /// What the server keeps now, by table: names and order of
+    /// [`MemoryMap::server`](crate::core::description::MemoryMap::server), lengths of the tables that are built. A streamed server holds
+    /// the tables of a block only while it answers: they are not among them.
+    fn tables(&self) -> Vec<TableBytes>;
 
-    /// Forgets the keys that clients sent, where the server holds any.
-    fn forget(server: &mut Self::Server) {
-        let _ = server;
+    /// What every client fetches before its first query: hints, a public seed.
+    fn publish(&self) -> Messages {
+        Messages::new()
     }
 
-    /// One request for all `indices`.
-    ///
-    /// # Errors
-    /// An index out of range.
-    fn query(client: &mut Self::Client, indices: &[u64], context: &mut Context) -> Result<Request>;
+    /// The database, where the client owns it and encrypts it for the server.
+    fn owned(&self) -> Option<&Database> {
+        None
+    }
+
+    /// Takes what a client uploads; returns the number of its session.
+    fn receive(&mut self, messages: &Messages, context: &mut Context) -> Result<u64> {
+        let _ = context;
+        none_expected(messages).map(|()| 0)
+    }
+
+    /// Forgets what clients uploaded.
+    fn forget(&mut self) {}
 
     /// Answers requests of one or several clients together, in order.
-    ///
-    /// # Errors
-    /// A request that does not fit this server's parameters.
-    fn answer(server: &Self::Server, requests: &[Request], context: &mut Context) -> Result<Vec<Response>>;
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>>;
 
-    /// The records of the client's oldest open request.
-    ///
-    /// # Errors
-    /// A response that does not fit the request.
-    fn extract(client: &mut Self::Client, response: &Response, context: &mut Context) -> Result<Vec<Record>>;
+    /// Changes records, which exist and have the right length; returns the messages that every client must fetch.
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages>;
+}
 
-    /// Decrypts everything the client can in the response it extracted last (not only the records asked for) and logs by stage how far
+/// The client of a [`Protocol`]. A method fails where a message does not fit, or comes too early.
+pub trait Client {
+    /// The server it asks.
+    type Server;
+    /// What decrypts the answer to one index.
+    type Query;
+
+    /// Takes what the server publishes.
+    fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
+        let _ = context;
+        none_expected(&messages)
+    }
+
+    /// What the server needs before the first query: keys, and the encrypted records of a client that owns the database.
+    fn upload(&mut self, owned: Option<&Database>, context: &mut Context) -> Result<Messages> {
+        let _ = (owned, context);
+        Ok(Messages::new())
+    }
+
+    /// How many queries a request for so many indices holds: one for each, or one for each bucket where batches go to buckets.
+    fn queries(&self, indices: u64) -> Result<u64> {
+        Ok(indices)
+    }
+
+    /// One request for all `indices`, and what decrypts its answer.
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Self::Query>, Messages)>;
+
+    /// The records that an answer holds.
+    fn extract(&self, asked: &[Self::Query], answer: &Messages, context: &Context) -> Result<Vec<Record>>;
+
+    /// Decrypts everything the client can in an answer (not only the records asked for) and logs by stage how far
     /// each phase is from its message. That message is known from what the server stores and was asked, never from the phase: an error
     /// that is decrypted wrongly is logged as large as it is. Called outside the clock, before any update.
-    ///
-    /// # Errors
-    /// As [`Self::extract`].
-    fn measure_noise(
-        client: &Self::Client,
+    fn log_errors(
+        &self,
+        asked: &[Self::Query],
         server: &Self::Server,
-        exchange: (&Request, &Response),
+        exchange: (&Request, &Messages),
         context: &mut Context,
     ) -> Result<()>;
 
-    /// Answers `request` once more and logs, by stage, the errors of the ciphertexts on the way to the response, which no client
-    /// ever sees: possible here, where both parties are at hand. Called outside the clock, after the response was extracted.
-    /// Protocols whose responses show every stage have nothing to add.
-    ///
-    /// # Errors
-    /// As [`Self::answer`].
-    fn diagnose(client: &Self::Client, server: &Self::Server, request: &Request, context: &mut Context) -> Result<()> {
-        let _ = (client, server, request, context);
+    /// Answers `request` once more and logs, by stage, the errors of the ciphertexts on the way to the answer, which no client
+    /// ever sees: possible here, where both parties are at hand. Called outside the clock, after the answer was extracted.
+    /// Protocols whose answers show every stage have nothing to add.
+    fn diagnose(
+        &self,
+        asked: &[Self::Query],
+        server: &Self::Server,
+        request: &Request,
+        context: &mut Context,
+    ) -> Result<()> {
+        let _ = (asked, server, request, context);
         Ok(())
     }
 
-    /// Changes records on the server; returns the messages every client must fetch.
-    ///
-    /// # Errors
-    /// An index out of range, a record of another length.
-    fn update(
-        server: &mut Self::Server,
-        changes: &[Change],
-        context: &mut Context,
-    ) -> Result<Vec<(&'static str, Frame)>>;
+    /// Brings the client up to date. One that holds nothing of the database has no messages to apply.
+    fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
+        let _ = context;
+        none_expected(messages)
+    }
+}
 
-    /// Brings a client up to date. One that holds nothing of the database has no messages to apply.
-    ///
-    /// # Errors
-    /// A message that does not fit.
-    fn apply_update(
-        client: &mut Self::Client,
-        messages: &[(&'static str, Frame)],
-        context: &mut Context,
-    ) -> Result<()> {
-        let _ = (client, context);
-        match messages {
-            [] => Ok(()),
-            [(name, _), ..] => Err(Error::message(name, "updates of this protocol have no messages.")),
-        }
+fn none_expected(messages: &Messages) -> Result<()> {
+    match &messages[..] {
+        [] => Ok(()),
+        [(name, _), ..] => Err(Error::message(name, "this protocol has no such message.")),
+    }
+}
+
+/// The only message of a request, an answer or an offline exchange.
+///
+/// # Errors
+/// Others than that one.
+pub(crate) fn only<'a>(name: &'static str, messages: &'a Messages) -> Result<&'a Frame> {
+    match &messages[..] {
+        [(found, message)] if *found == name => Ok(message),
+        _ => Err(Error::message(name, format!("one message `{name}` is expected, and no other."))),
     }
 }
 

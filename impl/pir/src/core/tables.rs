@@ -84,9 +84,6 @@ type TableOf<'a, T> = dyn Fn(usize) -> Result<&'a T> + Sync + 'a;
 impl<T: Send + Sync> Tables<T> {
     /// Calls `each` for some tables, block by block: all of them if they are kept. Others are made by `make`, as many side by side as
     /// there are threads, and given back, outside the clock.
-    ///
-    /// # Errors
-    /// Those of `make` and `each`.
     pub fn blocks(
         &self,
         which: Range<usize>,

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::core::description::Direction;
 use crate::core::error::Result;
+use crate::core::scheme::Messages;
 use crate::core::wire::Frame;
 
 /// One message that travelled.
@@ -70,6 +71,18 @@ impl Link {
             queries_served,
         });
         frame.check(self.protocol, name, payload_bytes)
+    }
+
+    /// Carries messages across, one after the other.
+    pub fn carry_all(
+        &mut self,
+        messages: Messages,
+        direction: Direction,
+        phase: &str,
+        queries_served: Option<u64>,
+    ) -> Result<Messages> {
+        let mut carry = |(name, frame)| Ok((name, self.carry(frame, name, direction, phase, queries_served)?));
+        messages.into_iter().map(&mut carry).collect()
     }
 
     /// Everything carried so far.

@@ -11,7 +11,8 @@ use crate::core::database::{Database, Record};
 use crate::core::params::ParameterSet;
 use crate::core::progress::Silent;
 use crate::core::runner::{Options, Run, Session};
-use crate::core::scheme::{Change, Context, Request, Response, Scheme};
+use crate::core::scheme::{Change, Context, Messages, Protocol, Request};
+use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::{Shape, Workload};
@@ -57,7 +58,7 @@ pub fn context(kernel: Kernel, threads: usize) -> Context<'static> {
 
 /// Runs the whole protocol through the runner on seeded, all-zero and all-one databases; describes the same bytes as
 /// travelled; refuses truncated and corrupted messages.
-pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, queries: u64, updates: u64) {
+pub fn check_everywhere<S: Protocol>(params: &S::Params, records: u64, bits: u64, queries: u64, updates: u64) {
     let shape = Shape::new(records, bits).unwrap();
     let workload = Workload::new(shape, queries, updates.min(records)).unwrap();
     let sizes = S::describe(params, &workload).unwrap();
@@ -100,14 +101,14 @@ pub fn check_everywhere<S: Scheme>(params: &S::Params, records: u64, bits: u64, 
 }
 
 /// An answer is the same to the bit whether the preprocessed database is kept or made with it, on one thread or several.
-fn answers_alike_when_streamed<S: Scheme>(params: &S::Params, shape: Shape) {
+fn answers_alike_when_streamed<S: Protocol>(params: &S::Params, shape: Shape) {
     let answer = |threads: usize, streamed: bool| {
         let mut context = context(Kernel::best(), threads);
         context.streamed = streamed;
         let (server, mut client) = parties::<S>(params, shape, &mut context);
-        let request = S::query(&mut client, &[0, shape.records - 1], &mut context).unwrap();
-        let response = S::answer(&server, &[request], &mut context).unwrap().swap_remove(0);
-        response.messages.into_iter().map(|(_, frame)| frame.payload().to_vec()).collect::<Vec<_>>()
+        let request = client.query(&[0, shape.records - 1], &mut context).unwrap();
+        let response = server.answer(&[request], &mut context).unwrap().swap_remove(0);
+        response.into_iter().map(|(_, frame)| frame.payload().to_vec()).collect::<Vec<_>>()
     };
     let kept = answer(1, false);
     for threads in [1, 3] {
@@ -116,19 +117,19 @@ fn answers_alike_when_streamed<S: Scheme>(params: &S::Params, shape: Shape) {
 }
 
 /// Two requests are under way and the first answer is lost: the second is refused, not decrypted with the secrets of the first.
-fn refuses_answers_to_other_requests<S: Scheme>(params: &S::Params, shape: Shape) {
+fn refuses_answers_to_other_requests<S: Protocol>(params: &S::Params, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties::<S>(params, shape, &mut context);
     let indices = [0, shape.records - 1];
-    let requests = indices.map(|index| S::query(&mut client, &[index], &mut context).unwrap());
-    let answers = S::answer(&server, &requests, &mut context).unwrap();
-    let error = S::extract(&mut client, &answers[1], &mut context).unwrap_err().to_string();
+    let requests = indices.map(|index| client.query(&[index], &mut context).unwrap());
+    let answers = server.answer(&requests, &mut context).unwrap();
+    let error = client.extract(&answers[1], &mut context).unwrap_err().to_string();
     assert!(error.contains("answers request 1") && error.contains("fresh client"), "{error}");
     let database = Database::seeded([9; 16], shape);
     for (answer, index) in answers.iter().zip(indices) {
-        assert_eq!(S::extract(&mut client, answer, &mut context).unwrap(), [database.record(index).unwrap()]);
+        assert_eq!(client.extract(answer, &mut context).unwrap(), [database.record(index).unwrap()]);
     }
-    assert!(S::extract(&mut client, &answers[1], &mut context).is_err(), "a request serves once");
+    assert!(client.extract(&answers[1], &mut context).is_err(), "a request serves once");
 }
 
 /// Masks are public, so two queries under the same masks and secret tell the difference of their errors: their bodies agree in all but
@@ -136,12 +137,12 @@ fn refuses_answers_to_other_requests<S: Scheme>(params: &S::Params, shape: Shape
 /// are always zero, at most a quarter (numbers modulo q of 53 to 56 bits in eight bytes); bits of others nearly always, 5 in 6 where bodies
 /// have 9 bits and the error three. At least [`COMPARED`] bits are compared in each way: of the three quarters that are random, 6 in 10
 /// agree by chance with probability below exp(-2 * 1536 / 100) = 2^-44 (Hoeffding).
-fn secrets_serve_once<S: Scheme>(params: &S::Params, shape: Shape) {
+fn secrets_serve_once<S: Protocol>(params: &S::Params, shape: Shape) {
     const COMPARED: usize = 2048;
     let mut context = context(Kernel::best(), 1);
     let (_, mut client) = parties::<S>(params, shape, &mut context);
     let sizes = [8, 16].map(|queries| S::describe(params, &Workload::new(shape, queries, 0).unwrap()).unwrap());
-    let mut ask = || S::query(&mut client, &[0, 0], &mut context).unwrap().messages;
+    let mut ask = || client.query(&[0, 0], &mut context).unwrap().messages;
     let first = ask();
     // A message is a part that all its queries share, then a body of so many bits for each.
     let parts = first.iter().map(|(name, message)| {
@@ -176,21 +177,21 @@ fn secrets_serve_once<S: Scheme>(params: &S::Params, shape: Shape) {
 
 /// Errors are those of the known message: the answer of a server that has other records than one knows, all bits ones for zeros, has errors
 /// beyond the threshold at every stage, and to that server itself none.
-fn measures_errors_of_known_messages<S: Scheme>(params: &S::Params, shape: Shape) {
+fn measures_errors_of_known_messages<S: Protocol>(params: &S::Params, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     // The same public seed, which is the first number that a server draws.
     let [mut server, other] = ["constant:ff", "constant:00"].map(|source| {
         context.rng = ChaCha20Rng::seed_from_u64(1);
-        S::preprocess(params, &Database::open(source, shape).unwrap(), &mut context).unwrap()
+        ServerSession::<S>::new(params, &Database::open(source, shape).unwrap(), &mut context).unwrap()
     });
-    let mut client = S::client(params, shape, &mut context).unwrap();
-    S::offline(&mut client, &mut server, &mut Link::new(S::NAME), &mut context).unwrap();
-    let request = S::query(&mut client, &[shape.records - 1], &mut context).unwrap();
-    let response = S::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-    S::extract(&mut client, &response, &mut context).unwrap();
+    let mut client = ClientSession::<S>::new(params, shape, &mut context).unwrap();
+    client.connect(&mut server, &mut Link::new(S::NAME), &mut context).unwrap();
+    let request = client.query(&[shape.records - 1], &mut context).unwrap();
+    let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+    client.extract(&response, &mut context).unwrap();
     for (server, is_known) in [(&server, true), (&other, false)] {
         context.noise = Default::default();
-        S::measure_noise(&client, server, (&request, &response), &mut context).unwrap();
+        client.log_errors(server, (&request, &response), &mut context).unwrap();
         let stages = context.noise.summary();
         assert!(!stages.is_empty());
         for stage in stages {
@@ -200,18 +201,18 @@ fn measures_errors_of_known_messages<S: Scheme>(params: &S::Params, shape: Shape
 }
 
 /// An answer from before an update, an update applied twice or skipped: refused, and the client still works.
-fn refuses_other_versions<S: Scheme>(params: &S::Params, shape: Shape) {
+fn refuses_other_versions<S: Protocol>(params: &S::Params, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     let (mut server, mut client) = parties::<S>(params, shape, &mut context);
     let mut database = Database::seeded([9; 16], shape);
-    let change = |database: &mut Database, server: &mut S::Server, context: &mut Context| {
+    let change = |database: &mut Database, server: &mut ServerSession<S>, context: &mut Context| {
         let mut record = database.record(0).unwrap();
         record[0] ^= 1;
         database.change(0, record.clone()).unwrap();
-        S::update(server, &[(0, record)], context).unwrap()
+        server.update(&[(0, record)], context).unwrap()
     };
-    let request = S::query(&mut client, &[0], &mut context).unwrap();
-    let early = S::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+    let request = client.query(&[0], &mut context).unwrap();
+    let early = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
     let first = change(&mut database, &mut server, &mut context);
     let second = change(&mut database, &mut server, &mut context);
     let third = change(&mut database, &mut server, &mut context);
@@ -220,44 +221,44 @@ fn refuses_other_versions<S: Scheme>(params: &S::Params, shape: Shape) {
     }
     let deltas = first.iter().all(|(name, _)| *name == "hint_delta");
     if deltas {
-        assert!(S::apply_update(&mut client, &second, &mut context).is_err(), "an update was skipped");
+        assert!(client.update(&second, &mut context).is_err(), "an update was skipped");
     }
     for messages in [&first, &second] {
-        S::apply_update(&mut client, messages, &mut context).unwrap();
+        client.update(messages, &mut context).unwrap();
     }
     if deltas {
-        assert!(S::apply_update(&mut client, &second, &mut context).is_err(), "an update was applied twice");
+        assert!(client.update(&second, &mut context).is_err(), "an update was applied twice");
     }
-    let error = S::extract(&mut client, &early, &mut context).unwrap_err().to_string();
+    let error = client.extract(&early, &mut context).unwrap_err().to_string();
     assert!(error.contains("version"), "{error}");
-    S::apply_update(&mut client, &third, &mut context).unwrap();
-    let late = S::answer(&server, &[request], &mut context).unwrap().remove(0);
-    assert_eq!(S::extract(&mut client, &late, &mut context).unwrap(), [database.record(0).unwrap()]);
+    client.update(&third, &mut context).unwrap();
+    let late = server.answer(&[request], &mut context).unwrap().remove(0);
+    assert_eq!(client.extract(&late, &mut context).unwrap(), [database.record(0).unwrap()]);
 }
 
 /// Clients that hold nothing of the database need no messages: an early answer holds the early record (the last but two changes
 /// each turned the first bit), a late answer to the same request the late one.
-fn answers_versions_without_messages<S: Scheme>(
-    (mut client, server): (S::Client, S::Server),
+fn answers_versions_without_messages<S: Protocol>(
+    (mut client, server): (ClientSession<S>, ServerSession<S>),
     request: &Request,
-    early: &Response,
+    early: &Messages,
     database: &Database,
     context: &mut Context,
 ) {
     let now = database.record(0).unwrap();
     let mut before = now.clone();
     before[0] ^= 1;
-    assert_eq!(S::extract(&mut client, early, context).unwrap(), [before]);
+    assert_eq!(client.extract(early, context).unwrap(), [before]);
     // A request serves once: its secrets are gone.
-    let late = S::answer(&server, std::slice::from_ref(request), context).unwrap().remove(0);
-    assert!(S::extract(&mut client, &late, context).is_err());
-    let request = S::query(&mut client, &[0], context).unwrap();
-    let late = S::answer(&server, &[request], context).unwrap().remove(0);
-    assert_eq!(S::extract(&mut client, &late, context).unwrap(), [now]);
+    let late = server.answer(std::slice::from_ref(request), context).unwrap().remove(0);
+    assert!(client.extract(&late, context).is_err());
+    let request = client.query(&[0], context).unwrap();
+    let late = server.answer(&[request], context).unwrap().remove(0);
+    assert_eq!(client.extract(&late, context).unwrap(), [now]);
 }
 
 /// Sizes and counts at the bounds of what is accepted do not wrap around: larger workloads never have smaller ones.
-pub fn grows_up_to_the_bounds<S: Scheme>(params: &S::Params) {
+pub fn grows_up_to_the_bounds<S: Protocol>(params: &S::Params) {
     let describe = |records: u64, bits: u64, queries: u64, updates: u64| {
         let workload = Workload::new(Shape::new(records, bits).unwrap(), queries, updates).unwrap();
         S::describe(params, &workload).ok()
@@ -289,33 +290,41 @@ fn grows(small: &serde_json::Value, large: &serde_json::Value, place: &str) {
     }
 }
 
-fn parties<S: Scheme>(params: &S::Params, shape: Shape, context: &mut Context) -> (S::Server, S::Client) {
+fn parties<S: Protocol>(
+    params: &S::Params,
+    shape: Shape,
+    context: &mut Context,
+) -> (ServerSession<S>, ClientSession<S>) {
     parties_of::<S>(params, &Database::seeded([9; 16], shape), context)
 }
 
-fn parties_of<S: Scheme>(params: &S::Params, database: &Database, context: &mut Context) -> (S::Server, S::Client) {
-    let mut server = S::preprocess(params, database, context).unwrap();
-    let mut client = S::client(params, database.shape(), context).unwrap();
-    S::offline(&mut client, &mut server, &mut Link::new(S::NAME), context).unwrap();
+fn parties_of<S: Protocol>(
+    params: &S::Params,
+    database: &Database,
+    context: &mut Context,
+) -> (ServerSession<S>, ClientSession<S>) {
+    let mut server = ServerSession::<S>::new(params, database, context).unwrap();
+    let mut client = ClientSession::<S>::new(params, database.shape(), context).unwrap();
+    client.connect(&mut server, &mut Link::new(S::NAME), context).unwrap();
     (server, client)
 }
 
 /// Records of a database, asked for in one message.
-fn retrieve<S: Scheme>(params: &S::Params, database: &Database, indices: &[u64]) -> Vec<Record> {
+fn retrieve<S: Protocol>(params: &S::Params, database: &Database, indices: &[u64]) -> Vec<Record> {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties_of::<S>(params, database, &mut context);
-    let request = S::query(&mut client, indices, &mut context).unwrap();
-    let answer = S::answer(&server, &[request], &mut context).unwrap().remove(0);
-    S::extract(&mut client, &answer, &mut context).unwrap()
+    let request = client.query(indices, &mut context).unwrap();
+    let answer = server.answer(&[request], &mut context).unwrap().remove(0);
+    client.extract(&answer, &mut context).unwrap()
 }
 
 /// Every record of a database, as retrieved.
-pub fn retrieves_all<S: Scheme>(params: &S::Params, database: &Database) -> Vec<Record> {
+pub fn retrieves_all<S: Protocol>(params: &S::Params, database: &Database) -> Vec<Record> {
     retrieve::<S>(params, database, &(0..database.shape().records).collect::<Vec<_>>())
 }
 
 /// 300 records of 100 KB: the first and the last.
-pub fn retrieves_long_records<S: Scheme>(params: &S::Params) {
+pub fn retrieves_long_records<S: Protocol>(params: &S::Params) {
     let database = Database::seeded([9; 16], Shape::new(300, 819_200).unwrap());
     let indices = [0, 299];
     let records = retrieve::<S>(params, &database, &indices);
@@ -324,11 +333,11 @@ pub fn retrieves_long_records<S: Scheme>(params: &S::Params) {
     }
 }
 
-fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
+fn refuses_bad_messages<S: Protocol>(params: &S::Params, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties::<S>(params, shape, &mut context);
-    assert!(S::query(&mut client, &[shape.records], &mut context).is_err());
-    let request = S::query(&mut client, &[0], &mut context).unwrap();
+    assert!(client.query(&[shape.records], &mut context).is_err());
+    let request = client.query(&[0], &mut context).unwrap();
     let (name, frame) = &request.messages[0];
     let mut corrupt = frame.bytes().to_vec();
     let last = corrupt.len() - 1;
@@ -336,32 +345,32 @@ fn refuses_bad_messages<S: Scheme>(params: &S::Params, shape: Shape) {
     assert!(Frame::parse(&corrupt, S::NAME, name).is_err());
     assert!(Frame::parse(&corrupt[..last], S::NAME, name).is_err());
     let none = Request { messages: Vec::new(), queries: 1, session: 0 };
-    assert!(S::answer(&server, &[none], &mut context).is_err());
+    assert!(server.answer(&[none], &mut context).is_err());
     for queries in [0, 2, 1 << 62] {
         let other = Request { messages: request.messages.clone(), queries, ..request };
-        assert!(S::answer(&server, &[other], &mut context).is_err());
+        assert!(server.answer(&[other], &mut context).is_err());
     }
     // Two clients' requests in one call; the answers come in order.
-    let mut other = S::client(params, shape, &mut context).unwrap();
+    let mut other = ClientSession::<S>::new(params, shape, &mut context).unwrap();
     let mut server = server;
     let record = vec![0; shape.record_bytes()];
     let changes = [(0, record.clone()), (shape.records, record)];
-    assert!(S::update(&mut server, &changes, &mut context).is_err(), "and none of the changes is made");
-    S::offline(&mut other, &mut server, &mut Link::new(S::NAME), &mut context).unwrap();
+    assert!(server.update(&changes, &mut context).is_err(), "and none of the changes is made");
+    other.connect(&mut server, &mut Link::new(S::NAME), &mut context).unwrap();
     let index = shape.records / 2;
-    let second = S::query(&mut other, &[index], &mut context).unwrap();
-    let responses = S::answer(&server, &[request, second], &mut context).unwrap();
-    let empty = Response { messages: Vec::new(), queries: 1 };
-    assert!(S::extract(&mut client, &empty, &mut context).is_err());
+    let second = other.query(&[index], &mut context).unwrap();
+    let responses = server.answer(&[request, second], &mut context).unwrap();
+    let empty = Messages::new();
+    assert!(client.extract(&empty, &mut context).is_err());
     let database = Database::seeded([9; 16], shape);
     for (client, response, index) in [(&mut client, &responses[0], 0), (&mut other, &responses[1], index)] {
-        assert_eq!(S::extract(client, response, &mut context).unwrap(), [database.record(index).unwrap()]);
+        assert_eq!(client.extract(response, &mut context).unwrap(), [database.record(index).unwrap()]);
     }
 }
 
 /// A server whose records were changed by one update answers to the bit as one made of the changed database: its hints are the same, and
 /// the tables made of them.
-pub fn updates_like_fresh<S: Scheme>(params: &S::Params, shape: Shape, changed: &[u64]) {
+pub fn updates_like_fresh<S: Protocol>(params: &S::Params, shape: Shape, changed: &[u64]) {
     let mut database = Database::seeded([9; 16], shape);
     // Its public seed is the first number that a server draws.
     let fresh_context = || context(Kernel::best(), 1);
@@ -372,28 +381,28 @@ pub fn updates_like_fresh<S: Scheme>(params: &S::Params, shape: Shape, changed: 
     for (index, record) in &changes {
         database.change(*index, record.clone()).unwrap();
     }
-    assert!(S::update(&mut server, &changes, &mut context).unwrap().is_empty(), "no message");
+    assert!(server.update(&changes, &mut context).unwrap().is_empty(), "no message");
     // A selection has changed records in its bit string.
-    let fresh = S::preprocess(params, &database.selected(shape, Some), &mut fresh_context()).unwrap();
+    let fresh = ServerSession::<S>::new(params, &database.selected(shape, Some), &mut fresh_context()).unwrap();
     let indices = [changed[0], changed[changed.len() - 1], shape.records - 1];
-    let request = S::query(&mut client, &indices, &mut context).unwrap();
+    let request = client.query(&indices, &mut context).unwrap();
     let [updated, fresh] = [&server, &fresh]
-        .map(|server| S::answer(server, std::slice::from_ref(&request), &mut context).unwrap().swap_remove(0));
-    let payload = |response: &Response| response.messages[0].1.payload().to_vec();
+        .map(|server| server.answer(std::slice::from_ref(&request), &mut context).unwrap().swap_remove(0));
+    let payload = |response: &Messages| response[0].1.payload().to_vec();
     assert!(payload(&updated) == payload(&fresh), "{} changes", changed.len());
-    let records = S::extract(&mut client, &updated, &mut context).unwrap();
+    let records = client.extract(&updated, &mut context).unwrap();
     assert_eq!(records, indices.map(|index| database.record(index).unwrap()));
 }
 
 /// Measured variance about zero at a stage over so many keys.
-pub fn noise_variance<S: Scheme>(params: &S::Params, shape: Shape, keys: usize, stage: &str) -> f64 {
+pub fn noise_variance<S: Protocol>(params: &S::Params, shape: Shape, keys: usize, stage: &str) -> f64 {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties::<S>(params, shape, &mut context);
     for key in 0..keys {
-        let request = S::query(&mut client, &[key as u64 % shape.records], &mut context).unwrap();
-        let response = &S::answer(&server, std::slice::from_ref(&request), &mut context).unwrap()[0];
-        S::extract(&mut client, response, &mut context).unwrap();
-        S::measure_noise(&client, &server, (&request, response), &mut context).unwrap();
+        let request = client.query(&[key as u64 % shape.records], &mut context).unwrap();
+        let response = &server.answer(std::slice::from_ref(&request), &mut context).unwrap()[0];
+        client.extract(response, &mut context).unwrap();
+        client.log_errors(&server, (&request, response), &mut context).unwrap();
     }
     let summary = context.noise.summary();
     let stage = summary.iter().find(|found| found.stage == stage).unwrap();

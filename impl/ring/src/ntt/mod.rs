@@ -138,9 +138,6 @@ impl<W: Word> NttPlan<W> {
     }
 
     /// As [`Self::new`] on a given path, to compare paths.
-    ///
-    /// # Errors
-    /// As [`Self::new`]; a path that does not take this prime.
     pub fn with_path(n: usize, prime: W, path: Path) -> Result<Self, NttError> {
         if !n.is_power_of_two() || !(MIN_LOG_N..=MAX_LOG_N).contains(&n.trailing_zeros()) {
             return Err(NttError::Size(n));

@@ -85,9 +85,6 @@ impl Matrix {
 
     /// Calls `each` for some columns at a time, with the first of them and with what gives, for each vector, their ciphertexts; all
     /// vectors share one pass over the memory. Blocks that are streamed are built, and given back, outside the clock.
-    ///
-    /// # Errors
-    /// Those of [`Selection::rows`] and of `each`; a database that cannot be read.
     pub fn multiply(
         &self,
         selection: &Selection,
@@ -134,9 +131,6 @@ impl Matrix {
     }
 
     /// The centred coefficients of the polynomial in that row and column.
-    ///
-    /// # Errors
-    /// As [`Self::polynomial`].
     pub fn coefficients(&self, row: usize, column: usize) -> Result<Vec<i64>> {
         let (ring, mut residues) = (self.encoder.ring(), vec![0; self.layout().dimensions.degree]);
         ring.compose_u64(&ring.inverse(self.polynomial(row, column)?), &mut residues);
@@ -146,18 +140,12 @@ impl Matrix {
     }
 
     /// The coefficients of each part of the cell at that place.
-    ///
-    /// # Errors
-    /// As [`Self::polynomial`].
     pub fn cell(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
         let columns = (0..self.layout().parts).map(|part| part * self.layout().columns + place.column);
         columns.map(|column| self.coefficients(place.row, column)).collect()
     }
 
     /// What a response about that place decrypts to, slot by slot.
-    ///
-    /// # Errors
-    /// As [`Self::polynomial`].
     pub fn slots(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
         let (layout, cell) = (self.layout(), self.cell(place)?);
         let slot = |number: usize| {

@@ -87,9 +87,6 @@ impl Responder {
     }
 
     /// A fresh secret key of responses.
-    ///
-    /// # Errors
-    /// Those of the sampler.
     pub fn sample(&self, secret: &lattice::Secret, rng: &mut impl RngCore) -> Result<ResponseKey> {
         let key = RlweKey::sample(&self.small, secret, rng)?;
         let opener = SplitKey::new(&key)?;
@@ -174,9 +171,6 @@ impl Responder {
 
 impl ResponseParams {
     /// Refuses moduli and bases that no responder has, for a ring of dimension `n` and messages modulo `plain_modulus`.
-    ///
-    /// # Errors
-    /// As [`Responder::new`]; a modulus too small for the messages.
     pub fn check(&self, ring: &Arc<Ring<u32>>, plain_modulus: u64) -> Result<()> {
         for (key, modulus) in
             [("response.mask_modulus", self.mask_modulus), ("response.body_modulus", self.body_modulus)]

@@ -64,9 +64,6 @@ impl Selection {
     }
 
     /// The same for leaves in the NTT domain.
-    ///
-    /// # Errors
-    /// As [`Self::leaves`].
     pub fn leaves_ntt(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Ntt>>>>) -> Result<PolyPairs> {
         self.vector(parts, |leaf| {
             let (ring, to) = (&self.ring, &self.matrix_ring);

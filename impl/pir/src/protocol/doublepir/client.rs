@@ -1,7 +1,5 @@
 //! DoublePIR's client.
 
-use std::collections::VecDeque;
-
 use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
 use ring::matrix::dense;
 use ring::{DiscreteGaussian, Kernel};
@@ -9,13 +7,12 @@ use ring::{DiscreteGaussian, Kernel};
 use super::params::Layers;
 use super::second::{HintUpdate, RowChange};
 use super::server::{Server, publics};
-use super::{DoublePir, Params, SEED_BYTES};
+use super::{DoublePir, Params, SEED_BYTES, diagnosis};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::numbers::RequestNumbers;
 use crate::core::params::Lwe32;
-use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
 use crate::core::wire::{BitReader, Frame, FrameBuilder};
 use crate::core::workload::Shape;
 
@@ -29,7 +26,7 @@ struct Offline {
 }
 
 /// One index asked for, with its secrets: one for the first layer, one for each second query.
-struct Pending {
+pub struct Query {
     index: u64,
     /// Numbers the first keys: noise is measured under twenty.
     number: u64,
@@ -37,7 +34,7 @@ struct Pending {
     second_keys: Vec<Vec<u32>>,
 }
 
-/// The hint and the queries under way.
+/// The hint and what decrypts with it.
 pub struct Client {
     lwe: Lwe32,
     layers: Layers,
@@ -45,11 +42,6 @@ pub struct Client {
     offline: Option<Offline>,
     /// First keys so far.
     keys: u64,
-    /// Numbers of the requests under way.
-    pub(super) numbers: RequestNumbers,
-    pending: VecDeque<Vec<Pending>>,
-    /// The request extracted last.
-    extracted: Vec<Pending>,
 }
 
 /// A word of the first layer's answer as the second layer gives it.
@@ -60,7 +52,7 @@ struct Word {
 }
 
 /// The phase of a word of the first layer's answer, with the row of its hint.
-fn first_phase(query: &Pending, row: &[u32], body: u32) -> u32 {
+fn first_phase(query: &Query, row: &[u32], body: u32) -> u32 {
     let mask = row.iter().zip(&query.first_key);
     body.wrapping_sub(mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s))))
 }
@@ -72,19 +64,10 @@ fn lwe_error(error: LweError) -> Error {
 impl Client {
     pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
         let error = DiscreteGaussian::new(params.lwe.error).map_err(|e| Error::value("lwe.error", e.to_string()))?;
-        Ok(Self {
-            lwe: params.lwe,
-            layers: params.layers(shape)?,
-            error,
-            offline: None,
-            keys: 0,
-            numbers: RequestNumbers::default(),
-            pending: VecDeque::new(),
-            extracted: Vec::new(),
-        })
+        Ok(Self { lwe: params.lwe, layers: params.layers(shape)?, error, offline: None, keys: 0 })
     }
 
-    pub(super) fn receive_hint(&mut self, hint: Frame) -> Result<()> {
+    fn receive_hint(&mut self, hint: Frame) -> Result<()> {
         let hint = hint.check(DoublePir::NAME, "hint", self.layers.hint_bytes() as u64)?;
         let mut seeds = [0; SEED_BYTES];
         seeds.copy_from_slice(&hint.payload()[..SEED_BYTES]);
@@ -102,85 +85,10 @@ impl Client {
         (0..count).map(|_| secret.sample(self.lwe.dimension, &mut context.rng).map_err(lwe_error)).collect()
     }
 
-    /// For each index: the column under A1, and for each second query the group under A2; every vector under a fresh secret.
-    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
-        let layers = self.layers;
-        indices.iter().try_for_each(|&index| layers.first.shape.check_index(index))?;
-        let (columns, groups, seconds) = (layers.first.columns, layers.groups, layers.second_queries);
-        let first_keys = self.keys(indices.len(), context)?;
-        let second_keys = self.keys(indices.len() * seconds, context)?;
-        let Offline { first_public, second_public, .. } = self.offline()?;
-        let (kernel, rng) = (context.kernel, &mut context.rng);
-        let mut first =
-            encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng).map_err(lwe_error)?;
-        let mut second =
-            encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng).map_err(lwe_error)?;
-        let length = layers.query_words();
-        let mut builder = FrameBuilder::new(4 * length * indices.len());
-        for (k, &index) in indices.iter().enumerate() {
-            let (first_row, column, _) = layers.first.place(index);
-            first[k][column] = first[k][column].wrapping_add(layers.first.scale());
-            builder.put_words(4 * k * length, &first[k]);
-            for (j, body) in second[k * seconds..(k + 1) * seconds].iter_mut().enumerate() {
-                let group = first_row / layers.copies + j;
-                body[group] = body[group].wrapping_add(layers.first.scale());
-                builder.put_words(4 * (k * length + columns + j * groups), body);
-            }
-        }
-        let mut second_keys = second_keys.into_iter();
-        let numbers = self.keys..;
-        self.keys += indices.len() as u64;
-        let pending = indices.iter().zip(first_keys).zip(numbers).map(|((&index, first_key), number)| Pending {
-            index,
-            number,
-            first_key,
-            second_keys: second_keys.by_ref().take(seconds).collect(),
-        });
-        self.pending.push_back(pending.collect());
-        let message = builder.finish(DoublePir::NAME, "query");
-        Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64, session: 0 })
-    }
-
-    pub(super) fn extract(&mut self, response: &Response, context: &mut Context) -> Result<Vec<Record>> {
-        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
-        let entries = self.decrypt(pending, response, context.kernel)?;
-        let code = self.layers.first.code;
-        let record = |(query, entries): (&Pending, Vec<u16>)| {
-            let (_, _, slot) = self.layers.first.place(query.index);
-            if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
-        };
-        let records = pending.iter().zip(entries).map(record).collect();
-        self.extracted = self.pending.pop_front().unwrap_or_default();
-        Ok(records)
-    }
-
-    /// Logs the errors of both layers' words: of the second those of every digit, of the first of the word that the digits make.
-    pub(super) fn measure_noise(
-        &self,
-        server: &Server,
-        (request, response): (&Request, &Response),
-        context: &mut Context,
-    ) -> Result<()> {
-        let mut all: Vec<(Vec<i32>, Vec<i32>)> = self.extracted.iter().map(|_| Default::default()).collect();
-        self.words(&self.extracted, response, context.kernel, |(k, entry), word| {
-            let (first_row, column, _) = self.layers.first.place(self.extracted[k].index);
-            let (row, (first_errors, second_errors)) = (first_row + entry, &mut all[k]);
-            let digits = server.second_message(request, k, row)?;
-            second_errors.extend(word.digit_phases.iter().zip(digits).map(|(&phase, digit)| self.error(phase, digit)));
-            first_errors.push(self.error(word.phase, server.database().entry(row, column)));
-            Ok(())
-        })?;
-        for (query, (first_errors, second_errors)) in self.extracted.iter().zip(all) {
-            context.noise.add("second_layer", self.threshold(), second_errors);
-            context.noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), first_errors);
-        }
-        Ok(())
-    }
-
     /// The entries of every record of a request.
-    fn decrypt(&self, pending: &[Pending], response: &Response, kernel: Kernel) -> Result<Vec<Vec<u16>>> {
-        let mut entries = vec![Vec::new(); pending.len()];
-        self.words(pending, response, kernel, |(k, _), word| {
+    fn decrypt(&self, asked: &[Query], answer: &Messages, kernel: Kernel) -> Result<Vec<Vec<u16>>> {
+        let mut entries = vec![Vec::new(); asked.len()];
+        self.words(asked, answer, kernel, |(k, _), word| {
             entries[k].push((self.round(word.phase) + i32::from(self.layers.first.code.offset())) as u16);
             Ok(())
         })?;
@@ -190,19 +98,17 @@ impl Client {
     /// Calls, for every query and entry of its record, with their numbers and the word of the first layer's answer in the entry's row.
     fn words(
         &self,
-        pending: &[Pending],
-        response: &Response,
+        asked: &[Query],
+        answer: &Messages,
         kernel: Kernel,
         mut call: impl FnMut((usize, usize), Word) -> Result<()>,
     ) -> Result<()> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "a DoublePIR response is one message `answer`."));
-        };
+        let message = only("answer", answer)?;
         let layers = &self.layers;
         let words = layers.answer_words();
-        message.clone().check(DoublePir::NAME, "answer", 4 * (words * pending.len()) as u64)?;
+        message.clone().check(DoublePir::NAME, "answer", 4 * (words * asked.len()) as u64)?;
         message.check_epoch("answer", self.offline()?.hint.epoch())?;
-        for (k, query) in pending.iter().enumerate() {
+        for (k, query) in asked.iter().enumerate() {
             let answer = message.words(4 * k * words, words);
             for (j, key) in query.second_keys.iter().enumerate() {
                 for copy in 0..layers.copies {
@@ -230,16 +136,14 @@ impl Client {
         residual(phase, self.layers.first.scale(), message)
     }
 
-    /// Logs the errors of rows of the first layer's answer, each its number, a row of the hint and a word, to query `k` of those last
-    /// extracted.
+    /// Logs the errors of rows of the first layer's answer, each its number, a row of the hint and a word, to a query.
     pub(super) fn log_first_layer<'a>(
         &self,
         server: &Server,
-        k: usize,
+        query: &Query,
         rows: impl Iterator<Item = (usize, &'a [u32], u32)>,
         noise: &mut NoiseLog,
     ) {
-        let Some(query) = self.extracted.get(k) else { return };
         let (_, column, _) = self.layers.first.place(query.index);
         let error = |(row, hint, body): (usize, &[u32], u32)| {
             self.error(first_phase(query, hint, body), server.database().entry(row, column))
@@ -279,8 +183,94 @@ impl Client {
         let body = decrypt(h1, &h2[copy * length..(copy + 1) * length])?;
         Ok((row, body[0], phases))
     }
+}
 
-    pub(super) fn apply_update(&mut self, messages: &[(&'static str, Frame)], context: &Context) -> Result<()> {
+impl scheme::Client for Client {
+    type Server = Server;
+    type Query = Query;
+
+    fn receive(&mut self, messages: Messages, _: &mut Context) -> Result<()> {
+        self.receive_hint(only("hint", &messages)?.clone())
+    }
+
+    /// For each index: the column under A1, and for each second query the group under A2; every vector under a fresh secret.
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
+        let layers = self.layers;
+        indices.iter().try_for_each(|&index| layers.first.shape.check_index(index))?;
+        let (columns, groups, seconds) = (layers.first.columns, layers.groups, layers.second_queries);
+        let first_keys = self.keys(indices.len(), context)?;
+        let second_keys = self.keys(indices.len() * seconds, context)?;
+        let Offline { first_public, second_public, .. } = self.offline()?;
+        let (kernel, rng) = (context.kernel, &mut context.rng);
+        let mut first =
+            encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng).map_err(lwe_error)?;
+        let mut second =
+            encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng).map_err(lwe_error)?;
+        let length = layers.query_words();
+        let mut builder = FrameBuilder::new(4 * length * indices.len());
+        for (k, &index) in indices.iter().enumerate() {
+            let (first_row, column, _) = layers.first.place(index);
+            first[k][column] = first[k][column].wrapping_add(layers.first.scale());
+            builder.put_words(4 * k * length, &first[k]);
+            for (j, body) in second[k * seconds..(k + 1) * seconds].iter_mut().enumerate() {
+                let group = first_row / layers.copies + j;
+                body[group] = body[group].wrapping_add(layers.first.scale());
+                builder.put_words(4 * (k * length + columns + j * groups), body);
+            }
+        }
+        let mut second_keys = second_keys.into_iter();
+        let numbers = self.keys..;
+        self.keys += indices.len() as u64;
+        let asked = indices.iter().zip(first_keys).zip(numbers).map(|((&index, first_key), number)| Query {
+            index,
+            number,
+            first_key,
+            second_keys: second_keys.by_ref().take(seconds).collect(),
+        });
+        let asked = asked.collect();
+        let message = builder.finish(DoublePir::NAME, "query");
+        Ok((asked, vec![("query", message)]))
+    }
+
+    fn extract(&self, asked: &[Query], answer: &Messages, context: &Context) -> Result<Vec<Record>> {
+        let entries = self.decrypt(asked, answer, context.kernel)?;
+        let code = self.layers.first.code;
+        let record = |(query, entries): (&Query, Vec<u16>)| {
+            let (_, _, slot) = self.layers.first.place(query.index);
+            if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
+        };
+        Ok(asked.iter().zip(entries).map(record).collect())
+    }
+
+    /// Logs the errors of both layers' words: of the second those of every digit, of the first of the word that the digits make.
+    fn log_errors(
+        &self,
+        asked: &[Query],
+        server: &Server,
+        (request, answer): (&Request, &Messages),
+        context: &mut Context,
+    ) -> Result<()> {
+        let mut all: Vec<(Vec<i32>, Vec<i32>)> = asked.iter().map(|_| Default::default()).collect();
+        self.words(asked, answer, context.kernel, |(k, entry), word| {
+            let (first_row, column, _) = self.layers.first.place(asked[k].index);
+            let (row, (first_errors, second_errors)) = (first_row + entry, &mut all[k]);
+            let digits = server.second_message(request, k, row)?;
+            second_errors.extend(word.digit_phases.iter().zip(digits).map(|(&phase, digit)| self.error(phase, digit)));
+            first_errors.push(self.error(word.phase, server.database().entry(row, column)));
+            Ok(())
+        })?;
+        for (query, (first_errors, second_errors)) in asked.iter().zip(all) {
+            context.noise.add("second_layer", self.threshold(), second_errors);
+            context.noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), first_errors);
+        }
+        Ok(())
+    }
+
+    fn diagnose(&self, asked: &[Query], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
+        diagnosis::diagnose((self, asked), server, request, context)
+    }
+
+    fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
         let layers = self.layers;
         for (name, message) in messages {
             if *name == "hint" {

@@ -7,7 +7,7 @@ use ring::{Kernel, PackedMatrix};
 use super::params::Layers;
 use super::{DoublePir, SEED_BYTES};
 use crate::core::error::Result;
-use crate::core::scheme::Scheme;
+use crate::core::scheme::Protocol;
 use crate::core::wire::{Frame, FrameBuilder};
 
 /// Hint words turned into digits together: one cache line of a row of H.

@@ -16,7 +16,7 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries, only};
 use crate::core::wire::{BitWriter, Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 
@@ -43,15 +43,6 @@ struct Queries<'a> {
 }
 
 impl Server {
-    pub(super) fn held(&self) -> Vec<TableBytes> {
-        vec![
-            TableBytes::new("database", self.database.stored_bytes()),
-            TableBytes::new("first hint digits", self.digits.stored_bytes()),
-            TableBytes::of("second public matrix", [size_of_val::<[u32]>(&self.second_matrix)]),
-            TableBytes::of("hint", [self.hint.payload().len()]),
-        ]
-    }
-
     /// Encodes the database, computes D' A1, its digits H1 and the hint H2 = H1 A2 (phases `encode` and `hint`).
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let layers = params.layers(database.shape())?;
@@ -82,7 +73,7 @@ impl Server {
     }
 
     /// The hint message for a new client, with all updates in it.
-    pub(super) fn hint(&self) -> Frame {
+    fn hint(&self) -> Frame {
         self.hint.clone()
     }
 
@@ -91,9 +82,7 @@ impl Server {
         let (columns, groups) = (layers.first.columns, layers.groups);
         let mut queries = Queries::default();
         for request in requests {
-            let [("query", message)] = &request.messages[..] else {
-                return Err(Error::message("query", "a DoublePIR request is one message `query`."));
-            };
+            let message = only("query", &request.messages)?;
             check_queries(request)?;
             let length = layers.query_words();
             message.clone().check(DoublePir::NAME, "query", 4 * request.queries * length as u64)?;
@@ -145,45 +134,6 @@ impl Server {
         (row..row + length).map(move |row| i32::from(self.digits.get(row, group)) - bound)
     }
 
-    /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
-    pub(super) fn answer(&self, requests: &[Request], context: &Context) -> Result<Vec<Response>> {
-        let layers = &self.layers;
-        let (groups, n, digit_rows) = (layers.groups, layers.dimension, layers.digit_rows());
-        let Queries { first, second } = self.parse(requests)?;
-        let products = self.database.product(&first, context.kernel, context.threads)?;
-        let digits: Vec<i16> = products.iter().flat_map(|product| answer_digits(layers, product)).collect();
-        let mut h1 = vec![0u32; first.len() * digit_rows * n];
-        dense::digits_accumulate(context.kernel, &digits, groups, &self.second_matrix, n, &mut h1)?;
-
-        let length = layers.answer_words();
-        let words = |request: &Request| length * request.queries as usize;
-        let mut builders: Vec<_> = requests.iter().map(|request| FrameBuilder::new(4 * words(request))).collect();
-        let answers = builders.iter_mut().zip(requests).flat_map(|(builder, request)| {
-            let words = builder.words_mut(0, words(request));
-            words.chunks_exact_mut(length)
-        });
-        let h1 = h1.chunks_exact(digit_rows * n);
-        let asked = digits.chunks_exact(digit_rows * groups).zip(second.chunks_exact(layers.second_queries));
-        // Products with H1 are written where they are sent from.
-        let mut a2 = Vec::with_capacity(second.len());
-        for ((answer, h1), (digits, queries)) in answers.zip(h1).zip(asked) {
-            let (first, seconds) = answer.split_at_mut(h1.len());
-            first.copy_from_slice(h1);
-            for (words, query) in seconds.chunks_exact_mut(layers.second_rows() + digit_rows).zip(queries) {
-                let (product, h2) = words.split_at_mut(layers.second_rows());
-                h2.iter_mut().zip(digits.chunks_exact(groups)).for_each(|(h2, row)| *h2 = signed_product(row, query));
-                a2.push(product);
-            }
-        }
-        self.digit_products(&second, &mut a2, context)?;
-        let respond = |(mut builder, request): (FrameBuilder, &Request)| {
-            builder.words_to_wire(0, words(request));
-            let answer = builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "answer");
-            Response { messages: vec![("answer", answer)], queries: request.queries }
-        };
-        Ok(builders.into_iter().zip(requests).map(respond).collect())
-    }
-
     /// H1 q2, centred, for each second query.
     fn digit_products(&self, queries: &[Cow<[u32]>], products: &mut [&mut [u32]], context: &Context) -> Result<()> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
@@ -193,27 +143,6 @@ impl Server {
             product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
         }
         Ok(())
-    }
-
-    /// Changes records. The message tells clients how the digits of the changed rows changed, or, where that is longer, is
-    /// the whole hint.
-    pub(super) fn update(&mut self, changes: &[Change], context: &Context) -> Result<Vec<(&'static str, Frame)>> {
-        let layers = self.layers;
-        let done = self.database.change(changes)?;
-        let by_digits = done.len() as u64 * layers.change_bytes() < layers.hint_bytes() as u64;
-        let public = self.second_public.clone();
-        // The hint is changed in place where no client shares its bytes, and put back whatever happens.
-        let hint = std::mem::replace(&mut self.hint, Frame::empty());
-        let mut update = HintUpdate::new(&layers, &public, context.kernel, hint);
-        let payload = self.change_digits(&done, &mut update, by_digits);
-        self.hint = update.finish();
-        let payload = payload?;
-        if !by_digits {
-            return Ok(vec![("hint", self.hint())]);
-        }
-        let mut builder = FrameBuilder::new(payload.len());
-        builder.payload_mut().copy_from_slice(&payload);
-        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "hint_delta"))])
     }
 
     /// Changes the digits of the rows of changed records; returns the payload of a `hint_delta`, empty unless `by_digits`.
@@ -267,6 +196,81 @@ fn pack_changes(layers: &Layers, rows: &[RowChange]) -> Vec<u8> {
         writer.put((i32::from(digit) + bias) as u32, bits);
     }
     writer.finish()
+}
+
+impl scheme::Server for Server {
+    fn tables(&self) -> Vec<TableBytes> {
+        vec![
+            TableBytes::new("database", self.database.stored_bytes()),
+            TableBytes::new("first hint digits", self.digits.stored_bytes()),
+            TableBytes::of("second public matrix", [size_of_val::<[u32]>(&self.second_matrix)]),
+            TableBytes::of("hint", [self.hint.payload().len()]),
+        ]
+    }
+
+    fn publish(&self) -> Messages {
+        vec![("hint", self.hint())]
+    }
+
+    /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
+        let layers = &self.layers;
+        let (groups, n, digit_rows) = (layers.groups, layers.dimension, layers.digit_rows());
+        let Queries { first, second } = self.parse(requests)?;
+        let products = self.database.product(&first, context.kernel, context.threads)?;
+        let digits: Vec<i16> = products.iter().flat_map(|product| answer_digits(layers, product)).collect();
+        let mut h1 = vec![0u32; first.len() * digit_rows * n];
+        dense::digits_accumulate(context.kernel, &digits, groups, &self.second_matrix, n, &mut h1)?;
+
+        let length = layers.answer_words();
+        let words = |request: &Request| length * request.queries as usize;
+        let mut builders: Vec<_> = requests.iter().map(|request| FrameBuilder::new(4 * words(request))).collect();
+        let answers = builders.iter_mut().zip(requests).flat_map(|(builder, request)| {
+            let words = builder.words_mut(0, words(request));
+            words.chunks_exact_mut(length)
+        });
+        let h1 = h1.chunks_exact(digit_rows * n);
+        let asked = digits.chunks_exact(digit_rows * groups).zip(second.chunks_exact(layers.second_queries));
+        // Products with H1 are written where they are sent from.
+        let mut a2 = Vec::with_capacity(second.len());
+        for ((answer, h1), (digits, queries)) in answers.zip(h1).zip(asked) {
+            let (first, seconds) = answer.split_at_mut(h1.len());
+            first.copy_from_slice(h1);
+            for (words, query) in seconds.chunks_exact_mut(layers.second_rows() + digit_rows).zip(queries) {
+                let (product, h2) = words.split_at_mut(layers.second_rows());
+                h2.iter_mut().zip(digits.chunks_exact(groups)).for_each(|(h2, row)| *h2 = signed_product(row, query));
+                a2.push(product);
+            }
+        }
+        self.digit_products(&second, &mut a2, context)?;
+        let respond = |(mut builder, request): (FrameBuilder, &Request)| {
+            builder.words_to_wire(0, words(request));
+            let answer = builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "answer");
+            vec![("answer", answer)]
+        };
+        Ok(builders.into_iter().zip(requests).map(respond).collect())
+    }
+
+    /// Changes records. The message tells clients how the digits of the changed rows changed, or, where that is longer, is
+    /// the whole hint.
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
+        let layers = self.layers;
+        let done = self.database.change(changes)?;
+        let by_digits = done.len() as u64 * layers.change_bytes() < layers.hint_bytes() as u64;
+        let public = self.second_public.clone();
+        // The hint is changed in place where no client shares its bytes, and put back whatever happens.
+        let hint = std::mem::replace(&mut self.hint, Frame::empty());
+        let mut update = HintUpdate::new(&layers, &public, context.kernel, hint);
+        let payload = self.change_digits(&done, &mut update, by_digits);
+        self.hint = update.finish();
+        let payload = payload?;
+        if !by_digits {
+            return Ok(vec![("hint", self.hint())]);
+        }
+        let mut builder = FrameBuilder::new(payload.len());
+        builder.payload_mut().copy_from_slice(&payload);
+        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "hint_delta"))])
+    }
 }
 
 /// The public matrices A1 and A2 of the two seeds in the hint message.

@@ -1,7 +1,7 @@
 //! InsPIRe's client: no state between queries but the public seed, a fresh secret for every index.
 
 use lattice::{RlweKey, SeededRgsw, SplitRing, SplitRlwe};
-use ring::{DiscreteGaussian, Kernel, Poly, Seed};
+use ring::{DiscreteGaussian, Poly};
 
 use super::Inspire;
 use super::layout::{Layout, Place};
@@ -10,20 +10,20 @@ use super::public::Public;
 use super::server::Server;
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::{HintlessClient, OpenRequests};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::seed;
 use crate::core::wire::FrameBuilder;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::switched_errors;
 
 /// One index asked for, with the secret of its query.
-struct Pending {
+pub struct Query {
     index: u64,
     key: RlweKey<u32>,
 }
 
-/// The public seed's expansions and the queries under way.
+/// The public seed's expansions.
 pub struct Client {
     params: Params,
     layout: Layout,
@@ -31,7 +31,6 @@ pub struct Client {
     public: Option<Public>,
     /// Where answers are decrypted.
     opener: SplitRing,
-    requests: OpenRequests<Pending>,
 }
 
 impl Client {
@@ -43,19 +42,22 @@ impl Client {
             error,
             public: None,
             opener: SplitRing::new(params.rlwe.degree)?,
-            requests: OpenRequests::default(),
         })
     }
 }
 
-impl HintlessClient for Client {
-    fn receive_seed(&mut self, seed: Seed, kernel: Kernel) -> Result<()> {
-        self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
+impl scheme::Client for Client {
+    type Server = Server;
+    type Query = Query;
+
+    fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
+        let seed = seed::received(Inspire::NAME, &messages)?;
+        self.public = Some(Public::new(&self.params, &self.layout, seed, context.kernel)?);
         Ok(())
     }
 
     /// For each index, under a fresh secret: the unit vector of its row, its point, packing keys (Algorithm 8).
-    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
         let Self { params, layout, error, .. } = self;
         indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
         let public =
@@ -67,7 +69,7 @@ impl HintlessClient for Client {
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
         let mut query = FrameBuilder::new(query_bytes * indices.len());
         let mut points = FrameBuilder::new(point_bytes * indices.len());
-        let mut pending = Vec::with_capacity(indices.len());
+        let mut asked = Vec::with_capacity(indices.len());
         for (k, &index) in indices.iter().enumerate() {
             let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let place = layout.place(layout.find(index).0);
@@ -90,37 +92,34 @@ impl HintlessClient for Client {
             }
             let packing_keys = public.packing.keys(&key, &public.masks, error, rng)?;
             keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packing_keys.to_bytes(&public.packing));
-            pending.push(Pending { index, key });
+            asked.push(Query { index, key });
         }
-        self.requests.push(pending);
         let mut messages =
             vec![("keys", keys.finish(Inspire::NAME, "keys")), ("query", query.finish(Inspire::NAME, "query"))];
         if point_bytes > 0 {
             messages.push(("point", points.finish(Inspire::NAME, "point")));
         }
-        Ok(Request { messages, queries: indices.len() as u64, session: 0 })
+        Ok((asked, messages))
     }
 
-    fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.requests.oldest()?;
-        let mut records = Vec::with_capacity(pending.len());
-        for (query, ciphertexts) in pending.iter().zip(self.ciphertexts(response, pending.len())?) {
+    fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+        let mut records = Vec::with_capacity(asked.len());
+        for (query, ciphertexts) in asked.iter().zip(self.ciphertexts(answer, asked.len())?) {
             records.push(self.record(query, &ciphertexts)?);
         }
-        self.requests.close();
         Ok(records)
     }
-}
 
-impl Client {
     /// Every coefficient of every ciphertext: one error each, after the switch.
-    ///
-    /// # Errors
-    /// As [`HintlessClient::extract`].
-    pub(super) fn measure_noise(&self, server: &Server, response: &Response, context: &mut Context) -> Result<()> {
+    fn log_errors(
+        &self,
+        asked: &[Query],
+        server: &Server,
+        (_, answer): (&Request, &Messages),
+        context: &mut Context,
+    ) -> Result<()> {
         let (layout, switch, p) = (&self.layout, self.params.switch, u64::from(self.params.plain_modulus));
-        let extracted = self.requests.extracted();
-        for (query, ciphertexts) in extracted.iter().zip(self.ciphertexts(response, extracted.len())?) {
+        for (query, ciphertexts) in asked.iter().zip(self.ciphertexts(answer, asked.len())?) {
             let opener = self.opener.key(&query.key)?;
             let place = layout.place(layout.find(query.index).0);
             let mut of_query = NoiseLog::default();
@@ -135,14 +134,14 @@ impl Client {
         }
         Ok(())
     }
+}
 
+impl Client {
     /// The ciphertexts of each query's answer.
-    fn ciphertexts(&self, response: &Response, queries: usize) -> Result<Vec<Vec<SplitRlwe>>> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "an InsPIRe response is one message `answer`."));
-        };
+    fn ciphertexts(&self, answer: &Messages, queries: usize) -> Result<Vec<Vec<SplitRlwe>>> {
         let (each, count) = (self.layout.ciphertext_bytes(&self.params), self.layout.ciphertexts());
-        let message = message.clone().check(Inspire::NAME, "answer", (each * count * queries) as u64)?;
+        let message =
+            only("answer", answer)?.clone().check(Inspire::NAME, "answer", (each * count * queries) as u64)?;
         let (degree, kept) = (self.layout.degree, self.layout.kept(&self.params));
         let moduli = (self.params.switch.mask, self.params.switch.body);
         let parse = |bytes| {
@@ -153,7 +152,7 @@ impl Client {
     }
 
     /// The record in the planes of its group.
-    fn record(&self, query: &Pending, ciphertexts: &[SplitRlwe]) -> Result<Record> {
+    fn record(&self, query: &Query, ciphertexts: &[SplitRlwe]) -> Result<Record> {
         let layout = &self.layout;
         let (item, first_bit) = layout.find(query.index);
         let public =

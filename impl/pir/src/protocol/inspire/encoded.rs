@@ -147,9 +147,6 @@ impl Encoded {
     }
 
     /// Changes records; returns what was added to the polynomials, by row.
-    ///
-    /// # Errors
-    /// Those of the matrix.
     pub fn change(&mut self, changes: &[Change], kernel: Kernel) -> Result<Vec<Difference>> {
         let layout = self.layout;
         let mut items: BTreeMap<Place, Vec<(usize, &[u8])>> = BTreeMap::new();

@@ -22,15 +22,14 @@ pub use params::{Body, EvaluationLiteral, FoldingLiteral, Literal, Params};
 
 use crate::core::database::Database;
 use crate::core::error::Result;
-use crate::core::hintless::Hintless;
-use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
 
 /// The protocol.
 #[derive(Debug)]
 pub struct Inspire;
 
-impl Hintless for Inspire {
+impl Protocol for Inspire {
     const NAME: &'static str = "inspire";
     const SUMMARY: &'static str =
         "InsPIRe: interpolated polynomials, packed by InspiRING, evaluated at an encrypted point";
@@ -43,20 +42,11 @@ impl Hintless for Inspire {
         describe::describe(params, workload)
     }
 
-    fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
+    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape)
-    }
-
-    fn measure_noise(
-        client: &Self::Client,
-        server: &Self::Server,
-        (_, response): (&Request, &Response),
-        context: &mut Context,
-    ) -> Result<()> {
-        client.measure_noise(server, response, context)
     }
 }

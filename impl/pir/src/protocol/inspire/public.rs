@@ -11,7 +11,7 @@ use super::layout::Layout;
 use super::params::Params;
 use super::whitening::Whitening;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::SEED_BYTES;
+use crate::core::seed::SEED_BYTES;
 use crate::parts::ring_matrix::RingQueries;
 
 /// Bytes of a seed and the index of its stream before the bodies of a serialised RGSW ciphertext: public, so not sent.

@@ -18,8 +18,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::{HintlessServer, public_seed};
-use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries};
+use crate::core::seed::{self, public_seed};
 use crate::core::tables::{Tables, side_by_side};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::ring_matrix::{
@@ -206,7 +206,7 @@ impl Server {
     }
 
     /// Switched ciphertexts in messages.
-    fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Response>> {
+    fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Messages>> {
         let (layout, switch) = (self.encoded.layout(), self.params.switch);
         let each = layout.ciphertext_bytes(&self.params);
         let mut done = 0;
@@ -224,7 +224,7 @@ impl Server {
             }
             done += queries;
             let answer = builder.at_epoch(self.epoch).finish(Inspire::NAME, "answer");
-            Ok(Response { messages: vec![("answer", answer)], queries: request.queries })
+            Ok(vec![("answer", answer)])
         };
         requests.iter().map(&mut respond).collect()
     }
@@ -251,8 +251,8 @@ impl Server {
     }
 }
 
-impl HintlessServer for Server {
-    fn held(&self) -> Vec<TableBytes> {
+impl scheme::Server for Server {
+    fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.encoded.matrix().stored_bytes()),
             TableBytes::of("hint", self.hint.iter().flatten().map(Poly::bytes)),
@@ -261,12 +261,12 @@ impl HintlessServer for Server {
         ]
     }
 
-    fn seed(&self) -> Seed {
-        self.seed
+    fn publish(&self) -> Messages {
+        seed::publish(Inspire::NAME, &self.seed)
     }
 
     /// Answers every query of every request: one pass over the database and one over each packing table serve all.
-    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = Arc::clone(&context.clock);
         let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let products = context.time_product("answer_product", || {
@@ -290,7 +290,7 @@ impl HintlessServer for Server {
 
     /// Changes records: encoding and hint by what changes, and the packing tables that are touched (phases `update_encode`,
     /// `update_hint`, `update_packing_tables`). Clients hold nothing of the database, so they need no message.
-    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let clock = Arc::clone(&context.clock);
         let kernel = context.kernel;
         let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
@@ -307,6 +307,6 @@ impl HintlessServer for Server {
             Ok(())
         })?;
         self.epoch = self.epoch.wrapping_add(1);
-        Ok(())
+        Ok(Messages::new())
     }
 }

@@ -9,8 +9,7 @@ pub use params::{Literal, Params};
 
 use crate::core::database::Database;
 use crate::core::error::Result;
-use crate::core::hintless::Hintless;
-use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
 use crate::protocol::ypir::layered;
 
@@ -18,7 +17,7 @@ use crate::protocol::ypir::layered;
 #[derive(Debug)]
 pub struct Inspire0;
 
-impl Hintless for Inspire0 {
+impl Protocol for Inspire0 {
     const NAME: &'static str = "inspire0";
     const SUMMARY: &'static str = "InsPIRe_0: YPIR packed by InspiRING, two packing keys instead of eleven";
     type Params = Params;
@@ -29,20 +28,11 @@ impl Hintless for Inspire0 {
         layered::describe(params.layered(), workload)
     }
 
-    fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
         layered::Server::preprocess(Self::NAME, params.layered(), database, context)
     }
 
-    fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
+    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         layered::Client::new(Self::NAME, params.layered(), shape)
-    }
-
-    fn measure_noise(
-        client: &Self::Client,
-        server: &Self::Server,
-        exchange: (&Request, &Response),
-        context: &mut Context,
-    ) -> Result<()> {
-        client.measure_noise(server, exchange, context)
     }
 }

@@ -2,7 +2,7 @@
 
 use lattice::wire::{Writer, residue_bits};
 use lattice::{RlweKey, SplitKey, SplitRing, SplitRlwe};
-use ring::{DiscreteGaussian, Kernel, Seed};
+use ring::DiscreteGaussian;
 
 use super::layout::Layout;
 use super::public::Public;
@@ -11,21 +11,21 @@ use super::server::Server;
 use super::{Inspire2, Params};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::{HintlessClient, OpenRequests};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::digits::values_of;
 use crate::parts::ring_matrix::{Switch, read_record, switched_errors};
 
 /// One index asked for, with the secret of its query.
-struct Pending {
+pub struct Query {
     index: u64,
     key: RlweKey<u32>,
 }
 
-/// The public seed's expansions and the queries under way.
+/// The public seed's expansions.
 pub struct Client {
     params: Params,
     layout: Layout,
@@ -33,7 +33,6 @@ pub struct Client {
     public: Option<Public>,
     /// Where answers are decrypted.
     opener: SplitRing,
-    requests: OpenRequests<Pending>,
 }
 
 impl Client {
@@ -45,19 +44,22 @@ impl Client {
             error,
             public: None,
             opener: SplitRing::new(params.rlwe.degree)?,
-            requests: OpenRequests::default(),
         })
     }
 }
 
-impl HintlessClient for Client {
-    fn receive_seed(&mut self, seed: Seed, kernel: Kernel) -> Result<()> {
-        self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
+impl scheme::Client for Client {
+    type Server = Server;
+    type Query = Query;
+
+    fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
+        let seed = seed::received(Inspire2::NAME, &messages)?;
+        self.public = Some(Public::new(&self.params, &self.layout, seed, context.kernel)?);
         Ok(())
     }
 
     /// For each index: row and column of its cell under the public masks of both layers, packing keys.
-    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
         let Self { params, layout, .. } = self;
         indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
         let public =
@@ -67,7 +69,7 @@ impl HintlessClient for Client {
         let mut query = FrameBuilder::new(bytes * indices.len());
         let parts = keys.payload_mut().chunks_exact_mut(key_bytes);
         let parts = parts.zip(query.payload_mut().chunks_exact_mut(bytes));
-        let (mut pending, rng) = (Vec::with_capacity(indices.len()), &mut context.rng);
+        let (mut asked, rng) = (Vec::with_capacity(indices.len()), &mut context.rng);
         for (&index, (keys, query)) in indices.iter().zip(parts) {
             let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let (row, column, _) = layout.place(index);
@@ -81,37 +83,30 @@ impl HintlessClient for Client {
             }
             query.copy_from_slice(&writer.finish());
             keys.copy_from_slice(&public.keys(&key, &self.error, rng)?);
-            pending.push(Pending { index, key });
+            asked.push(Query { index, key });
         }
-        self.requests.push(pending);
         let messages =
             vec![("keys", keys.finish(Inspire2::NAME, "keys")), ("query", query.finish(Inspire2::NAME, "query"))];
-        Ok(Request { messages, queries: indices.len() as u64, session: 0 })
+        Ok((asked, messages))
     }
 
-    fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.requests.oldest()?;
-        let records = self.decrypt(pending, response)?;
-        self.requests.close();
+    fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+        let records = self.decrypt(asked, answer)?;
         Ok(records)
     }
-}
 
-impl Client {
     /// Logs the errors of every digit of the cells asked for and of the entries that the digits are of.
-    ///
-    /// # Errors
-    /// As [`HintlessClient::extract`].
-    pub(super) fn measure_noise(
+    fn log_errors(
         &self,
+        asked: &[Query],
         server: &Server,
-        (request, response): (&Request, &Response),
+        (request, answer): (&Request, &Messages),
         context: &mut Context,
     ) -> Result<()> {
         let (layout, switch, p) = (&self.layout, self.params.switch, 1u64 << self.params.entry_bits);
-        let (extracted, q1) = (self.requests.extracted(), u64::from(self.params.switched_modulus));
-        let message = self.message(response, extracted.len())?;
-        for (k, (query, answer)) in extracted.iter().zip(self.answers(&message)).enumerate() {
+        let q1 = u64::from(self.params.switched_modulus);
+        let message = self.message(answer, asked.len())?;
+        for (k, (query, answer)) in asked.iter().zip(self.answers(&message)).enumerate() {
             let opener = self.opener.key(&query.key)?;
             let (row, column, _) = layout.place(query.index);
             let mut of_query = NoiseLog::default();
@@ -134,12 +129,14 @@ impl Client {
         }
         Ok(())
     }
+}
 
-    fn decrypt(&self, pending: &[Pending], response: &Response) -> Result<Vec<Record>> {
+impl Client {
+    fn decrypt(&self, asked: &[Query], answer: &Messages) -> Result<Vec<Record>> {
         let layout = &self.layout;
-        let message = self.message(response, pending.len())?;
-        let mut records = Vec::with_capacity(pending.len());
-        for (query, answer) in pending.iter().zip(self.answers(&message)) {
+        let message = self.message(answer, asked.len())?;
+        let mut records = Vec::with_capacity(asked.len());
+        for (query, answer) in asked.iter().zip(self.answers(&message)) {
             let opener = self.opener.key(&query.key)?;
             let mut entries = Vec::with_capacity(layout.entries());
             for answer in answer.chunks_exact(layout.copy_bytes(&self.params)) {
@@ -153,12 +150,9 @@ impl Client {
     }
 
     /// The message of a response to as many queries.
-    fn message(&self, response: &Response, queries: usize) -> Result<Frame> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "a response is one message `answer`."));
-        };
+    fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
         let bytes = self.layout.answer_bytes(&self.params);
-        message.clone().check(Inspire2::NAME, "answer", (bytes * queries) as u64)
+        only("answer", answer)?.clone().check(Inspire2::NAME, "answer", (bytes * queries) as u64)
     }
 
     /// The answer to each query in a message.

@@ -18,15 +18,14 @@ pub use params::{Literal, Params};
 
 use crate::core::database::Database;
 use crate::core::error::Result;
-use crate::core::hintless::Hintless;
-use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
 
 /// The protocol.
 #[derive(Debug)]
 pub struct Inspire2;
 
-impl Hintless for Inspire2 {
+impl Protocol for Inspire2 {
     const NAME: &'static str = "inspire2";
     const SUMMARY: &'static str = "InsPIRe^(2): two ring layers packed by partial InspiRING, the smallest queries";
     const STREAMS: bool = true;
@@ -38,20 +37,11 @@ impl Hintless for Inspire2 {
         describe::describe(params, workload)
     }
 
-    fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
+    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape)
-    }
-
-    fn measure_noise(
-        client: &Self::Client,
-        server: &Self::Server,
-        exchange: (&Request, &Response),
-        context: &mut Context,
-    ) -> Result<()> {
-        client.measure_noise(server, exchange, context)
     }
 }

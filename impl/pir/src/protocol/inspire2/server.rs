@@ -17,8 +17,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::{HintlessServer, public_seed};
-use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries};
+use crate::core::seed::{self, public_seed};
 use crate::core::wire::FrameBuilder;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::{Selector, bodies, body_poly, column_masks, workspace};
@@ -241,8 +241,8 @@ impl Server {
     }
 }
 
-impl HintlessServer for Server {
-    fn held(&self) -> Vec<TableBytes> {
+impl scheme::Server for Server {
+    fn tables(&self) -> Vec<TableBytes> {
         let [digits, factors, hints, tables] = match &self.second {
             SecondLayer::Packed(second) => second.held(),
             SecondLayer::Whole(whole) => [whole.held(), 0, 0, 0],
@@ -260,12 +260,12 @@ impl HintlessServer for Server {
         ]
     }
 
-    fn seed(&self) -> Seed {
-        self.seed
+    fn publish(&self) -> Messages {
+        seed::publish(Inspire2::NAME, &self.seed)
     }
 
     /// Answers every query of every request; databases and tables are read once for all of them.
-    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = Arc::clone(&context.clock);
         let (params, layout, public) = (&self.params, &self.layout, &self.public);
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
@@ -293,14 +293,14 @@ impl HintlessServer for Server {
                 part.copy_from_slice(&answer);
             }
             let answer = builder.at_epoch(self.epoch).finish(Inspire2::NAME, "answer");
-            Response { messages: vec![("answer", answer)], queries: request.queries }
+            vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())
     }
 
     /// Changes records: hints by what changes; the tables of the columns of cells they stand in are made anew, and those of the second
     /// layer's copies that these are in. Clients hold nothing of the database, so they need no message.
-    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let clock = Arc::clone(&context.clock);
         let Self { params, layout, public, first, second, .. } = self;
         let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
@@ -318,6 +318,6 @@ impl HintlessServer for Server {
             }
         })?;
         self.epoch = self.epoch.wrapping_add(1);
-        Ok(())
+        Ok(Messages::new())
     }
 }

@@ -6,19 +6,18 @@ use lattice::Masks;
 use rand::RngCore;
 use ring::{DiscreteGaussian, Ring};
 
-use super::encrypted;
 use super::form::Selecting;
 use super::keys::{self, Secrets};
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::server::Server;
 use super::trace::{Trace, index_bits};
+use super::{SEED, encrypted};
+use crate::core::clock::Group;
 use crate::core::database::{Database, Record};
 use crate::core::error::{Error, Result};
-use crate::core::hintless::OpenRequests;
 use crate::core::noise::NoiseLog;
-use crate::core::numbers::RequestNumbers;
-use crate::core::scheme::{Context, Request, Response};
+use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::wire::{BitWriter, Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::folding::{Encoder, Layout, Place, Responder};
@@ -26,7 +25,7 @@ use crate::parts::folding::{Encoder, Layout, Place, Responder};
 /// Queries of one seed: their numbers travel in the two bytes of a frame's epoch.
 const QUERIES_OF_A_SEED: u64 = 1 << 16;
 
-/// A client's secrets and queries under way.
+/// A client's secrets.
 pub struct Client<F> {
     params: Params<F>,
     pub(super) layout: Layout,
@@ -36,12 +35,8 @@ pub struct Client<F> {
     error: DiscreteGaussian,
     /// Tells this client's keys from another's in the noise log.
     key: u64,
-    /// What the server knows this client by, once it has its keys.
-    session: Option<u64>,
     /// The seed of all queries, where they share one, and how many it has served.
     seed: Option<(QuerySeed, u64)>,
-    requests: OpenRequests<Place>,
-    pub(super) numbers: RequestNumbers,
 }
 
 impl<F: Selecting> Client<F> {
@@ -63,20 +58,12 @@ impl<F: Selecting> Client<F> {
             secrets,
             error: keys::gaussian(params.query.encryption().error)?,
             key,
-            session: None,
             seed,
-            requests: OpenRequests::default(),
-            numbers: RequestNumbers::default(),
         })
     }
 
-    /// Fresh keys for the server.
-    pub(super) fn keys(&self, context: &mut Context) -> Result<Vec<(&'static str, Frame)>> {
-        self.secrets.messages(&self.params, &self.responder, context)
-    }
-
     /// The client's records, encrypted under its ring key.
-    pub(super) fn encrypt(&self, database: &Database, context: &mut Context) -> Result<Frame> {
+    fn encrypt(&self, database: &Database, context: &mut Context) -> Result<Frame> {
         let ring = self.secrets.ring.ring();
         let encoder = Encoder::new(self.layout, ring, true);
         let error = keys::gaussian(self.params.rlwe.error)?;
@@ -87,19 +74,63 @@ impl<F: Selecting> Client<F> {
         Ok(keys::frame::<F>(encrypted::DATABASE, &bytes))
     }
 
-    /// The seed of all queries, where they share one.
-    pub(super) fn seed(&self) -> Option<QuerySeed> {
-        self.seed.map(|(seed, _)| seed)
+    /// The bodies of a request from its query number `first` on, under that seed; none if the seed does not suit them.
+    fn bodies(&self, seed: &QuerySeed, first: u64, places: &[Place], context: &mut Context) -> Result<Option<Vec<u8>>> {
+        let encryption = self.params.query.encryption();
+        let bits = index_bits(&self.layout);
+        let dimension = F::dimension(self.params.rlwe.degree, self.params.dimension);
+        let mut bodies = BitWriter::default();
+        for (number, place) in (first..).zip(places) {
+            let messages = self.params.query.messages(place.item, bits)?;
+            let masks = encryption.masks(seed, number, messages.len(), dimension);
+            let noise = (&self.error, &mut context.rng);
+            if !encryption.encrypt(F::key(&self.secrets), &masks, &messages, noise, &mut bodies) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(bodies.finish()))
     }
 
-    /// The server has the keys and knows this client by that number.
-    pub(super) fn open_session(&mut self, session: u64) {
-        self.session = Some(session);
+    /// The answer's message.
+    fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
+        let message = only("answer", answer)?;
+        let bytes = self.responder.response_bytes() * self.layout.slots * queries;
+        message.clone().check(F::NAME, "answer", bytes as u64)
+    }
+
+    fn slots<'a>(&self, message: &'a Frame) -> std::slice::ChunksExact<'a, u8> {
+        message.payload().chunks_exact(self.responder.response_bytes())
+    }
+
+    /// What opens the answer to a query for that place, whose plaintext polynomials are `cell`.
+    fn trace<'a>(&'a self, place: Place, cell: Vec<Vec<i64>>, noise: &'a mut NoiseLog) -> Trace<'a, F> {
+        let Self { params, layout, secrets, key, .. } = self;
+        Trace { params, layout, secrets, place, cell, key: *key, noise }
+    }
+}
+
+impl<F: Selecting> scheme::Client for Client<F> {
+    type Server = Server<F>;
+    type Query = Place;
+
+    /// Fresh keys (phase `keys`), the seed of all queries where they share one, and the client's records where it owns them (phase
+    /// `database_encryption`).
+    fn upload(&mut self, owned: Option<&Database>, context: &mut Context) -> Result<Messages> {
+        let clock = Arc::clone(&context.clock);
+        let mut messages =
+            clock.time("keys", Group::Offline, || self.secrets.messages(&self.params, &self.responder, context))?;
+        if let Some((seed, _)) = self.seed {
+            messages.push((SEED, keys::frame::<F>(SEED, &seed)));
+        }
+        if let Some(database) = owned {
+            let encrypted = clock.time("database_encryption", Group::Offline, || self.encrypt(database, context))?;
+            messages.push((encrypted::DATABASE, encrypted));
+        }
+        Ok(messages)
     }
 
     /// A seed and the bodies of each index's encryptions.
-    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
-        let session = self.session.ok_or_else(|| Error::message("query", "the server must have the keys first."))?;
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Place>, Messages)> {
         indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
         let encryption = *self.params.query.encryption();
         encryption.check_queries(indices.len() as u64)?;
@@ -127,32 +158,12 @@ impl<F: Selecting> Client<F> {
         let (own_seed, rest) = builder.payload_mut().split_at_mut(encryption.seed_bytes());
         own_seed.copy_from_slice(&seed[..own_seed.len()]);
         rest.copy_from_slice(&bodies);
-        self.requests.push(places);
         let query = builder.at_epoch(first as u16).finish(F::NAME, "query");
-        Ok(Request { messages: vec![("query", query)], queries: indices.len() as u64, session })
+        Ok((places, vec![("query", query)]))
     }
 
-    /// The bodies of a request from its query number `first` on, under that seed; none if the seed does not suit them.
-    fn bodies(&self, seed: &QuerySeed, first: u64, places: &[Place], context: &mut Context) -> Result<Option<Vec<u8>>> {
-        let encryption = self.params.query.encryption();
-        let bits = index_bits(&self.layout);
-        let dimension = F::dimension(self.params.rlwe.degree, self.params.dimension);
-        let mut bodies = BitWriter::default();
-        for (number, place) in (first..).zip(places) {
-            let messages = self.params.query.messages(place.item, bits)?;
-            let masks = encryption.masks(seed, number, messages.len(), dimension);
-            let noise = (&self.error, &mut context.rng);
-            if !encryption.encrypt(F::key(&self.secrets), &masks, &messages, noise, &mut bodies) {
-                return Ok(None);
-            }
-        }
-        Ok(Some(bodies.finish()))
-    }
-
-    /// The records of the oldest open request.
-    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let places = self.requests.oldest()?;
-        let message = self.message(response, places.len())?;
+    fn extract(&self, places: &[Place], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+        let message = self.message(answer, places.len())?;
         let mut slots = self.slots(&message);
         let mut records = Vec::with_capacity(places.len());
         for place in places {
@@ -160,32 +171,22 @@ impl<F: Selecting> Client<F> {
             let digits: Result<Vec<_>> = slots.by_ref().take(self.layout.slots).map(open).collect();
             records.push(Encoder::record(&self.layout, place, &digits?));
         }
-        drop(slots);
-        self.requests.close();
         Ok(records)
     }
 
-    /// The answer's message.
-    fn message(&self, response: &Response, queries: usize) -> Result<Frame> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "a response is one message `answer`."));
-        };
-        let bytes = self.responder.response_bytes() * self.layout.slots * queries;
-        message.clone().check(F::NAME, "answer", bytes as u64)
-    }
-
-    fn slots<'a>(&self, message: &'a Frame) -> std::slice::ChunksExact<'a, u8> {
-        message.payload().chunks_exact(self.responder.response_bytes())
-    }
-
     /// The errors of every coefficient of a response, in units of the body's modulus.
-    pub(super) fn measure_noise(&self, server: &Server<F>, response: &Response, context: &mut Context) -> Result<()> {
-        let extracted = self.requests.extracted();
-        let message = self.message(response, extracted.len())?;
+    fn log_errors(
+        &self,
+        places: &[Place],
+        server: &Server<F>,
+        (_, answer): (&Request, &Messages),
+        context: &mut Context,
+    ) -> Result<()> {
+        let message = self.message(answer, places.len())?;
         let unit = self.params.response.mask_modulus as f64 / self.params.response.body_modulus as f64;
         let plain_modulus = self.params.database.plain_modulus();
         let mut slots = self.slots(&message);
-        for place in extracted {
+        for place in places {
             for (messages, bytes) in server.slots_of(place)?.into_iter().zip(slots.by_ref()) {
                 let (threshold, errors) =
                     self.responder.errors(&self.secrets.response, bytes, plain_modulus, messages)?;
@@ -196,16 +197,15 @@ impl<F: Selecting> Client<F> {
         Ok(())
     }
 
-    /// The place of the first index of the request extracted last.
-    pub(super) fn asked(&self) -> Result<Place> {
-        let first = self.requests.extracted().first().copied();
-        first.ok_or_else(|| Error::message("answer", "nothing was extracted yet."))
-    }
-
-    /// What opens the answer to a query for that place, whose plaintext polynomials are `cell`.
-    pub(super) fn trace<'a>(&'a self, place: Place, cell: Vec<Vec<i64>>, noise: &'a mut NoiseLog) -> Trace<'a, F> {
-        let Self { params, layout, secrets, key, .. } = self;
-        Trace { params, layout, secrets, place, cell, key: *key, noise }
+    fn diagnose(&self, places: &[Place], server: &Server<F>, request: &Request, context: &mut Context) -> Result<()> {
+        let place = *places.first().ok_or_else(|| Error::message("answer", "nothing was extracted yet."))?;
+        let cell = server.cell(&place)?;
+        // The trace logs while the server has the rest of the context.
+        let mut noise = std::mem::take(&mut context.noise);
+        let mut trace = self.trace(place, cell, &mut noise);
+        server.answer_traced(std::slice::from_ref(request), Some(&mut trace), context)?;
+        context.noise = noise;
+        Ok(())
     }
 }
 

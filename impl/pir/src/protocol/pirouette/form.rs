@@ -20,9 +20,6 @@ pub trait Selecting: QueryForm {
 
     /// For each query (with its client's keys) selectors of the index's bits, the most significant first (phases `answer_digits`,
     /// `answer_bits`, `answer_rgsw`, or `answer_conversion` where they overlap).
-    ///
-    /// # Errors
-    /// Those of ciphertexts that do not fit the keys.
     fn selectors(
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,

@@ -7,13 +7,11 @@ use super::engine::Engine;
 use super::keys::{Secrets, gaussian, write_keys};
 use super::query::{query_bytes, write_query};
 use super::server::Server;
-use super::{Params, Respire};
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::hintless::OpenRequests;
-use crate::core::numbers::RequestNumbers;
-use crate::core::scheme::{Context, Request, Response, Scheme};
-use crate::core::wire::{Frame, FrameBuilder};
+use super::{Params, Respire, diagnosis};
+use crate::core::database::{Database, Record};
+use crate::core::error::Result;
+use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::wire::FrameBuilder;
 use crate::core::workload::Shape;
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Encoder, Layout, Place};
@@ -26,20 +24,16 @@ pub struct Asked {
     pub place: Place,
 }
 
-/// Secrets, the session they are known by, and the requests under way.
+/// Secrets that serve all queries.
 pub struct Client {
     pub(super) engine: Engine,
     pub(super) buckets: Buckets,
     /// Of a bucket.
     pub(super) layout: Layout,
     pub(super) secrets: Secrets,
-    /// Number that the server gave with the keys.
-    pub(super) session: u64,
     /// Tells the noise log one client's keys from another's.
     pub(super) key_id: u64,
     error: DiscreteGaussian,
-    pub(super) requests: OpenRequests<Asked>,
-    pub(super) numbers: RequestNumbers,
 }
 
 /// What each of so many queries asks for. Buckets that have nothing of what is asked for are asked for their first record.
@@ -57,58 +51,10 @@ impl Client {
             layout: params.layout(buckets.each)?,
             buckets,
             secrets: Secrets::sample(&engine, &mut context.rng)?,
-            session: 0,
             key_id: context.rng.next_u64(),
             error: gaussian(params.rlwe.error)?,
-            requests: OpenRequests::default(),
-            numbers: RequestNumbers::default(),
             engine,
         })
-    }
-
-    /// The keys' message.
-    pub(super) fn keys(&self, context: &mut Context) -> Result<Frame> {
-        let keys = write_keys(&self.engine, &self.secrets, &mut context.rng)?;
-        let mut builder = FrameBuilder::new(keys.len());
-        builder.payload_mut().copy_from_slice(&keys);
-        Ok(builder.finish(Respire::NAME, "keys"))
-    }
-
-    /// Queries to every bucket, for as many batches as the indices fill.
-    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
-        let Self { engine, buckets, layout, secrets, error, .. } = self;
-        let assigned = buckets.assign(indices)?;
-        let queries = buckets.queries(indices.len() as u64)?;
-        if self.session == 0 {
-            return Err(Error::message("keys", "they must be sent before a query."));
-        }
-        let asked: Vec<_> =
-            assigned.into_iter().map(|(query, position)| Asked { query, place: layout.place(position) }).collect();
-        let places = places(layout, &asked, queries);
-        let bytes = query_bytes(layout, engine.ring.primes(), engine.selector.length());
-        let mut builder = FrameBuilder::new(bytes * places.len());
-        for (place, out) in places.iter().zip(builder.payload_mut().chunks_exact_mut(bytes)) {
-            out.copy_from_slice(&write_query(engine, layout, place, (secrets, error), &mut context.rng));
-        }
-        self.requests.push(asked);
-        let query = builder.finish(Respire::NAME, "query");
-        Ok(Request { messages: vec![("query", query)], queries, session: self.session })
-    }
-
-    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let asked = self.requests.oldest()?;
-        let p = self.engine.params.plain_modulus();
-        let mut slots = Vec::new();
-        self.for_each_body(asked.len(), response, |body, key, count| {
-            let digits = self.engine.responder.open(&self.secrets.response[key], body, p)?;
-            slots.extend((0..count).map(|slot| self.slot(&digits, slot)));
-            Ok(())
-        })?;
-        let of_query = |query: usize| &slots[query * self.layout.slots..(query + 1) * self.layout.slots];
-        let record = |asked: &Asked| Encoder::record(&self.layout, &asked.place, of_query(asked.query));
-        let records = asked.iter().map(record).collect();
-        self.requests.close();
-        Ok(records)
     }
 
     /// The coefficients of one of the slots that a body carries.
@@ -120,12 +66,10 @@ impl Client {
     fn for_each_body(
         &self,
         records: usize,
-        response: &Response,
+        answer: &Messages,
         mut call: impl FnMut(&[u8], usize, usize) -> Result<()>,
     ) -> Result<()> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "a response is one message `answer`."));
-        };
+        let message = only("answer", answer)?;
         let params = &self.engine.params;
         let mut left = self.buckets.queries(records as u64)? as usize * self.layout.slots;
         let message = message.clone().check(Respire::NAME, "answer", params.response_bytes(left) as u64)?;
@@ -143,18 +87,70 @@ impl Client {
         }
         Ok(())
     }
+}
+
+impl scheme::Client for Client {
+    type Server = Server;
+    type Query = Asked;
+
+    fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {
+        let keys = write_keys(&self.engine, &self.secrets, &mut context.rng)?;
+        let mut builder = FrameBuilder::new(keys.len());
+        builder.payload_mut().copy_from_slice(&keys);
+        Ok(vec![("keys", builder.finish(Respire::NAME, "keys"))])
+    }
+
+    fn queries(&self, indices: u64) -> Result<u64> {
+        self.buckets.queries(indices)
+    }
+
+    /// Queries to every bucket, for as many batches as the indices fill.
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Asked>, Messages)> {
+        let Self { engine, buckets, layout, secrets, error, .. } = self;
+        let assigned = buckets.assign(indices)?;
+        let queries = buckets.queries(indices.len() as u64)?;
+        let asked: Vec<_> =
+            assigned.into_iter().map(|(query, position)| Asked { query, place: layout.place(position) }).collect();
+        let places = places(layout, &asked, queries);
+        let bytes = query_bytes(layout, engine.ring.primes(), engine.selector.length());
+        let mut builder = FrameBuilder::new(bytes * places.len());
+        for (place, out) in places.iter().zip(builder.payload_mut().chunks_exact_mut(bytes)) {
+            out.copy_from_slice(&write_query(engine, layout, place, (secrets, error), &mut context.rng));
+        }
+        let query = builder.finish(Respire::NAME, "query");
+        Ok((asked, vec![("query", query)]))
+    }
+
+    fn extract(&self, asked: &[Asked], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+        let p = self.engine.params.plain_modulus();
+        let mut slots = Vec::new();
+        self.for_each_body(asked.len(), answer, |body, key, count| {
+            let digits = self.engine.responder.open(&self.secrets.response[key], body, p)?;
+            slots.extend((0..count).map(|slot| self.slot(&digits, slot)));
+            Ok(())
+        })?;
+        let of_query = |query: usize| &slots[query * self.layout.slots..(query + 1) * self.layout.slots];
+        let record = |asked: &Asked| Encoder::record(&self.layout, &asked.place, of_query(asked.query));
+        Ok(asked.iter().map(record).collect())
+    }
 
     /// The errors of every slot of a response, also of those that answer for buckets without anything that was asked for.
-    pub(super) fn measure_noise(&self, server: &Server, response: &Response, context: &mut Context) -> Result<()> {
+    fn log_errors(
+        &self,
+        asked: &[Asked],
+        server: &Server,
+        (_, answer): (&Request, &Messages),
+        context: &mut Context,
+    ) -> Result<()> {
         let params = &self.engine.params;
-        let (asked, p, degree) = (self.requests.extracted(), params.plain_modulus(), params.response.degree);
+        let (p, degree) = (params.plain_modulus(), params.response.degree);
         let places = places(&self.layout, asked, self.buckets.queries(asked.len() as u64)?);
         let mut known = Vec::with_capacity(places.len() * self.layout.slots);
         for (query, place) in places.iter().enumerate() {
             known.extend(server.store.matrices[query % self.buckets.count()].slots(place)?);
         }
         let mut known = known.into_iter();
-        self.for_each_body(asked.len(), response, |body, key, count| {
+        self.for_each_body(asked.len(), answer, |body, key, count| {
             let mut messages = vec![0; degree];
             for (slot, known) in known.by_ref().take(count).enumerate() {
                 messages[slot..].iter_mut().step_by(params.slots_per_body()).zip(known).for_each(|(to, m)| *to = m);
@@ -165,5 +161,9 @@ impl Client {
             }
             Ok(())
         })
+    }
+
+    fn diagnose(&self, asked: &[Asked], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
+        diagnosis::diagnose((self, asked), server, request, context)
     }
 }

@@ -3,7 +3,7 @@
 use lattice::{Rlwe, RlweKey, RlwePrime};
 use ring::{Coefficient, Poly};
 
-use super::client::Client;
+use super::client::{Asked, Client};
 use super::query::selected_bits;
 use super::server::Server;
 use crate::core::error::{Error, Result};
@@ -48,11 +48,15 @@ impl Meter<'_> {
 }
 
 /// Answers the query of `request` for its first index step by step and opens what comes out.
-pub fn diagnose(client: &Client, server: &Server, request: &Request, context: &mut Context) -> Result<()> {
+pub fn diagnose(
+    (client, asked): (&Client, &[Asked]),
+    server: &Server,
+    request: &Request,
+    context: &mut Context,
+) -> Result<()> {
     let (engine, layout, key) = (&client.engine, &client.layout, &client.secrets.main);
     let meter = Meter { client, modulus: engine.params.rlwe.modulus() };
-    let asked = client.requests.extracted().first();
-    let asked = asked.ok_or_else(|| Error::message("answer", "no query was extracted."))?;
+    let asked = asked.first().ok_or_else(|| Error::message("answer", "no query was extracted."))?;
     let (place, keys) = (&asked.place, server.keys(request.session)?);
     let query = server.parse(request)?.into_iter().nth(asked.query);
     let query = query.ok_or_else(|| Error::message("query", "a request has at least one query."))?;

@@ -12,8 +12,8 @@ use crate::core::clock::{Group, Turns};
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Context, Request, Response, Scheme, check_queries};
-use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries, only};
+use crate::core::wire::FrameBuilder;
 use crate::parts::folding::{Folding, Matrix, Selection};
 use crate::parts::ring_matrix::workspace;
 
@@ -47,25 +47,6 @@ impl Server {
         Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
     }
 
-    pub(super) fn held(&self) -> Vec<TableBytes> {
-        vec![
-            TableBytes::new("database", self.store.matrices.iter().map(Matrix::held_bytes).sum()),
-            TableBytes::of("keys", self.clients.iter().map(ServerKeys::bytes)),
-        ]
-    }
-
-    /// Takes a client's keys; returns the number of its session.
-    pub(super) fn register(&mut self, keys: &Frame) -> Result<u64> {
-        let keys = keys.clone().check(Respire::NAME, "keys", key_bytes(&self.engine) as u64)?;
-        self.clients.push(ServerKeys::read(&self.engine, keys.payload())?);
-        Ok(self.clients.len() as u64)
-    }
-
-    /// See [`Scheme::forget`].
-    pub(super) fn forget(&mut self) {
-        self.clients.clear();
-    }
-
     /// The keys of a session.
     pub(super) fn keys(&self, session: u64) -> Result<&ServerKeys> {
         let index = usize::try_from(session).ok().and_then(|session| session.checked_sub(1));
@@ -76,9 +57,7 @@ impl Server {
 
     /// The queries of a request.
     pub(super) fn parse(&self, request: &Request) -> Result<Vec<Query>> {
-        let [("query", query)] = &request.messages[..] else {
-            return Err(Error::message("query", "a request is one message `query`."));
-        };
+        let query = only("query", &request.messages)?;
         check_queries(request)?;
         let buckets = self.store.buckets.count() as u64;
         if !request.queries.is_multiple_of(buckets) {
@@ -173,45 +152,6 @@ impl Server {
         Ok(out)
     }
 
-    /// Answers every query of every request; eight queries to a bucket share one pass over it.
-    pub(super) fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
-        let clock = context.clock.clone();
-        let mut steps = Turns::new(&clock);
-        // By bucket; queries of a request go to one bucket after the other.
-        let buckets = self.store.buckets.count();
-        let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
-        steps.time("answer_parse", || -> Result<()> {
-            for (request, sent) in requests.iter().enumerate() {
-                let keys = self.keys(sent.session)?;
-                for (number, query) in self.parse(sent)?.into_iter().enumerate() {
-                    asked[number % buckets].push(Asked { request, number, keys, query });
-                }
-            }
-            Ok(())
-        })?;
-        let (selection, mut workspace) = (self.selection(context.threads)?, workspace());
-        let empty = |request: &Request| vec![Vec::new(); request.queries as usize];
-        let mut slots: Vec<Vec<Slots>> = requests.iter().map(empty).collect();
-        for (bucket, asked) in asked.iter().enumerate() {
-            for group in asked.chunks(BATCH) {
-                for (asked, found) in group.iter().zip(self.group(&mut steps, &selection, (bucket, group), context)?) {
-                    slots[asked.request][asked.number] = found;
-                }
-            }
-        }
-        let mut responses = Vec::with_capacity(requests.len());
-        for (request, slots) in requests.iter().zip(slots) {
-            let (keys, slots) = (self.keys(request.session)?, slots.concat());
-            let bytes = steps.time("answer_response", || self.respond(keys, &slots, &mut workspace))?;
-            let mut builder = FrameBuilder::new(bytes.len());
-            builder.payload_mut().copy_from_slice(&bytes);
-            let answer = builder.finish(Respire::NAME, "answer");
-            responses.push(Response { messages: vec![("answer", answer)], queries: request.queries });
-        }
-        steps.finish(Group::Online);
-        Ok(responses)
-    }
-
     /// The slots that queries to one bucket ask for, with one pass over it.
     fn group(
         &self,
@@ -247,5 +187,68 @@ impl Server {
             found.push(self.slots(steps, selection, selected, parts, &mut workspace)?);
         }
         Ok(found)
+    }
+}
+
+impl scheme::Server for Server {
+    fn tables(&self) -> Vec<TableBytes> {
+        vec![
+            TableBytes::new("database", self.store.matrices.iter().map(Matrix::held_bytes).sum()),
+            TableBytes::of("keys", self.clients.iter().map(ServerKeys::bytes)),
+        ]
+    }
+
+    fn receive(&mut self, messages: &Messages, _: &mut Context) -> Result<u64> {
+        let keys = only("keys", messages)?.clone().check(Respire::NAME, "keys", key_bytes(&self.engine) as u64)?;
+        self.clients.push(ServerKeys::read(&self.engine, keys.payload())?);
+        Ok(self.clients.len() as u64)
+    }
+
+    fn forget(&mut self) {
+        self.clients.clear();
+    }
+
+    /// Answers every query of every request; eight queries to a bucket share one pass over it.
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
+        let clock = context.clock.clone();
+        let mut steps = Turns::new(&clock);
+        // By bucket; queries of a request go to one bucket after the other.
+        let buckets = self.store.buckets.count();
+        let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
+        steps.time("answer_parse", || -> Result<()> {
+            for (request, sent) in requests.iter().enumerate() {
+                let keys = self.keys(sent.session)?;
+                for (number, query) in self.parse(sent)?.into_iter().enumerate() {
+                    asked[number % buckets].push(Asked { request, number, keys, query });
+                }
+            }
+            Ok(())
+        })?;
+        let (selection, mut workspace) = (self.selection(context.threads)?, workspace());
+        let empty = |request: &Request| vec![Vec::new(); request.queries as usize];
+        let mut slots: Vec<Vec<Slots>> = requests.iter().map(empty).collect();
+        for (bucket, asked) in asked.iter().enumerate() {
+            for group in asked.chunks(BATCH) {
+                for (asked, found) in group.iter().zip(self.group(&mut steps, &selection, (bucket, group), context)?) {
+                    slots[asked.request][asked.number] = found;
+                }
+            }
+        }
+        let mut responses = Vec::with_capacity(requests.len());
+        for (request, slots) in requests.iter().zip(slots) {
+            let (keys, slots) = (self.keys(request.session)?, slots.concat());
+            let bytes = steps.time("answer_response", || self.respond(keys, &slots, &mut workspace))?;
+            let mut builder = FrameBuilder::new(bytes.len());
+            builder.payload_mut().copy_from_slice(&bytes);
+            let answer = builder.finish(Respire::NAME, "answer");
+            responses.push(vec![("answer", answer)]);
+        }
+        steps.finish(Group::Online);
+        Ok(responses)
+    }
+
+    fn update(&mut self, changes: &[Change], _: &mut Context) -> Result<Messages> {
+        self.store.update(changes)?;
+        Ok(Messages::new())
     }
 }

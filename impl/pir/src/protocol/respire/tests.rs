@@ -10,6 +10,9 @@ use ring::Kernel;
 use super::describe::describe;
 use super::*;
 use crate::core::params::ParameterSet;
+use crate::core::scheme::{Client as _, Request, Server as _};
+use crate::core::session::{ClientSession, ServerSession};
+use crate::core::transcript::Link;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds};
 
 /// Toy dimensions, right in every respect but security.
@@ -48,13 +51,13 @@ fn retrieves_records_up_to_32_kilobytes() {
     for (records, bits) in [(2, 1 << 18), (3, (1 << 18) - 1), (9, 65_535), (50_001, 3)] {
         let shape = Shape::new(records, bits).unwrap();
         let database = Database::seeded([5; 16], shape);
-        let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
-        let mut client = Respire::client(&params, shape, &mut context).unwrap();
-        Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
+        let mut client = ClientSession::<Respire>::new(&params, shape, &mut context).unwrap();
+        client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
         for index in [0, records - 1, context.rng.next_u64() % records] {
-            let request = Respire::query(&mut client, &[index], &mut context).unwrap();
-            let response = Respire::answer(&server, &[request], &mut context).unwrap().remove(0);
-            let found = Respire::extract(&mut client, &response, &mut context).unwrap();
+            let request = client.query(&[index], &mut context).unwrap();
+            let response = server.answer(&[request], &mut context).unwrap().remove(0);
+            let found = client.extract(&response, &mut context).unwrap();
             assert_eq!(found, [database.record(index).unwrap()], "{index} of {records} x {bits}");
         }
     }
@@ -171,35 +174,38 @@ fn keys_of_another_set_and_keys_that_are_none_are_refused() {
     let (mut context, shape) = (context(), Shape::new(100, 50).unwrap());
     let database = Database::seeded([2; 16], shape);
     let params = set(&text());
-    let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
+    let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
     // Other lengths, and other distributions with the same lengths.
     for (from, to) in
         [("selector_expansion = 7", "selector_expansion = 8"), ("low = -7, high = 7", "low = -6, high = 6")]
     {
-        let mut other = Respire::client(&set(&text().replace(from, to)), shape, &mut context).unwrap();
-        let refused = Respire::offline(&mut other, &mut server, &mut Link::new(Respire::NAME), &mut context);
+        let mut other = ClientSession::<Respire>::new(&set(&text().replace(from, to)), shape, &mut context).unwrap();
+        let refused = other.connect(&mut server, &mut Link::new(Respire::NAME), &mut context);
         assert!(refused.unwrap_err().to_string().contains("parameter"), "{to}");
-        assert!(Respire::query(&mut other, &[0], &mut context).unwrap_err().to_string().contains("keys"));
+        assert!(other.query(&[0], &mut context).unwrap_err().to_string().contains("offline exchange"));
     }
-    let client = Respire::client(&params, shape, &mut context).unwrap();
-    let keys = client.keys(&mut context).unwrap();
+    let mut client = ClientSession::<Respire>::new(&params, shape, &mut context).unwrap();
+    let keys = client.client.upload(None, &mut context).unwrap().remove(0).1;
     let mut builder = crate::core::wire::FrameBuilder::new(keys.payload().len());
     builder.payload_mut().copy_from_slice(keys.payload());
     // Residues that are not below their primes.
     builder.payload_mut()[40..72].fill(0xff);
-    let refused = server.register(&builder.finish(Respire::NAME, "keys")).unwrap_err().to_string();
+    let refused = server
+        .server
+        .receive(&vec![("keys", builder.finish(Respire::NAME, "keys"))], &mut context)
+        .unwrap_err()
+        .to_string();
     assert!(refused.contains("not below its modulus"), "{refused}");
     let short = crate::core::wire::FrameBuilder::new(100).finish(Respire::NAME, "keys");
-    assert!(server.register(&short).unwrap_err().to_string().contains("expected"));
+    assert!(server.server.receive(&vec![("keys", short)], &mut context).unwrap_err().to_string().contains("expected"));
     // A session that is none.
-    let mut client = client;
-    Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
-    let request = Respire::query(&mut client, &[99], &mut context).unwrap();
+    client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+    let request = client.query(&[99], &mut context).unwrap();
     for session in [0, 2, u64::MAX] {
-        let refused = Respire::answer(&server, &[Request { session, ..request.clone() }], &mut context);
+        let refused = server.answer(&[Request { session, ..request.clone() }], &mut context);
         assert!(refused.unwrap_err().to_string().contains("has sent no keys"));
     }
-    assert!(Respire::query(&mut client, &[100], &mut context).unwrap_err().to_string().contains("out of range"));
+    assert!(client.query(&[100], &mut context).unwrap_err().to_string().contains("out of range"));
 }
 
 /// Queries and answers that are none: of other lengths, residues that are not below their primes, other numbers of queries, other messages,
@@ -209,14 +215,14 @@ fn bad_queries_and_answers_are_refused() {
     let (mut context, shape) = (context(), Shape::new(100, 50).unwrap());
     let database = Database::seeded([2; 16], shape);
     for params in [set(&text()), bucketed(&text(), (2, 5, 3))] {
-        let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
-        let mut client = Respire::client(&params, shape, &mut context).unwrap();
-        Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
+        let mut client = ClientSession::<Respire>::new(&params, shape, &mut context).unwrap();
+        client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
         for index in [100, u64::MAX] {
-            let refused = Respire::query(&mut client, &[0, index], &mut context).unwrap_err().to_string();
+            let refused = client.query(&[0, index], &mut context).unwrap_err().to_string();
             assert!(refused.contains("out of range"), "{refused}");
         }
-        let request = Respire::query(&mut client, &[99, 0], &mut context).unwrap();
+        let request = client.query(&[99, 0], &mut context).unwrap();
         let payload = request.messages[0].1.payload();
         let framed = |name: &'static str, payload: &[u8]| {
             let mut builder = crate::core::wire::FrameBuilder::new(payload.len());
@@ -234,16 +240,15 @@ fn bad_queries_and_answers_are_refused() {
             ([request.messages.clone(), request.messages.clone()].concat(), request.queries, "one message `query`"),
         ] {
             let bad = Request { messages, queries, session: request.session };
-            let refused = Respire::answer(&server, &[bad], &mut context).unwrap_err().to_string();
+            let refused = server.answer(&[bad], &mut context).unwrap_err().to_string();
             assert!(refused.contains("query") && refused.contains(problem), "{refused}");
         }
-        let response = Respire::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-        let payload = response.messages[0].1.payload();
+        let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+        let payload = response[0].1.payload();
         for messages in [framed("answer", &payload[1..]), framed("query", payload), Vec::new()] {
-            let bad = Response { messages, queries: response.queries };
-            assert!(Respire::extract(&mut client, &bad, &mut context).unwrap_err().to_string().contains("answer"));
+            assert!(client.extract(&messages, &mut context).unwrap_err().to_string().contains("answer"));
         }
-        let records = Respire::extract(&mut client, &response, &mut context).unwrap();
+        let records = client.extract(&response, &mut context).unwrap();
         assert_eq!(records, [99, 0].map(|index| database.record(index).unwrap()));
     }
 }
@@ -256,13 +261,13 @@ fn streamed_databases_and_more_queries_than_a_pass_serves_are_answered() {
     let params = set(&text());
     for streamed in [false, true] {
         context.streamed = streamed;
-        let mut server = Respire::preprocess(&params, &database, &mut context).unwrap();
-        let mut client = Respire::client(&params, shape, &mut context).unwrap();
-        Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
+        let mut client = ClientSession::<Respire>::new(&params, shape, &mut context).unwrap();
+        client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
         let indices: Vec<u64> = (0..server::BATCH as u64 + 3).map(|i| (i * 37) % 300).collect();
-        let request = Respire::query(&mut client, &indices, &mut context).unwrap();
-        let response = Respire::answer(&server, &[request], &mut context).unwrap().remove(0);
-        let records = Respire::extract(&mut client, &response, &mut context).unwrap();
+        let request = client.query(&indices, &mut context).unwrap();
+        let response = server.answer(&[request], &mut context).unwrap().remove(0);
+        let records = client.extract(&response, &mut context).unwrap();
         for (index, record) in indices.iter().zip(records) {
             assert_eq!(record, database.record(*index).unwrap(), "{index}, streamed: {streamed}");
         }
@@ -274,15 +279,15 @@ fn streamed_databases_and_more_queries_than_a_pass_serves_are_answered() {
 fn diagnosis_knows_what_was_asked_for() {
     let (mut context, shape) = (context(), Shape::new(70_000, 8).unwrap());
     let database = Database::seeded([2; 16], shape);
-    let mut server = Respire::preprocess(&set(&text()), &database, &mut context).unwrap();
-    let mut client = Respire::client(&set(&text()), shape, &mut context).unwrap();
-    Respire::offline(&mut client, &mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
-    let requests = [0, 69_999].map(|index| Respire::query(&mut client, &[index], &mut context).unwrap());
-    let response = Respire::answer(&server, &requests[..1], &mut context).unwrap().remove(0);
-    Respire::extract(&mut client, &response, &mut context).unwrap();
+    let mut server = ServerSession::<Respire>::new(&set(&text()), &database, &mut context).unwrap();
+    let mut client = ClientSession::<Respire>::new(&set(&text()), shape, &mut context).unwrap();
+    client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+    let requests = [0, 69_999].map(|index| client.query(&[index], &mut context).unwrap());
+    let response = server.answer(&requests[..1], &mut context).unwrap().remove(0);
+    client.extract(&response, &mut context).unwrap();
     for (request, is_asked) in requests.iter().zip([true, false]) {
         context.noise = Default::default();
-        Respire::diagnose(&client, &server, request, &mut context).unwrap();
+        client.diagnose(&server, request, &mut context).unwrap();
         for name in ["first_dimension", "folding", "rotation", "projection", "vector"] {
             let stages = context.noise.summary();
             let stage = stages.iter().find(|stage| stage.stage == name).unwrap();

@@ -1,7 +1,5 @@
 //! SimplePIR's client.
 
-use std::collections::VecDeque;
-
 use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
 use ring::{DiscreteGaussian, Seed};
 
@@ -10,9 +8,8 @@ use super::server::{Server, delta_bytes};
 use super::{Params, SEED_BYTES, SimplePir};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
-use crate::core::numbers::RequestNumbers;
 use crate::core::params::Lwe32;
-use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::{EntryChange, Layout};
@@ -26,39 +23,26 @@ struct Offline {
 }
 
 /// One index asked for, with the secret its query was encrypted under. Every query has a secret of its own.
-struct Pending {
+pub struct Query {
     index: u64,
     key: Vec<u32>,
 }
 
-/// The hint and the queries under way.
+/// The hint and what decrypts with it.
 pub struct Client {
     lwe: Lwe32,
     layout: Layout,
     error: DiscreteGaussian,
     offline: Option<Offline>,
-    /// Numbers of the requests under way.
-    pub(super) numbers: RequestNumbers,
-    pending: VecDeque<Vec<Pending>>,
-    /// The request extracted last.
-    extracted: Vec<Pending>,
 }
 
 impl Client {
     pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
         let error = DiscreteGaussian::new(params.lwe.error).map_err(|e| Error::value("lwe.error", e.to_string()))?;
-        Ok(Self {
-            lwe: params.lwe,
-            layout: params.layout(shape)?,
-            error,
-            offline: None,
-            numbers: RequestNumbers::default(),
-            pending: VecDeque::new(),
-            extracted: Vec::new(),
-        })
+        Ok(Self { lwe: params.lwe, layout: params.layout(shape)?, error, offline: None })
     }
 
-    pub(super) fn receive_hint(&mut self, message: Frame) -> Result<()> {
+    fn receive_hint(&mut self, message: Frame) -> Result<()> {
         let length = SEED_BYTES + 4 * self.layout.rows * self.lwe.dimension;
         let message = message.check(SimplePir::NAME, "hint", length as u64)?;
         let mut seed = Seed([0; SEED_BYTES]);
@@ -73,8 +57,26 @@ impl Client {
         self.offline.as_ref().ok_or_else(|| Error::message("hint", "it must be fetched before a query."))
     }
 
+    /// The answer, after checking that it fits a request of so many queries and the client's hint.
+    fn answer<'r>(&self, answer: &'r Messages, queries: usize) -> Result<(&'r Frame, &Hint)> {
+        let message = only("answer", answer)?;
+        message.clone().check(SimplePir::NAME, "answer", 4 * (self.layout.rows * queries) as u64)?;
+        let Offline { hint, epoch, .. } = self.offline()?;
+        message.check_epoch("answer", *epoch)?;
+        Ok((message, hint))
+    }
+}
+
+impl scheme::Client for Client {
+    type Server = Server;
+    type Query = Query;
+
+    fn receive(&mut self, messages: Messages, _: &mut Context) -> Result<()> {
+        self.receive_hint(only("hint", &messages)?.clone())
+    }
+
     /// A s + e + scale * unit vector of the record's column, one for each index, each under a fresh secret.
-    pub(super) fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
         indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
         let public = &self.offline()?.public;
         let lwe_error = |e: lattice::lwe::LweError| Error::value("lwe", e.to_string());
@@ -93,29 +95,16 @@ impl Client {
             body[column] = body[column].wrapping_add(self.layout.scale());
             builder.put_words(4 * k * columns, body);
         }
-        self.pending.push_back(indices.iter().zip(keys).map(|(&index, key)| Pending { index, key }).collect());
-        let message = builder.finish(SimplePir::NAME, "query");
-        Ok(Request { messages: vec![("query", message)], queries: indices.len() as u64, session: 0 })
+        let asked = indices.iter().zip(keys).map(|(&index, key)| Query { index, key }).collect();
+        Ok((asked, vec![("query", builder.finish(SimplePir::NAME, "query"))]))
     }
 
-    /// The answer, after checking that it fits a request of so many queries and the client's hint.
-    fn answer<'r>(&self, response: &'r Response, queries: usize) -> Result<(&'r Frame, &Hint)> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "a SimplePIR response is one message `answer`."));
-        };
-        message.clone().check(SimplePir::NAME, "answer", 4 * (self.layout.rows * queries) as u64)?;
-        let Offline { hint, epoch, .. } = self.offline()?;
-        message.check_epoch("answer", *epoch)?;
-        Ok((message, hint))
-    }
-
-    pub(super) fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.pending.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
-        let (message, hint) = self.answer(response, pending.len())?;
+    fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+        let (message, hint) = self.answer(answer, asked.len())?;
         let (rows, code) = (self.layout.rows, self.layout.code);
         let scale = self.layout.scale();
-        let mut records = Vec::with_capacity(pending.len());
-        for (k, query) in pending.iter().enumerate() {
+        let mut records = Vec::with_capacity(asked.len());
+        for (k, query) in asked.iter().enumerate() {
             let (first_row, _, slot) = self.layout.place(query.index);
             let wide = code.entries_per_record() as usize;
             let answer = message.words(4 * (k * rows + first_row), wide);
@@ -126,15 +115,20 @@ impl Client {
             let entries: Vec<u16> = answer.into_iter().enumerate().map(decrypt).collect();
             records.push(if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) });
         }
-        self.extracted = self.pending.pop_front().unwrap_or_default();
         Ok(records)
     }
 
     /// Every row of the answer decrypts to an entry of the record's column: one error a row.
-    pub(super) fn measure_noise(&self, server: &Server, response: &Response, context: &mut Context) -> Result<()> {
-        let (message, hint) = self.answer(response, self.extracted.len())?;
+    fn log_errors(
+        &self,
+        asked: &[Query],
+        server: &Server,
+        (_, answer): (&Request, &Messages),
+        context: &mut Context,
+    ) -> Result<()> {
+        let (message, hint) = self.answer(answer, asked.len())?;
         let (rows, scale) = (self.layout.rows, self.layout.scale());
-        for (k, query) in self.extracted.iter().enumerate() {
+        for (k, query) in asked.iter().enumerate() {
             let answer = message.words(4 * k * rows, rows);
             let (_, column, _) = self.layout.place(query.index);
             let error = |(row, word): (usize, u32)| {
@@ -146,7 +140,7 @@ impl Client {
         Ok(())
     }
 
-    pub(super) fn apply_update(&mut self, messages: &[(&'static str, Frame)]) -> Result<()> {
+    fn update(&mut self, messages: &Messages, _: &mut Context) -> Result<()> {
         for (name, message) in messages {
             if *name == "hint" {
                 self.receive_hint(message.clone())?;

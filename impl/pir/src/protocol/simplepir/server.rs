@@ -11,8 +11,8 @@ use super::{Params, SEED_BYTES, SimplePir};
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::error::Result;
+use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
@@ -26,14 +26,6 @@ pub struct Server {
 }
 
 impl Server {
-    pub(super) fn held(&self) -> Vec<TableBytes> {
-        let changed = self.hint.changed().values().map(|row| size_of_val::<[u32]>(row));
-        vec![
-            TableBytes::new("database", self.database.stored_bytes()),
-            TableBytes::of("hint", std::iter::once(self.hint.message().payload().len()).chain(changed)),
-        ]
-    }
-
     /// Encodes the database and computes H = D' A (phases `encode` and `hint`).
     pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = params.layout(database.shape())?;
@@ -59,7 +51,7 @@ impl Server {
     }
 
     /// The hint message for a new client, with all updates in it.
-    pub(super) fn hint(&self) -> Frame {
+    fn hint(&self) -> Frame {
         if self.epoch == self.hint.message().epoch() {
             return self.hint.message().clone();
         }
@@ -71,15 +63,27 @@ impl Server {
         }
         builder.at_epoch(self.epoch).finish(SimplePir::NAME, "hint")
     }
+}
+
+impl scheme::Server for Server {
+    fn tables(&self) -> Vec<TableBytes> {
+        let changed = self.hint.changed().values().map(|row| size_of_val::<[u32]>(row));
+        vec![
+            TableBytes::new("database", self.database.stored_bytes()),
+            TableBytes::of("hint", std::iter::once(self.hint.message().payload().len()).chain(changed)),
+        ]
+    }
+
+    fn publish(&self) -> Messages {
+        vec![("hint", self.hint())]
+    }
 
     /// Answers every query of every request in one pass over the database.
-    pub(super) fn answer(&self, requests: &[Request], context: &Context) -> Result<Vec<Response>> {
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let (rows, columns) = (self.database.layout().rows, self.database.layout().columns);
         let mut queries = Vec::new();
         for request in requests {
-            let [("query", message)] = &request.messages[..] else {
-                return Err(Error::message("query", "a SimplePIR request is one message `query`."));
-            };
+            let message = only("query", &request.messages)?;
             check_queries(request)?;
             message.clone().check(SimplePir::NAME, "query", 4 * request.queries * columns as u64)?;
             queries.extend((0..request.queries as usize).map(|k| message.native_words(4 * k * columns, columns)));
@@ -92,13 +96,13 @@ impl Server {
                 builder.put_words(4 * k * rows, &product);
             }
             let answer = builder.at_epoch(self.epoch).finish(SimplePir::NAME, "answer");
-            Response { messages: vec![("answer", answer)], queries: request.queries }
+            vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())
     }
 
     /// Changes records. The message tells clients what was added to each entry, or, where that is longer, is the whole hint.
-    pub(super) fn update(&mut self, changes: &[Change]) -> Result<Vec<(&'static str, Frame)>> {
+    fn update(&mut self, changes: &[Change], _: &mut Context) -> Result<Messages> {
         let layout = *self.database.layout();
         let done = self.database.change(changes)?;
         done.iter().for_each(|change| self.hint.apply(change, &layout, &self.public));

@@ -1,27 +1,27 @@
 //! SimpleYPIR's client: no state between queries but the public seed, a fresh secret for every index.
 
 use lattice::{RlweKey, SplitRing, SplitRlwe};
-use ring::{DiscreteGaussian, Kernel, Seed};
+use ring::DiscreteGaussian;
 
 use super::layout::Layout;
 use super::server::{Public, Server};
 use super::{Params, SimpleYpir};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::{HintlessClient, OpenRequests};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::{read_record, switched_errors};
 
 /// One index asked for, with the secret of its query.
-struct Pending {
+pub struct Query {
     index: u64,
     key: RlweKey<u32>,
 }
 
-/// The public seed's expansions and the queries under way.
+/// The public seed's expansions.
 pub struct Client {
     params: Params,
     layout: Layout,
@@ -29,7 +29,6 @@ pub struct Client {
     public: Option<Public>,
     /// Where answers are decrypted.
     opener: SplitRing,
-    requests: OpenRequests<Pending>,
 }
 
 impl Client {
@@ -41,19 +40,22 @@ impl Client {
             error,
             public: None,
             opener: SplitRing::new(params.rlwe.degree)?,
-            requests: OpenRequests::default(),
         })
     }
 }
 
-impl HintlessClient for Client {
-    fn receive_seed(&mut self, seed: Seed, kernel: Kernel) -> Result<()> {
-        self.public = Some(Public::new(&self.params, &self.layout, seed, kernel)?);
+impl scheme::Client for Client {
+    type Server = Server;
+    type Query = Query;
+
+    fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
+        let seed = seed::received(SimpleYpir::NAME, &messages)?;
+        self.public = Some(Public::new(&self.params, &self.layout, seed, context.kernel)?);
         Ok(())
     }
 
     /// For each index: the item's row under the public masks, packing keys.
-    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
         let Self { params, layout, .. } = self;
         indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
         let public =
@@ -64,39 +66,36 @@ impl HintlessClient for Client {
         let mut query = FrameBuilder::new(bytes * indices.len());
         let parts = keys.payload_mut().chunks_exact_mut(key_bytes);
         let parts = parts.zip(query.payload_mut().chunks_exact_mut(bytes));
-        let mut pending = Vec::with_capacity(indices.len());
+        let mut asked = Vec::with_capacity(indices.len());
         for (&index, (keys, query)) in indices.iter().zip(parts) {
             let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let message = (layout.place(index).0, params.scale());
             public.queries.body(&key, message, &self.error, params.query_bytes, rng, query);
             let packing_keys = packing.keys(&key, &public.masks, &self.error, rng)?;
             keys.copy_from_slice(&packing_keys.to_bytes(packing));
-            pending.push(Pending { index, key });
+            asked.push(Query { index, key });
         }
-        self.requests.push(pending);
         let messages =
             vec![("keys", keys.finish(SimpleYpir::NAME, "keys")), ("query", query.finish(SimpleYpir::NAME, "query"))];
-        Ok(Request { messages, queries: indices.len() as u64, session: 0 })
+        Ok((asked, messages))
     }
 
-    fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.requests.oldest()?;
-        let records = self.decrypt(pending, response)?;
-        self.requests.close();
+    fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+        let records = self.decrypt(asked, answer)?;
         Ok(records)
     }
-}
 
-impl Client {
     /// Logs the errors of all entries of the items asked for.
-    ///
-    /// # Errors
-    /// As [`HintlessClient::extract`].
-    pub(super) fn measure_noise(&self, server: &Server, response: &Response, context: &mut Context) -> Result<()> {
+    fn log_errors(
+        &self,
+        asked: &[Query],
+        server: &Server,
+        (_, answer): (&Request, &Messages),
+        context: &mut Context,
+    ) -> Result<()> {
         let (layout, switch) = (&self.layout, self.params.switch);
-        let extracted = self.requests.extracted();
-        let message = self.message(response, extracted.len())?;
-        for (query, answer) in extracted.iter().zip(message.payload().chunks_exact(self.answer_bytes())) {
+        let message = self.message(answer, asked.len())?;
+        for (query, answer) in asked.iter().zip(message.payload().chunks_exact(self.answer_bytes())) {
             let opener = self.opener.key(&query.key)?;
             let (row, _) = layout.place(query.index);
             let mut of_query = NoiseLog::default();
@@ -111,7 +110,9 @@ impl Client {
         }
         Ok(())
     }
+}
 
+impl Client {
     /// Bytes of the answer to a query.
     fn answer_bytes(&self) -> usize {
         let degree = self.layout.degree;
@@ -119,11 +120,8 @@ impl Client {
     }
 
     /// The message of a response to as many queries.
-    fn message(&self, response: &Response, queries: usize) -> Result<Frame> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "a response is one message `answer`."));
-        };
-        message.clone().check(SimpleYpir::NAME, "answer", (self.answer_bytes() * queries) as u64)
+    fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
+        only("answer", answer)?.clone().check(SimpleYpir::NAME, "answer", (self.answer_bytes() * queries) as u64)
     }
 
     /// The ciphertexts of a query's answer.
@@ -135,11 +133,11 @@ impl Client {
         })
     }
 
-    fn decrypt(&self, pending: &[Pending], response: &Response) -> Result<Vec<Record>> {
+    fn decrypt(&self, asked: &[Query], answer: &Messages) -> Result<Vec<Record>> {
         let (layout, degree) = (&self.layout, self.layout.degree);
-        let message = self.message(response, pending.len())?;
-        let mut records = Vec::with_capacity(pending.len());
-        for (query, answer) in pending.iter().zip(message.payload().chunks_exact(self.answer_bytes())) {
+        let message = self.message(answer, asked.len())?;
+        let mut records = Vec::with_capacity(asked.len());
+        for (query, answer) in asked.iter().zip(message.payload().chunks_exact(self.answer_bytes())) {
             let opener = self.opener.key(&query.key)?;
             let (_, bit) = layout.place(query.index);
             let wanted = layout.entries_of(bit);

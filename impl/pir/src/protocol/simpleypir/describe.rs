@@ -7,9 +7,9 @@ use super::Params;
 use super::layout::Layout;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::hintless::SEED_BYTES;
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
+use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
 use crate::parts::ring_matrix::{Packed, making_hints, making_tables, together, updating_hints};
 

@@ -14,15 +14,14 @@ pub use params::{Literal, Params, Rows};
 
 use crate::core::database::Database;
 use crate::core::error::Result;
-use crate::core::hintless::Hintless;
-use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
 
 /// The protocol.
 #[derive(Debug)]
 pub struct SimpleYpir;
 
-impl Hintless for SimpleYpir {
+impl Protocol for SimpleYpir {
     const NAME: &'static str = "simpleypir";
     const SUMMARY: &'static str = "SimpleYPIR: SimplePIR over a ring without a hint to download, for long records";
     type Params = Params;
@@ -33,20 +32,11 @@ impl Hintless for SimpleYpir {
         describe::describe(params, workload)
     }
 
-    fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
+    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape)
-    }
-
-    fn measure_noise(
-        client: &Self::Client,
-        server: &Self::Server,
-        (_, response): (&Request, &Response),
-        context: &mut Context,
-    ) -> Result<()> {
-        client.measure_noise(server, response, context)
     }
 }

@@ -13,8 +13,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::{HintlessServer, public_seed};
-use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries};
+use crate::core::seed::{self, public_seed};
 use crate::core::tables::Tables;
 use crate::core::wire::FrameBuilder;
 use crate::parts::ring_matrix::{
@@ -173,8 +173,8 @@ impl Server {
     }
 }
 
-impl HintlessServer for Server {
-    fn held(&self) -> Vec<TableBytes> {
+impl scheme::Server for Server {
+    fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.matrix.stored_bytes()),
             TableBytes::of("masks", self.query_masks.iter().map(Poly::bytes)),
@@ -184,12 +184,12 @@ impl HintlessServer for Server {
         ]
     }
 
-    fn seed(&self) -> Seed {
-        self.seed
+    fn publish(&self) -> Messages {
+        seed::publish(SimpleYpir::NAME, &self.seed)
     }
 
     /// Answers every query of every request in one pass over the database and one over each packing table.
-    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = Arc::clone(&context.clock);
         let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
@@ -210,14 +210,14 @@ impl HintlessServer for Server {
                 out.copy_from_slice(&switched.to_bytes());
             }
             let answer = builder.at_epoch(self.epoch).finish(SimpleYpir::NAME, "answer");
-            Ok(Response { messages: vec![("answer", answer)], queries: request.queries })
+            Ok(vec![("answer", answer)])
         };
         clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())
     }
 
     /// Changes records: hints by what changes, and the tables of the outputs that are touched anew (phases `update_hint`,
     /// `update_packing_tables`). Clients hold nothing of the database, so they need no message.
-    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let layout = self.layout;
         let clock = Arc::clone(&context.clock);
         let elements = |(index, _): &Change| {
@@ -239,7 +239,7 @@ impl HintlessServer for Server {
             Ok(())
         })?;
         self.epoch = self.epoch.wrapping_add(1);
-        Ok(())
+        Ok(Messages::new())
     }
 }
 

@@ -10,15 +10,14 @@ pub use params::{Literal, Params};
 
 use crate::core::database::Database;
 use crate::core::error::Result;
-use crate::core::hintless::Hintless;
-use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
 
 /// The protocol.
 #[derive(Debug)]
 pub struct Ypir;
 
-impl Hintless for Ypir {
+impl Protocol for Ypir {
     const NAME: &'static str = "ypir";
     const SUMMARY: &'static str = "YPIR: DoublePIR without a hint to download, one ring ciphertext a byte retrieved";
     type Params = Params;
@@ -29,20 +28,11 @@ impl Hintless for Ypir {
         layered::describe(params.layered(), workload)
     }
 
-    fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
         layered::Server::preprocess(Self::NAME, params.layered(), database, context)
     }
 
-    fn client(params: &Params, shape: Shape) -> Result<Self::Client> {
+    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         layered::Client::new(Self::NAME, params.layered(), shape)
-    }
-
-    fn measure_noise(
-        client: &Self::Client,
-        server: &Self::Server,
-        exchange: (&Request, &Response),
-        context: &mut Context,
-    ) -> Result<()> {
-        client.measure_noise(server, exchange, context)
     }
 }

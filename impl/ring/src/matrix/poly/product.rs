@@ -24,9 +24,6 @@ impl PolyMatrix {
     }
 
     /// The same of some columns, from a multiple of four to a multiple of four or the last one.
-    ///
-    /// # Errors
-    /// Those of [`Self::multiply`]; columns that are not there, or that start or end elsewhere.
     pub fn multiply_part(
         &self,
         vectors: &[&PolyPairs],

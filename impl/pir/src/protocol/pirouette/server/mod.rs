@@ -19,8 +19,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Change, Context, Request, Response, check_queries};
-use crate::core::wire::{BitReader, Frame, FrameBuilder};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
+use crate::core::wire::{BitReader, FrameBuilder};
 use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
@@ -64,46 +64,6 @@ impl<F: Selecting> Server<F> {
         Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new(), epoch: 0 })
     }
 
-    pub(super) fn held(&self) -> Vec<TableBytes> {
-        let keys: Vec<_> = self.sessions.iter().map(|session| session.keys.held()).collect();
-        let cells = keys.iter().map(|held| held.1 as u64).sum::<u64>();
-        let mut held = vec![TableBytes::new("database", self.matrix.held_bytes() + cells)];
-        for (place, name) in ServerKeys::TABLES.into_iter().enumerate() {
-            let parts: Vec<usize> = keys.iter().filter_map(|held| held.0[place]).collect();
-            if !parts.is_empty() {
-                held.push(TableBytes::of(name, parts));
-            }
-        }
-        held
-    }
-
-    /// Takes a client's keys and, where its queries share one, their seed; returns the number of its session.
-    pub(super) fn receive(&mut self, messages: &[(&'static str, Frame)], context: &Context) -> Result<u64> {
-        let parts = (&self.ring, &self.responder);
-        let seed = match self.params.query.encryption().seed {
-            SeedUse::PerQuery => None,
-            SeedUse::PerClient => {
-                let message = messages.iter().find(|(name, _)| *name == SEED);
-                let (_, message) = message.ok_or_else(|| Error::message(SEED, "it is missing."))?;
-                let message = message.clone().check(F::NAME, SEED, size_of::<QuerySeed>() as u64)?;
-                QuerySeed::try_from(message.payload()).ok()
-            }
-        };
-        let keys = ServerKeys::receive(&self.params, self.layout(), parts, messages, context)?;
-        self.sessions.push(Session { keys, seed });
-        Ok(self.sessions.len() as u64)
-    }
-
-    /// The records that clients encrypt themselves.
-    pub(super) fn owned(&self) -> Option<&Database> {
-        self.matrix.database().filter(|_| self.params.database.encrypted)
-    }
-
-    /// See [`Scheme::forget`](crate::core::scheme::Scheme::forget).
-    pub(super) fn forget(&mut self) {
-        self.sessions.clear();
-    }
-
     fn layout(&self) -> &Layout {
         self.matrix.layout()
     }
@@ -120,9 +80,7 @@ impl<F: Selecting> Server<F> {
     fn parse(&self, request: &Request) -> Result<Vec<(&ServerKeys, Vec<Lwe>)>> {
         check_queries(request)?;
         let session = self.session(request)?;
-        let [("query", message)] = &request.messages[..] else {
-            return Err(Error::message("query", "a request is one message `query`."));
-        };
+        let message = only("query", &request.messages)?;
         let bits = index_bits(self.layout());
         let bodies = self.params.query.messages(0, bits)?.len();
         let encryption = self.params.query.encryption();
@@ -145,12 +103,12 @@ impl<F: Selecting> Server<F> {
     }
 
     /// Answers every query of every request; `trace` opens the ciphertexts of the first one.
-    pub(super) fn answer(
+    pub(super) fn answer_traced(
         &self,
         requests: &[Request],
         mut trace: Option<&mut Trace<F>>,
         context: &mut Context,
-    ) -> Result<Vec<Response>> {
+    ) -> Result<Vec<Messages>> {
         let clock = Arc::clone(&context.clock);
         let queries: Vec<_> = clock.time("answer_parse", Group::Online, || {
             let parsed: Result<Vec<_>> = requests.iter().map(|request| self.parse(request)).collect();
@@ -190,7 +148,7 @@ impl<F: Selecting> Server<F> {
         requests: &[Request],
         keys: &[&ServerKeys],
         items: &[Vec<Rlwe<u32, Coefficient>>],
-    ) -> Result<Vec<Response>> {
+    ) -> Result<Vec<Messages>> {
         let (each, slots) = (self.responder.response_bytes(), self.layout().slots);
         let mut workspace = workspace();
         let mut queries = keys.iter().zip(items);
@@ -204,7 +162,7 @@ impl<F: Selecting> Server<F> {
                 }
             }
             let answer = builder.at_epoch(self.epoch).finish(F::NAME, "answer");
-            Ok(Response { messages: vec![("answer", answer)], queries: request.queries })
+            Ok(vec![("answer", answer)])
         };
         requests.iter().map(respond).collect()
     }
@@ -218,14 +176,61 @@ impl<F: Selecting> Server<F> {
     pub(super) fn slots_of(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
         self.matrix.slots(place)
     }
+}
+
+impl<F: Selecting> scheme::Server for Server<F> {
+    fn tables(&self) -> Vec<TableBytes> {
+        let keys: Vec<_> = self.sessions.iter().map(|session| session.keys.held()).collect();
+        let cells = keys.iter().map(|held| held.1 as u64).sum::<u64>();
+        let mut held = vec![TableBytes::new("database", self.matrix.held_bytes() + cells)];
+        for (place, name) in ServerKeys::TABLES.into_iter().enumerate() {
+            let parts: Vec<usize> = keys.iter().filter_map(|held| held.0[place]).collect();
+            if !parts.is_empty() {
+                held.push(TableBytes::of(name, parts));
+            }
+        }
+        held
+    }
+
+    fn owned(&self) -> Option<&Database> {
+        self.matrix.database().filter(|_| self.params.database.encrypted)
+    }
+
+    /// Takes a client's keys and, where its queries share one, their seed (phase `key_expansion`).
+    fn receive(&mut self, messages: &Messages, context: &mut Context) -> Result<u64> {
+        let parts = (&self.ring, &self.responder);
+        let seed = match self.params.query.encryption().seed {
+            SeedUse::PerQuery => None,
+            SeedUse::PerClient => {
+                let message = messages.iter().find(|(name, _)| *name == SEED);
+                let (_, message) = message.ok_or_else(|| Error::message(SEED, "it is missing."))?;
+                let message = message.clone().check(F::NAME, SEED, size_of::<QuerySeed>() as u64)?;
+                QuerySeed::try_from(message.payload()).ok()
+            }
+        };
+        let clock = Arc::clone(&context.clock);
+        let keys = clock.time("key_expansion", Group::Offline, || {
+            ServerKeys::receive(&self.params, self.layout(), parts, messages, context)
+        })?;
+        self.sessions.push(Session { keys, seed });
+        Ok(self.sessions.len() as u64)
+    }
+
+    fn forget(&mut self) {
+        self.sessions.clear();
+    }
+
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
+        self.answer_traced(requests, None, context)
+    }
 
     /// Changes records (phase `update_encode`). Clients hold nothing of the database.
-    pub(super) fn update(&mut self, changes: &[Change], context: &Context) -> Result<()> {
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         if self.params.database.encrypted {
             return Err(Error::Workload("an encrypted database is its owner's: the server cannot update it.".into()));
         }
         context.clock.time("update_encode", Group::Update, || self.matrix.update(changes))?;
         self.epoch = self.epoch.wrapping_add(1);
-        Ok(())
+        Ok(Messages::new())
     }
 }

@@ -17,18 +17,17 @@ fn an_index_of_six_digits_comes_apart() {
     assert_eq!((trace::index_bits(&layout), params.query.digits(30)), (30, 6));
     assert!(params.query.encryption().chosen_bits > 0);
     let mut context = context(1);
-    let mut client = Pirouette::client(&params, shape, &mut context).unwrap();
+    let mut client = ClientSession::<Pirouette>::new(&params, shape, &mut context).unwrap();
     let ring = params.ring(context.kernel).unwrap();
     let responder = Responder::new(params.response, &ring).unwrap();
-    let sent = client.keys(&mut context).unwrap();
+    let sent = client.client.upload(None, &mut context).unwrap();
     let keys = ServerKeys::receive(&params, &layout, (&ring, &responder), &sent, &context).unwrap();
     drop(sent);
-    client.open_session(1);
 
     // The least and the greatest digit, and what lies between.
     let index = 0b00000_11111_10101_01010_00001_10000;
-    let request = client.query(&[index], &mut context).unwrap();
-    let payload = request.messages[0].1.payload();
+    let (_, messages) = client.client.query(&[index], &mut context).unwrap();
+    let payload = messages[0].1.payload();
     assert_eq!(payload.len(), 36);
     let encryption = params.query.encryption();
     let masks = encryption.masks(&payload[..32].try_into().unwrap(), 0, 1, params.rlwe.degree);
@@ -40,7 +39,7 @@ fn an_index_of_six_digits_comes_apart() {
     let bootstrapper = keys.bootstrapper().unwrap();
     let mut workspace: Workspace<u32> = crate::parts::ring_matrix::workspace();
     let found = bootstrapper.digits(&digits, &query, &mut workspace).unwrap();
-    let (large, small) = (&client.secrets.large, &client.secrets.small);
+    let (large, small) = (&client.client.secrets.large, &client.client.secrets.small);
     let read = bootstrapper.digits_to_small(&digits, &found, &mut workspace).unwrap();
     let window = (2 * params.rlwe.degree as u64) >> digit_bits;
     for ((k, digit), read) in (0..).zip(&found).zip(&read) {

@@ -2,6 +2,7 @@ mod full_size;
 mod refused;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -11,7 +12,10 @@ use super::*;
 use crate::core::params::ParameterSet;
 use crate::core::progress::Silent;
 use crate::core::runner::{Options, Run, Session};
-use crate::core::wire::{BitReader, FrameBuilder};
+use crate::core::scheme::{Client as _, Request, Server as _};
+use crate::core::session::{ClientSession, ServerSession};
+use crate::core::transcript::Link;
+use crate::core::wire::{BitReader, Frame, FrameBuilder};
 use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
@@ -137,30 +141,30 @@ fn streamed_databases_answer() {
     let (params, mut context) = (set::<Bits>(BITS, &[]), context(2));
     context.streamed = true;
     let database = Database::seeded([3; 16], shape);
-    let mut server = PirouetteH::preprocess(&params, &database, &mut context).unwrap();
-    server.matrix.block_columns = 4;
+    let mut server = ServerSession::<PirouetteH>::new(&params, &database, &mut context).unwrap();
+    server.server.matrix.block_columns = 4;
     assert!(params.layout(shape).unwrap().matrix_columns() > 8);
-    let mut client = PirouetteH::client(&params, shape, &mut context).unwrap();
-    PirouetteH::offline(&mut client, &mut server, &mut Link::new(PirouetteH::NAME), &mut context).unwrap();
+    let mut client = ClientSession::<PirouetteH>::new(&params, shape, &mut context).unwrap();
+    client.connect(&mut server, &mut Link::new(PirouetteH::NAME), &mut context).unwrap();
     for index in [0, 1999, 777] {
-        let request = PirouetteH::query(&mut client, &[index], &mut context).unwrap();
-        let response = PirouetteH::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-        let record = PirouetteH::extract(&mut client, &response, &mut context).unwrap();
+        let request = client.query(&[index], &mut context).unwrap();
+        let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+        let record = client.extract(&response, &mut context).unwrap();
         assert_eq!(record, [database.record(index).unwrap()]);
-        PirouetteH::diagnose(&client, &server, &request, &mut context).unwrap();
+        client.diagnose(&server, &request, &mut context).unwrap();
     }
-    assert!(PirouetteH::update(&mut server, &[(0, database.record(1).unwrap())], &mut context).is_err());
+    assert!(server.update(&[(0, database.record(1).unwrap())], &mut context).is_err());
 }
 
 fn parties<F: Selecting>(
     params: &Params<F>,
     shape: Shape,
     context: &mut Context,
-) -> (server::Server<F>, client::Client<F>) {
+) -> (ServerSession<PirouetteProtocol<F>>, ClientSession<PirouetteProtocol<F>>) {
     let database = Database::seeded([3; 16], shape);
-    let mut server = Folding::<F>::preprocess(params, &database, context).unwrap();
-    let mut client = Folding::<F>::client(params, shape, context).unwrap();
-    Folding::<F>::offline(&mut client, &mut server, &mut Link::new(F::NAME), context).unwrap();
+    let mut server = ServerSession::<PirouetteProtocol<F>>::new(params, &database, context).unwrap();
+    let mut client = ClientSession::<PirouetteProtocol<F>>::new(params, shape, context).unwrap();
+    client.connect(&mut server, &mut Link::new(F::NAME), context).unwrap();
     (server, client)
 }
 
@@ -170,8 +174,8 @@ fn answers<F: Selecting>(params: &Params<F>, shape: Shape, indices: &[u64], thre
     let database = Database::seeded([3; 16], shape);
     for &index in indices {
         let request = client.query(&[index], &mut context).unwrap();
-        let response = server.answer(&[request], None, &mut context).unwrap().remove(0);
-        assert_eq!(client.extract(&response).unwrap(), [database.record(index).unwrap()]);
+        let response = server.answer(&[request], &mut context).unwrap().remove(0);
+        assert_eq!(client.extract(&response, &context).unwrap(), [database.record(index).unwrap()]);
     }
 }
 
@@ -181,17 +185,17 @@ fn answers_do_not_depend_on_threads_or_blocks() {
     fn check<F: Selecting>(params: &Params<F>, shape: Shape) {
         let mut own = context(1);
         let (_, mut client) = parties(params, shape, &mut own);
-        let keys = client.keys(&mut own).unwrap();
+        let keys = client.client.upload(None, &mut own).unwrap();
         let request = client.query(&[shape.records - 1, 7], &mut own).unwrap();
         let answer = |threads: usize, block_columns: Option<usize>| {
             let mut context = context(threads);
             context.streamed = block_columns.is_some();
             let database = Database::seeded([3; 16], shape);
-            let mut server = Folding::<F>::preprocess(params, &database, &mut context).unwrap();
-            server.matrix.block_columns = block_columns.unwrap_or(server.matrix.block_columns);
-            assert_eq!(server.receive(&keys, &context).unwrap(), request.session);
-            let response = server.answer(std::slice::from_ref(&request), None, &mut context).unwrap().remove(0);
-            response.messages[0].1.payload().to_vec()
+            let mut server = ServerSession::<PirouetteProtocol<F>>::new(params, &database, &mut context).unwrap();
+            server.server.matrix.block_columns = block_columns.unwrap_or(server.server.matrix.block_columns);
+            assert_eq!(server.server.receive(&keys, &mut context).unwrap(), request.session);
+            let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+            response[0].1.payload().to_vec()
         };
         let expected = answer(1, None);
         for threads in [1, 2, 3, 4] {
@@ -224,13 +228,14 @@ fn one_seed_serves_a_client() {
     let masks: Vec<_> = (0..4).map(|number| encryption.masks(&[7; 32], number, 1, 256)).collect();
     assert!((1..4).all(|i| masks[..i].iter().all(|mask| *mask != masks[i])));
     // The server takes the seed that travels, and no other.
-    let mut server = Pirouette::preprocess(&params, &Database::seeded([3; 16], shape), &mut context).unwrap();
-    let keys = client.keys(&mut context).unwrap();
-    assert!(server.receive(&keys, &context).unwrap_err().to_string().contains("query_seed"));
+    let mut server = ServerSession::<Pirouette>::new(&params, &Database::seeded([3; 16], shape), &mut context).unwrap();
+    let mut keys = client.client.upload(None, &mut context).unwrap();
+    assert_eq!(keys.pop().map(|(name, _)| name), Some(SEED));
+    assert!(server.server.receive(&keys, &mut context).unwrap_err().to_string().contains("query_seed"));
     for (bytes, fits) in [(31, false), (32, true), (33, false)] {
         let seed = FrameBuilder::new(bytes).finish(Pirouette::NAME, SEED);
         let with: Vec<_> = keys.iter().cloned().chain([(SEED, seed)]).collect();
-        assert_eq!(server.receive(&with, &context).is_ok(), fits, "{bytes}");
+        assert_eq!(server.server.receive(&with, &mut context).is_ok(), fits, "{bytes}");
     }
     // The next query goes on where the last ended.
     assert_eq!(client.query(&[4], &mut context).unwrap().messages[0].1.epoch(), 3);
@@ -265,9 +270,9 @@ fn seeds_are_chosen_for_their_rounding() {
         let seed: query::QuerySeed = payload[..32].try_into().unwrap();
         let masks = encryption.masks(&seed, 0, 1, params.rlwe.degree);
         let sent = encryption.read(masks, &mut BitReader::new(&payload[32..])).remove(0);
-        let (item, bits) = (client.layout.place(index).item, trace::index_bits(&client.layout));
+        let (item, bits) = (client.client.layout.place(index).item, trace::index_bits(&client.client.layout));
         let message = params.query.messages(item, bits).unwrap()[0];
-        let error = query::centred_error(Index::key(&client.secrets), &sent, message).unwrap();
+        let error = query::centred_error(Index::key(&client.client.secrets), &sent, message).unwrap();
         // Half a unit of 2^24 over 2^4, and the error before the rounding.
         assert!(error.abs() <= f64::from(1 << 19) + 8.0 * 3.2, "{error}");
     }
@@ -307,23 +312,23 @@ fn encrypted_databases_answer() {
     let sizes = PirouetteH::describe(&params, &Workload::new(shape, 1, 0).unwrap()).unwrap();
     let mut context = context(1);
     let database = Database::seeded([3; 16], shape);
-    let mut server = PirouetteH::preprocess(&params, &database, &mut context).unwrap();
-    let mut client = PirouetteH::client(&params, shape, &mut context).unwrap();
+    let mut server = ServerSession::<PirouetteH>::new(&params, &database, &mut context).unwrap();
+    let mut client = ClientSession::<PirouetteH>::new(&params, shape, &mut context).unwrap();
     let mut link = Link::new(PirouetteH::NAME);
-    PirouetteH::offline(&mut client, &mut server, &mut link, &mut context).unwrap();
+    client.connect(&mut server, &mut link, &mut context).unwrap();
     for entry in link.entries() {
         assert_eq!(sizes.payload_bytes(&entry.name), entry.payload_bytes, "{}", entry.name);
     }
     assert!(sizes.payload_bytes(encrypted::DATABASE) > 0);
-    let request = PirouetteH::query(&mut client, &[299], &mut context).unwrap();
-    let response = PirouetteH::answer(&server, std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-    PirouetteH::extract(&mut client, &response, &mut context).unwrap();
-    PirouetteH::diagnose(&client, &server, &request, &mut context).unwrap();
+    let request = client.query(&[299], &mut context).unwrap();
+    let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+    client.extract(&response, &mut context).unwrap();
+    client.diagnose(&server, &request, &mut context).unwrap();
     let folded = context.noise.summary().into_iter().find(|stage| stage.stage == "folded").unwrap();
     assert!(folded.samples == 256 && folded.margin > 8.0, "{folded:?}");
-    assert!(server.update(&[(0, database.record(1).unwrap())], &context).is_err());
+    assert!(server.update(&[(0, database.record(1).unwrap())], &mut context).is_err());
     context.streamed = true;
-    assert!(PirouetteH::preprocess(&params, &database, &mut context).is_err());
+    assert!(ServerSession::<PirouetteH>::new(&params, &database, &mut context).is_err());
 }
 
 /// Noise is measured under several keys, where a client has but one, and a server holds those of one client at a time.
@@ -354,10 +359,10 @@ fn every_decision_has_its_margin() {
     let (server, mut client) = parties(&set::<Index>(INDEX, &[]), shape, &mut context);
     for index in [0, 1999, 1234, 567] {
         let request = client.query(&[index], &mut context).unwrap();
-        let response = server.answer(std::slice::from_ref(&request), None, &mut context).unwrap().remove(0);
-        client.extract(&response).unwrap();
-        Pirouette::measure_noise(&client, &server, (&request, &response), &mut context).unwrap();
-        Pirouette::diagnose(&client, &server, &request, &mut context).unwrap();
+        let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+        client.extract(&response, &context).unwrap();
+        client.log_errors(&server, (&request, &response), &mut context).unwrap();
+        client.diagnose(&server, &request, &mut context).unwrap();
     }
     let stages = context.noise.summary();
     let decided = ["query", "floor_msb", "floor_rest", "digit", "bit", "rgsw_input", "selector", "response"];

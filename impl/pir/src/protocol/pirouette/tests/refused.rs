@@ -6,13 +6,9 @@ use super::*;
 
 /// Everything that a client of that set sends.
 fn messages<F: Selecting>(params: &Params<F>, shape: Shape, context: &mut Context) -> Vec<(&'static str, Frame)> {
-    let client = parties(params, shape, context).1;
-    let mut all = client.keys(context).unwrap();
-    if params.database.encrypted {
-        let database = Database::seeded([3; 16], shape);
-        all.push((encrypted::DATABASE, client.encrypt(&database, context).unwrap()));
-    }
-    all
+    let database = Database::seeded([3; 16], shape);
+    let mut client = parties(params, shape, context).1.client;
+    client.upload(params.database.encrypted.then_some(&database), context).unwrap()
 }
 
 /// Keys, and an encrypted database, that are missing, cut, of another set, or with numbers out of range are refused with the message's
@@ -51,17 +47,17 @@ fn refuses_bad_keys<F: Selecting>(query: &str, changes: &[(&str, &str)]) {
         // Above every modulus that is not a power of two; for these, all values are in range.
         let large = with(name, &|bytes| vec![0xff; bytes.len()]);
         for bad in [missing, cut] {
-            let error = server.receive(&bad, &context).unwrap_err().to_string();
+            let error = server.server.receive(&bad, &mut context).unwrap_err().to_string();
             assert!(error.contains(name), "{name}: {error}");
         }
-        let error = server.receive(&large, &context).err().map(|e| e.to_string());
+        let error = server.server.receive(&large, &mut context).err().map(|e| e.to_string());
         assert!(error.as_ref().is_some_and(|e| e.contains(name)) || *name == keys::SWITCHING, "{name}: {error:?}");
     }
     // Gadgets of as many digits elsewhere: keys of the same lengths, which would answer with noise.
     let twin = changed(&[("base_log2 = 7", "base_log2 = 7\ndropped = 1"), ("dropped = 7", "dropped = 6")]);
     let twins = messages(&twin, shape, &mut context);
     for bad in [twins, foreign] {
-        let error = server.receive(&bad, &context).unwrap_err().to_string();
+        let error = server.server.receive(&bad, &mut context).unwrap_err().to_string();
         assert!(error.contains("other parameters"), "{error}");
     }
     if params.database.encrypted {
@@ -70,10 +66,10 @@ fn refuses_bad_keys<F: Selecting>(query: &str, changes: &[(&str, &str)]) {
         let mut mixed = keys.clone();
         mixed.pop();
         mixed.extend(messages(&digits, shape, &mut context).pop());
-        let error = server.receive(&mixed, &context).unwrap_err().to_string();
+        let error = server.server.receive(&mixed, &mut context).unwrap_err().to_string();
         assert!(error.contains(encrypted::DATABASE), "{error}");
     }
-    assert!(server.receive(&keys, &context).is_ok());
+    assert!(server.server.receive(&keys, &mut context).is_ok());
 }
 
 /// Requests of sessions the server does not know, cut, or with another message.
@@ -85,24 +81,24 @@ fn bad_queries_are_refused() {
     assert!(client.query(&[50], &mut context).unwrap_err().to_string().contains("out of range"));
     let good = client.query(&[49], &mut context).unwrap();
     for session in [0, 2, u64::MAX] {
-        let error = server.answer(&[Request { session, ..good.clone() }], None, &mut context).unwrap_err().to_string();
+        let error = server.answer(&[Request { session, ..good.clone() }], &mut context).unwrap_err().to_string();
         assert!(error.contains("no keys"), "{error}");
     }
     let short = FrameBuilder::new(35).finish(Pirouette::NAME, "query");
     let foreign = FrameBuilder::new(36).finish(PirouetteH::NAME, "query");
     for frame in [short, foreign] {
         let bad = Request { messages: vec![("query", frame)], ..good.clone() };
-        assert!(server.answer(&[bad], None, &mut context).is_err());
+        assert!(server.answer(&[bad], &mut context).is_err());
     }
     // Any 36 bytes are a query of some index: the answer is noise, not a panic.
     for _ in 0..4 {
         let mut random = FrameBuilder::new(36);
         context.rng.fill_bytes(random.payload_mut());
         let messages = vec![("query", random.finish(Pirouette::NAME, "query"))];
-        assert!(server.answer(&[Request { messages, ..good.clone() }], None, &mut context).is_ok());
+        assert!(server.answer(&[Request { messages, ..good.clone() }], &mut context).is_ok());
     }
-    let mut early = Pirouette::client(&set(INDEX, &[]), shape, &mut context).unwrap();
-    assert!(early.query(&[0], &mut context).unwrap_err().to_string().contains("keys first"));
+    let mut early = ClientSession::<Pirouette>::new(&set(INDEX, &[]), shape, &mut context).unwrap();
+    assert!(early.query(&[0], &mut context).unwrap_err().to_string().contains("offline exchange"));
 }
 
 #[test]

@@ -1,29 +1,29 @@
 //! The client of the two layers: no state between queries but the public seed, fresh secrets for every index.
 
 use lattice::{RlweKey, SplitRing, SplitRlwe};
-use ring::{DiscreteGaussian, Kernel, Seed};
+use ring::DiscreteGaussian;
 
 use super::layout::{Layers, MAX_PACKED_ENTRIES};
 use super::params::{Body, Params};
 use super::{Public, Server};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::{HintlessClient, OpenRequests};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{Context, Request, Response};
+use crate::core::scheme::{self, Context, Messages, Request, only};
+use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::digits::values_of;
 use crate::parts::ring_matrix::switched_errors;
 
 /// One index asked for, with the secrets of its query.
-struct Pending {
+pub struct Query {
     index: u64,
     first_key: Vec<i32>,
     second_key: RlweKey<u32>,
 }
 
-/// The public seed's expansions and the queries under way.
+/// The public seed's expansions.
 pub struct Client {
     protocol: &'static str,
     params: Params,
@@ -33,7 +33,6 @@ pub struct Client {
     public: Option<Public>,
     /// Where answers are decrypted.
     opener: SplitRing,
-    requests: OpenRequests<Pending>,
 }
 
 impl Client {
@@ -51,19 +50,22 @@ impl Client {
             second_error: sampler("rlwe.error", params.rlwe.error)?,
             public: None,
             opener: SplitRing::new(params.rlwe.degree)?,
-            requests: OpenRequests::default(),
         })
     }
 }
 
-impl HintlessClient for Client {
-    fn receive_seed(&mut self, seed: Seed, kernel: Kernel) -> Result<()> {
-        self.public = Some(Public::new(&self.params, &self.layers, seed, kernel)?);
+impl scheme::Client for Client {
+    type Server = Server;
+    type Query = Query;
+
+    fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
+        let seed = seed::received(self.protocol, &messages)?;
+        self.public = Some(Public::new(&self.params, &self.layers, seed, context.kernel)?);
         Ok(())
     }
 
     /// For each index: the row under the first layer's A, the group under the second layer's masks, packing keys.
-    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
         let Self { params, layers, .. } = self;
         indices.iter().try_for_each(|&index| layers.first.shape.check_index(index))?;
         let public =
@@ -78,7 +80,7 @@ impl HintlessClient for Client {
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
         let mut query = FrameBuilder::new(layers.query_bytes() * indices.len());
         let parts = query.payload_mut().chunks_exact_mut(layers.query_bytes()).enumerate();
-        let mut pending = Vec::with_capacity(indices.len());
+        let mut asked = Vec::with_capacity(indices.len());
         for (((&index, first_key), mut first), (k, query)) in indices.iter().zip(first_keys).zip(firsts).zip(parts) {
             let (row, column, _) = layers.first.place(index);
             first[column] = first[column].wrapping_add(params.first_scale());
@@ -95,46 +97,39 @@ impl HintlessClient for Client {
                 let packed = packing.keys(&second_key, &public.masks, &self.second_error, rng)?;
                 keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packed.to_bytes(packing));
             }
-            pending.push(Pending { index, first_key, second_key });
+            asked.push(Query { index, first_key, second_key });
         }
-        self.requests.push(pending);
         let mut messages = vec![("query", query.finish(self.protocol, "query"))];
         if key_bytes > 0 {
             messages.insert(0, ("keys", keys.finish(self.protocol, "keys")));
         }
-        Ok(Request { messages, queries: indices.len() as u64, session: 0 })
+        Ok((asked, messages))
     }
 
-    fn extract(&mut self, response: &Response) -> Result<Vec<Record>> {
-        let pending = self.requests.oldest()?;
-        let entries = self.decrypt(pending, response)?;
+    fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+        let entries = self.decrypt(asked, answer)?;
         let code = self.layers.first.code;
-        let record = |(query, entries): (&Pending, Vec<u16>)| {
+        let record = |(query, entries): (&Query, Vec<u16>)| {
             let (_, _, slot) = self.layers.first.place(query.index);
             if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
         };
-        let records = pending.iter().zip(entries).map(record).collect();
-        self.requests.close();
+        let records = asked.iter().zip(entries).map(record).collect();
         Ok(records)
     }
-}
 
-impl Client {
     /// Logs, of every query, the errors of its answer's coefficients and of the first layer's samples that they are digits of.
-    ///
-    /// # Errors
-    /// As [`HintlessClient::extract`].
-    pub fn measure_noise(
+    fn log_errors(
         &self,
+        asked: &[Query],
         server: &Server,
-        (request, response): (&Request, &Response),
+        (request, answer): (&Request, &Messages),
         context: &mut Context,
     ) -> Result<()> {
-        let (extracted, layers) = (self.requests.extracted(), &self.layers);
-        let message = self.message(response, extracted.len())?;
+        let layers = &self.layers;
+        let message = self.message(answer, asked.len())?;
         let answers = message.payload().chunks_exact(self.params.answer_bytes(layers));
         let threshold = f64::from(self.params.switched_modulus) / 2f64.powi(self.params.entry_bits as i32 + 1);
-        for (k, (query, answer)) in extracted.iter().zip(answers).enumerate() {
+        for (k, (query, answer)) in asked.iter().zip(answers).enumerate() {
             let (row, column, _) = layers.first.place(query.index);
             let rows = row..row + layers.copies;
             let mut of_query = NoiseLog::default();
@@ -158,7 +153,9 @@ impl Client {
         }
         Ok(())
     }
+}
 
+impl Client {
     /// The coefficients of ciphertext `i` of an answer that decrypts to those digits, copy by copy of the hint and then of its answer. An
     /// unpacked sample has its message in the constant coefficient, and a mask's products in the others; behind a packing of half the ring
     /// stands what it does not care for.
@@ -177,17 +174,16 @@ impl Client {
     }
 
     /// The entries of every record of a request.
-    fn decrypt(&self, pending: &[Pending], response: &Response) -> Result<Vec<Vec<u16>>> {
+    fn decrypt(&self, asked: &[Query], answer: &Messages) -> Result<Vec<Vec<u16>>> {
         let (q1, bits) = (i64::from(self.params.switched_modulus), self.params.entry_bits);
         let entry = |phase: i64| {
             // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
             let message = ((phase << bits) + q1 / 2).div_euclid(q1);
             (message + i64::from(self.layers.first.code.offset())).rem_euclid(1 << bits) as u16
         };
-        let mut entries = Vec::with_capacity(pending.len());
-        let message = self.message(response, pending.len())?;
-        for (query, answer) in
-            pending.iter().zip(message.payload().chunks_exact(self.params.answer_bytes(&self.layers)))
+        let mut entries = Vec::with_capacity(asked.len());
+        let message = self.message(answer, asked.len())?;
+        for (query, answer) in asked.iter().zip(message.payload().chunks_exact(self.params.answer_bytes(&self.layers)))
         {
             let phases = self.first_phases(query, &self.open(query, answer)?);
             entries.push(phases.into_iter().map(entry).collect());
@@ -196,12 +192,9 @@ impl Client {
     }
 
     /// The message of a response to as many queries.
-    fn message(&self, response: &Response, queries: usize) -> Result<Frame> {
-        let [("answer", message)] = &response.messages[..] else {
-            return Err(Error::message("answer", "a response is one message `answer`."));
-        };
+    fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
         let bytes = self.params.answer_bytes(&self.layers);
-        message.clone().check(self.protocol, "answer", (bytes * queries) as u64)
+        only("answer", answer)?.clone().check(self.protocol, "answer", (bytes * queries) as u64)
     }
 
     /// The ciphertexts of a query's answer.
@@ -214,14 +207,14 @@ impl Client {
     }
 
     /// The digits modulo p that an answer decrypts to.
-    fn open(&self, query: &Pending, answer: &[u8]) -> Result<Vec<Vec<u64>>> {
+    fn open(&self, query: &Query, answer: &[u8]) -> Result<Vec<Vec<u64>>> {
         let opener = self.opener.key(&query.second_key)?;
         let p = 1u64 << self.params.digit_bits;
         self.ciphertexts(answer).map(|ciphertext| opener.decode(&ciphertext?, p).map_err(Error::from)).collect()
     }
 
     /// The phases modulo q1 of the first layer's samples that these digits are of, copy by copy.
-    fn first_phases(&self, query: &Pending, residues: &[Vec<u64>]) -> Vec<i64> {
+    fn first_phases(&self, query: &Query, residues: &[Vec<u64>]) -> Vec<i64> {
         let (params, layers) = (&self.params, &self.layers);
         let phase = |copy: usize| {
             let masks = values_of(params.digits(), &residues[copy][..layers.hint_digits], params.lwe.dimension);

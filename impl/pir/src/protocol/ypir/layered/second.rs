@@ -68,7 +68,7 @@ impl Second {
         Ok(second)
     }
 
-    /// See [`crate::core::scheme::Scheme::held`].
+    /// See [`crate::core::scheme::Server::tables`].
     pub fn held(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("hint digits", self.matrix.stored_bytes()),

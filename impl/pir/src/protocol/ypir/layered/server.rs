@@ -16,8 +16,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::hintless::{HintlessServer, public_seed};
-use crate::core::scheme::{Change, Context, Request, Response, check_queries};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::seed::{self, public_seed};
 use crate::core::wire::FrameBuilder;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{
@@ -255,8 +255,8 @@ impl Server {
     }
 }
 
-impl HintlessServer for Server {
-    fn held(&self) -> Vec<TableBytes> {
+impl scheme::Server for Server {
+    fn tables(&self) -> Vec<TableBytes> {
         let mut held = vec![
             TableBytes::new("database", self.first.stored_bytes()),
             TableBytes::of("first layer's masks", [self.hint.held_bytes()]),
@@ -266,12 +266,12 @@ impl HintlessServer for Server {
         held
     }
 
-    fn seed(&self) -> Seed {
-        self.seed
+    fn publish(&self) -> Messages {
+        seed::publish(self.protocol, &self.seed)
     }
 
     /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
-    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Response>> {
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = Arc::clone(&context.clock);
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
@@ -290,13 +290,13 @@ impl HintlessServer for Server {
                 part.copy_from_slice(&answer);
             }
             let answer = builder.at_epoch(self.epoch).finish(self.protocol, "answer");
-            Response { messages: vec![("answer", answer)], queries: request.queries }
+            vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())
     }
 
     /// Changes records. Clients hold nothing of the database, so they need no message.
-    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<()> {
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let clock = Arc::clone(&context.clock);
         let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
             let mut rows = std::collections::BTreeSet::new();
@@ -314,6 +314,6 @@ impl HintlessServer for Server {
             })?;
         }
         self.epoch = self.epoch.wrapping_add(1);
-        Ok(())
+        Ok(Messages::new())
     }
 }

@@ -28,9 +28,6 @@ pub(super) struct Whole<'a> {
 
 impl Whole<'_> {
     /// For each query the sums of all entries, in order; `products`: the first layer's answers.
-    ///
-    /// # Errors
-    /// Those of hints.
     pub fn answers(&self, queries: &[Selector], products: &[Vec<u32>], threads: usize) -> Result<Vec<Vec<Vec<u8>>>> {
         let starts: Vec<usize> = (0..self.layers.copies).step_by(ENTRIES).collect();
         let part = |start: &usize| self.part(*start, queries, products);

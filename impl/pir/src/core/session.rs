@@ -1,0 +1,195 @@
+//! What every protocol's server and client do alike: the offline exchange, the numbers of requests, updates that must not stop half-way.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use crate::core::database::{Database, Record, check_change};
+use crate::core::description::{Direction, TableBytes};
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Change, Client, Context, Messages, Protocol, Request, Server};
+use crate::core::transcript::Link;
+use crate::core::wire::Frame;
+use crate::core::workload::Shape;
+
+/// A server that answers only while hints and tables are those of its database. Updates give old ones back before they make new ones,
+/// for memory, so after one that fails half-way some are missing and nothing tells which are old.
+pub struct ServerSession<P: Protocol> {
+    pub(crate) server: P::Server,
+    shape: Shape,
+    /// Its tables are made for every answer, and none is kept that could be updated.
+    streamed: bool,
+    /// An update has begun and not ended.
+    updating: bool,
+}
+
+impl<P: Protocol> ServerSession<P> {
+    /// See [`Protocol::server`].
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub fn new(params: &P::Params, database: &Database, context: &mut Context) -> Result<Self> {
+        let server = P::server(params, database, context)?;
+        Ok(Self { server, shape: database.shape(), streamed: context.streamed, updating: false })
+    }
+
+    /// See [`Server::tables`].
+    pub fn tables(&self) -> Vec<TableBytes> {
+        self.server.tables()
+    }
+
+    /// See [`Server::forget`].
+    pub fn forget(&mut self) {
+        self.server.forget();
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.updating {
+            return Err(Error::Workload(
+                "an update was not finished: the server's hints and tables are not those of its database. Preprocess it again."
+                    .into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Answers requests in order, each answer under the number of its request.
+    ///
+    /// # Errors
+    /// An update was not finished; those of [`Server::answer`].
+    pub fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
+        self.check()?;
+        let mut answers = self.server.answer(requests, context)?;
+        for (request, answer) in requests.iter().zip(&mut answers) {
+            number(answer, request.messages.first().map_or(0, |(_, message)| message.number()));
+        }
+        Ok(answers)
+    }
+
+    /// Changes records; those that do not fit are refused before anything is changed. Returns the messages that every client must fetch.
+    ///
+    /// # Errors
+    /// An index out of range, a record of another length, a streamed server; an update that was not finished.
+    pub fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
+        self.check()?;
+        if self.streamed {
+            return Err(Error::Workload(
+                "a streamed server has no tables to update. Preprocess it without streaming, or preprocess it again."
+                    .into(),
+            ));
+        }
+        changes.iter().try_for_each(|(index, record)| check_change(self.shape, *index, record))?;
+        self.updating = true;
+        let messages = self.server.update(changes, context)?;
+        self.updating = false;
+        Ok(messages)
+    }
+}
+
+/// A client and its requests under way. Requests and answers are numbered: a client that decrypted an answer with the secrets of another
+/// request would get records that are wrong and look right.
+pub struct ClientSession<P: Protocol> {
+    pub(crate) client: P::Client,
+    /// What the server knows it by, once the offline exchange is done.
+    session: Option<u64>,
+    /// Number of the next request.
+    next: u16,
+    /// By number, the oldest first.
+    open: VecDeque<(u16, Vec<Asked<P>>)>,
+    /// The request extracted last.
+    extracted: Vec<Asked<P>>,
+}
+
+type Asked<P> = <<P as Protocol>::Client as Client>::Query;
+
+impl<P: Protocol> ClientSession<P> {
+    /// See [`Protocol::client`].
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub fn new(params: &P::Params, shape: Shape, context: &mut Context) -> Result<Self> {
+        let client = P::client(params, shape, context)?;
+        Ok(Self { client, session: None, next: 0, open: VecDeque::new(), extracted: Vec::new() })
+    }
+
+    /// The offline exchange: hints down, keys up; everything goes through `link`.
+    ///
+    /// # Errors
+    /// A message does not arrive as it was sent.
+    pub fn connect(&mut self, server: &mut ServerSession<P>, link: &mut Link, context: &mut Context) -> Result<()> {
+        let published = link.carry_all(server.server.publish(), Direction::Download, "offline", None)?;
+        self.client.receive(published, context)?;
+        let uploaded = self.client.upload(server.server.owned(), context)?;
+        let uploaded = link.carry_all(uploaded, Direction::Upload, "offline", None)?;
+        self.session = Some(server.server.receive(&uploaded, context)?);
+        Ok(())
+    }
+
+    /// One request for all `indices`.
+    ///
+    /// # Errors
+    /// An index out of range; no offline exchange yet.
+    pub fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
+        let session =
+            self.session.ok_or_else(|| Error::message("query", "the offline exchange must come before a query."))?;
+        let (asked, mut messages) = self.client.query(indices, context)?;
+        number(&mut messages, self.next);
+        self.open.push_back((self.next, asked));
+        self.next = self.next.wrapping_add(1);
+        Ok(Request { messages, queries: self.client.queries(indices.len() as u64)?, session })
+    }
+
+    /// The records of the oldest open request, which then is open no more.
+    ///
+    /// # Errors
+    /// An answer to another request; those of [`Client::extract`].
+    pub fn extract(&mut self, answer: &Messages, context: &Context) -> Result<Vec<Record>> {
+        let (oldest, asked) = self.open.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        if let Some(other) = answer.iter().map(|(_, message)| message.number()).find(|number| number != oldest) {
+            let problem = format!(
+                "it answers request {other}, the oldest one under way is {oldest}: answers are extracted in the order of their requests. \
+                 If one is lost, ask again with a fresh client."
+            );
+            return Err(Error::message("answer", problem));
+        }
+        let records = self.client.extract(asked, answer, context)?;
+        self.extracted = self.open.pop_front().map(|(_, asked)| asked).unwrap_or_default();
+        Ok(records)
+    }
+
+    /// Logs the errors of the answer that was extracted last; see [`Client::log_errors`].
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub fn log_errors(
+        &self,
+        server: &ServerSession<P>,
+        exchange: (&Request, &Messages),
+        context: &mut Context,
+    ) -> Result<()> {
+        self.client.log_errors(&self.extracted, &server.server, exchange, context)
+    }
+
+    /// Logs the errors on the way to the answer that was extracted last; see [`Client::diagnose`].
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub fn diagnose(&self, server: &ServerSession<P>, request: &Request, context: &mut Context) -> Result<()> {
+        self.client.diagnose(&self.extracted, &server.server, request, context)
+    }
+
+    /// See [`Client::update`].
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
+        self.client.update(messages, context)
+    }
+}
+
+fn number(messages: &mut Messages, number: u16) {
+    for (_, message) in messages {
+        *message = std::mem::replace(message, Frame::empty()).numbered(number);
+    }
+}
