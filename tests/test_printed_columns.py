@@ -3,11 +3,11 @@
 import copy
 import re
 
-import printed_index
 import pytest
-from printed_columns import STANDING, Index
+from pirlab_workflow import printed_index
+from pirlab_workflow.files import ROOT
+from pirlab_workflow.printed_columns import STANDING, Index
 from published_bytes import configurations
-from sweep import ROOT
 
 #: Table 1's columns, but for what its authors' code contradicts or any data asks for: p, σ and z.
 LATTICE = {"d", "log2_q", "ell_ks", "ell_gsw"}
@@ -73,7 +73,7 @@ def test_kinds_are_apart(index):
 def test_the_index_is_as_documented(index):
     """The list in the document, which names each file once or, where it serves several databases, more often."""
     text = printed_index.markdown(index)
-    assert text in (ROOT / "docs/parameters.md").read_text(), "python experiments/printed_index.py prints it anew"
+    assert text in (ROOT / "docs/parameters.md").read_text(), "python -m pirlab_workflow.printed_index prints it anew"
     assert set(re.findall(r"`(\w+/[^`]+)`", text.replace("`experiments/", ""))) >= index.sets.keys()
 
 

@@ -1,4 +1,4 @@
-"""`python experiments/printed_index.py`: which file of params/ is which printed column of the InsPIRe paper, as the
+"""`python -m pirlab_workflow.printed_index`: which file of params/ is which printed column of the InsPIRe paper, as the
 index in docs/parameters.md holds it."""
 
 from collections import defaultdict
@@ -11,7 +11,8 @@ from pirlab_figures.inspire_paper import WITH_LAYOUTS
 from pirlab_figures.inspire_table1 import power_text
 from pirlab_figures.names import protocol_name
 from pirlab_figures.units import KIB
-from printed_columns import APPLICATIONS, STANDING, Index, Line, entries, gigabytes
+
+from .printed_columns import APPLICATIONS, STANDING, Index, Line, entries, gigabytes
 
 #: Table 1's parameters as the index calls them, where it has a sign for them.
 SIGNS = {"sigma_chi": "σ", "z_ks": "z", "z_gsw": "z"}

@@ -4,13 +4,11 @@ A set stands for a column where a row of experiments/inspire/ has the column's l
 names no layout. `tests/test_printed_columns.py` holds each set's `source.location` against this.
 """
 
-import sys
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,10 +17,9 @@ from pirlab_figures import inspire_paper, loader
 from pirlab_figures.inspire_paper import EXACT_TABLES, FAMILY, WITH_LAYOUTS, Measured, Printed
 from pirlab_figures.inspire_table1 import PARAMETERS, lattice_parameters
 
-sys.path.insert(0, str(Path(__file__).parent / "rules"))
-import primitives
-from rows import Row
-from sweep import ROOT, all_experiments, expand, read_profile
+from . import primitives
+from .experiments import Row, all_experiments, expand, read_profile
+from .files import ROOT
 
 #: Those that print databases. Table 1 prints lattice parameters, Table 5 packings, which are no sets of params/.
 TABLES = ("2", "3", "4", "6", "7", "8", "9")
