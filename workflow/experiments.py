@@ -91,7 +91,7 @@ def load_profile(config: dict[str, Any], source: Path | str = "the profile") -> 
 
 
 def read_profile(name: str, **overrides: Any) -> dict[str, Any]:
-    """The profile config/<name>.yaml."""
+    """The profile config/<name>.yaml, with the overrides that are not empty."""
     path = ROOT / f"config/{name}.yaml"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
@@ -102,7 +102,7 @@ def read_profile(name: str, **overrides: Any) -> dict[str, Any]:
         raise PlanError(f"config/{name}.yaml is not YAML: {' '.join(str(error).split())}.") from error
     if not isinstance(config, dict):
         raise PlanError(f"config/{name}.yaml holds no keys. config/quick.yaml shows what a profile needs.")
-    return load_profile(config | overrides, path)
+    return load_profile(config | {key: value for key, value in overrides.items() if value}, path)
 
 
 def all_experiments() -> list[str]:

@@ -1,11 +1,13 @@
 """Files of a sweep: read, held against their schemas, written whole, and the one error for what cannot be used."""
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pirlab_estimator import records
-from pirlab_estimator.outputs import write
+from pirlab_estimator.outputs import OutputError, write
 from pirlab_estimator.schemas import fault
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -60,3 +62,12 @@ def write_if_changed(path: Path, text: str) -> None:
 def write_json(path: Path, document: Any) -> None:
     """As `write_if_changed`, for a document."""
     write_if_changed(path, json.dumps(document, indent=2) + "\n")
+
+
+def exit_code(work: Callable[[], int]) -> int:
+    """The exit code of a command: 2, with one paragraph, where a file cannot be used or written."""
+    try:
+        return work()
+    except (OutputError, PlanError) as error:
+        print(error, file=sys.stderr)
+        return 2

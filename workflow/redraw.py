@@ -15,10 +15,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pirlab_estimator.outputs import OutputError, write
+from pirlab_estimator.outputs import write
 
 from .experiments import OTHER_KINDS, read_profile
-from .files import ROOT, PlanError, read_json, read_object
+from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .plan import Plan
 from .reference import CALIBRATION, KEPT, REFERENCE, folder
 
@@ -101,21 +101,16 @@ class Redrawing:
         words += ["--predictions", *map(self.prediction, planned), "--descriptions", *map(self.description, planned)]
         words += ["--expected", "experiments/expected", "--costs", COSTS]
         drawn = self.plan.figures / name
-        for table in experiment.get("tables", []):
-            self.figure("table", table, *words, "--out", drawn / f"table-{table}")
-        for figure in experiment.get("figures", []):
-            self.figure(figure, *words, "--out", drawn / figure)
+        asked = [["table", table, *words, "--out", drawn / f"table-{table}"] for table in experiment.get("tables", [])]
+        asked += [[figure, *words, "--out", drawn / figure] for figure in experiment.get("figures", [])]
         words = ["--records", *self.records(name), "--predictions", self.prediction(name)]
-        self.figure("accuracy", *words, "--out", drawn / "accuracy")
+        for each in [*asked, ["accuracy", *words, "--out", drawn / "accuracy"]]:
+            run(sys.executable, "-m", "pirlab_figures", *each, stdout=subprocess.DEVNULL)
         copied = [path for path in sorted(drawn.glob("*")) if path.suffix in KEPT]
         for path in copied:
             write(self.out / "tables" / name / path.name, path.read_bytes())
         write(self.out / "predictions" / f"{name}.json", self.prediction(name).read_bytes())
         return copied
-
-    def figure(self, *words: Any) -> None:
-        """One table or figure."""
-        run(sys.executable, "-m", "pirlab_figures", *words, stdout=subprocess.DEVNULL)
 
 
 def main() -> int:
@@ -127,23 +122,18 @@ def main() -> int:
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
     arguments = parser.parse_args()
     os.chdir(ROOT)
-    overrides = {"binary": arguments.binary} if arguments.binary else {}
-    try:
-        with tempfile.TemporaryDirectory() as work:
-            out = arguments.out or folder(arguments.profile)
-            figures = arguments.figures or Path("figures/out") / out.name
-            redrawing = Redrawing(arguments.profile, out, Path(work), figures, **overrides)
-            experiments = redrawing.plan.experiments
-            for name in arguments.only.split(",") if arguments.only else experiments:
-                if name not in experiments:
-                    raise PlanError(f"profile {arguments.profile} has no {name}: {', '.join(experiments)}.")
-                if experiments[name].get("kind") not in OTHER_KINDS and (out / "tables" / name).is_dir():
-                    print(f"{out}/tables/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
-    except (OutputError, PlanError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    out = arguments.out or folder(arguments.profile)
+    figures = arguments.figures or Path("figures/out") / out.name
+    with tempfile.TemporaryDirectory() as work:
+        redrawing = Redrawing(arguments.profile, out, Path(work), figures, binary=arguments.binary)
+        experiments = redrawing.plan.experiments
+        for name in arguments.only.split(",") if arguments.only else experiments:
+            if name not in experiments:
+                raise PlanError(f"profile {arguments.profile} has no {name}: {', '.join(experiments)}.")
+            if experiments[name].get("kind") not in OTHER_KINDS and (out / "tables" / name).is_dir():
+                print(f"{out}/tables/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pirlab_estimator.outputs import OutputError, write
+from pirlab_estimator.outputs import write
 from pirlab_figures.units import human_bytes
 
 from .experiments import read_profile
-from .files import ROOT, PlanError, read_object, read_record
+from .files import ROOT, PlanError, exit_code, read_object, read_record
 from .plan import DONE, Plan
 
 REFERENCE = Path("results/reference")
@@ -119,19 +119,13 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of the profile's")
     arguments = parser.parse_args()
-    out = arguments.out or folder(arguments.profile)
+    out, only = arguments.out or folder(arguments.profile), arguments.only
     os.chdir(ROOT)
-    try:
-        overrides: dict[str, Any] = {"results": arguments.results, "figures": arguments.figures}
-        if arguments.only:
-            overrides["experiments"] = arguments.only.split(",")
-        plan = Plan(read_profile(arguments.profile, **overrides))
-        print(f"{copy(plan, out, arguments.only)} records copied to {out}/")
-    except (OutputError, PlanError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    folders = {"results": arguments.results, "figures": arguments.figures}
+    plan = Plan(read_profile(arguments.profile, **folders, experiments=only.split(",") if only else []))
+    print(f"{copy(plan, out, only)} records copied to {out}/")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

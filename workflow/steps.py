@@ -14,7 +14,7 @@ from typing import Any
 from pirlab_estimator.cost.plan import row_seconds
 
 from .experiments import Group, all_experiments, expand
-from .files import PlanError, read_json, read_object, read_record, write_json
+from .files import PlanError, exit_code, read_json, read_object, read_record, write_json
 from .plan import DONE, FAILED, Plan
 
 
@@ -164,21 +164,17 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     die_with_parent()
-    try:
-        plan = Plan(json.loads(arguments.profile.read_text()))
-        if arguments.step == "measure":
-            return measure(plan, arguments.experiment, arguments.group)
-        if arguments.step == "verdict":
-            return verdict(plan, arguments.out)
-        found = stale_records(plan)
-        write_json(arguments.out, found)
-        arguments.out.touch()
-        print(stale_text(found) or "no record is stale", flush=True)
-    except PlanError as error:
-        print(error, file=sys.stderr)
-        return 2
+    plan = Plan(json.loads(arguments.profile.read_text()))
+    if arguments.step == "measure":
+        return measure(plan, arguments.experiment, arguments.group)
+    if arguments.step == "verdict":
+        return verdict(plan, arguments.out)
+    found = stale_records(plan)
+    write_json(arguments.out, found)
+    arguments.out.touch()
+    print(stale_text(found) or "no record is stale", flush=True)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

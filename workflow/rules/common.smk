@@ -87,6 +87,10 @@ def drawing(wildcards, input):
     return " ".join(words)
 
 
+def table_drawing(wildcards, input):
+    return f"table {drawing(wildcards, input)}"
+
+
 def predicted(wildcards):
     """Predictions of the group's rows; before they are there, Snakemake asks again later."""
     rows = json.loads(PLAN.prediction(wildcards.experiment).read_text())

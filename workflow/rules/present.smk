@@ -25,9 +25,7 @@ rule figure:
         "python -m pirlab_figures {params.words} --out {params.prefix} > {log} 2>&1"
 
 
-rule table:
-    input:
-        unpack(drawn),
+use rule figure as table with:
     output:
         html=report(
             f"{FIGURES}/{{experiment}}/table-{{name}}.html",
@@ -41,12 +39,8 @@ rule table:
     log:
         f"{LOGS}/table/{{experiment}}/{{name}}.log",
     params:
-        words=drawing,
+        words=table_drawing,
         prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
-    conda:
-        ENVIRONMENT
-    shell:
-        "python -m pirlab_figures table {params.words} --out {params.prefix} > {log} 2>&1"
 
 
 # Every predicted quantity beside its measured twin. Of the experiment alone: the predictions of those shown with it have
