@@ -172,7 +172,7 @@ def test_group_file_follows_the_contract():
 
 
 def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
-    from pirlab_estimator.cost.plan import plan as cost_plan
+    from pirlab_estimator.cost.plan import prospect
 
     plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
     group = plan.group("smoke/tiny", "2^10x16")
@@ -194,8 +194,7 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     assert [row["predicted_seconds"] for row in rows] == list(found.values())
     assert "predicted_seconds" not in plan.group_file(group)["rows"][0], "no part of what `pirlab key` reads"
     own = {line["id"].split("/", 1)[1]: line for line in lines if line["id"].startswith(group.id)}
-    [planned] = cost_plan(own, [plan.group_file(group)], free_memory=10)
-    assert [row.seconds for row in planned.rows] == list(found.values())
+    assert [prospect(own[row["id"]], row, 10).seconds for row in rows] == list(found.values())
 
 
 def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):

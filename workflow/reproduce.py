@@ -11,8 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, TextIO
 
-from pirlab_estimator.cost.plan import free_memory_bytes
-from pirlab_estimator.cost.plan import plan as cost_plan
+from pirlab_estimator.cost.plan import free_memory_bytes, prospect
 from pirlab_figures.units import human_bytes
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
@@ -122,48 +121,48 @@ class Workflow:
 
 
 class Outlook:
-    """What is left of a plan: per group the rows to measure, their seconds and memory, and which will be skipped."""
+    """What is left of a plan: per group the rows to measure, what each takes, and which will be skipped."""
 
     def __init__(self, plan: Plan):
         self.plan = plan
         self.free = free_memory_bytes()
-        predicted = {
+        self.predicted = {
             (name, *line["id"].split("/", 1)): line
             for name in plan.experiments
             for line in read_json(plan.prediction(name)) or []
         }
-        self.sources = Counter(entry["source"] for line in predicted.values() for entry in line["security"])
-        groups = {key: group for key, group in plan.groups.items() if group.kind != "security"}
-        missing = {key: plan.missing(group) for key, group in groups.items() if group.measured}
+        self.sources = Counter(entry["source"] for line in self.predicted.values() for entry in line["security"])
+        self.prospects = {
+            (*key, row.id): prospect(self.predicted[(*key, row.id)], row.run(group.options), self.free)
+            for key, group in plan.groups.items()
+            for row in group.rows
+            if group.kind != "security"
+        }
+        missing = {group.key: plan.missing(group) for group in plan.measured()}
         self.todo = {key: rows for key, rows in missing.items() if rows}
-        self.groups = {}
-        for key, group in groups.items():
-            own = {row.id: predicted[(*key, row.id)] for row in group.rows}
-            [self.groups[key]] = cost_plan(own, [plan.group_file(group)], free_memory=self.free)
 
     def seconds(self, key: tuple[str, str]) -> float:
         """Predicted seconds of what is left of a group, with the start of its rows and the bandwidth probes."""
-        todo = {row.id for row in self.todo.get(key, [])}
-        rows = [row for row in self.groups[key].rows if row.id in todo and row.action == "run"]
-        group = self.plan.groups[key]
-        probes = PROBES_SECONDS if rows and group.probed(self.plan.profile) else 0.0
-        return probes + float(sum(row.seconds + START_SECONDS[group.kind] for row in rows))
+        todo = [self.prospects[(*key, row.id)] for row in self.todo.get(key, [])]
+        running, group = [each.seconds for each in todo if not each.skipped], self.plan.groups[key]
+        probes = PROBES_SECONDS if running and group.probed(self.plan.profile) else 0.0
+        return probes + sum(seconds + START_SECONDS[group.kind] for seconds in running)
 
     def cells(self, group: Group) -> list[str]:
         """A group's line of the table."""
         if group.kind == "security":
             return [group.kind, str(len(group.rows)), "", "0", "", "", "; ".join(group.notes)]
-        todo, rows = self.todo.get(group.key, []), self.groups[group.key].rows
-        ids = {row.id for row in todo}
-        notes = group.notes + [f"{row.id} {row.reason}" for row in rows if row.id in ids and row.reason]
+        places = {row.id: (*group.key, row.id) for row in group.rows}
+        lines, todo = [self.predicted[place] for place in places.values()], self.todo.get(group.key, [])
+        skipped = {row.id: self.prospects[places[row.id]].skipped for row in todo}
         return [
-            ", ".join(dict.fromkeys(row.subject for row in rows)),
+            ", ".join(dict.fromkeys(line.get("protocol") or line["primitive"] for line in lines)),
             str(len(group.rows)),
             str(sum(row not in todo and self.plan.status(group, row) in DONE for row in group.rows)),
             str(len(todo)),
             seconds_text(self.seconds(group.key)) if todo else "",
-            human_bytes(max(row.peak_bytes for row in rows), 3),
-            "; ".join(notes),
+            human_bytes(max(self.prospects[place].peak_bytes for place in places.values()), 3),
+            "; ".join(group.notes + [f"{id} {reason}" for id, reason in skipped.items() if reason]),
         ]
 
     def print(self) -> None:
