@@ -117,7 +117,8 @@ impl Sources {
     fn exported(&mut self, root: &Path, name: &str) -> Vec<PathBuf> {
         let code = self.code(root);
         let export = code.paths.iter().find(|path| path.len() > 1 && path.last().is_some_and(|last| last == name));
-        export.map_or_else(Vec::new, |path| self.module(module_folder(root), path))
+        let inside = export.map(|path| path.strip_prefix(&["crate".to_owned()]).unwrap_or(path));
+        inside.map_or_else(Vec::new, |path| self.module(module_folder(root), path))
     }
 }
 

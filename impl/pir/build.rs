@@ -11,7 +11,7 @@ fn main() {
         println!("cargo::rerun-if-changed={source}");
     }
     let mut sources = sources::Sources::new("..");
-    let runner = PathBuf::from("../pir/src/runner.rs");
+    let runner = PathBuf::from("../pir/src/core/runner.rs");
     let folders = std::fs::read_dir("../pir/src/protocol").into_iter().flatten().filter_map(Result::ok);
     for folder in folders.map(|entry| entry.path()).filter(|path| path.is_dir()) {
         let name = folder.file_name().map(|name| name.to_string_lossy().to_uppercase()).unwrap_or_default();

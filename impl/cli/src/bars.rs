@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use pir::progress::Progress;
+use pir::core::progress::Progress;
 
 /// Draws one bar a phase.
 #[derive(Default)]

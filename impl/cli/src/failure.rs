@@ -45,12 +45,12 @@ impl Failure {
 
     /// A file that could not be read, written or created.
     pub fn io(path: &Path, action: &'static str, source: std::io::Error) -> Self {
-        pir::error::Error::io(path, action, source).into()
+        pir::core::error::Error::io(path, action, source).into()
     }
 }
 
-impl From<pir::error::Error> for Failure {
-    fn from(error: pir::error::Error) -> Self {
+impl From<pir::core::error::Error> for Failure {
+    fn from(error: pir::core::error::Error) -> Self {
         Failure::Input(error.to_string())
     }
 }
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn every_error_of_the_library_is_bad_input() {
-        use pir::error::Error;
+        use pir::core::error::Error;
         for error in [Error::message("hint", "it is cut off."), Error::value("lwe", "it is odd.")] {
             let text = error.to_string();
             assert!(matches!(Failure::from(error), Failure::Input(said) if said == text));

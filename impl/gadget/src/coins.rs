@@ -1,28 +1,37 @@
 //! The randomness of the subgaussian decompositions.
 
-use crate::draws::Precomputed;
 use crate::residue::Residue;
 use ring::Prg;
 use ring::prg::{OsRandomError, Seed};
+use std::any::Any;
 
 /// A stream of fair bits. Every decomposition takes the next ones: nothing is used twice.
 pub struct Coins {
     prg: Prg,
     next_byte: u64,
-    /// Buffers kept between calls, so that a decomposition allocates nothing.
-    pub(crate) spare64: Precomputed<u64>,
-    pub(crate) spare128: Precomputed<u128>,
+    /// A buffer kept between calls, so that a decomposition allocates nothing.
+    spare: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl Coins {
     /// The coins of a seed: the same seed gives the same decompositions, on every kernel.
     pub fn from_seed(seed: Seed) -> Self {
-        Self { prg: seed.prg(), next_byte: 0, spare64: Precomputed::default(), spare128: Precomputed::default() }
+        Self { prg: seed.prg(), next_byte: 0, spare: None }
     }
 
     /// Coins from the operating system's generator.
     pub fn from_os() -> Result<Self, OsRandomError> {
         Ok(Self::from_seed(Seed::from_os()?))
+    }
+
+    /// The buffer that was kept, if it is of this type, else a new one.
+    pub(crate) fn take_buffer<T: Any + Default>(&mut self) -> Box<T> {
+        self.spare.take().and_then(|kept| kept.downcast().ok()).unwrap_or_default()
+    }
+
+    /// Keeps a buffer for the next call.
+    pub(crate) fn keep_buffer<T: Any + Send + Sync>(&mut self, buffer: Box<T>) {
+        self.spare = Some(buffer);
     }
 
     /// Fills `out` with fresh uniform words.

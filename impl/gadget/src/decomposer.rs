@@ -2,13 +2,15 @@
 
 use crate::coins::Coins;
 use crate::digit::Digit;
-use crate::draws::{Precomputed, tile};
+use crate::draws::Precomputed;
 use crate::family::Family;
-use crate::kernel::{self, Checked, Rows};
+use crate::kernel;
 use crate::moments::{Moments, moments};
 use crate::plan::{GadgetError, Plan};
 use crate::residue::Residue;
+use crate::tile::{Rows, tile};
 use ring::Kernel;
+use ring::kernel::Checked;
 
 /// A gadget g = (b^L, .., b^(L+k-1)) with a decomposition of every residue u modulo q into digits x, <g, x> = u modulo q up to
 /// [`Self::error_bound`].
@@ -101,7 +103,7 @@ impl<W: Residue> Decomposer<W> {
     /// # Panics
     /// If `digits` does not hold k times as many elements as `input`.
     pub fn decompose_fresh<D: Digit>(&self, input: &[W], digits: &mut [D], coins: &mut Coins) {
-        let mut drawn = std::mem::take(W::spare(coins));
+        let mut drawn: Box<Precomputed<W>> = coins.take_buffer();
         let tile = tile(input.len());
         for (i, part) in input.chunks(tile).enumerate() {
             let rows = Rows { digits, stride: input.len(), start: i * tile };
@@ -113,7 +115,7 @@ impl<W: Residue> Decomposer<W> {
                 rows,
             );
         }
-        *W::spare(coins) = drawn;
+        coins.keep_buffer(drawn);
     }
 
     /// [`Self::decompose_fresh`] with coins drawn ahead for as many residues. They must not serve twice: equal inputs would get

@@ -15,6 +15,7 @@ mod moments;
 mod plan;
 mod residue;
 pub mod stages;
+mod tile;
 
 pub use balanced32::Balanced32;
 pub use coins::Coins;

@@ -1,7 +1,5 @@
 //! Words that hold residues.
 
-use crate::coins::Coins;
-use crate::draws::Precomputed;
 use bytemuck::Pod;
 use std::fmt::{Debug, Display};
 use std::ops::{Add, BitAnd, Div, Mul, Rem, Shl, Shr, Sub};
@@ -53,8 +51,6 @@ pub trait Residue:
     fn from_le(word: Self) -> Self;
     /// The slice as `u64`, for the vectorised paths.
     fn as_u64(slice: &[Self]) -> Option<&[u64]>;
-    /// The buffers of this word that a stream of coins keeps between calls.
-    fn spare(coins: &mut Coins) -> &mut Precomputed<Self>;
 }
 
 impl Residue for u64 {
@@ -101,10 +97,6 @@ impl Residue for u64 {
     fn as_u64(slice: &[Self]) -> Option<&[u64]> {
         Some(slice)
     }
-
-    fn spare(coins: &mut Coins) -> &mut Precomputed<Self> {
-        &mut coins.spare64
-    }
 }
 
 impl Residue for u128 {
@@ -139,10 +131,6 @@ impl Residue for u128 {
     #[inline]
     fn as_u64(_: &[Self]) -> Option<&[u64]> {
         None
-    }
-
-    fn spare(coins: &mut Coins) -> &mut Precomputed<Self> {
-        &mut coins.spare128
     }
 }
 

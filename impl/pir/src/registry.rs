@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::database::Database;
-use crate::description::Description;
-use crate::error::{Error, Result};
-use crate::params::{ParameterFile, ParameterSet};
-use crate::progress::Progress;
+use crate::core::database::Database;
+use crate::core::description::Description;
+use crate::core::error::{Error, Result};
+use crate::core::params::{ParameterFile, ParameterSet};
+use crate::core::progress::Progress;
+use crate::core::runner::{Options, Run, Session};
+use crate::core::scheme::Scheme;
+use crate::core::workload::Workload;
 use crate::protocol::{
     doublepir::DoublePir,
     inspire::Inspire,
@@ -18,9 +21,6 @@ use crate::protocol::{
     simpleypir::SimpleYpir,
     ypir::Ypir,
 };
-use crate::runner::{Options, Run, Session};
-use crate::scheme::Scheme;
-use crate::workload::Workload;
 
 /// Makes a session that has not yet done anything.
 pub type OpenSession =

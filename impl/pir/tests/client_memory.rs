@@ -8,13 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pir::hintless::{Hintless, HintlessClient};
-use pir::params::ParameterFile;
-use pir::progress::Silent;
+use pir::core::hintless::{Hintless, HintlessClient};
+use pir::core::params::ParameterFile;
+use pir::core::progress::Silent;
+use pir::core::scheme::Context;
+use pir::core::workload::Shape;
 use pir::protocol::inspire::Inspire;
 use pir::protocol::inspire2::Inspire2;
-use pir::scheme::Context;
-use pir::workload::Shape;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::{Kernel, Seed};

@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use pir::params::ParameterFile;
+use pir::core::params::ParameterFile;
+use pir::core::workload::{Shape, Workload};
 use pir::registry;
-use pir::workload::{Shape, Workload};
 
 type Samples = [(&'static str, Option<u64>)];
 

@@ -4,7 +4,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ring::poly::{Automorphism, Ntt, Poly, Ring};
-use ring::vector::{TILE, Tiles};
+use ring::residues::{TILE, Tiles};
 use ring::{Buffer, Kernel, Prg, primes};
 use std::error::Error;
 use std::hint::black_box;

@@ -4,8 +4,8 @@
 //! `tfhe-normalized` includes it.
 
 use criterion::{BenchmarkGroup, Criterion, measurement::WallTime};
+use ring::Word;
 use ring::ntt::{NttPlan, Path};
-use ring::word::Word;
 use std::time::Duration;
 
 /// The largest primes = 1 modulo 2^14 below 2^28, 2^50 and 2^56.

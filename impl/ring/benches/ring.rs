@@ -3,10 +3,8 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ring::bandwidth::Probe;
-use ring::{
-    ColumnMatrix, DiscreteGaussian, Kernel, PackedMatrix, Prg, ResidueVector, Ring, StdDev, Vector32, column_matrix,
-    dense, matmul, matvec,
-};
+use ring::matrix::{column, dense, packed};
+use ring::{ColumnMatrix, DiscreteGaussian, Kernel, PackedMatrix, Prg, ResidueVector, Ring, StdDev, Vector32};
 use std::error::Error;
 use std::hint::black_box;
 
@@ -50,7 +48,7 @@ fn products(c: &mut Criterion) -> Outcome {
             group.bench_function(BenchmarkId::new(format!("{kernel}, {k} queries"), format!("{mebibytes} MiB")), |b| {
                 b.iter(|| {
                     let mut parts: Vec<_> = out.iter_mut().map(Vec::as_mut_slice).collect();
-                    matvec::matvec(kernel, &matrix, &queries, &mut parts, 1)
+                    packed::matvec(kernel, &matrix, &queries, &mut parts, 1)
                 });
             });
         }
@@ -89,14 +87,14 @@ fn columns(c: &mut Criterion) -> Outcome {
             let queries: Vec<_> = (0..k).map(residues).collect::<Result<_, _>>()?;
             group.throughput(Throughput::Bytes(matrix.stored_bytes()));
             group.bench_function(BenchmarkId::new(format!("{kernel}, {k} queries"), format!("{mebibytes} MiB")), |b| {
-                b.iter(|| column_matrix::product(kernel, &matrix, &queries, 1));
+                b.iter(|| column::product(kernel, &matrix, &queries, 1));
             });
             if k == 1 && mebibytes == 64 {
                 let factors: Vec<_> = (0..matrix.blocks()).map(|i| ring.expand(&prg, i as u64)).collect();
                 let mut out: Vec<_> = (0..64).map(|_| ring.zero()).collect();
                 group.throughput(Throughput::Bytes((2 * rows * out.len()) as u64));
                 group.bench_function(BenchmarkId::new("hint", kernel), |b| {
-                    b.iter(|| column_matrix::ring_products(&matrix, &ring, &factors, 0, &mut out));
+                    b.iter(|| column::ring_products(&matrix, &ring, &factors, 0, &mut out));
                 });
             }
         }
@@ -117,7 +115,7 @@ fn hint(c: &mut Criterion) -> Outcome {
     group.throughput(Throughput::Elements((rows * cols * n) as u64));
     for kernel in Kernel::available().into_iter().filter(|kernel| *kernel != Kernel::Scalar) {
         group.bench_function(kernel.to_string(), |b| {
-            b.iter(|| matmul::matmul_accumulate(kernel, &matrix, 0, &a, n, &mut out, 1));
+            b.iter(|| packed::matmul_accumulate(kernel, &matrix, 0, &a, n, &mut out, 1));
         });
     }
     Ok(())

@@ -6,7 +6,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use ring::bandwidth::Probe;
-use ring::{ColumnMatrix, Kernel, Modulus, ResidueVector, column_matrix};
+use ring::matrix::column;
+use ring::{ColumnMatrix, Kernel, Modulus, ResidueVector};
 
 const N: usize = 2048;
 const ROUNDS: usize = 15;
@@ -19,9 +20,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let cols = (mebibytes << 20) / (2 * rows);
     let mut matrix = ColumnMatrix::new(rows, cols, N)?;
     let mixed = |i: usize| (i as u32).wrapping_mul(2_654_435_761);
-    let entries: Vec<i16> = (0..column_matrix::LINE * cols).map(|i| mixed(i) as i16).collect();
-    for first in (0..rows).step_by(column_matrix::LINE) {
-        matrix.set_rows((first, column_matrix::LINE), (0, cols), &entries, cols)?;
+    let entries: Vec<i16> = (0..column::LINE * cols).map(|i| mixed(i) as i16).collect();
+    for first in (0..rows).step_by(column::LINE) {
+        matrix.set_rows((first, column::LINE), (0, cols), &entries, cols)?;
     }
     let moduli: Vec<Modulus<u32>> =
         [268_369_921u32, 249_561_089].into_iter().map(Modulus::new).collect::<Result<_, _>>()?;
@@ -34,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let fastest = READING.iter().map(|(streams, ahead)| probe.once(*streams, *ahead)).fold(0.0, f64::max);
         reading.push(fastest);
         let start = Instant::now();
-        black_box(column_matrix::product(kernel, &matrix, &queries, 1)?);
+        black_box(column::product(kernel, &matrix, &queries, 1)?);
         product.push(matrix.stored_bytes() as f64 / start.elapsed().as_secs_f64());
     }
     let best = |speeds: &[f64]| speeds.iter().copied().fold(0.0, f64::max);

@@ -3,7 +3,8 @@
 
 use rayon::prelude::*;
 use ring::bandwidth::Probe;
-use ring::{DiscreteGaussian, Kernel, PackedMatrix, Prg, StdDev, Vector32, Words, dense, matmul, matvec};
+use ring::matrix::{dense, packed};
+use ring::{DiscreteGaussian, Kernel, PackedMatrix, Prg, StdDev, Vector32, Words};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
@@ -84,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             for _ in 0..if kernel == Kernel::Scalar { 1 } else { ROUNDS } {
                 probes.push(best.once(reading.streams, reading.ahead));
                 let mut parts: Vec<&mut [u32]> = out.iter_mut().map(Vec::as_mut_slice).collect();
-                times.push(seconds(|| matvec::matvec(kernel, &matrix, &prepared, &mut parts, 1).unwrap_or_default()));
+                times.push(seconds(|| packed::matvec(kernel, &matrix, &prepared, &mut parts, 1).unwrap_or_default()));
             }
             let (rate, probe) = (matrix.stored_bytes() as f64 / median(times), median(probes));
             println!(
@@ -100,13 +101,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let n = arguments.get(3).copied().unwrap_or(1024);
-    let chunk = matmul::RECOMMENDED_CHUNK_ROWS.min(cols / 32 * 32);
+    let chunk = packed::RECOMMENDED_CHUNK_ROWS.min(cols / 32 * 32);
     let mut a = vec![0; chunk * n];
     prg.fill_u32_at(0, &mut a);
     let mut hint = vec![0; rows * n];
     for kernel in Kernel::available().into_iter().filter(|kernel| *kernel != Kernel::Scalar) {
         let mut run = || {
-            let result = matmul::matmul_accumulate(kernel, &matrix, 0, &a, n, &mut hint, 1);
+            let result = packed::matmul_accumulate(kernel, &matrix, 0, &a, n, &mut hint, 1);
             assert!(result.is_ok());
         };
         run();

@@ -6,7 +6,7 @@ use std::error::Error;
 
 #[cfg(target_arch = "x86_64")]
 mod measure {
-    use ring::vector::{TILE, Tiles, Vectors};
+    use ring::residues::{TILE, Tiles, Vectors};
     use ring::{Buffer, Kernel, Modulus};
     use std::hint::black_box;
     use std::time::Instant;
@@ -86,7 +86,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (n, terms, columns) in
             [(64, 32, 2), (64, 16, 8), (256, 6, 2), (2048, 6, 2), (2048, 6, 1), (2048, 8, 6), (2048, 8, 8)]
         {
-            let [one, tiled, four] = measure::shape(rounds, ring::vector::Tiles { n, terms, columns })?;
+            let [one, tiled, four] = measure::shape(rounds, ring::residues::Tiles { n, terms, columns })?;
             println!("{n:>5} {terms:>5} {columns:>7} {one:>10.1} {tiled:>10.1} {four:>24.1}");
         }
         return Ok(());

@@ -1,7 +1,8 @@
 //! Little-endian bit streams of fixed-width entries: entry `i` of width `w` is bits `[i*w, i*w + w)`, bit `b` of the
 //! stream being bit `b % 8` of byte `b / 8`.
 
-use crate::matrix::CHUNK;
+/// Entries in a chunk: the columns one 512-bit register holds as 16-bit lanes.
+pub const CHUNK: usize = 32;
 
 /// Runs `$body` with the constant `$W` equal to the storage width `$width`, so that every width has its own code.
 macro_rules! for_width {

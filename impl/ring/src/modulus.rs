@@ -1,6 +1,6 @@
 //! Arithmetic modulo one number, prime or not, in one machine word.
 
-use crate::word::Word;
+use crate::word::Residue;
 
 /// A modulus outside the range of its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,69 +27,7 @@ pub struct Modulus<W> {
     word_residue: W,
 }
 
-/// The products of residues that differ between the words; implemented for `u32` and `u64` only.
-pub trait Barrett: Sized {
-    /// a * b mod q for a * b < 2^2k, from q, k and floor(2^2k / q).
-    fn mul_mod(a: Self, b: Self, q: Self, bits: u32, ratio: Self) -> Self;
-    /// floor(w * 2^BITS / q), for w < q.
-    fn shoup_quotient(w: Self, q: Self) -> Self;
-    /// x * w mod q in [0, 2q) for any x, from the quotient of w.
-    fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self;
-    /// a + b mod q.
-    fn add_mod(a: Self, b: Self, q: Self) -> Self;
-    /// a - b mod q.
-    fn sub_mod(a: Self, b: Self, q: Self) -> Self;
-    /// a mod q for a < 2q.
-    fn reduce_once(a: Self, q: Self) -> Self;
-}
-
-macro_rules! barrett {
-    ($word:ty, $wide:ty) => {
-        impl Barrett for $word {
-            #[inline(always)]
-            fn mul_mod(a: Self, b: Self, q: Self, bits: u32, ratio: Self) -> Self {
-                // The estimate falls short of the quotient by at most 2 (Handbook of Applied Cryptography, 14.42).
-                let product = <$wide>::from(a) * <$wide>::from(b);
-                let estimate = ((product >> (bits - 1)) * <$wide>::from(ratio)) >> (bits + 1);
-                let (q, rest) = (<$wide>::from(q), product - estimate * <$wide>::from(q));
-                let rest = rest.min(rest.wrapping_sub(q));
-                rest.min(rest.wrapping_sub(q)) as Self
-            }
-
-            #[inline(always)]
-            fn shoup_quotient(w: Self, q: Self) -> Self {
-                ((<$wide>::from(w) << Self::BITS) / <$wide>::from(q)) as Self
-            }
-
-            #[inline(always)]
-            fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self {
-                let estimate = ((<$wide>::from(x) * <$wide>::from(quotient)) >> Self::BITS) as Self;
-                x.wrapping_mul(w).wrapping_sub(estimate.wrapping_mul(q))
-            }
-
-            // Of a number and that number one q away, modulo the word, the smaller is the residue: no comparison is needed.
-            #[inline(always)]
-            fn add_mod(a: Self, b: Self, q: Self) -> Self {
-                Self::reduce_once(a + b, q)
-            }
-
-            #[inline(always)]
-            fn sub_mod(a: Self, b: Self, q: Self) -> Self {
-                let difference = a.wrapping_sub(b);
-                difference.min(difference.wrapping_add(q))
-            }
-
-            #[inline(always)]
-            fn reduce_once(a: Self, q: Self) -> Self {
-                a.min(a.wrapping_sub(q))
-            }
-        }
-    };
-}
-barrett!(u32, u64);
-barrett!(u64, u128);
-
-impl<W: Word> Modulus<W> {
+impl<W: Residue> Modulus<W> {
     /// The modulus `q`.
     pub fn new(q: W) -> Result<Self, ModulusError> {
         let q = q.to_u64();
@@ -230,7 +168,7 @@ mod tests {
     }
 
     /// Every operation against the remainders of 128-bit integers.
-    fn check<W: Word>(q: u64, a: u64, b: u64, x: u64, wide: u128) {
+    fn check<W: Residue>(q: u64, a: u64, b: u64, x: u64, wide: u128) {
         let modulus = Modulus::new(W::from_u64(q)).unwrap();
         let (a, b) = (a % q, b % q);
         let (wa, wb) = (W::from_u64(a), W::from_u64(b));

@@ -4,8 +4,8 @@ use crate::gaussian::{DiscreteGaussian, StdDevError};
 use crate::modulus::Modulus;
 use crate::noise::StdDev;
 use crate::prg::Prg;
+use crate::residues::Word;
 use crate::secret;
-use crate::word::Word;
 use rand::RngCore;
 
 /// Bytes drawn at a time.

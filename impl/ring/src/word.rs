@@ -4,18 +4,14 @@ use std::fmt::{Debug, Display};
 use std::hash::Hash;
 
 mod sealed {
-    use crate::modulus::Barrett;
-    use crate::vector::WordKernels;
-
-    /// What the words do inside this crate: keeps [`super::Word`] closed.
-    pub trait Sealed: Barrett + WordKernels {}
+    pub trait Sealed {}
     impl Sealed for u32 {}
     impl Sealed for u64 {}
 }
 
 /// A machine word that holds residues: `u32` (moduli below 2^31) or `u64` (below 2^62).
-pub trait Word:
-    sealed::Sealed + Copy + Eq + Ord + Hash + Debug + Display + Default + Send + Sync + bytemuck::Pod + 'static
+pub trait Residue:
+    sealed::Sealed + Barrett + Copy + Eq + Ord + Hash + Debug + Display + Default + Send + Sync + bytemuck::Pod + 'static
 {
     /// Bits of the word.
     const BITS: u32;
@@ -29,7 +25,7 @@ pub trait Word:
     fn to_u64(self) -> u64;
 }
 
-impl Word for u32 {
+impl Residue for u32 {
     const BITS: u32 = 32;
     const MAX_MODULUS_BITS: u32 = 31;
 
@@ -44,7 +40,7 @@ impl Word for u32 {
     }
 }
 
-impl Word for u64 {
+impl Residue for u64 {
     const BITS: u32 = 64;
     const MAX_MODULUS_BITS: u32 = 62;
 
@@ -58,3 +54,65 @@ impl Word for u64 {
         self
     }
 }
+
+/// The products of residues that differ between the words; implemented for `u32` and `u64` only.
+pub trait Barrett: Sized {
+    /// a * b mod q for a * b < 2^2k, from q, k and floor(2^2k / q).
+    fn mul_mod(a: Self, b: Self, q: Self, bits: u32, ratio: Self) -> Self;
+    /// floor(w * 2^BITS / q), for w < q.
+    fn shoup_quotient(w: Self, q: Self) -> Self;
+    /// x * w mod q in [0, 2q) for any x, from the quotient of w.
+    fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self;
+    /// a + b mod q.
+    fn add_mod(a: Self, b: Self, q: Self) -> Self;
+    /// a - b mod q.
+    fn sub_mod(a: Self, b: Self, q: Self) -> Self;
+    /// a mod q for a < 2q.
+    fn reduce_once(a: Self, q: Self) -> Self;
+}
+
+macro_rules! barrett {
+    ($word:ty, $wide:ty) => {
+        impl Barrett for $word {
+            #[inline(always)]
+            fn mul_mod(a: Self, b: Self, q: Self, bits: u32, ratio: Self) -> Self {
+                // The estimate falls short of the quotient by at most 2 (Handbook of Applied Cryptography, 14.42).
+                let product = <$wide>::from(a) * <$wide>::from(b);
+                let estimate = ((product >> (bits - 1)) * <$wide>::from(ratio)) >> (bits + 1);
+                let (q, rest) = (<$wide>::from(q), product - estimate * <$wide>::from(q));
+                let rest = rest.min(rest.wrapping_sub(q));
+                rest.min(rest.wrapping_sub(q)) as Self
+            }
+
+            #[inline(always)]
+            fn shoup_quotient(w: Self, q: Self) -> Self {
+                ((<$wide>::from(w) << Self::BITS) / <$wide>::from(q)) as Self
+            }
+
+            #[inline(always)]
+            fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self {
+                let estimate = ((<$wide>::from(x) * <$wide>::from(quotient)) >> Self::BITS) as Self;
+                x.wrapping_mul(w).wrapping_sub(estimate.wrapping_mul(q))
+            }
+
+            // Of a number and that number one q away, modulo the word, the smaller is the residue: no comparison is needed.
+            #[inline(always)]
+            fn add_mod(a: Self, b: Self, q: Self) -> Self {
+                Self::reduce_once(a + b, q)
+            }
+
+            #[inline(always)]
+            fn sub_mod(a: Self, b: Self, q: Self) -> Self {
+                let difference = a.wrapping_sub(b);
+                difference.min(difference.wrapping_add(q))
+            }
+
+            #[inline(always)]
+            fn reduce_once(a: Self, q: Self) -> Self {
+                a.min(a.wrapping_sub(q))
+            }
+        }
+    };
+}
+barrett!(u32, u64);
+barrett!(u64, u128);

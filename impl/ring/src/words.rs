@@ -1,7 +1,7 @@
 //! Big buffers of words on huge pages.
 
 use crate::region::Region;
-use crate::word::Word;
+use crate::residues::Word;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use pir::description::Description;
-use pir::params::ParameterFile;
+use pir::core::description::Description;
+use pir::core::params::ParameterFile;
+use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
-use pir::workload::{Shape, Workload};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

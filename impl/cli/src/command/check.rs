@@ -40,7 +40,7 @@ struct Tool {
 #[derive(Serialize)]
 struct Checked {
     schema: &'static str,
-    machine: pir::record::Machine,
+    machine: pir::core::record::Machine,
     kernels: Vec<Path>,
     read_bandwidth: Option<f64>,
     tools: Vec<Tool>,
@@ -147,7 +147,7 @@ mod tests {
     fn checked(commit: &'static str, commit_remark: Option<&'static str>) -> Checked {
         Checked {
             schema: "pirlab/check/1",
-            machine: pir::record::Machine::default(),
+            machine: pir::core::record::Machine::default(),
             kernels: Vec::new(),
             read_bandwidth: None,
             tools: Vec::new(),

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use pir::clock::Group;
-use pir::record::{Build, RUN_SCHEMA, RunRecord, Status};
+use pir::core::clock::Group;
+use pir::core::record::{Build, RUN_SCHEMA, RunRecord, Status};
 use pir::registry;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

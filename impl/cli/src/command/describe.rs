@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pir::description::{Description, Direction, LweInstance};
-use pir::params::SecretKind;
-use pir::workload::{Shape, Workload};
+use pir::core::description::{Description, Direction, LweInstance};
+use pir::core::params::SecretKind;
+use pir::core::workload::{Shape, Workload};
 use serde_json::{Map, Value};
 
 use super::batch;

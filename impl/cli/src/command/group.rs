@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pir::record::{RunRecord, Status};
+use pir::core::record::{RunRecord, Status};
 
 use crate::failure::Outcome;
 use crate::machine;

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use pir::database::database_file;
-use pir::progress::Progress;
-use pir::record::Status;
+use pir::core::database::database_file;
+use pir::core::progress::Progress;
+use pir::core::record::Status;
 
 use super::group;
 use crate::bars::Bars;
@@ -120,7 +120,7 @@ fn records_in_file(database: &str, record_bits: u64) -> Outcome<u64> {
     let path = database_file(database).ok_or_else(|| {
         Failure::Input(format!("--records is missing: database `{database}` is not a file. Give --records N."))
     })?;
-    Ok(pir::database::records_in_file(path, record_bits)?)
+    Ok(pir::core::database::records_in_file(path, record_bits)?)
 }
 
 /// The row that the command line asks for, made ready.

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use pir::description::Description;
-use pir::record::RunRecord;
+use pir::core::description::Description;
+use pir::core::record::RunRecord;
 use pir::registry;
 use schemars::schema_for;
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pir::record::MemoryUse;
+use pir::core::record::MemoryUse;
 
 /// A value in KiB from a file of lines `Key:   123 kB`, in bytes.
 fn kib(text: &str, key: &str) -> Option<u64> {
@@ -11,7 +11,7 @@ fn kib(text: &str, key: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok().map(|value| 1024 * value)
 }
 
-/// Makes the allocator return every block of [`pir::description::MAPPED_BYTES`] (a megabyte) or more to the system as soon as it is freed, and keep up to four
+/// Makes the allocator return every block of [`pir::core::description::MAPPED_BYTES`] (a megabyte) or more to the system as soon as it is freed, and keep up to four
 /// megabytes of smaller ones. By default glibc raises the first bound as a program runs and then keeps freed blocks, so that a
 /// peak depends on the order of allocations; and where that bound is set, it keeps 128 KiB, so that answers of a tenth of a
 /// millisecond spend a fifth to a third of their time on pages that the one before gave back.
@@ -19,7 +19,7 @@ pub fn settle_allocator() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: mallopt only sets numbers; nothing else runs yet.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, pir::description::MAPPED_BYTES as libc::c_int);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, pir::core::description::MAPPED_BYTES as libc::c_int);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 4 << 20);
     }
 }

@@ -7,7 +7,7 @@ pub mod pin;
 
 use std::fs;
 
-use pir::record::Machine;
+use pir::core::record::Machine;
 
 /// What is written of the machine into a record, but for the bandwidth.
 pub fn facts() -> Machine {

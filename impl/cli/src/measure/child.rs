@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use pir::record::Status;
+use pir::core::record::Status;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

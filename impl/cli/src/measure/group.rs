@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use pir::record::Status;
+use pir::core::record::Status;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use pir::database::{Database, database_file};
-use pir::description::Description;
-use pir::params::ParameterFile;
-use pir::record::Status;
+use pir::core::database::{Database, database_file};
+use pir::core::description::Description;
+use pir::core::params::ParameterFile;
+use pir::core::record::Status;
+use pir::core::runner::Options;
+use pir::core::workload::{Shape, Workload};
 use pir::registry::{self, Protocol};
-use pir::runner::Options;
-use pir::workload::{Shape, Workload};
 use ring::Kernel;
 
 use super::row::Row;

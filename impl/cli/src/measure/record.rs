@@ -1,6 +1,6 @@
 //! The run record of a row.
 
-use pir::record::{Build, DatabaseId, Machine, MemoryUse, RUN_SCHEMA, RecordKind, RunRecord, Status};
+use pir::core::record::{Build, DatabaseId, Machine, MemoryUse, RUN_SCHEMA, RecordKind, RunRecord, Status};
 use ring::{Kernel, Seed};
 
 use super::plan::Plan;
@@ -112,7 +112,7 @@ pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending<Re
         machine: setting.machine.clone(),
         threads: row.threads,
         repetitions: row.repetitions,
-        seed: plan.options.seed.map(|seed| pir::params::hex(&seed)),
+        seed: plan.options.seed.map(|seed| pir::core::params::hex(&seed)),
         phases: report.phases,
         transcript: report.transcript,
         payload_sha256: report.payload_sha256,
@@ -146,7 +146,7 @@ pub fn random_id() -> Outcome<String> {
     let Seed(mut bytes) = Seed::from_os().map_err(|e| Failure::Result(e.to_string()))?;
     bytes[6] = 0x40 | bytes[6] & 0x0f;
     bytes[8] = 0x80 | bytes[8] & 0x3f;
-    let hex = pir::params::hex(&bytes);
+    let hex = pir::core::params::hex(&bytes);
     Ok([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
 }
 

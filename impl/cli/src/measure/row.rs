@@ -185,7 +185,7 @@ impl Row {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
-        pir::params::hex(&hash.finalize())
+        pir::core::params::hex(&hash.finalize())
     }
 }
 

@@ -1,11 +1,11 @@
 //! The steps of a measurement, in this process.
 
-use pir::clock::Phase;
-use pir::noise::StageNoise;
-use pir::progress::Progress;
-use pir::record::{Correct, MemoryUse};
-use pir::runner::{Measured, Session};
-use pir::transcript::Entry;
+use pir::core::clock::Phase;
+use pir::core::noise::StageNoise;
+use pir::core::progress::Progress;
+use pir::core::record::{Correct, MemoryUse};
+use pir::core::runner::{Measured, Session};
+use pir::core::transcript::Entry;
 use serde::{Deserialize, Serialize};
 
 use super::group::Job;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use pir::clock::{Group, Phase};
-use pir::description::Direction;
-use pir::record::{RunRecord, Status};
+use pir::core::clock::{Group, Phase};
+use pir::core::description::Direction;
+use pir::core::record::{RunRecord, Status};
 
 use crate::output::Table;
 use crate::units::{bytes, grouped, power, quartiles, seconds, three_digits};

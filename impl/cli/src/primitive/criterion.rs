@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use pir::record::{RecordKind, Status};
+use pir::core::record::{RecordKind, Status};
 use ring::Kernel;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pir::record::Status;
+use pir::core::record::Status;
 
 use super::record::{self, PrimitiveRecord};
 use super::row::PrimitiveGroupFile;

@@ -23,7 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use pir::record::Correct;
+use pir::core::record::Correct;
 use settings::{Refusal, Settings};
 
 /// The format of [`Described`]; part of every one.
@@ -98,7 +98,7 @@ impl Context {
             Some(seed) => {
                 let mut halves = [[0; 16]; 2];
                 halves.iter_mut().zip(seed.chunks_exact(16)).for_each(|(half, bytes)| half.copy_from_slice(bytes));
-                Ok(Seed(halves[0]).derive(&format!("{label} {}", pir::params::hex(&halves[1]))))
+                Ok(Seed(halves[0]).derive(&format!("{label} {}", pir::core::params::hex(&halves[1]))))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The record of a primitive.
 
-use pir::record::{Build, Machine, RecordKind, Status};
+use pir::core::record::{Build, Machine, RecordKind, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -96,7 +96,7 @@ pub fn assemble(
         machine: setting.machine.clone(),
         threads: 1,
         repetitions: row.repetitions,
-        seed: plan.seed.map(|seed| pir::params::hex(&seed)),
+        seed: plan.seed.map(|seed| pir::core::params::hex(&seed)),
         measured: report.measured,
         staleness_key: row.staleness_key(plan.entry.source_hash),
         started: started.into(),

@@ -102,7 +102,7 @@ impl PrimitiveRow {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }
-        pir::params::hex(&hash.finalize())
+        pir::core::params::hex(&hash.finalize())
     }
 
     /// The settings as the primitive reads them.

@@ -1,11 +1,11 @@
 //! AVX2.
 
-use super::loops::{self, Lane, Source};
-use super::planar::{Carries, RowsJob};
+use super::jobs::{Carries, Lane, RowsJob};
+use super::loops::{self, Source};
 use crate::digit::Digit;
-use crate::draws::{BLOCK, SELECT_ROW, carry_row};
 use crate::plan::Place;
 use crate::residue::Residue;
+use crate::tile::{BLOCK, SELECT_ROW, carry_row};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 

@@ -1,69 +1,10 @@
 //! Loops the compiler vectorises by itself: the same source for every path, compiled with the path's instructions.
 
-use super::planar::RowsJob;
+use super::jobs::{Lane, RowsJob};
 pub(super) use super::scalar::{decompose, fold, negate};
 use crate::digit::Digit;
-use crate::draws::BLOCK;
 use crate::plan::Place;
-use bytemuck::Pod;
-
-/// An unsigned word that rows are computed in. A value of 64 bits is held as `64 / BITS` planes, so that a digit needs one shift
-/// for as many coefficients as fit a register.
-pub(crate) trait Lane: Pod + Default {
-    const BITS: u32;
-    fn truncate(value: u64) -> Self;
-    fn right(self, shift: u32) -> Self;
-    fn left(self, shift: u32) -> Self;
-    fn and(self, other: Self) -> Self;
-    fn or(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    /// The value as a signed number, extended or cut to a digit.
-    fn signed<D: Digit>(self) -> D;
-}
-
-macro_rules! lane {
-    ($($word:ty: $signed:ty),*) => {$(
-        impl Lane for $word {
-            const BITS: u32 = <$word>::BITS;
-
-            #[inline(always)]
-            fn truncate(value: u64) -> Self {
-                value as $word
-            }
-
-            #[inline(always)]
-            fn right(self, shift: u32) -> Self {
-                self >> shift
-            }
-
-            #[inline(always)]
-            fn left(self, shift: u32) -> Self {
-                self << shift
-            }
-
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                self | other
-            }
-
-            #[inline(always)]
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-
-            #[inline(always)]
-            fn signed<D: Digit>(self) -> D {
-                D::from_i64(i64::from(self as $signed))
-            }
-        }
-    )*};
-}
-lane!(u8: i8, u16: i16, u32: i32, u64: i64);
+use crate::tile::BLOCK;
 
 /// The digits at `place` of `n` values in planes `stride` apart, `CROSSES` as the place says.
 #[inline(always)]

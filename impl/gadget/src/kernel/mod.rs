@@ -5,53 +5,21 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
+mod jobs;
+#[cfg(target_arch = "x86_64")]
 mod loops;
 #[cfg(target_arch = "x86_64")]
 mod planar;
 mod scalar;
 
 use crate::digit::Digit;
-use crate::draws::{BLOCK, Draws, TILE, Words};
 use crate::family::Family;
 use crate::plan::Plan;
 use crate::residue::Residue;
-use ring::{Kernel, KernelError};
+use crate::tile::{BLOCK, Draws, Rows, TILE, Words};
+use ring::Kernel;
+use ring::kernel::{Checked, dispatch};
 use std::mem::MaybeUninit;
-
-/// A kernel the processor was seen to support.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Checked(Kernel);
-
-impl Checked {
-    pub(crate) fn new(kernel: Kernel) -> Result<Self, KernelError> {
-        kernel.check().map(Self)
-    }
-
-    pub(crate) fn kernel(self) -> Kernel {
-        self.0
-    }
-}
-
-/// The digits of a tile: digit t of coefficient j goes to `digits[t * stride + start + j]`.
-pub(crate) struct Rows<'a, D> {
-    pub(crate) digits: &'a mut [D],
-    pub(crate) stride: usize,
-    pub(crate) start: usize,
-}
-
-impl<D> Rows<'_, D> {
-    /// The digits from the tile's first on, rows `stride` apart.
-    #[cfg(target_arch = "x86_64")]
-    fn tile_rows(&mut self) -> &mut [D] {
-        &mut self.digits[self.start..]
-    }
-
-    /// The part of row `t` that `coefficients` of the tile take.
-    fn row(&mut self, t: usize, coefficients: usize) -> &mut [D] {
-        let start = t * self.stride + self.start;
-        &mut self.digits[start..start + coefficients]
-    }
-}
 
 /// Decomposes at most a tile of residues below q.
 pub(crate) fn decompose<W: Residue, D: Digit>(
@@ -83,30 +51,14 @@ fn symmetric<W: Residue, D: Digit>(kernel: Checked, plan: &Plan<W>, input: &[W],
     let n = input.len();
     let (mut folded, mut signs) = ([const { MaybeUninit::uninit() }; TILE], [0i8; TILE]);
     let (folded, signs) = (&mut folded[..n], &mut signs[..n]);
-    match kernel.0 {
-        // SAFETY: a `Checked` kernel exists only if the processor has its features.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx512 => unsafe { avx512::fold(plan.modulus, input, folded, signs) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Kernel::Avx2 => unsafe { avx2::fold(plan.modulus, input, folded, signs) },
-        _ => scalar::fold(plan.modulus, input, folded, signs),
-    }
+    dispatch!(kernel, fold(plan.modulus, input, folded, signs));
     // SAFETY: `fold` wrote as many values as the input and `folded` have.
     let folded = unsafe { std::slice::from_raw_parts(folded.as_ptr().cast::<W>(), n) };
     let none = Draws { thresholds: &[], dither: &[] };
     by_path(kernel, plan, folded, &mut Words::Drawn(&[]), none, &mut rows);
     for t in 0..plan.length {
         let digits = rows.row(t, n);
-        match kernel.0 {
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::negate(signs, digits) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::negate(signs, digits) },
-            _ => scalar::negate(signs, digits),
-        }
+        dispatch!(kernel, negate(signs, digits));
     }
 }
 
@@ -128,7 +80,7 @@ fn by_path<W: Residue, D: Digit>(
         return planar::decompose(k, plan, bits, input, words, Draws { thresholds, dither }, rows);
     }
     #[cfg(target_arch = "x86_64")]
-    if kernel.0 == Kernel::Avx512 {
+    if kernel.kernel() == Kernel::Avx512 {
         // SAFETY: a `Checked` kernel exists only if the processor has its features.
         return unsafe { avx512::decompose(plan, input, words.drawn(words.len()), draws, rows) };
     }
@@ -138,7 +90,7 @@ fn by_path<W: Residue, D: Digit>(
 /// Moves the masked words that are below `bound` together, from the front of `words` on; returns their number.
 pub(crate) fn keep_below<W: Residue>(kernel: Checked, words: &mut [W], mask: W, bound: W) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if kernel.0 == Kernel::Avx512 && W::BITS == u64::BITS {
+    if kernel.kernel() == Kernel::Avx512 && W::BITS == u64::BITS {
         // SAFETY: a `Checked` kernel exists only if the processor has its features.
         return unsafe { avx512::keep_below(bytemuck::cast_slice_mut(words), mask.low(), bound.low()) };
     }
@@ -148,7 +100,7 @@ pub(crate) fn keep_below<W: Residue>(kernel: Checked, words: &mut [W], mask: W, 
 /// Writes one value to all of `digits` with the widest stores: what the deterministic kernels are held against.
 pub(crate) fn store<D: Digit>(kernel: Checked, digits: &mut [D]) {
     #[cfg(target_arch = "x86_64")]
-    match kernel.0 {
+    match kernel.kernel() {
         Kernel::Scalar => {}
         // SAFETY: a `Checked` kernel exists only if the processor has its features.
         Kernel::Avx2 => return unsafe { avx2::store(digits) },

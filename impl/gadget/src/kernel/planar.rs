@@ -4,14 +4,16 @@
 //! register, and a row of digits is one pass over a plane. The randomised families compute in the narrowest lane that holds
 //! their digits, whatever the width of the output, and widen on the way out.
 
-use super::loops::{BELOW, CENTRED, DITHERED, Lane, MODULAR, PLAIN, SELECTED, Source};
-use super::{Checked, Rows, avx2, avx512};
+use super::jobs::{Carries, Lane, RowsJob};
+use super::loops::{BELOW, CENTRED, DITHERED, MODULAR, PLAIN, SELECTED, Source};
+use super::{avx2, avx512};
 use crate::digit::Digit;
-use crate::draws::{BLOCK, Draws, TILE, Words, carry_row};
 use crate::family::Family;
-use crate::plan::{Place, Plan};
+use crate::plan::Plan;
 use crate::residue::Residue;
+use crate::tile::{BLOCK, Draws, Rows, TILE, Words, carry_row};
 use ring::Kernel;
+use ring::kernel::Checked;
 use std::cell::RefCell;
 
 /// A vectorised path that the processor was seen to support.
@@ -65,54 +67,6 @@ thread_local! {
         dithers: [0; STRIDE],
         carries: Vec::new(),
     }));
-}
-
-/// Rows of digits of one tile.
-#[derive(Clone, Copy)]
-pub(super) struct RowsJob<'a, L> {
-    /// The planes of the values.
-    pub(super) planes: &'a [L],
-    /// Elements between planes.
-    pub(super) stride: usize,
-    /// Where the digit of each row lies.
-    pub(super) places: &'a [Place],
-    /// What is subtracted from the digits of each row.
-    pub(super) offsets: &'a [i64],
-    pub(super) coefficients: usize,
-    /// Elements between rows.
-    pub(super) row_stride: usize,
-}
-
-impl<L: Lane> RowsJob<'_, L> {
-    /// Whether planes and rows reach as far as a kernel reads and writes: planes to whole blocks, rows to the coefficients.
-    pub(super) fn check(&self, row_elements: usize) {
-        let planes = self.planes.len() / self.stride;
-        assert!(
-            self.places.iter().all(|place| place.shift < L::BITS && place.plane + usize::from(place.crosses) < planes)
-        );
-        assert!(self.coefficients.next_multiple_of(BLOCK) <= self.stride && self.offsets.len() == self.places.len());
-        assert!(row_elements >= (self.places.len() - 1) * self.row_stride + self.coefficients);
-    }
-}
-
-/// Carries of the rows of a job.
-pub(super) struct Carries<'a, 'b> {
-    pub(super) words: &'a mut Words<'b>,
-    /// Per row what is subtracted where a selecting bit is set, if anything.
-    pub(super) subtracted: &'a [i64],
-}
-
-impl Carries<'_, '_> {
-    /// Whether there are carries for every row and coefficient.
-    pub(super) fn check<L>(&self, job: &RowsJob<'_, L>) {
-        assert!(self.words.len() >= job.coefficients.div_ceil(BLOCK) * job.places.len());
-        assert!(self.subtracted.is_empty() || self.subtracted.len() == job.places.len());
-    }
-
-    /// All words, of which those for the rows before `row` have been drawn.
-    pub(super) fn before<L>(&mut self, job: &RowsJob<'_, L>, row: usize) -> &[u64] {
-        self.words.drawn(carry_row(row) * job.coefficients.div_ceil(BLOCK))
-    }
 }
 
 /// A lane with its kernels.

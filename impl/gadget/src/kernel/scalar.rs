@@ -1,11 +1,10 @@
 //! Portable decomposition, row by row: the reference of the other paths, and their loops for bases that are no powers of two.
 
-use super::Rows;
 use crate::digit::Digit;
-use crate::draws::{BLOCK, Draws, SELECT_ROW, TILE, carry_row};
 use crate::family::Family;
 use crate::plan::Plan;
 use crate::residue::Residue;
+use crate::tile::{BLOCK, Draws, Rows, SELECT_ROW, TILE, carry_row};
 use std::mem::MaybeUninit;
 
 #[inline(always)]

@@ -1,7 +1,8 @@
 //! The randomised families have the laws they claim.
 
 use super::laws::{Law, law, length, mean_norm};
-use crate::draws::{BLOCK, Precomputed, tile};
+use crate::draws::Precomputed;
+use crate::tile::{BLOCK, tile};
 use crate::{Coins, Decomposer, Family, Gadget, Residue};
 use ring::{Kernel, Seed};
 
@@ -188,7 +189,7 @@ fn sampled_moments<W: Residue>(family: Family, q: W, base: u64) {
     let (n, k) = (40_000, gadget.length());
     let mut coins = Coins::from_seed(Seed([11; 16]));
     let mut input = vec![W::default(); n];
-    crate::draws::below(crate::kernel::Checked::new(Kernel::best()).unwrap(), &mut coins, q, &mut input);
+    crate::draws::below(ring::kernel::Checked::new(Kernel::best()).unwrap(), &mut coins, q, &mut input);
     let mut digits = vec![0i32; n * k];
     gadget.decompose(&input, &mut digits, &mut coins);
     let average = |row: &[i32], power: i32| row.iter().map(|x| f64::from(*x).powi(power)).sum::<f64>() / n as f64;

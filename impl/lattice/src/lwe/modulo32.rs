@@ -5,7 +5,8 @@
 
 use super::LweError;
 use rand::RngCore;
-use ring::{DiscreteGaussian, Kernel, Prg, Seed, dense};
+use ring::matrix::dense;
+use ring::{DiscreteGaussian, Kernel, Prg, Seed};
 
 /// The public matrix A: `rows` of `dimension` uniform residues modulo 2^32, expanded from a seed on demand.
 #[derive(Clone)]

@@ -14,7 +14,7 @@
 
 use super::slots::{self, SlotMaps};
 use crate::error::LatticeError;
-use ring::diagonal::LINE;
+use ring::matrix::diagonal::LINE;
 use ring::{BlockDiagonal, Ntt, Poly, Ring};
 
 /// Up to so many terms are added by the definition: a term costs a permutation and a product for each sigma, transforms two or more

@@ -8,7 +8,7 @@
 //! column of its slot for lane 0, so that it is read and written as one. Tiles are rearranged in place.
 
 use ring::BlockDiagonal;
-use ring::diagonal::{LINE, Line};
+use ring::matrix::diagonal::{LINE, Line};
 
 /// Side of the blocks that hold a group of `order` automorphisms, those with sigma = 1 modulo 2 N / order: as those map slots within
 /// aligned blocks of that size, but at least a line.

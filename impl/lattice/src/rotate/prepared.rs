@@ -8,7 +8,7 @@ use crate::error::LatticeError;
 use crate::lwe::Lwe;
 use crate::product::Workspace;
 use crate::rlwe::{Rlwe, check};
-use ring::vector::{TILE, Tiles};
+use ring::residues::{TILE, Tiles};
 use ring::{Buffer, Coefficient, Modulus, Ring, Word};
 
 /// A blind-rotation key in full, in the order in which rotations read it.

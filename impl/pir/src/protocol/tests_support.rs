@@ -7,14 +7,14 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
-use crate::database::{Database, Record};
-use crate::params::ParameterSet;
-use crate::progress::Silent;
-use crate::runner::{Options, Run, Session};
-use crate::scheme::{Change, Context, Request, Response, Scheme};
-use crate::transcript::Link;
-use crate::wire::Frame;
-use crate::workload::{Shape, Workload};
+use crate::core::database::{Database, Record};
+use crate::core::params::ParameterSet;
+use crate::core::progress::Silent;
+use crate::core::runner::{Options, Run, Session};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme};
+use crate::core::transcript::Link;
+use crate::core::wire::Frame;
+use crate::core::workload::{Shape, Workload};
 
 /// Records of 1 bit to more than a block, one record to many, powers of two and not.
 pub const ALL_SHAPES: &[(u64, u64)] = &[

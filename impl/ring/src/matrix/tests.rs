@@ -1,185 +1,189 @@
-use super::*;
-use crate::bits::{read_entries, write_entries};
+use crate::kernel::{Kernel, KernelError};
+use crate::matrix::dense::{digits_accumulate, mat_t_vec, matvec_u32};
+use crate::matrix::operands::ProductError;
+use crate::matrix::packed::PackedMatrix;
+use crate::matrix::packed::matmul_accumulate;
+use crate::matrix::packed::{Vector32, matvec_new};
 use proptest::prelude::*;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const WIDTHS: [u32; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16];
 
-fn random_entries(rng: &mut impl RngCore, count: usize, width: u32) -> Vec<u16> {
-    (0..count).map(|_| (rng.next_u32() & ((1 << width.min(15)) - 1)) as u16).collect()
+/// Elements that make carries between the halves and overflows of the sums likely.
+fn residues(rng: &mut impl RngCore, count: usize) -> Vec<u32> {
+    let extremes = [0, 1, 0x7fff, 0x8000, 0xffff, 0x7fff_8000, 0x8000_8000, u32::MAX];
+    (0..count)
+        .map(|_| if rng.next_u32() & 1 == 0 { rng.next_u32() } else { extremes[(rng.next_u32() & 7) as usize] })
+        .collect()
+}
+
+fn random_matrix(rng: &mut impl RngCore, rows: usize, cols: usize, width: u32) -> (PackedMatrix, Vec<u16>) {
+    let mask = (1u32 << width.min(15)) - 1;
+    let full = rng.next_u32() & 1 == 0;
+    let entries: Vec<u16> = (0..rows * cols).map(|_| if full { mask } else { rng.next_u32() & mask } as u16).collect();
+    let mut matrix = PackedMatrix::new(rows, cols, width).unwrap();
+    for (row, entries) in entries.chunks(cols).enumerate() {
+        matrix.set_row(row, entries).unwrap();
+    }
+    (matrix, entries)
+}
+
+/// a (rows x inner) times b (inner x n), the obvious way.
+fn naive(a: &[u32], inner: usize, b: &[u32], n: usize) -> Vec<u32> {
+    let mut out = vec![0u32; a.len() / inner * n];
+    for (row, out) in a.chunks(inner).zip(out.chunks_mut(n)) {
+        for (entry, b) in row.iter().zip(b.chunks(n)) {
+            out.iter_mut().zip(b).for_each(|(out, b)| *out = out.wrapping_add(entry.wrapping_mul(*b)));
+        }
+    }
+    out
+}
+
+fn widen(entries: &[u16]) -> Vec<u32> {
+    entries.iter().map(|entry| u32::from(*entry)).collect()
 }
 
 #[test]
-fn storage_widths_round_up() {
-    assert_eq!(
-        (1..=15).map(|w| PackedMatrix::storage_width(w).unwrap()).collect::<Vec<_>>(),
-        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 12, 16, 16, 16]
-    );
-    assert_eq!(PackedMatrix::storage_width(0), Err(MatrixError::Width(0)));
-    assert_eq!(PackedMatrix::storage_width(16), Err(MatrixError::Width(16)));
+fn names_round_trip_and_unknown_ones_are_errors() {
+    for kernel in Kernel::ALL {
+        assert_eq!(kernel.to_string().parse(), Ok(kernel));
+    }
+    assert_eq!("neon".parse::<Kernel>(), Err(KernelError::Unknown("neon".into())));
+    assert!(Kernel::available().contains(&Kernel::Scalar));
+    assert_eq!(Kernel::best().check(), Ok(Kernel::best()));
+}
+
+fn check_matvec(rows: usize, cols: usize, width: u32, k: usize, seed: u64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (matrix, entries) = random_matrix(&mut rng, rows, cols, width);
+    let queries: Vec<Vec<u32>> = (0..k).map(|_| residues(&mut rng, cols)).collect();
+    let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
+    let expected: Vec<_> = queries.iter().map(|query| naive(&widen(&entries), cols, query, 1)).collect();
+    for kernel in Kernel::available() {
+        for threads in [1, 3] {
+            let got = matvec_new(kernel, &matrix, &prepared, threads).unwrap();
+            assert_eq!(got, expected, "{kernel}, {rows} x {cols}, width {width}, {k} queries, {threads} threads");
+        }
+    }
+}
+
+fn check_matmul(rows: usize, cols: usize, width: u32, n: usize, split: usize, seed: u64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (matrix, entries) = random_matrix(&mut rng, rows, cols, width);
+    let a = residues(&mut rng, cols * n);
+    let start = residues(&mut rng, rows * n);
+    let product = naive(&widen(&entries), cols, &a, n);
+    let expected: Vec<u32> = start.iter().zip(&product).map(|(s, p)| s.wrapping_add(*p)).collect();
+    let split = (split * 32).min(cols / 32 * 32);
+    for kernel in Kernel::available() {
+        for threads in [1, 2] {
+            let mut out = start.clone();
+            matmul_accumulate(kernel, &matrix, 0, &a[..split * n], n, &mut out, threads).unwrap();
+            matmul_accumulate(kernel, &matrix, split, &a[split * n..], n, &mut out, threads).unwrap();
+            assert_eq!(out, expected, "{kernel}, {rows} x {cols} x {n}, width {width}, split at {split}");
+        }
+    }
+}
+
+fn check_dense(l: usize, n: usize, delta: usize, seed: u64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let a = residues(&mut rng, l * n);
+    let (left, right) = (residues(&mut rng, l), residues(&mut rng, n));
+    let digits: Vec<i16> = (0..delta * l).map(|_| rng.next_u32() as i16).collect();
+    let start = residues(&mut rng, delta * n);
+    let signed: Vec<u32> = digits.iter().map(|digit| i32::from(*digit) as u32).collect();
+    let product = naive(&signed, l, &a, n);
+    for kernel in Kernel::available() {
+        for threads in [1, 3] {
+            let mut out = vec![7; l];
+            matvec_u32(kernel, &a, &right, &mut out, threads).unwrap();
+            assert_eq!(out, naive(&a, n, &right, 1), "{kernel}");
+        }
+        let mut out = vec![7; n];
+        mat_t_vec(kernel, &a, &left, &mut out).unwrap();
+        assert_eq!(out, naive(&left, l, &a, n), "{kernel}");
+        let mut out = start.clone();
+        digits_accumulate(kernel, &digits, l, &a, n, &mut out).unwrap();
+        let expected: Vec<u32> = start.iter().zip(&product).map(|(s, p)| s.wrapping_add(*p)).collect();
+        assert_eq!(out, expected, "{kernel}");
+    }
 }
 
 #[test]
-fn lengths_are_exact() {
-    assert_eq!(PackedMatrix::stored_bytes_for(1, 1, 9), 8 * 36 + 64);
-    assert_eq!(PackedMatrix::stored_bytes_for(30893, 30895, 9), 3862 * 966 * 8 * 36 + 64);
-    let matrix = PackedMatrix::new(9, 33, 10).unwrap();
-    assert_eq!(matrix.stored_bytes(), 2 * 2 * 8 * 40 + 64);
-    assert_eq!(matrix.tail(0).len() as u64, matrix.stored_bytes());
-}
-
-#[test]
-fn bad_shapes_are_errors() {
-    assert!(matches!(PackedMatrix::new(0, 5, 9), Err(MatrixError::Shape { .. })));
-    assert!(matches!(PackedMatrix::new(5, 0, 9), Err(MatrixError::Shape { .. })));
-    assert!(matches!(PackedMatrix::new(usize::MAX, 2, 9), Err(MatrixError::Shape { .. })));
-    assert!(matches!(PackedMatrix::new(5, 5, 11), Err(MatrixError::Width(11))));
-    let mut matrix = PackedMatrix::new(9, 33, 9).unwrap();
-    assert!(matches!(matrix.set(9, 0, 0), Err(MatrixError::Index { what: "row", .. })));
-    assert!(matches!(matrix.set(0, 33, 0), Err(MatrixError::Index { what: "column", .. })));
-    assert!(matches!(matrix.set(0, 0, 512), Err(MatrixError::Entry { .. })));
-    assert!(matches!(matrix.set_row(0, &[0; 32]), Err(MatrixError::Length { .. })));
-    assert!(matches!(matrix.block_mut(1), Err(MatrixError::Index { what: "block", .. })));
-    let mut wide = PackedMatrix::new(1, 40, 16).unwrap();
-    assert!(matches!(wide.set(0, 0, 1 << 15), Err(MatrixError::Entry { .. })));
-    let mut bits = [0xff; 80];
-    bits[71] = 0x80;
-    assert!(matches!(wide.set_row_from_bits(0, &bits, 0), Err(MatrixError::Entry { col: 0, .. })));
-    assert!(matches!(matrix.set_row_part(0, 1, &[0; 8]), Err(MatrixError::Alignment(1))));
-    assert!(matches!(matrix.set_row_part(0, 0, &[0; 31]), Err(MatrixError::Alignment(31))));
-    assert!(matches!(matrix.set_row_part(0, 32, &[0; 2]), Err(MatrixError::Index { .. })));
-    assert!(matches!(matrix.set_row_part(0, usize::MAX, &[]), Err(MatrixError::Index { .. })));
-}
-
-#[test]
-fn all_ways_of_writing_give_the_same_matrix() {
-    let mut rng = ChaCha8Rng::seed_from_u64(1);
-    for width in WIDTHS {
-        for (rows, cols) in [(1, 1), (8, 32), (9, 33), (3, 140), (70, 260), (129, 128)] {
-            let entries = random_entries(&mut rng, rows * cols, width);
-            let new = || PackedMatrix::new(rows, cols, width).unwrap();
-            let (mut by_entry, mut by_row, mut by_bits, mut by_column, mut by_digits) =
-                (new(), new(), new(), new(), new());
-            for (row, entries) in entries.chunks(cols).enumerate() {
-                for (col, &entry) in entries.iter().enumerate() {
-                    by_entry.set(row, col, entry).unwrap();
-                }
-                by_row.set_row(row, entries).unwrap();
-                let offset = u64::from(rng.next_u32() % 70);
-                // Bits around the row are ones, which must not leak into the padding.
-                let mut stream = vec![0xff; (offset as usize + cols * width as usize) / 8 + 1 + (row % 3) * 60];
-                write_entries(&mut stream, offset, width, entries);
-                by_bits.set_row_from_bits(row, &stream, offset).unwrap();
-            }
-            for mut block in by_column.blocks_mut() {
-                let block_row = block.first_row();
-                let digit = |row: usize, col: usize| entries.get(row * cols + col).copied().unwrap_or(u16::MAX);
-                let fill = |row: usize, col: usize, out: &mut [u16; 8]| {
-                    *out = std::array::from_fn(|i| digit(block_row + row + i, col));
-                };
-                block.fill_columns(fill).unwrap();
-            }
-            for col in 0..cols {
-                let digits: Vec<u16> = (0..rows).map(|row| entries[row * cols + col]).collect();
-                by_digits.set_column_digits(col, 0, &digits).unwrap();
-            }
-            for other in [&by_row, &by_bits, &by_column, &by_digits] {
-                assert_eq!(by_entry.tail(0), other.tail(0), "{rows} x {cols} at width {width}");
-            }
-            let mut row_out = vec![0; cols];
-            for (row, entries) in entries.chunks(cols).enumerate() {
-                by_entry.row(row, &mut row_out);
-                assert_eq!(row_out, entries);
-                assert!(entries.iter().enumerate().all(|(col, entry)| by_entry.get(row, col) == *entry));
-            }
-            for group in 0..rows.div_ceil(GROUP_ROWS) {
-                let padded = by_entry.chunks() * CHUNK;
-                let mut tile = vec![-1; GROUP_ROWS * padded];
-                by_entry.unpack_group(group, 0, &mut tile);
-                for (i, &value) in tile.iter().enumerate() {
-                    let (row, col) = (group * GROUP_ROWS + i / padded, i % padded);
-                    let inside = row < rows && col < cols;
-                    assert_eq!(value as u16, if inside { entries[row * cols + col] } else { 0 });
-                }
-            }
+fn matvec_equals_the_naive_product_for_every_width_and_query_count() {
+    for (seed, width) in WIDTHS.into_iter().enumerate() {
+        for (rows, cols, k) in [(1, 1, 1), (8, 32, 1), (9, 33, 2), (20, 700, 3), (7, 95, 4), (50, 40, 5), (130, 260, 9)]
+        {
+            check_matvec(rows, cols, width, k, seed as u64);
         }
     }
 }
 
 #[test]
-fn bits_beyond_the_source_are_zero() {
-    let mut matrix = PackedMatrix::new(1, 64, 9).unwrap();
-    matrix.set_row(0, &[511; 64]).unwrap();
-    matrix.set_row_from_bits(0, &[0xff; 3], 4).unwrap();
-    let mut out = vec![0; 64];
-    matrix.row(0, &mut out);
-    assert_eq!(out[..4], [511, 511, 3, 0]);
-    matrix.set_row_from_bits(0, &[0xff; 3], u64::MAX).unwrap();
-    matrix.row(0, &mut out);
-    assert_eq!(out, [0; 64]);
+fn matmul_equals_the_naive_product_for_every_width() {
+    for (seed, width) in WIDTHS.into_iter().enumerate() {
+        for (rows, cols, n, split) in [(1, 1, 1, 0), (8, 32, 32, 1), (9, 33, 31, 1), (70, 300, 33, 4), (65, 129, 70, 2)]
+        {
+            check_matmul(rows, cols, width, n, split, seed as u64);
+        }
+    }
 }
 
 #[test]
-fn blocks_are_filled_in_parallel() {
-    use rayon::prelude::*;
-    let mut matrix = PackedMatrix::new(100, 50, 7).unwrap();
-    let blocks: Vec<_> = matrix.blocks_mut().collect();
-    blocks.into_par_iter().for_each(|mut block| {
-        for row in 0..block.rows() {
-            let entries = [(block.first_row() + row) as u16; 50];
-            block.set_row(row, &entries).unwrap();
+fn largest_entries_and_elements_do_not_saturate() {
+    // 0x8000_8000 has both halves at -2^15: the extreme of a 16-bit multiplication.
+    for (width, element) in WIDTHS.into_iter().flat_map(|w| [(w, 0x7fff_8000), (w, 0x8000_8000), (w, u32::MAX)]) {
+        let top = ((1u32 << width.min(15)) - 1) as u16;
+        let mut matrix = PackedMatrix::new(8, 640, width).unwrap();
+        (0..8).for_each(|row| matrix.set_row(row, &[top; 640]).unwrap());
+        let expected = u32::from(top).wrapping_mul(element).wrapping_mul(640);
+        for kernel in Kernel::available() {
+            let got = matvec_new(kernel, &matrix, &[Vector32::prepare(&[element; 640])], 1).unwrap();
+            assert_eq!(got[0], [expected; 8], "{kernel}, width {width}");
+            let mut out = vec![0; 8 * 32];
+            matmul_accumulate(kernel, &matrix, 0, &[element; 640 * 32], 32, &mut out, 1).unwrap();
+            assert_eq!(out, [expected; 8 * 32], "{kernel}, width {width}");
         }
-    });
-    assert!((0..100).all(|row| matrix.get(row, 49) == row as u16));
+    }
+}
+
+#[test]
+fn operands_that_do_not_fit_are_errors() {
+    let matrix = PackedMatrix::new(5, 70, 9).unwrap();
+    let short = [Vector32::prepare(&[0; 69])];
+    assert!(matches!(matvec_new(Kernel::Scalar, &matrix, &short, 1), Err(ProductError::Length { .. })));
+    assert_eq!(matvec_new(Kernel::Scalar, &matrix, &[], 1), Ok(vec![]));
+    let mut out = vec![0; 5 * 2];
+    let mut run =
+        |first, rows: usize| matmul_accumulate(Kernel::Scalar, &matrix, first, &vec![0; rows * 2], 2, &mut out, 1);
+    assert_eq!(run(0, 70), Ok(()));
+    assert_eq!(run(64, 6), Ok(()));
+    assert_eq!(run(1, 32), Err(ProductError::Alignment(1)));
+    assert_eq!(run(0, 31), Err(ProductError::Alignment(31)));
+    assert!(matches!(run(64, 7), Err(ProductError::Length { .. })));
+    assert!(matvec_u32(Kernel::Scalar, &[0; 5], &[0; 2], &mut [0; 2], 1).is_err());
+    assert!(mat_t_vec(Kernel::Scalar, &[0; 5], &[0; 2], &mut [0; 2]).is_err());
+    assert!(digits_accumulate(Kernel::Scalar, &[0; 5], 2, &[0; 4], 2, &mut [0; 4]).is_err());
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
     #[test]
-    fn written_entries_are_read_back(width in 1u32..=16, offset in 0u64..100, seed: u64, count in 0usize..50) {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let entries: Vec<u16> = (0..count).map(|_| (rng.next_u32() & ((1 << width) - 1)) as u16).collect();
-        let mut bytes = vec![0xa5; (offset as usize + count * width as usize).div_ceil(8)];
-        write_entries(&mut bytes, offset, width, &entries);
-        let mut back = vec![0; count];
-        read_entries(&bytes, offset, width, &mut back);
-        prop_assert_eq!(back, entries);
-        prop_assert!(bytes.iter().take(offset as usize / 8).all(|byte| *byte == 0xa5));
+    fn matvec_on_random_shapes(rows in 1usize..150, cols in 1usize..500, w in 0usize..12, k in 1usize..=5, seed: u64) {
+        check_matvec(rows, cols, WIDTHS[w], k, seed);
     }
 
     #[test]
-    fn setting_one_entry_changes_no_other(at in 0usize..8, rows in 1usize..100, cols in 1usize..200, seed: u64) {
-        let width = WIDTHS[at];
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut matrix = PackedMatrix::new(rows, cols, width).unwrap();
-        let mut entries = random_entries(&mut rng, rows * cols, width);
-        for (row, entries) in entries.chunks(cols).enumerate() {
-            matrix.set_row(row, entries).unwrap();
-        }
-        let (row, col) = (rng.next_u32() as usize % rows, rng.next_u32() as usize % cols);
-        entries[row * cols + col] ^= 1;
-        matrix.set(row, col, entries[row * cols + col]).unwrap();
-        for (i, &entry) in entries.iter().enumerate() {
-            prop_assert_eq!(matrix.get(i / cols, i % cols), entry);
-        }
+    fn matmul_on_random_shapes(
+        rows in 1usize..140, cols in 1usize..300, w in 0usize..12, n in 1usize..80, split in 0usize..5, seed: u64,
+    ) {
+        check_matmul(rows, cols, WIDTHS[w], n, split, seed);
     }
-}
 
-#[test]
-fn strips_are_visited_once_in_any_number_of_places() {
-    for chunks in [1, 3, 4, 5, 16, 17, 43, 64] {
-        for groups in [1, 8] {
-            let order = Order { chunks, groups, share: 40 };
-            let every =
-                (0..chunks).step_by(STRIP_CHUNKS).flat_map(|strip| (0..groups).map(move |group| (strip, group)));
-            for most in 1..=8 {
-                assert!((1..=most).contains(&order.streams(most)));
-                let mut visited: Vec<_> = order.strips(most).collect();
-                visited.sort_unstable();
-                assert!(every.clone().eq(visited), "{chunks} chunks, {groups} groups, {most} places");
-            }
-            let in_one: Vec<_> = order.strips(1).map(|(strip, group)| order.at(strip, group * GROUP_ROWS)).collect();
-            assert!(in_one.is_sorted());
-        }
+    #[test]
+    fn dense_products_on_random_shapes(l in 1usize..40, n in 1usize..1200, delta in 1usize..7, seed: u64) {
+        check_dense(l, n, delta, seed);
     }
 }

@@ -5,7 +5,7 @@ use super::field32::Isa32;
 use super::field64::Isa64;
 use super::lanes::{Constants, Field, Isa};
 use super::passes;
-use super::vector::Table;
+use super::tables::Table;
 use std::arch::x86_64::*;
 
 entry!("avx2", forward, inverse);

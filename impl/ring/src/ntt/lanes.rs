@@ -1,7 +1,6 @@
 //! What an instruction set and a way of reducing residues offer to the passes of a transform.
 
-use super::tables::Residue;
-use super::vector::Table;
+use super::tables::{Residue, Table};
 use std::fmt::Debug;
 
 /// Registers of residues.

@@ -50,7 +50,7 @@ pub use tfhe::TfhePlan;
 use crate::kernel::{Kernel, KernelError};
 use crate::modulus::Modulus;
 use crate::primes::{is_prime, root_of_unity};
-use crate::word::Word;
+use crate::residues::Word;
 use std::marker::PhantomData;
 use std::sync::Arc;
 

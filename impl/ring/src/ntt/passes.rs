@@ -3,7 +3,7 @@
 //! Twiddles lie in the order in which they are used.
 
 use super::lanes::{Constants, Factor, Field, Isa, KEEP, REDUCE, START, V, Word};
-use super::vector::Table;
+use super::tables::Table;
 
 /// Registers that a pass holds at most.
 const HELD: usize = 16;

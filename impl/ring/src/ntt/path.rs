@@ -4,7 +4,7 @@ use super::scalar::Tables;
 use super::tables::Factors;
 use super::{NttError, Transform};
 use crate::kernel::Kernel;
-use crate::word::Word;
+use crate::residues::Word;
 use std::fmt;
 
 #[cfg(target_arch = "x86_64")]

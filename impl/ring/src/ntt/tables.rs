@@ -1,7 +1,7 @@
 //! Twiddle factors.
 
 use crate::modulus::Modulus;
-use crate::word::Word;
+use crate::residues::Word;
 
 /// Word arithmetic of the transforms; sums, differences and products wrap.
 pub(super) trait Residue: Word {
@@ -93,4 +93,31 @@ fn bit_reversed_powers(root: u64, n: usize, modulus: &Modulus<u64>) -> Vec<u64> 
         powers[half..].iter_mut().for_each(|power| *power = modulus.mul(*power, factor));
     }
     powers
+}
+
+/// The factors of one direction.
+#[derive(Debug)]
+pub(super) struct Table<W> {
+    /// Factors of whole registers, with their quotients.
+    pub(super) common: Vec<W>,
+    /// A register of factors, a register of quotients, and so on, from the first cache line on that begins within.
+    lanes: Vec<W>,
+    first: usize,
+}
+
+const LINE_BYTES: usize = 64;
+
+impl<W: Copy + Default> Table<W> {
+    pub(super) fn new(common: Vec<W>, factors: &[W]) -> Self {
+        let mut lanes = vec![W::default(); factors.len() + LINE_BYTES / size_of::<W>()];
+        let first = lanes.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES / size_of::<W>());
+        lanes[first..first + factors.len()].copy_from_slice(factors);
+        Self { common, lanes, first }
+    }
+}
+
+impl<W> Table<W> {
+    pub(super) fn lanes(&self) -> &[W] {
+        &self.lanes[self.first..]
+    }
 }

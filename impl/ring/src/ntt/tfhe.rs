@@ -2,7 +2,7 @@
 
 use super::NttError;
 use crate::primes::is_prime;
-use crate::word::Word;
+use crate::residues::Word;
 use std::marker::PhantomData;
 
 /// A plan of `tfhe-ntt`. Same order of slots as [`super::NttPlan`], but its own psi: see [`Self::root`].

@@ -3,35 +3,8 @@
 use super::Transform;
 use super::lanes::{Constants, Field, Isa, Word};
 use super::passes::{log_block, radices};
-use super::tables::Factors;
-use crate::word::Word as _;
-
-/// The factors of one direction.
-#[derive(Debug)]
-pub(super) struct Table<W> {
-    /// Factors of whole registers, with their quotients.
-    pub(super) common: Vec<W>,
-    /// A register of factors, a register of quotients, and so on, from the first cache line on that begins within.
-    lanes: Vec<W>,
-    first: usize,
-}
-
-const LINE_BYTES: usize = 64;
-
-impl<W: Copy + Default> Table<W> {
-    fn new(common: Vec<W>, factors: &[W]) -> Self {
-        let mut lanes = vec![W::default(); factors.len() + LINE_BYTES / size_of::<W>()];
-        let first = lanes.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES / size_of::<W>());
-        lanes[first..first + factors.len()].copy_from_slice(factors);
-        Self { common, lanes, first }
-    }
-}
-
-impl<W> Table<W> {
-    pub(super) fn lanes(&self) -> &[W] {
-        &self.lanes[self.first..]
-    }
-}
+use super::tables::{Factors, Table};
+use crate::word::Residue as _;
 
 #[derive(Debug)]
 pub(super) struct Vectorised<F: Field> {

@@ -11,7 +11,7 @@ pub use automorphism::{Automorphism, AutomorphismError};
 pub use ring::{Ring, RingError};
 pub use wrapping::WrappingProduct;
 
-use crate::word::Word;
+use crate::residues::Word;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use storage::Aligned;

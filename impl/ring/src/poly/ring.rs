@@ -6,10 +6,10 @@ use crate::kernel::{Kernel, KernelError};
 use crate::modulus::Modulus;
 use crate::ntt::{NttError, NttPlan};
 use crate::prg::Prg;
+use crate::residues::Vectors;
+use crate::residues::Word;
 use crate::rns::{Rns, RnsError};
 use crate::sampling;
-use crate::vector::Vectors;
-use crate::word::Word;
 use rand::RngCore;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Buffers of words that begin at cache lines: the vector kernels then load whole lines, never parts of two.
 
-use crate::word::Word;
+use crate::residues::Word;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;

@@ -10,8 +10,8 @@ mod scaling;
 mod tests;
 
 use crate::modulus::{Modulus, ModulusError};
-use crate::vector::Vectors;
-use crate::word::Word;
+use crate::residues::Vectors;
+use crate::residues::Word;
 use std::cmp::Ordering;
 
 /// Why moduli make no residue number system, or a rescaling is impossible.

@@ -2,8 +2,8 @@
 
 use super::{Rns, RnsError, evaluate, factors};
 use crate::modulus::Modulus;
-use crate::vector::Vectors;
-use crate::word::Word;
+use crate::residues::Vectors;
+use crate::residues::Word;
 
 impl<W: Word> Rns<W> {
     /// The system of the first `len` moduli, if there are so many and `len` is not 0.

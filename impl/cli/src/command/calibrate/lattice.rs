@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ::lattice::Rlwe;
 use gadget::{Coins, Decomposer, Family};
-use ring::diagonal::{LINE, MAX_BATCH};
-use ring::vector::{TILE, Tiles};
+use ring::matrix::diagonal::{LINE, MAX_BATCH};
+use ring::residues::{TILE, Tiles};
 use ring::{
     Automorphism, BlockDiagonal, Buffer, ColumnMatrix, Kernel, Modulus, NttPlan, PolyMatrix, PolyPairs, ResidueVector,
     Ring, Seed, Vectors, Word, primes,
@@ -156,12 +156,12 @@ pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut 
     let vector = |rows: usize| ResidueVector::new(&moduli, &residues::<u32>(2 * rows, primes[1].min(primes[0])));
     let together = 8;
     let (small, queries) = (matrix(128)?, (0..together).map(|_| vector(N)).collect::<Result<Vec<_>, _>>()?);
-    let call = timer.warm(|| ring::column_matrix::product(kernel, &small, &queries, 1).map(drop))?;
+    let call = timer.warm(|| ring::matrix::column::product(kernel, &small, &queries, 1).map(drop))?;
     costs.one("multiply_adds_u16", call / (2 * together * N * 128) as f64);
     let query = [vector(N)?];
     for cols in [32, 512, 4096, scale.pick(1 << 16, 1 << 13)] {
         let matrix = matrix(cols)?;
-        let call = timer.cold(|| ring::column_matrix::product(kernel, &matrix, &query, 1).map(drop))?;
+        let call = timer.cold(|| ring::matrix::column::product(kernel, &matrix, &query, 1).map(drop))?;
         costs.at("matvec_u16_bytes", matrix.stored_bytes(), call / matrix.stored_bytes() as f64);
     }
     Ok(())

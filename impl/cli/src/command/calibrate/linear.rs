@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use gadget::Balanced32;
-use pir::linear::RecordCode;
-use pir::wire::FrameBuilder;
+use pir::core::wire::FrameBuilder;
+use pir::parts::lwe_matrix::RecordCode;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::{DiscreteGaussian, Kernel, PackedMatrix, PreparedVector, Seed, StdDev, Vector32};
@@ -51,7 +51,7 @@ fn words(count: usize) -> Vec<u32> {
 fn smallest_product(kernel: Kernel, timer: &Timer) -> Result<f64, Failed> {
     let (matrix, query) = (matrix(8, 32)?, [Vector32::prepare(&words(32))]);
     let mut out = [0u32; 8];
-    timer.cold(|| ring::matvec::matvec(kernel, &matrix, &query, &mut [&mut out[..]], 1))
+    timer.cold(|| ring::matrix::packed::matvec(kernel, &matrix, &query, &mut [&mut out[..]], 1))
 }
 
 /// Products with packed matrices.
@@ -63,10 +63,10 @@ pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
         let matrix = matrix(rows, COLUMNS)?;
         let (encoding, bytes) = (start.elapsed().as_secs_f64(), matrix.stored_bytes());
         let mut out = vec![0u32; rows];
-        let call = timer.cold(|| ring::matvec::matvec(kernel, &matrix, &query, &mut [&mut out[..]], 1))?;
+        let call = timer.cold(|| ring::matrix::packed::matvec(kernel, &matrix, &query, &mut [&mut out[..]], 1))?;
         costs.at("matvec_bytes", bytes, (call - base).max(0.1 * call) / bytes as f64);
         let queries: Vec<_> = (0..SHARED).map(|_| Vector32::prepare(&words(COLUMNS))).collect();
-        let call = timer.cold(|| ring::matvec::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
+        let call = timer.cold(|| ring::matrix::packed::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
         costs.one("batch_multiply_adds_packed", (call - base).max(0.1 * call) / (rows * COLUMNS * SHARED) as f64);
         // That of the largest stays, where nothing fixed counts.
         costs.one("bytes_written", encoding / bytes as f64);
@@ -75,11 +75,12 @@ pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
     let (rows, columns) = (4096, 1024);
     let matrix = matrix(rows, columns)?;
     let queries: Vec<_> = (0..BATCH).map(|_| Vector32::prepare(&words(columns))).collect();
-    let together = timer.warm(|| ring::matvec::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
+    let together = timer.warm(|| ring::matrix::packed::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
     let narrow = self::matrix(rows, 32)?;
     let queries: Vec<_> = (0..BATCH).map(|_| Vector32::prepare(&words(32))).collect();
-    let sums =
-        |queries: &[PreparedVector]| timer.warm(|| ring::matvec::matvec_new(kernel, &narrow, queries, 1).map(drop));
+    let sums = |queries: &[PreparedVector]| {
+        timer.warm(|| ring::matrix::packed::matvec_new(kernel, &narrow, queries, 1).map(drop))
+    };
     let narrow_adds = (rows * 32 * BATCH) as f64;
     let wide_adds = (rows * columns * BATCH) as f64;
     let add = slope((narrow_adds, sums(&queries)?), (wide_adds, together));
@@ -109,7 +110,7 @@ pub(super) fn matrices(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut
     for rows in sizes {
         let d = matrix(rows, depth)?;
         let mut out = vec![0; rows * DIMENSION];
-        times.push(timer.warm(|| ring::matmul::matmul_accumulate(kernel, &d, 0, &a, DIMENSION, &mut out, 1))?);
+        times.push(timer.warm(|| ring::matrix::packed::matmul_accumulate(kernel, &d, 0, &a, DIMENSION, &mut out, 1))?);
     }
     let adds = sizes.map(|rows| (rows * depth * DIMENSION) as f64);
     let add = slope((adds[0], times[0]), (adds[1], times[1]));
@@ -120,7 +121,7 @@ pub(super) fn matrices(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut
     let rows = 64;
     let x = words(DIMENSION);
     let mut out = vec![0; rows];
-    let call = timer.warm(|| ring::dense::matvec_u32(kernel, &a[..rows * DIMENSION], &x, &mut out, 1))?;
+    let call = timer.warm(|| ring::matrix::dense::matvec_u32(kernel, &a[..rows * DIMENSION], &x, &mut out, 1))?;
     costs.one("multiply_adds_u32", call / (rows * DIMENSION) as f64);
     Ok(())
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pir::progress::Progress;
-use pir::record::Machine;
+use pir::core::progress::Progress;
+use pir::core::record::Machine;
 use ring::Kernel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

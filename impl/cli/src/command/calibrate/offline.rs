@@ -7,10 +7,10 @@ use std::sync::Arc;
 use ::lattice::pack::{Method, Packing};
 use ::lattice::{RingGadget, Workspace};
 use gadget::{Coins, Family};
-use pir::digits::{Digits, centred_digits};
-use pir::linear::NegacyclicMatrix;
+use pir::parts::digits::{Digits, centred_digits};
+use pir::parts::lwe_matrix::NegacyclicMatrix;
 use pir::protocol::inspire::{Code, Interpolate, Interpolation};
-use ring::column_matrix::{EXCESS, LINE, ring_products};
+use ring::matrix::column::{EXCESS, LINE, ring_products};
 use ring::{ColumnMatrix, Kernel, Modulus, PackedMatrix, Ring, Seed, Vectors, primes};
 
 use super::timing::{Failed, Timer};
@@ -118,7 +118,7 @@ pub(super) fn entries(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> R
     })?;
     costs.one("plane_entries", call / count as f64);
 
-    let (dimension, rows) = (1024, ring::matrix::GROUP_ROWS);
+    let (dimension, rows) = (1024, ring::matrix::packed::GROUP_ROWS);
     let mut matrix = PackedMatrix::new(rows, dimension, 8)?;
     (0..rows).try_for_each(|row| matrix.set_row(row, &vec![row as u16; dimension]))?;
     let hint = NegacyclicMatrix::new(Seed([3; 16]), dimension, kernel)?.hint(dimension);

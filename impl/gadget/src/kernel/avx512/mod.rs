@@ -4,13 +4,12 @@ mod planes;
 
 pub(super) use planes::{below_bits, keep_below, planes8, planes16, planes32, values};
 
-use super::Rows;
-use super::loops::{self, Lane};
-use super::planar::{Carries, RowsJob};
+use super::jobs::{Carries, Lane, RowsJob};
+use super::loops;
 use crate::digit::Digit;
-use crate::draws::{BLOCK, Draws, SELECT_ROW, carry_row};
 use crate::plan::{Place, Plan};
 use crate::residue::Residue;
+use crate::tile::{BLOCK, Draws, Rows, SELECT_ROW, carry_row};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 

@@ -1,7 +1,7 @@
 //! AVX-512: values from their sources, split into planes.
 
-use crate::draws::BLOCK;
 use crate::kernel::loops::{CENTRED, DITHERED, MODULAR, PLAIN, SELECTED, Source};
+use crate::tile::BLOCK;
 use std::arch::x86_64::*;
 
 /// Which of the values `at` to `at` + 7 the source has.

@@ -3,20 +3,21 @@
 use std::collections::VecDeque;
 
 use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
-use ring::{DiscreteGaussian, Kernel, dense};
+use ring::matrix::dense;
+use ring::{DiscreteGaussian, Kernel};
 
 use super::params::Layers;
 use super::second::{HintUpdate, RowChange};
 use super::server::{Server, publics};
 use super::{DoublePir, Params, SEED_BYTES};
-use crate::database::Record;
-use crate::error::{Error, Result};
-use crate::noise::NoiseLog;
-use crate::numbers::RequestNumbers;
-use crate::params::Lwe32;
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{BitReader, Frame, FrameBuilder};
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::noise::NoiseLog;
+use crate::core::numbers::RequestNumbers;
+use crate::core::params::Lwe32;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::{BitReader, Frame, FrameBuilder};
+use crate::core::workload::Shape;
 
 /// The stage of the noise that [`super::diagnosis`] adds to.
 const FIRST_LAYER: &str = "first_layer";

@@ -1,17 +1,17 @@
 //! DoublePIR's layout, bytes, memory, operations and LWE instances.
 
 use lattice::lwe::QUERY_CHUNK_ROWS;
-use ring::matrix::CHUNK;
+use ring::matrix::packed::CHUNK;
 use serde_json::json;
 
 use super::Params;
-use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::error::Result;
-use crate::linear::{hint_buffers_bytes, packed_multiply_adds, passes, product_bytes};
-use crate::params::Lwe32;
-use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, new_memory};
-use crate::workload::Workload;
+use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::core::error::Result;
+use crate::core::params::Lwe32;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::{Sizes, count, new_memory};
+use crate::core::workload::Workload;
+use crate::parts::lwe_matrix::{hint_buffers_bytes, packed_multiply_adds, passes, product_bytes};
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let Params { lwe, .. } = params;
@@ -24,7 +24,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let (queries, wide) = (workload.queries, first.code.entries_per_record());
 
     let mut sizes = Sizes { layout: first.describe(), ..Sizes::default() };
-    sizes.layout.extend(crate::scheme::operations(json!({
+    sizes.layout.extend(crate::core::scheme::operations(json!({
         "hint_copies": layers.copies,
         "groups": groups,
         "second_queries": seconds,
@@ -62,7 +62,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
 
     let (entries, length) = (rows * columns, layers.gadget.length() as u64);
     let second_queries = count(&[seconds, queries]);
-    sizes.operations = crate::scheme::operations(json!({
+    sizes.operations = crate::core::scheme::operations(json!({
         "encode": { "bytes_written": stored, "digit_conversions": if first.code.is_packed() { 0 } else { first.entries() } },
         "hint": {
             "matrix_multiply_adds": count(&[entries, n]).saturating_add(count(&[second_rows, groups, n])),

@@ -2,8 +2,8 @@
 
 use super::client::Client;
 use super::server::Server;
-use crate::error::Result;
-use crate::scheme::{Context, Request};
+use crate::core::error::Result;
+use crate::core::scheme::{Context, Request};
 
 /// Rows that are decrypted, at most.
 const ROWS: usize = 1024;

@@ -14,14 +14,14 @@ mod tests;
 
 pub use params::{HintCopies, Literal, Params};
 
-use crate::database::{Database, Record};
-use crate::description::{Direction, TableBytes};
-use crate::error::Result;
-use crate::numbers::number_answers;
-use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
-use crate::transcript::Link;
-use crate::wire::Frame;
-use crate::workload::{Shape, Workload};
+use crate::core::database::{Database, Record};
+use crate::core::description::{Direction, TableBytes};
+use crate::core::error::Result;
+use crate::core::numbers::number_answers;
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, Sizes};
+use crate::core::transcript::Link;
+use crate::core::wire::Frame;
+use crate::core::workload::{Shape, Workload};
 
 /// Bytes of the seeds of A1 and A2, at the start of the hint message.
 const SEED_BYTES: usize = 32;

@@ -1,17 +1,14 @@
 //! The second layer's tables: H1, the digits of the first layer's hint, and the hint H2 = H1 A2 itself.
 
 use lattice::lwe::PublicMatrix;
-use ring::{Kernel, PackedMatrix, dense};
+use ring::matrix::dense;
+use ring::{Kernel, PackedMatrix};
 
 use super::params::Layers;
 use super::{DoublePir, SEED_BYTES};
-use crate::error::{Error, Result};
-use crate::scheme::Scheme;
-use crate::wire::{Frame, FrameBuilder};
-
-fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("second layer: {error}"))
-}
+use crate::core::error::Result;
+use crate::core::scheme::Scheme;
+use crate::core::wire::{Frame, FrameBuilder};
 
 /// Hint words turned into digits together: one cache line of a row of H.
 const WORDS: usize = 16;
@@ -21,7 +18,7 @@ const WORDS: usize = 16;
 pub(super) fn digit_matrix(layers: &Layers, hint: &[u32]) -> Result<PackedMatrix> {
     let Layers { dimension, copies, groups, gadget, .. } = *layers;
     let (length, bound) = (gadget.length(), gadget.bound() as i16);
-    let mut matrix = PackedMatrix::new(layers.second_rows(), groups, layers.second_width()).map_err(internal)?;
+    let mut matrix = PackedMatrix::new(layers.second_rows(), groups, layers.second_width())?;
     let mut digits = vec![0i16; length];
     let mut tile = vec![0u16; WORDS * length * groups];
     for copy in 0..copies {
@@ -38,7 +35,7 @@ pub(super) fn digit_matrix(layers: &Layers, hint: &[u32]) -> Result<PackedMatrix
             }
             let base = (copy * dimension + first) * length;
             for (i, row) in tile.chunks_exact(groups).take(count * length).enumerate() {
-                matrix.set_row(base + i, row).map_err(internal)?;
+                matrix.set_row(base + i, row)?;
             }
         }
     }
@@ -106,7 +103,7 @@ impl<'a> HintUpdate<'a> {
             }
             let mut digits: Vec<i16> = Vec::with_capacity(per_copy * changes.len());
             (0..per_copy).for_each(|row| digits.extend(changes.iter().map(|change| change.digits[row])));
-            dense::digits_accumulate(self.kernel, &digits, changes.len(), &masks, n, words).map_err(internal)?;
+            dense::digits_accumulate(self.kernel, &digits, changes.len(), &masks, n, words)?;
         }
         Ok(())
     }

@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use lattice::lwe::PublicMatrix;
 use rand::RngCore;
+use ring::matrix::{dense, packed};
 use ring::words::Words;
-use ring::{PackedMatrix, Seed, Vector32, dense, matvec};
+use ring::{PackedMatrix, Seed, Vector32};
 
 use super::params::Layers;
 use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
 use super::{DoublePir, Params, SEED_BYTES};
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::linear::{EntryChange, LinearDatabase, multiply_centred};
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::wire::{BitWriter, Frame, FrameBuilder};
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::wire::{BitWriter, Frame, FrameBuilder};
+use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 
 /// Both layers' tables.
 pub struct Server {
@@ -39,10 +40,6 @@ struct Queries<'a> {
     first: Vec<Cow<'a, [u32]>>,
     /// J for each index.
     second: Vec<Cow<'a, [u32]>>,
-}
-
-fn internal(error: impl std::fmt::Display) -> Error {
-    Error::Workload(format!("second layer: {error}"))
 }
 
 impl Server {
@@ -77,7 +74,7 @@ impl Server {
             multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
             builder.words_to_wire(SEED_BYTES, words);
             // Only now, when the buffers of the product are gone.
-            let mut second_matrix = Words::zeroed(layers.groups * n).map_err(internal)?;
+            let mut second_matrix = Words::zeroed(layers.groups * n)?;
             second_public.fill_rows(0, &mut second_matrix);
             Ok::<_, Error>((digits, second_matrix, builder.finish(DoublePir::NAME, "hint")))
         })?;
@@ -156,7 +153,7 @@ impl Server {
         let products = self.database.product(&first, context.kernel, context.threads)?;
         let digits: Vec<i16> = products.iter().flat_map(|product| answer_digits(layers, product)).collect();
         let mut h1 = vec![0u32; first.len() * digit_rows * n];
-        dense::digits_accumulate(context.kernel, &digits, groups, &self.second_matrix, n, &mut h1).map_err(internal)?;
+        dense::digits_accumulate(context.kernel, &digits, groups, &self.second_matrix, n, &mut h1)?;
 
         let length = layers.answer_words();
         let words = |request: &Request| length * request.queries as usize;
@@ -190,7 +187,7 @@ impl Server {
     /// H1 q2, centred, for each second query.
     fn digit_products(&self, queries: &[Cow<[u32]>], products: &mut [&mut [u32]], context: &Context) -> Result<()> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query)).collect();
-        matvec::matvec(context.kernel, &self.digits, &prepared, products, context.threads).map_err(internal)?;
+        packed::matvec(context.kernel, &self.digits, &prepared, products, context.threads)?;
         for (product, query) in products.iter_mut().zip(&prepared) {
             let offset = query.sum().wrapping_mul(self.layers.gadget.bound());
             product.iter_mut().for_each(|word| *word = word.wrapping_sub(offset));
@@ -254,7 +251,7 @@ impl Server {
             let word = gadget.recompose(changed.iter().map(|&digit| i32::from(digit)));
             gadget.decompose(word.wrapping_add(delta.wrapping_mul(mask[i])), &mut fresh);
             for (t, (change, &digit)) in changed.iter_mut().zip(&fresh).enumerate() {
-                self.digits.set(row + t, group, (i32::from(digit) + bound) as u16).map_err(internal)?;
+                self.digits.set(row + t, group, (i32::from(digit) + bound) as u16)?;
                 *change = digit - *change;
             }
         }

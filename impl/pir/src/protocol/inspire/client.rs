@@ -8,14 +8,14 @@ use super::layout::{Layout, Place};
 use super::params::{Params, QueryCoefficients};
 use super::public::Public;
 use super::server::Server;
-use crate::database::Record;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessClient, OpenRequests};
-use crate::noise::NoiseLog;
-use crate::rlwe::{internal, switched_errors};
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::FrameBuilder;
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessClient, OpenRequests};
+use crate::core::noise::NoiseLog;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::FrameBuilder;
+use crate::core::workload::Shape;
+use crate::parts::ring_matrix::switched_errors;
 
 /// One index asked for, with the secret of its query.
 struct Pending {
@@ -42,7 +42,7 @@ impl Client {
             params: params.clone(),
             error,
             public: None,
-            opener: SplitRing::new(params.rlwe.degree).map_err(internal)?,
+            opener: SplitRing::new(params.rlwe.degree)?,
             requests: OpenRequests::default(),
         })
     }
@@ -61,15 +61,15 @@ impl HintlessClient for Client {
         let public =
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
         let rng = &mut context.rng;
-        let (key_bytes, query_bytes) = (public.packing.key_bytes(), params.query_bytes(layout));
-        let variables = if params.sends_point(layout) { layout.variables as usize } else { 0 };
+        let (key_bytes, query_bytes) = (public.packing.key_bytes(), layout.query_bytes(params));
+        let variables = if layout.sends_point(params) { layout.variables as usize } else { 0 };
         let point_bytes = variables * public.point_bytes();
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
         let mut query = FrameBuilder::new(query_bytes * indices.len());
         let mut points = FrameBuilder::new(point_bytes * indices.len());
         let mut pending = Vec::with_capacity(indices.len());
         for (k, &index) in indices.iter().enumerate() {
-            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let place = layout.place(layout.find(index).0);
             let body = &mut query.payload_mut()[k * query_bytes..][..query_bytes];
             let message = (place.row, params.scale());
@@ -84,12 +84,11 @@ impl HintlessClient for Client {
                 let exponent = params.interpolation.exponent(layout.degree, layout.side, digits % layout.side);
                 digits /= layout.side;
                 let monomial: Poly<u32, _> = public.ring.monomial_ntt(exponent);
-                let point =
-                    SeededRgsw::new(&key, &monomial, &public.evaluation, error, masks, rng).map_err(internal)?;
+                let point = SeededRgsw::new(&key, &monomial, &public.evaluation, error, masks, rng)?;
                 let (start, bytes) = (k * point_bytes + variable * public.point_bytes(), public.point_bytes());
                 points.payload_mut()[start..][..bytes].copy_from_slice(&public.point_bodies(&point));
             }
-            let packing_keys = public.packing.keys(&key, &public.masks, error, rng).map_err(internal)?;
+            let packing_keys = public.packing.keys(&key, &public.masks, error, rng)?;
             keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packing_keys.to_bytes(&public.packing));
             pending.push(Pending { index, key });
         }
@@ -122,7 +121,7 @@ impl Client {
         let (layout, switch, p) = (&self.layout, self.params.switch, u64::from(self.params.plain_modulus));
         let extracted = self.requests.extracted();
         for (query, ciphertexts) in extracted.iter().zip(self.ciphertexts(response, extracted.len())?) {
-            let opener = self.opener.key(&query.key).map_err(internal)?;
+            let opener = self.opener.key(&query.key)?;
             let place = layout.place(layout.find(query.index).0);
             let mut of_query = NoiseLog::default();
             for (i, ciphertext) in ciphertexts.iter().enumerate() {
@@ -142,9 +141,9 @@ impl Client {
         let [("answer", message)] = &response.messages[..] else {
             return Err(Error::message("answer", "an InsPIRe response is one message `answer`."));
         };
-        let (each, count) = (self.params.ciphertext_bytes(&self.layout), self.layout.ciphertexts());
+        let (each, count) = (self.layout.ciphertext_bytes(&self.params), self.layout.ciphertexts());
         let message = message.clone().check(Inspire::NAME, "answer", (each * count * queries) as u64)?;
-        let (degree, kept) = (self.layout.degree, self.params.kept(&self.layout));
+        let (degree, kept) = (self.layout.degree, self.layout.kept(&self.params));
         let moduli = (self.params.switch.mask, self.params.switch.body);
         let parse = |bytes| {
             SplitRlwe::from_bytes((degree, kept), moduli, bytes).map_err(|e| Error::message("answer", e.to_string()))
@@ -159,13 +158,13 @@ impl Client {
         let (item, first_bit) = layout.find(query.index);
         let public =
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
-        let opener = self.opener.key(&query.key).map_err(internal)?;
+        let opener = self.opener.key(&query.key)?;
         let record_bits = layout.shape.record_bits as usize;
         let mut record = vec![0u8; layout.shape.record_bytes()];
         let mut bytes = vec![0; layout.plane_bits().div_ceil(8)];
         let planes = &ciphertexts[layout.place(item).group * layout.planes..][..layout.planes];
         for (plane, ciphertext) in planes.iter().enumerate() {
-            let residues = opener.decode(ciphertext, self.params.plain_modulus.into()).map_err(internal)?;
+            let residues = opener.decode(ciphertext, self.params.plain_modulus.into())?;
             let residues: Vec<u32> = residues[..layout.used].iter().map(|residue| *residue as u32).collect();
             layout.code.decode(&residues, &mut bytes);
             public.whitening.apply(item, plane, &mut bytes);

@@ -48,7 +48,7 @@ impl Code {
         match self {
             Self::Plain(WORD) => words(bytes, out),
             Self::Plain(each) => {
-                let mut reader = crate::wire::BitReader::new(bytes);
+                let mut reader = crate::core::wire::BitReader::new(bytes);
                 out.iter_mut().for_each(|out| *out = reader.take(each as u32));
             }
             Self::Chained => {
@@ -69,7 +69,7 @@ impl Code {
                 (WORD, unlinked.as_slice())
             }
         };
-        let mut writer = crate::wire::BitWriter::default();
+        let mut writer = crate::core::wire::BitWriter::default();
         words.iter().for_each(|word| writer.put(*word, each as u32));
         let bytes = writer.finish();
         let count = bytes.len().min(out.len());

@@ -7,14 +7,14 @@ use serde_json::json;
 use super::Interpolate;
 use super::layout::Layout;
 use super::params::Params;
-use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::error::Result;
-use crate::hintless::SEED_BYTES;
-use crate::rlwe::{Packed, Rlwe, making_hints, making_tables, updating_hints};
-use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
-use crate::tables::tables_of_block;
-use crate::workload::Workload;
+use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::core::error::Result;
+use crate::core::hintless::SEED_BYTES;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
+use crate::core::tables::tables_of_block;
+use crate::core::workload::Workload;
+use crate::parts::ring_matrix::{Packed, Rlwe, making_hints, making_tables, updating_hints};
 
 /// How outputs are packed.
 const PACKING: Method = Method::Inspiring;
@@ -46,8 +46,8 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             Interpolate::Lagrange => "lagrange",
         },
         "whitened": true,
-        "point_sent": params.sends_point(&layout),
-        "body_coefficients": params.kept(&layout),
+        "point_sent": layout.sends_point(params),
+        "body_coefficients": layout.kept(params),
         "packing_gadget": packed.describe(),
         "rgsw_gadget": evaluated.describe(),
         "mask_modulus": switch.mask,
@@ -77,7 +77,7 @@ fn key_polynomials(params: &Params) -> u64 {
 
 /// Polynomials of the encrypted point, zero where none is sent.
 fn point_polynomials(params: &Params, layout: &Layout) -> u64 {
-    if params.sends_point(layout) { 2 * params.evaluated.length() as u64 * u64::from(layout.variables) } else { 0 }
+    if layout.sends_point(params) { 2 * params.evaluated.length() as u64 * u64::from(layout.variables) } else { 0 }
 }
 
 fn messages(params: &Params, layout: &Layout, workload: &Workload, sizes: &mut Sizes) {
@@ -86,13 +86,13 @@ fn messages(params: &Params, layout: &Layout, workload: &Workload, sizes: &mut S
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
     let keys = count(&[wire_bytes(&params.rlwe, key_polynomials(params)), queries]);
     sizes.message("keys", Direction::Upload, "query", keys, "2 l_ks d log2(q) k / 8", served);
-    let query = count(&[params.query_bytes(layout) as u64, queries]);
+    let query = count(&[layout.query_bytes(params) as u64, queries]);
     sizes.message("query", Direction::Upload, "query", query, "rows log2(q) k / 8", served);
-    if params.sends_point(layout) {
+    if layout.sends_point(params) {
         let point = count(&[wire_bytes(&params.rlwe, point_polynomials(params, layout)), queries]);
         sizes.message("point", Direction::Upload, "query", point, "2 l_gsw v d log2(q) k / 8", served);
     }
-    let answer = count(&[params.ciphertext_bytes(layout) as u64, layout.ciphertexts() as u64, queries]);
+    let answer = count(&[layout.ciphertext_bytes(params) as u64, layout.ciphertexts() as u64, queries]);
     let formula = "(d log2(q_a) + kept log2(q_b)) c k / 8";
     sizes.message("answer", Direction::Download, "answer", answer, formula, served);
 }
@@ -126,16 +126,16 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let kept = server.iter().fold(0, |sum: u64, table| sum.saturating_add(table.bytes));
     let factors = count(&[layout.blocks() as u64, poly]);
     let width = (layout.points * layout.degree) as u64;
-    let encoding = 4 * width + 2 * (ring::column_matrix::LINE * layout.columns()) as u64;
+    let encoding = 4 * width + 2 * (ring::matrix::column::LINE * layout.columns()) as u64;
     let packing = params.packed.making_bytes(&params.rlwe, PACKING);
     // While a batch is answered: messages as sent, as received and in parts, queries in both forms, products, packed outputs.
     let point = wire_bytes(&params.rlwe, point_polynomials(params, layout));
-    let each = 3 * (wire_bytes(&params.rlwe, key_polynomials(params)) + params.query_bytes(layout) as u64 + point)
+    let each = 3 * (wire_bytes(&params.rlwe, key_polynomials(params)) + layout.query_bytes(params) as u64 + point)
         + ResidueVector::stored_bytes_for(layout.rows, 2)
         + 16 * layout.rows as u64
         + 24 * layout.columns() as u64
         + (key_polynomials(params) + 2 * point_polynomials(params, layout) + 4 * layout.points as u64) * poly
-        + 2 * (params.ciphertext_bytes(layout) * layout.ciphertexts()) as u64;
+        + 2 * (layout.ciphertext_bytes(params) * layout.ciphertexts()) as u64;
     let making = if workload.streamed { packing } else { 0 };
     let online = count(&[each, queries]).saturating_add(making);
     let update = count(&[workload.updates, width, layout.planes as u64, 4]);

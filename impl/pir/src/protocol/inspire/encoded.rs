@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use ring::column_matrix::{EXCESS, LINE};
+use ring::matrix::column::{EXCESS, LINE};
 use ring::{ColumnMatrix, Kernel, Modulus, Vectors};
 
 use super::interpolation::Interpolation;
 use super::layout::{Layout, Place};
 use super::params::Params;
 use super::whitening::Whitening;
-use crate::database::{Database, copy_bits};
-use crate::error::Result;
-use crate::rlwe::{fill_rows, internal};
-use crate::scheme::{Change, Context};
+use crate::core::database::{Database, copy_bits};
+use crate::core::error::Result;
+use crate::core::scheme::{Change, Context};
+use crate::parts::ring_matrix::fill_rows;
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
 /// coefficients.
@@ -45,9 +45,9 @@ impl Encoded {
         database: &Database,
         context: &Context,
     ) -> Result<Self> {
-        let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree).map_err(internal)?;
-        let modulus = Modulus::new(params.plain_modulus).map_err(internal)?;
-        let empty = ColumnMatrix::new(1, 1, LINE).map_err(internal)?;
+        let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree)?;
+        let modulus = Modulus::new(params.plain_modulus)?;
+        let empty = ColumnMatrix::new(1, 1, LINE)?;
         let mut encoded = Self { layout, matrix: empty, modulus, params: params.clone(), whitening: whitening.clone() };
         let excess = Mutex::new(Vec::new());
         fill_rows(&mut matrix, ("encode", layout.rows), context, |first_row, rows| {
@@ -57,7 +57,7 @@ impl Encoded {
             Ok(entries)
         })?;
         for (row, col) in excess.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            matrix.set(row, col, EXCESS).map_err(internal)?;
+            matrix.set(row, col, EXCESS)?;
         }
         encoded.matrix = matrix;
         Ok(encoded)
@@ -98,7 +98,7 @@ impl Encoded {
     }
 
     fn interpolation(&self, kernel: Kernel) -> Result<Interpolation> {
-        let vectors = Vectors::new(kernel).map_err(internal)?;
+        let vectors = Vectors::new(kernel)?;
         let Layout { degree, side, variables, .. } = self.layout;
         Ok(Interpolation::new(self.params.interpolation, self.modulus, vectors, degree, (side, variables)))
     }
@@ -201,7 +201,7 @@ impl Encoded {
             let sum = i64::from(self.modulus.add(coefficient, added));
             let fresh = if sum > p / 2 { sum - p } else { sum } as i32;
             differences.push(fresh - self.matrix.get(place.row, col));
-            self.matrix.set(place.row, col, fresh).map_err(internal)?;
+            self.matrix.set(place.row, col, fresh)?;
         }
         Ok(Difference { row: place.row, first_output, added: differences })
     }

@@ -1,13 +1,14 @@
 //! How a database becomes rows of interpolated polynomials.
 
+use lattice::wire::packed_bytes;
 use serde_json::json;
 
 use super::code::Code;
 use super::interpolation::Interpolate;
-use super::params::{Params, side_of};
-use crate::error::{Error, Result};
-use crate::scheme::operations;
-use crate::workload::Shape;
+use super::params::{Body, Params, QueryCoefficients, side_of};
+use crate::core::error::{Error, Result};
+use crate::core::scheme::operations;
+use crate::core::workload::Shape;
 
 /// Rows above the set's by this part of them are taken before the points or the answers are doubled: the part that databases
 /// modulo 65535 lack of whole powers of two is at most 1/63.
@@ -168,6 +169,32 @@ impl Layout {
             "answer_ciphertexts": self.ciphertexts(),
             "stored_bits": 8 * self.stored_bytes(),
         }))
+    }
+
+    /// Bytes of a query's body.
+    pub(super) fn query_bytes(&self, params: &Params) -> usize {
+        match params.query_coefficients {
+            QueryCoefficients::Bytes => params.coefficient_bytes() * self.rows,
+            QueryCoefficients::Bits => packed_bytes(self.rows, params.rlwe.residue_bits()),
+        }
+    }
+
+    /// Whether queries have an encrypted point.
+    pub(super) fn sends_point(&self, params: &Params) -> bool {
+        params.point_always_sent || self.points > 1
+    }
+
+    /// Coefficients of a body in an answer.
+    pub(super) fn kept(&self, params: &Params) -> usize {
+        match params.body {
+            Body::Full => params.rlwe.degree,
+            Body::Used => self.used,
+        }
+    }
+
+    /// Bytes of one ciphertext of an answer.
+    pub(super) fn ciphertext_bytes(&self, params: &Params) -> usize {
+        params.switch.bytes(params.rlwe.degree, self.kept(params)) as usize
     }
 }
 

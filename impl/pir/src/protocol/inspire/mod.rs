@@ -20,11 +20,11 @@ pub use code::Code;
 pub use interpolation::{Interpolate, Interpolation};
 pub use params::{Body, EvaluationLiteral, FoldingLiteral, Literal, Params};
 
-use crate::database::Database;
-use crate::error::Result;
-use crate::hintless::Hintless;
-use crate::scheme::{Context, Request, Response, Sizes};
-use crate::workload::{Shape, Workload};
+use crate::core::database::Database;
+use crate::core::error::Result;
+use crate::core::hintless::Hintless;
+use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::workload::{Shape, Workload};
 
 /// The protocol.
 #[derive(Debug)]

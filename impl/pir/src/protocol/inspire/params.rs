@@ -1,14 +1,12 @@
 //! InsPIRe's parameter set.
 
-use lattice::wire::packed_bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::interpolation::Interpolate;
-use super::layout::Layout;
-use crate::error::{Error, Result};
-use crate::params::{ParameterSet, SourceNote};
-use crate::rlwe::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
+use crate::core::error::{Error, Result};
+use crate::core::params::{ParameterSet, SourceNote};
+use crate::parts::ring_matrix::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
 
 /// An InsPIRe set as written in params/inspire/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -235,31 +233,5 @@ impl Params {
     /// Bytes of a coefficient of a query in whole bytes.
     pub(super) fn coefficient_bytes(&self) -> usize {
         (u64::BITS - self.rlwe.modulus().leading_zeros()).div_ceil(8) as usize
-    }
-
-    /// Bytes of a query's body.
-    pub(super) fn query_bytes(&self, layout: &Layout) -> usize {
-        match self.query_coefficients {
-            QueryCoefficients::Bytes => self.coefficient_bytes() * layout.rows,
-            QueryCoefficients::Bits => packed_bytes(layout.rows, self.rlwe.residue_bits()),
-        }
-    }
-
-    /// Whether queries have an encrypted point.
-    pub(super) fn sends_point(&self, layout: &Layout) -> bool {
-        self.point_always_sent || layout.points > 1
-    }
-
-    /// Coefficients of a body in an answer.
-    pub(super) fn kept(&self, layout: &Layout) -> usize {
-        match self.body {
-            Body::Full => self.rlwe.degree,
-            Body::Used => layout.used,
-        }
-    }
-
-    /// Bytes of one ciphertext of an answer.
-    pub(super) fn ciphertext_bytes(&self, layout: &Layout) -> usize {
-        self.switch.bytes(self.rlwe.degree, self.kept(layout)) as usize
     }
 }

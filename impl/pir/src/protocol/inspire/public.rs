@@ -10,9 +10,9 @@ use ring::{Kernel, Ring, Seed};
 use super::layout::Layout;
 use super::params::Params;
 use super::whitening::Whitening;
-use crate::error::{Error, Result};
-use crate::hintless::SEED_BYTES;
-use crate::rlwe::{RingQueries, internal};
+use crate::core::error::{Error, Result};
+use crate::core::hintless::SEED_BYTES;
+use crate::parts::ring_matrix::RingQueries;
 
 /// Bytes of a seed and the index of its stream before the bodies of a serialised RGSW ciphertext: public, so not sent.
 const ORIGIN_BYTES: usize = SEED_BYTES + 8;
@@ -39,7 +39,7 @@ impl Public {
     /// A kernel the processor lacks.
     pub fn new(params: &Params, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
-        let packing = Packing::new(Method::Inspiring, &params.packed.gadget(&ring)?, ring.n()).map_err(internal)?;
+        let packing = Packing::new(Method::Inspiring, &params.packed.gadget(&ring)?, ring.n())?;
         let masks = packing.masks(seed.derive("packing keys"));
         let queries = RingQueries::new(&ring, seed.derive("query"), layout.rows);
         let evaluation = params.evaluated.gadget(&ring)?;

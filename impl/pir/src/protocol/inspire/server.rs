@@ -14,17 +14,17 @@ use super::encoded::{Difference, Encoded};
 use super::layout::{Layout, Place};
 use super::params::{Params, QueryCoefficients};
 use super::public::Public;
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessServer, public_seed};
-use crate::rlwe::{
-    add_to_masks, bodies, body_poly, column_masks, internal, is_incremental, read_coefficients, read_packed, workspace,
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessServer, public_seed};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::tables::{Tables, side_by_side};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::parts::ring_matrix::{
+    add_to_masks, bodies, body_poly, column_masks, is_incremental, read_coefficients, read_packed, workspace,
 };
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::tables::{Tables, side_by_side};
-use crate::wire::{Frame, FrameBuilder};
 
 /// The interpolated database, its hint and the packing tables made of it.
 pub struct Server {
@@ -99,13 +99,13 @@ impl Server {
 
     fn table(&self, output: usize) -> Result<PackingTable> {
         let Public { packing, masks, .. } = &self.public;
-        packing.preprocess(masks, &self.hint[output], &mut workspace()).map_err(internal)
+        packing.preprocess(masks, &self.hint[output], &mut workspace()).map_err(Error::from)
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
         let (layout, public) = (self.encoded.layout(), &self.public);
-        let (key_bytes, query_bytes) = (public.packing.key_bytes(), self.params.query_bytes(layout));
-        let variables = if self.params.sends_point(layout) { layout.variables as usize } else { 0 };
+        let (key_bytes, query_bytes) = (public.packing.key_bytes(), layout.query_bytes(&self.params));
+        let variables = if layout.sends_point(&self.params) { layout.variables as usize } else { 0 };
         let point_bytes = variables * public.point_bytes();
         let (mut queries, mut vectors) = (Vec::new(), Vec::new());
         for request in requests {
@@ -151,7 +151,7 @@ impl Server {
             let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
             let bodies: Vec<_> = products.iter().map(|all| body_poly(ring, all, output * degree, degree)).collect();
             let batch: Vec<_> = queries.iter().zip(&bodies).map(|(query, bodies)| (&query.keys, bodies)).collect();
-            table.pack_batch(&batch).map_err(internal)
+            table.pack_batch(&batch).map_err(Error::from)
         };
         let outputs = first_output..first_output + self.encoded.layout().points;
         let mut packed = Vec::with_capacity(outputs.len());
@@ -198,7 +198,7 @@ impl Server {
         let (mut product, mut buffers) = (Rlwe::zero(ring), workspace());
         for coefficient in coefficients {
             let product_of = self.public.evaluation.external_product(&value, point, &mut buffers, &mut product);
-            product_of.map_err(internal)?;
+            product_of?;
             std::mem::swap(&mut value, &mut product);
             value.add_assign(ring, coefficient);
         }
@@ -208,7 +208,7 @@ impl Server {
     /// Switched ciphertexts in messages.
     fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Response>> {
         let (layout, switch) = (self.encoded.layout(), self.params.switch);
-        let each = self.params.ciphertext_bytes(layout);
+        let each = layout.ciphertext_bytes(&self.params);
         let mut done = 0;
         let mut respond = |request: &Request| {
             let queries = request.queries as usize;
@@ -217,8 +217,8 @@ impl Server {
             for k in done..done + queries {
                 for (ciphertext, part) in evaluated.iter().zip(&mut parts) {
                     let switched = ciphertext[k].split_switch(&self.public.ring, switch.mask, switch.body);
-                    let mut switched = switched.map_err(internal)?;
-                    switched.truncate_body(self.params.kept(layout));
+                    let mut switched = switched?;
+                    switched.truncate_body(layout.kept(&self.params));
                     part.copy_from_slice(&switched.to_bytes());
                 }
             }

@@ -8,13 +8,13 @@ use super::layout::Layout;
 use super::public::Public;
 use super::whitening::Whitening;
 use super::*;
-use crate::hintless::public_seed;
-use crate::params::ParameterSet;
+use crate::core::hintless::public_seed;
+use crate::core::params::ParameterSet;
+use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, retrieves_all,
     retrieves_long_records, updates_like_fresh,
 };
-use crate::rlwe::is_incremental;
 
 const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
 

@@ -7,12 +7,12 @@ pub(crate) mod tests;
 
 pub use params::{Literal, Params};
 
-use crate::database::Database;
-use crate::error::Result;
-use crate::hintless::Hintless;
-use crate::layered;
-use crate::scheme::{Context, Request, Response, Sizes};
-use crate::workload::{Shape, Workload};
+use crate::core::database::Database;
+use crate::core::error::Result;
+use crate::core::hintless::Hintless;
+use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::workload::{Shape, Workload};
+use crate::protocol::ypir::layered;
 
 /// The protocol.
 #[derive(Debug)]

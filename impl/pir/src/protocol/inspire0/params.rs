@@ -4,10 +4,10 @@ use lattice::pack::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::layered::{Body, LayersLiteral, Literals, Params as Layered};
-use crate::params::{LweLiteral, ParameterSet, SourceNote};
-use crate::rlwe::{PackingLiteral, RlweLiteral, SwitchLiteral};
+use crate::core::error::{Error, Result};
+use crate::core::params::{LweLiteral, ParameterSet, SourceNote};
+use crate::parts::ring_matrix::{PackingLiteral, RlweLiteral, SwitchLiteral};
+use crate::protocol::ypir::layered::{Body, LayersLiteral, Literals, Params as Layered};
 
 /// An InsPIRe_0 set as written in params/inspire0/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::params::ParameterSet;
+use crate::core::params::ParameterSet;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, retrieves_long_records};
 use crate::protocol::ypir::tests::{GAUSSIAN, check_masks, set_text};
 

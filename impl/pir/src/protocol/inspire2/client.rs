@@ -9,15 +9,15 @@ use super::public::Public;
 use super::second::digits_of;
 use super::server::Server;
 use super::{Inspire2, Params};
-use crate::database::Record;
-use crate::digits::values_of;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessClient, OpenRequests};
-use crate::noise::NoiseLog;
-use crate::rlwe::{Switch, internal, read_record, switched_errors};
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{Frame, FrameBuilder};
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessClient, OpenRequests};
+use crate::core::noise::NoiseLog;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::workload::Shape;
+use crate::parts::digits::values_of;
+use crate::parts::ring_matrix::{Switch, read_record, switched_errors};
 
 /// One index asked for, with the secret of its query.
 struct Pending {
@@ -44,7 +44,7 @@ impl Client {
             layout: Layout::choose(params, shape)?,
             error,
             public: None,
-            opener: SplitRing::new(params.rlwe.degree).map_err(internal)?,
+            opener: SplitRing::new(params.rlwe.degree)?,
             requests: OpenRequests::default(),
         })
     }
@@ -69,7 +69,7 @@ impl HintlessClient for Client {
         let parts = parts.zip(query.payload_mut().chunks_exact_mut(bytes));
         let (mut pending, rng) = (Vec::with_capacity(indices.len()), &mut context.rng);
         for (&index, (keys, query)) in indices.iter().zip(parts) {
-            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let (row, column, _) = layout.place(index);
             let mut writer = Writer::with_capacity(bytes);
             for (masks, at) in [(&public.first, row), (&public.second, layout.second_index(column))] {
@@ -112,7 +112,7 @@ impl Client {
         let (extracted, q1) = (self.requests.extracted(), u64::from(self.params.switched_modulus));
         let message = self.message(response, extracted.len())?;
         for (k, (query, answer)) in extracted.iter().zip(self.answers(&message)).enumerate() {
-            let opener = self.opener.key(&query.key).map_err(internal)?;
+            let opener = self.opener.key(&query.key)?;
             let (row, column, _) = layout.place(query.index);
             let mut of_query = NoiseLog::default();
             let digits = server.second_messages((request, k), column, context)?;
@@ -140,11 +140,11 @@ impl Client {
         let message = self.message(response, pending.len())?;
         let mut records = Vec::with_capacity(pending.len());
         for (query, answer) in pending.iter().zip(self.answers(&message)) {
-            let opener = self.opener.key(&query.key).map_err(internal)?;
+            let opener = self.opener.key(&query.key)?;
             let mut entries = Vec::with_capacity(layout.entries());
             for answer in answer.chunks_exact(layout.copy_bytes(&self.params)) {
                 let first = self.first_layer(&opener, answer)?;
-                entries.extend(opener.decode(&first, 1 << self.params.entry_bits).map_err(internal)?);
+                entries.extend(opener.decode(&first, 1 << self.params.entry_bits)?);
             }
             let (width, offset, first) = (self.params.entry_bits, self.params.offset(), layout.place(query.index).2);
             records.push(read_record(&entries, width, offset, first, layout.shape.record_bits as usize));
@@ -185,7 +185,7 @@ impl Client {
         let mut digits = Vec::with_capacity(layout.mask_digits + layout.body_digits);
         for part in self.ciphertexts(answer) {
             let (ciphertext, kept) = part?;
-            digits.extend(opener.decode(&ciphertext, p).map_err(internal)?.into_iter().take(kept));
+            digits.extend(opener.decode(&ciphertext, p)?.into_iter().take(kept));
         }
         let (masks, bodies) = digits.split_at(layout.mask_digits);
         let (q1, bits) = (u64::from(params.switched_modulus), params.value_bits());
@@ -195,6 +195,6 @@ impl Client {
             let values = values_of(digits_of(params), digits, count);
             writer.write_all(&values.iter().map(|value| value % params.switched_modulus).collect::<Vec<_>>(), bits);
         }
-        SplitRlwe::from_bytes((degree, layout.gamma), (q1, q1), &writer.finish()).map_err(internal)
+        SplitRlwe::from_bytes((degree, layout.gamma), (q1, q1), &writer.finish()).map_err(Error::from)
     }
 }

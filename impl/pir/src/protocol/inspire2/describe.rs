@@ -5,14 +5,14 @@ use serde_json::json;
 
 use super::Params;
 use super::layout::Layout;
-use crate::description::{Direction, MemoryMap, TableBytes};
-use crate::error::Result;
-use crate::hintless::SEED_BYTES;
-use crate::rlwe::{Selector, making_hints, making_tables, together, updating_hints};
-use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
-use crate::tables::tables_of_block;
-use crate::workload::Workload;
+use crate::core::description::{Direction, MemoryMap, TableBytes};
+use crate::core::error::Result;
+use crate::core::hintless::SEED_BYTES;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
+use crate::core::tables::tables_of_block;
+use crate::core::workload::Workload;
+use crate::parts::ring_matrix::{Selector, making_hints, making_tables, together, updating_hints};
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
@@ -53,7 +53,7 @@ fn key_bytes(params: &Params, layout: &Layout) -> u64 {
 
 /// Bytes of a packing table for that gamma: a linear form of gamma slots (in whole lines) for each slot and digit.
 pub(super) fn table_bytes(params: &Params, gamma: usize) -> u64 {
-    gamma.max(ring::diagonal::LINE) as u64 * params.packed.length() as u64 * params.rlwe.poly_bytes()
+    gamma.max(ring::matrix::diagonal::LINE) as u64 * params.packed.length() as u64 * params.rlwe.poly_bytes()
 }
 
 /// Bytes of that table in memory: the packed mask too and, at gamma = d, the factors that join both halves.

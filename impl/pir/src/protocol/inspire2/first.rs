@@ -9,13 +9,13 @@ use super::describe::table_bytes;
 use super::layout::Layout;
 use super::params::Params;
 use super::public::{Keys, Public};
-use crate::database::Database;
-use crate::error::Result;
-use crate::rlwe::{
-    add_to_masks, body_poly, column_masks, fill_rows, internal, is_incremental, replace_bits, workspace,
+use crate::core::database::Database;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Change, Context};
+use crate::core::tables::{Tables, side_by_side};
+use crate::parts::ring_matrix::{
+    add_to_masks, body_poly, column_masks, fill_rows, is_incremental, replace_bits, workspace,
 };
-use crate::scheme::{Change, Context};
-use crate::tables::{Tables, side_by_side};
 
 /// The database and its packing tables.
 pub(super) struct First {
@@ -132,7 +132,7 @@ impl First {
         let mut pack = |group: usize, table: &PackingTable| -> Result<()> {
             let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
             let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
-            for (packed, out) in table.pack_bodies(&batch).map_err(internal)?.iter().zip(&mut all) {
+            for (packed, out) in table.pack_bodies(&batch)?.iter().zip(&mut all) {
                 switch(ring, params, packed, (&mut residues, &mut switched));
                 out.extend(switched.iter().map(|&value| value as u32));
             }
@@ -164,7 +164,7 @@ impl First {
         };
         let poly = body_poly(ring, products, group * gamma, gamma);
         let mut switched = vec![0u64; gamma];
-        for packed in table.pack_bodies(&[(keys.of(0), &poly)]).map_err(internal)? {
+        for packed in table.pack_bodies(&[(keys.of(0), &poly)])? {
             switch(ring, params, &packed, (&mut vec![0; gamma * ring.primes().len()], &mut switched));
         }
         Ok(switched.into_iter().map(|value| value as u32).collect())
@@ -209,7 +209,7 @@ impl First {
         let mut added = Vec::with_capacity(old.len());
         for ((column, entry), old) in (first_column..).zip(entries).zip(old) {
             let centred = i32::from(entry) - params.offset();
-            self.matrix.set(row, column, centred).map_err(internal)?;
+            self.matrix.set(row, column, centred)?;
             added.push(centred - old);
         }
         Ok(Difference { row, first_column, added })
@@ -232,13 +232,13 @@ fn switch(
 
 fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable> {
     let (packing, masks) = public.packing(0);
-    packing.preprocess(masks, hints, &mut workspace()).map_err(internal)
+    packing.preprocess(masks, hints, &mut workspace()).map_err(Error::from)
 }
 
 /// Cuts the records of cells into centred entries.
 fn encode(params: &Params, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
     let columns = layout.columns();
-    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.ring_degree).map_err(internal)?;
+    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.ring_degree)?;
     let width = params.entry_bits;
     fill_rows(&mut matrix, ("encode", layout.rows), context, |start, rows| {
         let mut centred = vec![0i16; rows * columns];

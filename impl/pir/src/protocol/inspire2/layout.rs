@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::params::Params;
-use crate::error::{Error, Result};
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::workload::Shape;
 
 /// Most cells of a record whose digits are packed: each takes tables of its own, 192 MiB as published. Those of longer records are
 /// selected whole.
@@ -65,7 +65,7 @@ impl Layout {
             let tau = cells.div_ceil(1 << (2 * LOG_TILE)).next_power_of_two().ilog2();
             1 << (LOG_TILE + tau.div_ceil(2))
         };
-        let line = ring::column_matrix::LINE as u64;
+        let line = ring::matrix::column::LINE as u64;
         let rows = (most * params.rows_factor).min(cells.next_multiple_of(line));
         let degree = cells.div_ceil(rows);
         let columns = u128::from(degree) * u128::from(copies) * u128::from(gamma as u64);
@@ -202,7 +202,7 @@ impl Layout {
     /// The layout's numbers for a description.
     pub fn describe(&self, params: &Params) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
-        crate::scheme::operations(json!({
+        crate::core::scheme::operations(json!({
             "rows": self.rows,
             "degree": self.degree,
             "columns": self.columns(),

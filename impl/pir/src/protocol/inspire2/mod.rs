@@ -16,11 +16,11 @@ mod whole;
 
 pub use params::{Literal, Params};
 
-use crate::database::Database;
-use crate::error::Result;
-use crate::hintless::Hintless;
-use crate::scheme::{Context, Request, Response, Sizes};
-use crate::workload::{Shape, Workload};
+use crate::core::database::Database;
+use crate::core::error::Result;
+use crate::core::hintless::Hintless;
+use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::workload::{Shape, Workload};
 
 /// The protocol.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::params::{ParameterSet, SourceNote};
-use crate::rlwe::{Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
+use crate::core::error::{Error, Result};
+use crate::core::params::{ParameterSet, SourceNote};
+use crate::parts::ring_matrix::{Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
 
 /// An InsPIRe^(2) set as written in params/inspire2/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,8 +8,8 @@ use ring::{DiscreteGaussian, Kernel, Ring, Seed};
 
 use super::layout::Layout;
 use super::params::Params;
-use crate::error::{Error, Result};
-use crate::rlwe::{RingQueries, internal};
+use crate::core::error::{Error, Result};
+use crate::parts::ring_matrix::RingQueries;
 
 /// Rings, masks, packings.
 pub(super) struct Public {
@@ -32,7 +32,7 @@ impl Public {
         let gadget = params.packed.gadget(&ring)?;
         let gammas = layout.key_gammas(params);
         let packings = gammas.iter().map(|&gamma| {
-            let packing = Packing::new(Method::Inspiring, &gadget, gamma).map_err(internal)?;
+            let packing = Packing::new(Method::Inspiring, &gadget, gamma)?;
             let masks = packing.masks(seed.derive("packing"));
             Ok((packing, masks))
         });
@@ -66,7 +66,7 @@ impl Public {
     pub fn keys(&self, key: &RlweKey<u32>, error: &DiscreteGaussian, rng: &mut impl rand::RngCore) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(self.key_bytes());
         for (packing, masks) in &self.packings {
-            bytes.extend(packing.keys(key, masks, error, rng).map_err(internal)?.to_bytes(packing));
+            bytes.extend(packing.keys(key, masks, error, rng)?.to_bytes(packing));
         }
         Ok(bytes)
     }

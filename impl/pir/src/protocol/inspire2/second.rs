@@ -10,10 +10,10 @@ use super::first::First;
 use super::layout::Layout;
 use super::params::Params;
 use super::public::Public;
-use crate::digits::{Digits, centred_digits};
-use crate::error::Result;
-use crate::rlwe::{add_to_masks, column_masks, internal, is_incremental, workspace};
-use crate::tables::Tables;
+use crate::core::error::{Error, Result};
+use crate::core::tables::Tables;
+use crate::parts::digits::{Digits, centred_digits};
+use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, workspace};
 
 /// The mask digits and their tables.
 pub(super) struct Second {
@@ -50,7 +50,7 @@ impl Second {
     /// The digits of every mask of the first layer, and their tables.
     pub fn build(params: &Params, layout: &Layout, public: &Public, first: &First, threads: usize) -> Result<Self> {
         let columns = layout.copies * layout.mask_digits;
-        let matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree).map_err(internal)?;
+        let matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree)?;
         let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
         let mut second = Self { matrix, query_masks: public.second.masks(), hints, tables };
         for group in 0..layout.groups() {
@@ -98,7 +98,7 @@ impl Second {
         let mut added = Vec::with_capacity(digits.len());
         for (column, digit) in (copy * layout.mask_digits..).zip(digits) {
             added.push(i32::from(digit) - self.matrix.get(row, column));
-            self.matrix.set(row, column, digit.into()).map_err(internal)?;
+            self.matrix.set(row, column, digit.into())?;
         }
         Ok(added)
     }
@@ -150,7 +150,7 @@ impl Second {
 /// The tables of one copy.
 fn fresh_tables(public: &Public, hints: &[Poly<u32, Ntt>], threads: usize) -> Result<Vec<PackingTable>> {
     let (packing, masks) = public.packing(1);
-    let table = |hints: &[Poly<u32, Ntt>]| packing.preprocess(masks, hints, &mut workspace()).map_err(internal);
+    let table = |hints: &[Poly<u32, Ntt>]| packing.preprocess(masks, hints, &mut workspace()).map_err(Error::from);
     if threads > 1 {
         hints.par_chunks(packing.gamma()).map(table).collect()
     } else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::wire::Reader;
-use ring::column_matrix::LINE;
+use ring::matrix::column::LINE;
 use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Ring, Seed};
 
 use super::first::First;
@@ -13,15 +13,15 @@ use super::public::{Keys, Public};
 use super::second::{Second, digits_of, mask_digits};
 use super::whole::Whole;
 use super::{Inspire2, Params};
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::digits::centred_digits;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessServer, public_seed};
-use crate::rlwe::{Selector, bodies, body_poly, column_masks, internal, workspace};
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::wire::FrameBuilder;
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessServer, public_seed};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::wire::FrameBuilder;
+use crate::parts::digits::centred_digits;
+use crate::parts::ring_matrix::{Selector, bodies, body_poly, column_masks, workspace};
 
 /// Both layers and the public seed.
 pub struct Server {
@@ -97,11 +97,11 @@ impl Server {
                     Ok(residues)
                 };
                 let (first, second) = (residues(self.layout.rows)?, residues(self.layout.second_entries())?);
-                queries.first.push(ResidueVector::new(&moduli, &first).map_err(internal)?);
+                queries.first.push(ResidueVector::new(&moduli, &first)?);
                 if self.layout.selects_whole {
                     queries.selectors.push(Selector::new(ring, &self.public.second, &second));
                 } else {
-                    queries.second.push(ResidueVector::new(&moduli, &second).map_err(internal)?);
+                    queries.second.push(ResidueVector::new(&moduli, &second)?);
                 }
                 reader.finish().map_err(bad)?;
             }
@@ -158,7 +158,7 @@ impl Server {
                 let polys: Vec<_> =
                     products.iter().map(|own| body_poly(ring, own, copy * digits + i * gamma, count)).collect();
                 let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(1), poly)).collect();
-                let outputs = table.pack_batch(&batch).map_err(internal)?;
+                let outputs = table.pack_batch(&batch)?;
                 packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
             }
         }
@@ -191,7 +191,7 @@ impl Server {
             for (i, masks) in masks[first..first + layout.body_digits].chunks(packing.gamma()).enumerate() {
                 let body = body_poly(ring, &products[0], first + i * packing.gamma(), masks.len());
                 let ciphertext = packing.pack(key_masks, queries.keys[k].of(2), masks, &body, &mut buffers);
-                answer.extend(self.switched(ring, &ciphertext.map_err(internal)?, params.gammas[2])?);
+                answer.extend(self.switched(ring, &ciphertext?, params.gammas[2])?);
             }
         }
         Ok(answer)
@@ -221,21 +221,21 @@ impl Server {
     fn body_digits(&self, values: &[u32]) -> Result<ColumnMatrix> {
         let layout = &self.layout;
         let columns = layout.copies * layout.body_digits;
-        let mut matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree).map_err(internal)?;
+        let mut matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree)?;
         let mut entries = vec![0i16; LINE * columns];
         for (start, values) in (0..).step_by(LINE).zip(values.chunks(LINE * layout.entries())) {
             for (values, out) in values.chunks_exact(layout.gamma).zip(entries.chunks_exact_mut(layout.body_digits)) {
                 centred_digits(digits_of(&self.params), values.iter().copied(), out);
             }
             let rows = values.len() / layout.entries();
-            matrix.set_rows((start, rows), (0, columns), &entries, columns).map_err(internal)?;
+            matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
         }
         Ok(matrix)
     }
 
     fn switched(&self, ring: &Ring<u32>, ciphertext: &Rlwe<u32, Coefficient>, kept: usize) -> Result<Vec<u8>> {
         let switch = self.params.switch;
-        let mut switched = ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?;
+        let mut switched = ciphertext.split_switch(ring, switch.mask, switch.body)?;
         switched.truncate_body(kept);
         Ok(switched.to_bytes())
     }

@@ -5,11 +5,11 @@ use ring::{Kernel, Seed};
 use super::layout::Layout;
 use super::public::Public;
 use super::*;
-use crate::params::ParameterSet;
+use crate::core::params::ParameterSet;
+use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records, updates_like_fresh,
 };
-use crate::rlwe::is_incremental;
 
 fn text(gamma0: u32) -> String {
     format!(

@@ -10,9 +10,9 @@ use super::layout::Layout;
 use super::params::Params;
 use super::public::Public;
 use super::second::{digits_of, mask_digits};
-use crate::digits::centred_digits;
-use crate::error::Result;
-use crate::rlwe::{Selector, internal};
+use crate::core::error::Result;
+use crate::parts::digits::centred_digits;
+use crate::parts::ring_matrix::Selector;
 
 /// The digits of every mask of the first layer.
 pub(super) struct Whole {
@@ -92,7 +92,7 @@ impl Whole {
         let mut rest = out;
         for (sum, (kept, _)) in sums.into_iter().zip(ciphertexts) {
             let switched = sum.inverse(ring).split_switch(ring, params.switch.mask, params.switch.body);
-            let mut switched = switched.map_err(internal)?;
+            let mut switched = switched?;
             switched.truncate_body(kept);
             let bytes = switched.to_bytes();
             let (part, others) = rest.split_at_mut(bytes.len());

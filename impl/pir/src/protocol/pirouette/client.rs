@@ -13,15 +13,15 @@ use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::server::Server;
 use super::trace::{Trace, index_bits};
-use crate::database::{Database, Record};
-use crate::error::{Error, Result};
-use crate::folded::{Encoder, Layout, Place, Responder};
-use crate::hintless::OpenRequests;
-use crate::noise::NoiseLog;
-use crate::numbers::RequestNumbers;
-use crate::scheme::{Context, Request, Response};
-use crate::wire::{BitWriter, Frame, FrameBuilder};
-use crate::workload::Shape;
+use crate::core::database::{Database, Record};
+use crate::core::error::{Error, Result};
+use crate::core::hintless::OpenRequests;
+use crate::core::noise::NoiseLog;
+use crate::core::numbers::RequestNumbers;
+use crate::core::scheme::{Context, Request, Response};
+use crate::core::wire::{BitWriter, Frame, FrameBuilder};
+use crate::core::workload::Shape;
+use crate::parts::folding::{Encoder, Layout, Place, Responder};
 
 /// Queries of one seed: their numbers travel in the two bytes of a frame's epoch.
 const QUERIES_OF_A_SEED: u64 = 1 << 16;

@@ -5,8 +5,8 @@ use lattice::lwe::Lwe;
 use rayon::prelude::*;
 
 use super::keys::ServerKeys;
-use crate::error::Result;
-use crate::rlwe::{internal, workspace};
+use crate::core::error::Result;
+use crate::parts::ring_matrix::workspace;
 
 /// Bits whose accumulators are rotated side by side: they share one pass over the blind-rotation key, and stay in the second-level
 /// cache.
@@ -30,5 +30,5 @@ pub fn convert(keys: &ServerKeys, bits: &[Lwe], threads: usize) -> Result<Select
     } else {
         bits.chunks(group).map(convert).collect()
     };
-    Ok(groups.map_err(internal)?.into_iter().flatten().collect())
+    Ok(groups?.into_iter().flatten().collect())
 }

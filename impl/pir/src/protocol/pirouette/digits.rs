@@ -1,22 +1,20 @@
 //! Pirouette's first phases: from one LWE encryption of the index to selectors of its bits.
 
-use lattice::LatticeError;
 use lattice::functional::{Bootstrapper, DigitLayout};
 use lattice::lwe::{Lwe, LweKey};
 use rayon::prelude::*;
 
 use super::convert::{Selectors, convert};
+use super::converted::{Converted, EncryptedIndex, Lattice};
 use super::form::Selecting;
 use super::keys::{Secrets, ServerKeys};
 use super::overlap;
 use super::query::Index;
 use super::trace::{Decision, Trace};
-use crate::clock::{Clock, Group};
-use crate::error::Result;
-use crate::rlwe::{internal, workspace};
-use crate::scheme::Context;
-
-type Lattice<T> = std::result::Result<T, LatticeError>;
+use crate::core::clock::{Clock, Group};
+use crate::core::error::{Error, Result};
+use crate::core::scheme::Context;
+use crate::parts::ring_matrix::workspace;
 
 impl Selecting for Index {
     fn key(secrets: &Secrets) -> &LweKey {
@@ -39,7 +37,7 @@ impl Selecting for Index {
         }
         let (log_modulus, low) = (self.encryption.modulus_log2, self.scale_log2(index_bits)?);
         let layout = DigitLayout::try_new(log_modulus, low, self.digit_bits, self.digits(index_bits));
-        let layout = layout.map_err(internal)?;
+        let layout = layout?;
         let index = |(keys, ciphertexts): (_, Vec<Lwe>)| -> Result<Option<EncryptedIndex>> {
             let bootstrapper = ServerKeys::bootstrapper(keys)?;
             let query = ciphertexts.into_iter().next();
@@ -56,7 +54,7 @@ impl Selecting for Index {
         let converted: Vec<Converted> = converted?;
         if let (Some(trace), [index, ..], [converted, ..]) = (trace, &indices[..], &converted[..]) {
             let (keys, item) = (index.bootstrapper, trace.place.item);
-            trace.decisions(self.decisions(keys, &layout, &index.query, item).map_err(internal)?)?;
+            trace.decisions(self.decisions(keys, &layout, &index.query, item)?)?;
             trace.decisions(bit_decisions(keys, &converted.large, item))?;
             let bits: Vec<Lwe> = converted.small.iter().rev().cloned().collect();
             trace.bits(&bits, index.keys)?;
@@ -69,49 +67,18 @@ impl Selecting for Index {
     }
 }
 
-/// A query, what decomposes it, and the bits it has.
-pub(super) struct EncryptedIndex<'a> {
-    pub keys: &'a ServerKeys,
-    pub bootstrapper: &'a Bootstrapper<u32>,
-    pub layout: DigitLayout,
-    pub bits: u32,
-    pub query: Lwe,
-}
-
-/// Bits of an index, the lowest first.
-#[derive(Default)]
-pub(super) struct Converted {
-    /// Modulo Q under the ring key.
-    pub large: Vec<Lwe>,
-    /// Modulo 2N under the small key.
-    pub small: Vec<Lwe>,
-    pub selectors: Selectors,
-}
-
-impl EncryptedIndex<'_> {
-    /// The bits of some digits from number `first` on, without selectors. The last digit may have more bits than the index.
-    pub fn bits_of(&self, first: u32, digits: &[Lwe]) -> Lattice<Converted> {
-        let (keys, mut workspace) = (self.bootstrapper, workspace());
-        let bits = keys.bits(&self.layout, digits, &mut workspace)?;
-        let left = self.bits - first * self.layout.bits();
-        let large: Vec<Lwe> = bits.into_iter().flatten().take(left as usize).collect();
-        let small = keys.to_small(&large, &mut workspace)?;
-        Ok(Converted { large, small, selectors: Selectors::new() })
-    }
-}
-
 /// Digits, bits and selectors one after the other, as many side by side as there are.
 fn convert_in_turn(indices: &[EncryptedIndex], clock: &Clock) -> Result<Vec<Converted>> {
     let digits: Vec<Vec<Lwe>> = clock.time("answer_digits", Group::Online, || {
         let digits = |index: &EncryptedIndex| index.bootstrapper.digits(&index.layout, &index.query, &mut workspace());
-        indices.iter().map(digits).collect::<Lattice<_>>().map_err(internal)
+        indices.iter().map(digits).collect::<Lattice<_>>().map_err(Error::from)
     })?;
     let mut all: Vec<Converted> = clock.time("answer_bits", Group::Online, || {
         let bits = indices.iter().zip(&digits).map(|(index, digits)| index.bits_of(0, digits));
-        bits.collect::<Lattice<_>>().map_err(internal)
+        bits.collect::<Lattice<_>>().map_err(Error::from)
     })?;
     clock.time("answer_rgsw", Group::Online, || {
-        indices.iter().zip(&mut all).try_for_each(|(index, bits)| {
+        indices.iter().zip(&mut all).try_for_each(|(index, bits)| -> Result<()> {
             bits.selectors = convert(index.keys, &bits.small, 1)?;
             Ok(())
         })

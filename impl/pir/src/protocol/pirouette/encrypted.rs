@@ -6,11 +6,10 @@
 use lattice::{Masks, Rlwe, RlweKey, SeededRlwe};
 use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
 
-use crate::database::Database;
-use crate::error::{Error, Result};
-use crate::folded::{Encoder, Layout};
-use crate::rlwe::internal;
-use crate::scheme::Context;
+use crate::core::database::Database;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::Context;
+use crate::parts::folding::{Encoder, Layout};
 use rayon::prelude::*;
 
 /// Name of the message.
@@ -39,7 +38,7 @@ pub(super) fn encrypt(
         let columns = first..all.min(first + COLUMNS);
         let block: PolyMatrix = encoder.block(database, columns.clone(), context)?;
         for column in 0..columns.len() {
-            let mut message = block.get(0, column).map_err(internal)?;
+            let mut message = block.get(0, column)?;
             ring.mul_scalar_assign(&mut message, scale.into());
             bytes.extend(key.encrypt_ntt(&message, error, masks, &mut context.rng).to_bytes(ring));
         }

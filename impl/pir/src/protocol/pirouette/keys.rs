@@ -11,15 +11,14 @@ use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Modulus, Ring, Seed, StdDev};
 
 use super::encrypted;
-use super::form::QueryForm;
 use super::params::Params;
+use super::query::QueryForm;
 use super::switching::KeySwitching;
-use crate::error::{Error, Result};
-use crate::folded::{Layout, Responder, ResponseKey};
-use crate::params::FINGERPRINT_BYTES;
-use crate::rlwe::internal;
-use crate::scheme::Context;
-use crate::wire::{Frame, FrameBuilder};
+use crate::core::error::{Error, Result};
+use crate::core::params::FINGERPRINT_BYTES;
+use crate::core::scheme::Context;
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::parts::folding::{Layout, Responder, ResponseKey};
 
 /// Names of the messages, in the order in which they are sent.
 pub(super) const ROTATION: &str = "blind_rotation_key";
@@ -66,12 +65,12 @@ impl Secrets {
         responder: &Responder,
         rng: &mut impl RngCore,
     ) -> Result<Self> {
-        let key = RlweKey::sample(ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+        let key = RlweKey::sample(ring, &params.rlwe.secret.distribution(), rng)?;
         let small = LweKey::sample(&params.small_secret.distribution(), params.dimension, rng);
         Ok(Self {
             large: key.to_lwe(),
             ring: key,
-            small: small.map_err(internal)?,
+            small: small?,
             response: responder.sample(&params.response_secret.distribution(), rng)?,
         })
     }
@@ -87,13 +86,13 @@ impl Secrets {
         let rng = &mut context.rng;
         let error = gaussian(params.rlwe.error)?;
         let mut masks = Masks::new(fresh_seed(rng));
-        let gadget = |gadget: &super::params::SymmetricGadget| gadget.of(ring).map_err(internal);
+        let gadget = |gadget: &super::params::SymmetricGadget| gadget.of(ring).map_err(Error::from);
         let (shape, rotating) = (params.shape(), gadget(&params.rotation)?);
         let rotation = SeededBlindRotationKey::new(shape, &self.small, &self.ring, &rotating, &error, &mut masks, rng);
-        let rotation = rotation.map_err(internal)?.to_bytes(ring);
+        let rotation = rotation?.to_bytes(ring);
         let (tracing, squaring) = (gadget(&params.automorphism)?, gadget(&params.squaring)?);
         let converting = ConverterKeys::new(&self.ring, &tracing, &squaring, &error, &mut masks, rng);
-        let ConverterKeys { trace, squaring } = converting.map_err(internal)?;
+        let ConverterKeys { trace, squaring } = converting?;
         let trace: Vec<u8> = trace.iter().flat_map(|key| key.to_bytes(ring)).collect();
         let response_error = gaussian(params.response_error)?;
         // Masks of another modulus, so of another seed.
@@ -109,7 +108,7 @@ impl Secrets {
             let (gadget, error) = (switching.gadget(context.kernel)?, gaussian(switching.error)?);
             let seed = fresh_seed(rng);
             let key = SeededLweSwitchKey::new(&self.large, &self.small, gadget.as_ref(), &error, seed, rng);
-            keys.push((SWITCHING, key.map_err(internal)?.to_bytes()));
+            keys.push((SWITCHING, key?.to_bytes()));
         }
         keys.push((FINGERPRINT, params.fingerprint().to_vec()));
         Ok(keys.into_iter().map(|(name, bytes)| (name, frame::<F>(name, &bytes))).collect())
@@ -129,7 +128,7 @@ pub(super) fn fresh_seed(rng: &mut impl RngCore) -> Seed {
 }
 
 pub(super) fn gaussian(stddev: StdDev) -> Result<DiscreteGaussian> {
-    DiscreteGaussian::new(stddev).map_err(internal)
+    DiscreteGaussian::new(stddev).map_err(Error::from)
 }
 
 /// Payload bytes of every key, by name.
@@ -160,7 +159,7 @@ pub(super) fn wire_bytes<F: QueryForm>(
 }
 
 pub(super) fn lwe_modulus(switching: &KeySwitching) -> Result<Modulus<u64>> {
-    Modulus::new(switching.modulus()).map_err(internal)
+    Modulus::new(switching.modulus()).map_err(Error::from)
 }
 
 impl ServerKeys {
@@ -223,7 +222,7 @@ impl ServerKeys {
             return Err(Error::message(FINGERPRINT, "the keys are of other parameters than the server's."));
         }
         let refuse = |name: &'static str| move |e: LatticeError| Error::message(name, e.to_string());
-        let gadget = |gadget: &super::params::SymmetricGadget| gadget.of(ring).map_err(internal);
+        let gadget = |gadget: &super::params::SymmetricGadget| gadget.of(ring).map_err(Error::from);
         let rotating = gadget(&params.rotation)?;
         let rotation = {
             let message = payload(ROTATION)?;
@@ -249,15 +248,15 @@ impl ServerKeys {
                 payload(SWITCHING)?.payload(),
             );
             let key = key.and_then(|key| key.expand()).map_err(refuse(SWITCHING))?;
-            LweSwitcher::new(key, gadget).map_err(internal)
+            LweSwitcher::new(key, gadget).map_err(Error::from)
         });
         let rotations = match switcher.transpose()? {
             None => Rotations::Alone(rotation),
-            Some(switcher) => Rotations::Switched(Box::new(Bootstrapper::new(rotation, switcher).map_err(internal)?)),
+            Some(switcher) => Rotations::Switched(Box::new(Bootstrapper::new(rotation, switcher)?)),
         };
         Ok(Self {
             rotations,
-            converter: converter.map_err(internal)?,
+            converter: converter?,
             response: response.map_err(refuse(RESPONSE))?.expand(responder.gadget().ring()),
             cells: if params.database.encrypted {
                 encrypted::expand(ring, payload(encrypted::DATABASE)?.payload(), context.threads)?

@@ -5,6 +5,7 @@
 
 mod client;
 mod convert;
+mod converted;
 mod describe;
 mod digits;
 mod encrypted;
@@ -22,19 +23,19 @@ mod trace;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub use form::QueryForm;
 pub use params::{Literal, Params};
+pub use query::QueryForm;
 pub use query::{Bits, Index, SeedUse};
 
-use crate::clock::Group;
-use crate::database::{Database, Record};
-use crate::description::{Direction, TableBytes};
-use crate::error::Result;
-use crate::numbers::number_answers;
-use crate::scheme::{Change, Context, Request, Response, Scheme, Sizes};
-use crate::transcript::Link;
-use crate::wire::Frame;
-use crate::workload::{Shape, Workload};
+use crate::core::clock::Group;
+use crate::core::database::{Database, Record};
+use crate::core::description::{Direction, TableBytes};
+use crate::core::error::Result;
+use crate::core::numbers::number_answers;
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, Sizes};
+use crate::core::transcript::Link;
+use crate::core::wire::Frame;
+use crate::core::workload::{Shape, Workload};
 use form::Selecting;
 
 /// The protocol whose queries have that form.

@@ -12,9 +12,9 @@ use lattice::{LatticeError, Rgsw};
 use rayon::ScopeFifo;
 
 use super::convert::{convert as selectors, group};
-use super::digits::{Converted, EncryptedIndex};
-use crate::error::Result;
-use crate::rlwe::{internal, workspace};
+use super::converted::{Converted, EncryptedIndex};
+use crate::core::error::{Error, Result};
+use crate::parts::ring_matrix::workspace;
 
 /// Bits that a thread converts while another finds a digit, at most: about as long take the two rotations of a floor.
 const BITS_MEANWHILE: usize = 2;
@@ -67,12 +67,12 @@ pub(super) fn convert(index: &EncryptedIndex, threads: usize) -> Result<Converte
     let overlap = Overlap { index, threads: threads.max(2), board: Mutex::new(board) };
     rayon::scope_fifo(|scope| {
         let found = overlap.find_digits(scope);
-        overlap.note(found.map_err(internal));
+        overlap.note(found.map_err(Error::from));
         overlap.work(scope);
     });
     let board = overlap.board.into_inner().unwrap_or_else(PoisonError::into_inner);
     board.failed?;
-    let missing = || internal(LatticeError::Mismatch("a bit of an index and its conversion"));
+    let missing = || Error::from(LatticeError::Mismatch("a bit of an index and its conversion"));
     let mut all = Converted::default();
     for (bit, selector) in board.converted.into_iter().zip(board.selectors) {
         let ((large, small), selector) = bit.zip(selector).ok_or_else(missing)?;
@@ -151,7 +151,7 @@ impl<'a> Overlap<'a> {
     }
 
     fn take_bits(&self, first: u32, digits: &[Lwe]) -> Result<()> {
-        let found = self.index.bits_of(first, digits).map_err(internal)?;
+        let found = self.index.bits_of(first, digits)?;
         let first = (first * self.index.layout.bits()) as usize;
         let mut board = self.board();
         for (bit, (large, small)) in (first..).zip(found.large.into_iter().zip(found.small)) {

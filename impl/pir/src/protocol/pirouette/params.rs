@@ -9,17 +9,15 @@ use ring::{Kernel, Ring, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::form::QueryForm;
-use crate::error::{Error, Result};
-use crate::folded::{Dimensions, Layout, ResponseParams};
-use crate::params::{ErrorSize, FINGERPRINT_BYTES, ParameterSet, SecretKind, SourceNote, fingerprint};
-use crate::rlwe::{Rlwe, RlweLiteral, check_secret};
-use crate::workload::Shape;
+use super::query::QueryForm;
+use crate::core::error::{Error, Result};
+use crate::core::params::{ErrorSize, FINGERPRINT_BYTES, ParameterSet, SecretKind, SourceNote, fingerprint};
+use crate::core::workload::Shape;
+use crate::parts::folding::{Dimensions, Layout, ResponseParams};
+use crate::parts::ring_matrix::{Rlwe, RlweLiteral, check_secret};
 
 /// Largest dimension of the small key.
 const MAX_DIMENSION: u32 = 1 << 12;
-/// Largest standard deviation of an LWE error.
-const MAX_STDDEV: f64 = 65536.0;
 
 /// A set as written in params/pirouette/*.toml and params/pirouette_h/*.toml, which differ in what a query is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -297,15 +295,6 @@ impl<F> Params<F> {
     }
 }
 
-/// A standard deviation of an LWE error, in range.
-pub(super) fn checked_error(key: &str, error: ErrorSize) -> Result<StdDev> {
-    let stddev = error.stddev();
-    if (0.3..=MAX_STDDEV).contains(&stddev.0) {
-        return Ok(stddev);
-    }
-    Err(Error::value(key, format!("standard deviation {} is not between 0.3 and {MAX_STDDEV}.", stddev.0)))
-}
-
 fn small_secret(lwe: &SmallLiteral) -> Result<()> {
     if !(1..=MAX_DIMENSION).contains(&lwe.dimension) {
         return Err(Error::value("lwe.dimension", format!("{} is not between 1 and {MAX_DIMENSION}.", lwe.dimension)));
@@ -430,7 +419,7 @@ impl<F: QueryForm> ParameterSet for Params<F> {
             rgsw,
             response: response_params(&response, &ring, database.plain_modulus())?,
             response_secret: response.secret,
-            response_error: checked_error("response.error", response.error)?,
+            response_error: response.error.checked("response.error")?,
             query: F::try_new(query, &rlwe)?,
             database,
             rlwe,

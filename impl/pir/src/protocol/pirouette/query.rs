@@ -5,20 +5,51 @@ use lattice::lwe::{Lwe, LweKey};
 use rand::RngCore;
 use ring::{CtrDrbg, DRBG_SEED_BYTES, DiscreteGaussian, Modulus, StdDev};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::params::checked_error;
 use super::switching::{KeySwitching, KeySwitchingLiteral};
-use crate::error::{Error, Result};
-use crate::params::ErrorSize;
-use crate::rlwe::{Rlwe, internal};
-use crate::wire::{BitReader, BitWriter};
+use crate::core::error::{Error, Result};
+use crate::core::params::ErrorSize;
+use crate::core::wire::{BitReader, BitWriter};
+use crate::parts::ring_matrix::Rlwe;
 
 /// Most bits that seeds are chosen for: each doubles what a query costs the client.
 const MAX_CHOSEN_BITS: u32 = 12;
 
 /// What a query's masks expand from.
 pub type QuerySeed = [u8; DRBG_SEED_BYTES];
+
+/// A form of queries, which is a protocol.
+pub trait QueryForm: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {
+    /// Name of the protocol.
+    const NAME: &'static str;
+    /// One line about it.
+    const SUMMARY: &'static str;
+    /// The `[query]` table as written.
+    type Literal: DeserializeOwned + JsonSchema;
+
+    /// Checks a literal.
+    ///
+    /// # Errors
+    /// A value out of its range.
+    fn try_new(literal: Self::Literal, rlwe: &Rlwe) -> Result<Self>;
+
+    /// The encryption of what is sent.
+    fn encryption(&self) -> &Encryption;
+
+    /// The switch to the small key, where there is one.
+    fn switching(&self) -> Option<&KeySwitching>;
+
+    /// Bits of a digit of the index, where it is decomposed; else 0.
+    fn digit_bits(&self) -> u32;
+
+    /// What is encrypted of an index of so many bits.
+    ///
+    /// # Errors
+    /// The index does not fit.
+    fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>>;
+}
 
 /// When a client draws a seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -125,7 +156,7 @@ impl Encryption {
                 "seeds cannot be chosen where one serves a client: leave it out, or query.seed.",
             ));
         }
-        Ok(Self { modulus_log2, body_bits, chosen_bits, error: checked_error("query.error", error)?, seed })
+        Ok(Self { modulus_log2, body_bits, chosen_bits, error: error.checked("query.error")?, seed })
     }
 
     /// The modulus.
@@ -285,9 +316,64 @@ impl Bits {
     }
 }
 
+impl QueryForm for Bits {
+    const NAME: &'static str = "pirouette_h";
+    const SUMMARY: &'static str = "Pirouette^H: a query is a seed and an LWE body for every bit of the index; circuit bootstrapping, then folding";
+    type Literal = BitsLiteral;
+
+    fn try_new(literal: BitsLiteral, rlwe: &Rlwe) -> Result<Self> {
+        Self::try_new(literal, rlwe)
+    }
+
+    fn encryption(&self) -> &Encryption {
+        &self.encryption
+    }
+
+    fn switching(&self) -> Option<&KeySwitching> {
+        None
+    }
+
+    fn digit_bits(&self) -> u32 {
+        0
+    }
+
+    fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>> {
+        let half = 1u64 << (self.encryption.modulus_log2 - 1);
+        Ok((0..index_bits).rev().map(|bit| (index >> bit & 1) * half).collect())
+    }
+}
+
+impl QueryForm for Index {
+    const NAME: &'static str = "pirouette";
+    const SUMMARY: &'static str = "Pirouette: a query is a seed and one LWE body; homomorphic digit and bit decomposition, circuit bootstrapping, folding";
+    type Literal = IndexLiteral;
+
+    fn try_new(literal: IndexLiteral, rlwe: &Rlwe) -> Result<Self> {
+        Self::try_new(literal, rlwe)
+    }
+
+    fn encryption(&self) -> &Encryption {
+        &self.encryption
+    }
+
+    fn switching(&self) -> Option<&KeySwitching> {
+        Some(&self.switching)
+    }
+
+    fn digit_bits(&self) -> u32 {
+        self.digit_bits
+    }
+
+    fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>> {
+        let scale = self.scale_log2(index_bits)?;
+        // Without bits the scale is the modulus itself, and the index 0.
+        Ok(vec![index.checked_shl(scale).unwrap_or(0)])
+    }
+}
+
 /// A phase of an LWE ciphertext less what it should be, centred.
 pub(super) fn centred_error(key: &LweKey, ciphertext: &Lwe, expected: u64) -> Result<f64> {
     let modulus = &ciphertext.modulus;
-    let phase = key.phase(ciphertext).map_err(internal)?;
+    let phase = key.phase(ciphertext)?;
     Ok(modulus.centred(modulus.sub(phase, modulus.reduce_u64(expected))) as f64)
 }

@@ -7,10 +7,9 @@ use ring::{Kernel, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::params::checked_error;
-use crate::error::{Error, Result};
-use crate::params::ErrorSize;
-use crate::rlwe::Rlwe;
+use crate::core::error::{Error, Result};
+use crate::core::params::ErrorSize;
+use crate::parts::ring_matrix::Rlwe;
 
 /// The `[query.key_switching]` table as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,7 +55,7 @@ impl KeySwitching {
         if !(1..=20).contains(&base_log2) {
             return Err(Error::value("query.key_switching.base_log2", format!("{base_log2} is not between 1 and 20.")));
         }
-        let error = checked_error("query.key_switching.error", error)?;
+        let error = error.checked("query.key_switching.error")?;
         let mut switching = Self { modulus_log2, error, base_log2, dropped, length: 0 };
         switching.length = switching.gadget(Kernel::Scalar)?.length();
         Ok(switching)

@@ -9,10 +9,10 @@ use ring::{Coefficient, Ntt, Poly, Ring};
 use super::keys::{Secrets, ServerKeys};
 use super::params::Params;
 use super::query::centred_error;
-use crate::error::Result;
-use crate::folded::{Layout, Place};
-use crate::noise::NoiseLog;
-use crate::rlwe::{internal, workspace};
+use crate::core::error::{Error, Result};
+use crate::core::noise::NoiseLog;
+use crate::parts::folding::{Layout, Place};
+use crate::parts::ring_matrix::workspace;
 
 /// An LWE ciphertext of a stage, with what an error may be.
 pub struct Decision {
@@ -63,13 +63,13 @@ impl<F> Trace<'_, F> {
             self.add("rgsw_input", window, [error]);
         }
         let mut accumulators = vec![Rlwe::trivial(self.ring(), keys.converter.table()); bits.len()];
-        keys.rotation().rotate_all(&mut accumulators, bits, &mut workspace()).map_err(internal)?;
+        keys.rotation().rotate_all(&mut accumulators, bits, &mut workspace())?;
         self.accumulators(&accumulators)
     }
 
     fn accumulators(&mut self, accumulators: &[Rlwe<u32, Coefficient>]) -> Result<()> {
         let ring = self.ring();
-        let gadget = self.params.rgsw.of(ring).map_err(internal)?;
+        let gadget = self.params.rgsw.of(ring)?;
         for (i, accumulator) in accumulators.iter().enumerate() {
             let phase = self.secrets.ring.phase_coefficient(accumulator);
             let mut known: Poly<u32, Coefficient> = ring.zero();
@@ -81,7 +81,7 @@ impl<F> Trace<'_, F> {
                     limb[row * self.params.spacing] = if self.bit(i) == 1 { half } else { modulus.neg(half) };
                 }
             }
-            let errors = lattice::noise::errors(ring, &phase, &known).map_err(internal)?;
+            let errors = lattice::noise::errors(ring, &phase, &known)?;
             let rows = (0..gadget.length()).map(|row| errors[row * self.params.spacing]);
             self.add("rotation", self.half_modulus(), rows);
         }
@@ -91,7 +91,7 @@ impl<F> Trace<'_, F> {
     /// The bits' RGSW encryptions.
     pub fn selectors(&mut self, selectors: &[Rgsw<u32>]) -> Result<()> {
         let ring = self.ring();
-        let gadget = self.params.rgsw.of(ring).map_err(internal)?;
+        let gadget = self.params.rgsw.of(ring)?;
         for (i, selector) in selectors.iter().enumerate() {
             for (row, &weight) in gadget.weights().iter().enumerate() {
                 let mut message: Poly<u32, Ntt> = ring.forward(constant(ring, u128::from(self.bit(i)) * weight));
@@ -148,7 +148,7 @@ impl<F> Trace<'_, F> {
         let scaled: Vec<i64> = self.cell[part].iter().map(|digit| digit * scale as i64).collect();
         let known = ring.mul_monomial(&ring.from_signed(&scaled), 2 * self.layout.dimensions.degree - turned);
         let phase = self.secrets.ring.phase_coefficient(ciphertext);
-        let errors = lattice::noise::errors(ring, &phase, &known).map_err(internal)?;
+        let errors = lattice::noise::errors(ring, &phase, &known)?;
         self.add(stage, scale as f64 / 2.0, errors);
         Ok(())
     }
@@ -189,5 +189,5 @@ fn constant(ring: &Ring<u32>, value: u128) -> Poly<u32, Coefficient> {
 fn errors(secrets: &Secrets, ciphertext: &Rlwe<u32, Ntt>, message: Poly<u32, Ntt>) -> Result<Vec<f64>> {
     let ring = secrets.ring.ring();
     let known = ring.inverse(message);
-    lattice::noise::errors(ring, &secrets.ring.phase(ciphertext), &known).map_err(internal)
+    lattice::noise::errors(ring, &secrets.ring.phase(ciphertext), &known).map_err(Error::from)
 }

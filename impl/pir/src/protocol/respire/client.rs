@@ -8,15 +8,15 @@ use super::keys::{Secrets, gaussian, write_keys};
 use super::query::{query_bytes, write_query};
 use super::server::Server;
 use super::{Params, Respire};
-use crate::buckets::Buckets;
-use crate::database::Record;
-use crate::error::{Error, Result};
-use crate::folded::{Encoder, Layout, Place};
-use crate::hintless::OpenRequests;
-use crate::numbers::RequestNumbers;
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{Frame, FrameBuilder};
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::OpenRequests;
+use crate::core::numbers::RequestNumbers;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::workload::Shape;
+use crate::parts::buckets::Buckets;
+use crate::parts::folding::{Encoder, Layout, Place};
 
 /// An index that was asked for.
 pub struct Asked {

@@ -10,14 +10,14 @@ use super::keys::ServerKeys;
 use super::params::{Bases, Lengths, Params};
 use super::query::{LEAVES_AT_A_TIME, query_bytes};
 use super::server::BATCH;
-use crate::buckets::Buckets;
-use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::error::Result;
-use crate::folded::{Layout, Matrix};
-use crate::params::FINGERPRINT_BYTES;
-use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations};
-use crate::workload::Workload;
+use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::core::error::Result;
+use crate::core::params::FINGERPRINT_BYTES;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::{Sizes, count, ntt, operations};
+use crate::core::workload::Workload;
+use crate::parts::buckets::Buckets;
+use crate::parts::folding::{Layout, Matrix};
 
 /// Bytes of a seed and a stream index before a key's bodies.
 const ORIGIN_BYTES: u64 = SEED_BYTES as u64 + 8;

@@ -6,9 +6,9 @@ use ring::{Coefficient, Poly};
 use super::client::Client;
 use super::query::selected_bits;
 use super::server::Server;
-use crate::error::{Error, Result};
-use crate::rlwe::{internal, workspace};
-use crate::scheme::{Context, Request};
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Context, Request};
+use crate::parts::ring_matrix::workspace;
 
 /// Ciphertexts of a kind that are opened: their errors are alike.
 const OPENED: usize = 4;
@@ -23,7 +23,7 @@ struct Meter<'a> {
 impl Meter<'_> {
     /// The phase less a known message, centred.
     fn known(&self, phase: &Poly<u32, Coefficient>, message: &Poly<u32, Coefficient>) -> Result<Vec<f64>> {
-        lattice::noise::errors(&self.client.engine.ring, phase, message).map_err(internal)
+        lattice::noise::errors(&self.client.engine.ring, phase, message).map_err(Error::from)
     }
 
     /// How far a ciphertext's phase is from the encryption of those coefficients modulo p, turned back by some.

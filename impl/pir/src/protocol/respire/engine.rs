@@ -7,9 +7,9 @@ use ring::{Kernel, Ring};
 
 use super::Params;
 use super::params::gadget;
-use crate::error::Result;
-use crate::folded::{Layout, Responder};
-use crate::params::{FINGERPRINT_BYTES, fingerprint};
+use crate::core::error::Result;
+use crate::core::params::{FINGERPRINT_BYTES, fingerprint};
+use crate::parts::folding::{Layout, Responder};
 
 /// Rings and gadgets of a set.
 #[derive(Clone)]

@@ -10,10 +10,9 @@ use ring::{DiscreteGaussian, Seed, StdDev};
 
 use super::engine::Engine;
 use super::params::{Lengths, Params, Small};
-use crate::error::{Error, Result};
-use crate::folded::ResponseKey;
-use crate::params::FINGERPRINT_BYTES;
-use crate::rlwe::internal;
+use crate::core::error::{Error, Result};
+use crate::core::params::FINGERPRINT_BYTES;
+use crate::parts::folding::ResponseKey;
 
 /// A client's secrets.
 pub struct Secrets {
@@ -42,7 +41,7 @@ impl Secrets {
     pub fn sample(engine: &Engine, rng: &mut impl RngCore) -> Result<Self> {
         let Params { rlwe, vector_length, vector, response_small, .. } = &engine.params;
         let sample = |small: &Small, rng: &mut _| {
-            RlweKey::sample(&engine.ring, &small.secret.distribution(), rng).map_err(internal)
+            RlweKey::sample(&engine.ring, &small.secret.distribution(), rng).map_err(Error::from)
         };
         Ok(Self {
             main: sample(&Small { secret: rlwe.secret, error: rlwe.error }, rng)?,
@@ -75,13 +74,13 @@ pub fn write_keys(engine: &Engine, secrets: &Secrets, rng: &mut impl RngCore) ->
     let mut masks = Masks::new(fresh_seed(rng));
     let mut out = engine.fingerprint().to_vec();
     for gadget in [&engine.leaf_expansion, &engine.selector_expansion] {
-        let keys = trace_keys(&secrets.main, engine.levels(), gadget, &error, &mut masks, rng).map_err(internal)?;
+        let keys = trace_keys(&secrets.main, engine.levels(), gadget, &error, &mut masks, rng)?;
         keys.iter().for_each(|key| out.extend(key.to_bytes(ring)));
     }
     let mut negated = secrets.main.ntt().clone();
     ring.neg_assign(&mut negated);
     let conversion = SeededRgsw::new(&secrets.main, &negated, &engine.conversion, &error, &mut masks, rng);
-    out.extend(conversion.map_err(internal)?.to_bytes(ring));
+    out.extend(conversion?.to_bytes(ring));
     let vector_error = gaussian(params.vector.error)?;
     let zero = ring.zero();
     for i in 0..secrets.vector.len() {
@@ -89,7 +88,7 @@ pub fn write_keys(engine: &Engine, secrets: &Secrets, rng: &mut impl RngCore) ->
         for (j, to) in secrets.vector.iter().enumerate() {
             let from = if i == j { secrets.main.ntt() } else { &zero };
             let key = switching_key(from, to, &engine.vector, &vector_error, &mut Masks::new(seed), rng);
-            out.extend(key.map_err(internal)?.to_bytes(ring));
+            out.extend(key?.to_bytes(ring));
         }
     }
     let (response_error, seed) = (gaussian(params.response_small.error)?, fresh_seed(rng));
@@ -113,7 +112,7 @@ pub struct ServerKeys {
 /// What is wrong with bytes that should be keys.
 fn refused(error: LatticeError) -> Error {
     match error {
-        LatticeError::Wire(WireError::Length { .. }) => internal(error),
+        LatticeError::Wire(WireError::Length { .. }) => error.into(),
         error => {
             Error::message("keys", format!("{error}. The sender uses other parameters, or the keys are corrupted."))
         }
@@ -142,7 +141,7 @@ impl ServerKeys {
         };
         let mut traces = |gadget: &RingGadget<u32>| {
             let keys: Vec<_> = engine.levels().map(|_| prime(gadget)).collect::<Result<_>>()?;
-            TraceKeys::new(ring, *engine.levels().start(), &keys).map_err(internal)
+            TraceKeys::new(ring, *engine.levels().start(), &keys).map_err(Error::from)
         };
         let (leaf_expansion, selector_expansion) =
             (traces(&engine.leaf_expansion)?, traces(&engine.selector_expansion)?);

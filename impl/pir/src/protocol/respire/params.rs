@@ -8,12 +8,12 @@ use ring::{Kernel, Ring, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::buckets::{Batch, Buckets};
-use crate::error::{Error, Result};
-use crate::folded::{Dimensions, Layout, Responder, ResponseParams};
-use crate::params::{ErrorSize, ParameterSet, SecretKind, SourceNote};
-use crate::rlwe::{Rlwe, RlweLiteral, check_error, check_secret};
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::params::{ErrorSize, ParameterSet, SecretKind, SourceNote};
+use crate::core::workload::Shape;
+use crate::parts::buckets::{Batch, Buckets};
+use crate::parts::folding::{Dimensions, Layout, Responder, ResponseParams};
+use crate::parts::ring_matrix::{Rlwe, RlweLiteral, check_error, check_secret};
 
 /// A Respire set as written in params/respire/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -180,7 +180,7 @@ impl ParameterSet for Params {
         let ring = rlwe.ring(Kernel::Scalar)?;
         // Each row takes a coefficient of the query.
         in_range("row_bits", row_bits, 0, rlwe.degree.ilog2())?;
-        let length = |key: &str, base: u64| {
+        let length = |key: &str, base: u64| -> Result<u64> {
             let gadget = gadget(&ring, base).map_err(|e| Error::value(&format!("bases.{key}"), e.to_string()))?;
             Ok(gadget.length() as u64)
         };

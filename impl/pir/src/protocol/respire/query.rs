@@ -8,9 +8,8 @@ use ring::{Coefficient, DiscreteGaussian, Poly, Seed};
 
 use super::engine::{Engine, coefficients, positions};
 use super::keys::{Secrets, ServerKeys, fresh_seed};
-use crate::error::{Error, Result};
-use crate::folded::{Layout, Place};
-use crate::rlwe::internal;
+use crate::core::error::{Error, Result};
+use crate::parts::folding::{Layout, Place};
 
 /// Bytes of the seed of a query's masks.
 pub const SEED_BYTES: usize = lattice::wire::SEED_BYTES;
@@ -109,8 +108,8 @@ impl Query {
         let at = positions(engine.ring.n(), layout.rows);
         let (gadget, trace) = (&engine.leaf_expansion, &keys.leaf_expansion);
         // The tree's order is that of the positions: reversed bits of 0, 1, ...
-        let tree = gadget.coefficient_tree(&self.ciphertexts[0], &at, trace, workspace).map_err(internal)?;
-        let mut leaves = tree.map(|leaf| Ok(leaf.map_err(internal)?.1));
+        let tree = gadget.coefficient_tree(&self.ciphertexts[0], &at, trace, workspace)?;
+        let mut leaves = tree.map(|leaf| Ok(leaf?.1));
         Ok(std::iter::from_fn(move || {
             let part: Result<Vec<_>> = leaves.by_ref().take(LEAVES_AT_A_TIME).collect();
             part.map(|part| (!part.is_empty()).then_some(part)).transpose()
@@ -134,22 +133,18 @@ impl Query {
             return Ok(Vec::new());
         }
         let (gadget, trace) = (&engine.selector_expansion, &keys.selector_expansion);
-        let rows =
-            gadget.coefficients(&self.ciphertexts[1], &at, Extraction::Tree, trace, workspace).map_err(internal)?;
+        let rows = gadget.coefficients(&self.ciphertexts[1], &at, Extraction::Tree, trace, workspace)?;
         let mut rows = rows.into_iter();
         (0..at.len() / digits)
             .map(|_| {
                 let (mut mask, mut body) = (Vec::with_capacity(digits), Vec::with_capacity(digits));
                 for row in rows.by_ref().take(digits) {
                     let mut masked = Rlwe::zero(ring);
-                    engine
-                        .conversion
-                        .external_product(&row, &keys.conversion, workspace, &mut masked)
-                        .map_err(internal)?;
+                    engine.conversion.external_product(&row, &keys.conversion, workspace, &mut masked)?;
                     mask.push(masked.forward(ring));
                     body.push(row.forward(ring));
                 }
-                Rgsw::from_rows(&engine.selector, mask, body).map_err(internal)
+                Rgsw::from_rows(&engine.selector, mask, body).map_err(Error::from)
             })
             .collect()
     }

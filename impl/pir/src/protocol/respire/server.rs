@@ -8,14 +8,14 @@ use super::keys::{ServerKeys, key_bytes};
 use super::query::{Query, query_bytes};
 use super::store::Store;
 use super::{Params, Respire};
-use crate::clock::{Group, Turns};
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::folded::{Folding, Matrix, Selection};
-use crate::rlwe::{internal, workspace};
-use crate::scheme::{Context, Request, Response, Scheme, check_queries};
-use crate::wire::{Frame, FrameBuilder};
+use crate::core::clock::{Group, Turns};
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Context, Request, Response, Scheme, check_queries};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::parts::folding::{Folding, Matrix, Selection};
+use crate::parts::ring_matrix::workspace;
 
 /// Queries that share one pass over the database; more take more passes.
 pub const BATCH: usize = 8;
@@ -120,7 +120,7 @@ impl Server {
         workspace: &mut Workspace<u32>,
     ) -> Result<Rlwe<u32, Coefficient>> {
         let kept = self.engine.params.dimensions.response_degree;
-        self.engine.selector_expansion.trace(slot, kept, &keys.selector_expansion, workspace).map_err(internal)
+        self.engine.selector_expansion.trace(slot, kept, &keys.selector_expansion, workspace).map_err(Error::from)
     }
 
     /// Packs projected slots, at most those of a vector, into ring elements and these into a vector that shares a mask: its bodies, one
@@ -146,7 +146,7 @@ impl Server {
         for (j, element) in elements.iter().enumerate() {
             let mut body = Rlwe { a: ring.zero(), b: element.b.clone() };
             for (element, keys) in elements.iter().zip(&keys.vector) {
-                engine.vector.gadget_product(&element.a, &keys[j], workspace, &mut product).map_err(internal)?;
+                engine.vector.gadget_product(&element.a, &keys[j], workspace, &mut product)?;
                 body.add_assign(ring, &product);
             }
             bodies.push(body);

@@ -2,12 +2,12 @@
 
 use super::Params;
 use super::engine::Engine;
-use crate::buckets::Buckets;
-use crate::clock::Group;
-use crate::database::{Database, check_change};
-use crate::error::Result;
-use crate::folded::{Encoder, Layout, Matrix, Selection};
-use crate::scheme::{Change, Context};
+use crate::core::clock::Group;
+use crate::core::database::{Database, check_change};
+use crate::core::error::Result;
+use crate::core::scheme::{Change, Context};
+use crate::parts::buckets::Buckets;
+use crate::parts::folding::{Encoder, Layout, Matrix, Selection};
 
 /// All buckets, of one layout.
 pub struct Store {

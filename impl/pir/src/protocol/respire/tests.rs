@@ -9,7 +9,7 @@ use ring::Kernel;
 
 use super::describe::describe;
 use super::*;
-use crate::params::ParameterSet;
+use crate::core::params::ParameterSet;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds};
 
 /// Toy dimensions, right in every respect but security.
@@ -162,7 +162,7 @@ fn context() -> Context<'static> {
         rng: ChaCha20Rng::seed_from_u64(4),
         clock: Arc::default(),
         noise: Default::default(),
-        progress: &crate::progress::Silent,
+        progress: &crate::core::progress::Silent,
     }
 }
 
@@ -183,13 +183,13 @@ fn keys_of_another_set_and_keys_that_are_none_are_refused() {
     }
     let client = Respire::client(&params, shape, &mut context).unwrap();
     let keys = client.keys(&mut context).unwrap();
-    let mut builder = crate::wire::FrameBuilder::new(keys.payload().len());
+    let mut builder = crate::core::wire::FrameBuilder::new(keys.payload().len());
     builder.payload_mut().copy_from_slice(keys.payload());
     // Residues that are not below their primes.
     builder.payload_mut()[40..72].fill(0xff);
     let refused = server.register(&builder.finish(Respire::NAME, "keys")).unwrap_err().to_string();
     assert!(refused.contains("not below its modulus"), "{refused}");
-    let short = crate::wire::FrameBuilder::new(100).finish(Respire::NAME, "keys");
+    let short = crate::core::wire::FrameBuilder::new(100).finish(Respire::NAME, "keys");
     assert!(server.register(&short).unwrap_err().to_string().contains("expected"));
     // A session that is none.
     let mut client = client;
@@ -219,7 +219,7 @@ fn bad_queries_and_answers_are_refused() {
         let request = Respire::query(&mut client, &[99, 0], &mut context).unwrap();
         let payload = request.messages[0].1.payload();
         let framed = |name: &'static str, payload: &[u8]| {
-            let mut builder = crate::wire::FrameBuilder::new(payload.len());
+            let mut builder = crate::core::wire::FrameBuilder::new(payload.len());
             builder.payload_mut().copy_from_slice(payload);
             vec![(name, builder.finish(Respire::NAME, name))]
         };

@@ -8,14 +8,14 @@ use ring::{DiscreteGaussian, Seed};
 use super::hint::Hint;
 use super::server::{Server, delta_bytes};
 use super::{Params, SEED_BYTES, SimplePir};
-use crate::database::Record;
-use crate::error::{Error, Result};
-use crate::linear::{EntryChange, Layout};
-use crate::numbers::RequestNumbers;
-use crate::params::Lwe32;
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{Frame, FrameBuilder};
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::numbers::RequestNumbers;
+use crate::core::params::Lwe32;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::workload::Shape;
+use crate::parts::lwe_matrix::{EntryChange, Layout};
 
 /// What the client received offline.
 struct Offline {

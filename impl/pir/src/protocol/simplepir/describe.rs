@@ -5,13 +5,13 @@ use serde_json::json;
 
 use super::server::delta_bytes;
 use super::{Params, SEED_BYTES};
-use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::error::Result;
-use crate::linear::{hint_buffers_bytes, packed_multiply_adds, passes, product_bytes};
-use crate::params::Lwe32;
-use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, new_memory};
-use crate::workload::Workload;
+use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::core::error::Result;
+use crate::core::params::Lwe32;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::{Sizes, count, new_memory};
+use crate::core::workload::Workload;
+use crate::parts::lwe_matrix::{hint_buffers_bytes, packed_multiply_adds, passes, product_bytes};
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let Params { lwe, .. } = params;
@@ -50,7 +50,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     };
 
     let (entries, hint_words) = (rows * columns, 4 * rows * n);
-    sizes.operations = crate::scheme::operations(json!({
+    sizes.operations = crate::core::scheme::operations(json!({
         "encode": { "bytes_written": stored, "digit_conversions": if layout.code.is_packed() { 0 } else { layout.entries() } },
         "hint": {
             "matrix_multiply_adds": count(&[entries, n]),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lattice::lwe::PublicMatrix;
 
 use super::SEED_BYTES;
-use crate::linear::{EntryChange, Layout};
-use crate::wire::Frame;
+use crate::core::wire::Frame;
+use crate::parts::lwe_matrix::{EntryChange, Layout};
 
 /// H = D' A, row-major words, with changed rows aside: the message's bytes are shared, never copied.
 pub(super) struct Hint {

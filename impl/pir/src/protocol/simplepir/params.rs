@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::linear::{Layout, Tiling};
-use crate::params::{Lwe32, LweLiteral, ParameterSet, PlainModuli, PlainModulus, SourceNote};
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::params::{Lwe32, LweLiteral, ParameterSet, PlainModuli, PlainModulus, SourceNote};
+use crate::core::workload::Shape;
+use crate::parts::lwe_matrix::{Layout, Tiling};
 
 /// A SimplePIR set as written in params/simplepir/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

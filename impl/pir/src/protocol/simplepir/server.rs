@@ -8,13 +8,13 @@ use ring::Seed;
 
 use super::hint::Hint;
 use super::{Params, SEED_BYTES, SimplePir};
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::linear::{EntryChange, LinearDatabase};
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::wire::{Frame, FrameBuilder};
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
 /// The packed database and its hint.
 pub struct Server {

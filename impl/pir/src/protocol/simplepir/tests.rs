@@ -1,7 +1,7 @@
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, small_set};
 
 use super::*;
-use crate::linear::RecordCode;
+use crate::parts::lwe_matrix::RecordCode;
 
 const TABLE: &str =
     "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 991\n[[plain_moduli]]\nlog2_samples = 14\nmodulus = 833\n";
@@ -45,7 +45,7 @@ fn published_message_sizes() {
 
 impl Params {
     fn try_new_from(text: &str) -> Self {
-        use crate::params::ParameterSet;
+        use crate::core::params::ParameterSet;
         Self::try_new(toml::from_str(text).unwrap()).unwrap()
     }
 }
@@ -59,7 +59,7 @@ fn sizes_do_not_wrap_around() {
 
 #[test]
 fn products_read_the_matrix_for_every_batch_and_each_query_for_every_block() {
-    use crate::linear::{passes, product_bytes};
+    use crate::parts::lwe_matrix::{passes, product_bytes};
     assert_eq!(product_bytes(1000, 64, 10, 1), 1000);
     assert_eq!(product_bytes(1000, 129, 10, 1), 1000 + 2 * 40);
     assert_eq!(product_bytes(1000, 65, 10, 33), 2 * 1000 + 33 * 40);

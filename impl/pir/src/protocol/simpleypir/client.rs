@@ -6,14 +6,14 @@ use ring::{DiscreteGaussian, Kernel, Seed};
 use super::layout::Layout;
 use super::server::{Public, Server};
 use super::{Params, SimpleYpir};
-use crate::database::Record;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessClient, OpenRequests};
-use crate::noise::NoiseLog;
-use crate::rlwe::{internal, read_record, switched_errors};
-use crate::scheme::{Context, Request, Response, Scheme};
-use crate::wire::{Frame, FrameBuilder};
-use crate::workload::Shape;
+use crate::core::database::Record;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessClient, OpenRequests};
+use crate::core::noise::NoiseLog;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::workload::Shape;
+use crate::parts::ring_matrix::{read_record, switched_errors};
 
 /// One index asked for, with the secret of its query.
 struct Pending {
@@ -40,7 +40,7 @@ impl Client {
             layout: Layout::choose(params, shape)?,
             error,
             public: None,
-            opener: SplitRing::new(params.rlwe.degree).map_err(internal)?,
+            opener: SplitRing::new(params.rlwe.degree)?,
             requests: OpenRequests::default(),
         })
     }
@@ -66,10 +66,10 @@ impl HintlessClient for Client {
         let parts = parts.zip(query.payload_mut().chunks_exact_mut(bytes));
         let mut pending = Vec::with_capacity(indices.len());
         for (&index, (keys, query)) in indices.iter().zip(parts) {
-            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng).map_err(internal)?;
+            let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let message = (layout.place(index).0, params.scale());
             public.queries.body(&key, message, &self.error, params.query_bytes, rng, query);
-            let packing_keys = packing.keys(&key, &public.masks, &self.error, rng).map_err(internal)?;
+            let packing_keys = packing.keys(&key, &public.masks, &self.error, rng)?;
             keys.copy_from_slice(&packing_keys.to_bytes(packing));
             pending.push(Pending { index, key });
         }
@@ -97,7 +97,7 @@ impl Client {
         let extracted = self.requests.extracted();
         let message = self.message(response, extracted.len())?;
         for (query, answer) in extracted.iter().zip(message.payload().chunks_exact(self.answer_bytes())) {
-            let opener = self.opener.key(&query.key).map_err(internal)?;
+            let opener = self.opener.key(&query.key)?;
             let (row, _) = layout.place(query.index);
             let mut of_query = NoiseLog::default();
             for (element, ciphertext) in self.ciphertexts(answer).enumerate() {
@@ -140,7 +140,7 @@ impl Client {
         let message = self.message(response, pending.len())?;
         let mut records = Vec::with_capacity(pending.len());
         for (query, answer) in pending.iter().zip(message.payload().chunks_exact(self.answer_bytes())) {
-            let opener = self.opener.key(&query.key).map_err(internal)?;
+            let opener = self.opener.key(&query.key)?;
             let (_, bit) = layout.place(query.index);
             let wanted = layout.entries_of(bit);
             let mut entries = Vec::with_capacity(layout.columns());
@@ -148,7 +148,7 @@ impl Client {
                 // Only the elements with the record are decrypted.
                 let columns = element * degree..(element + 1) * degree;
                 if columns.start < wanted.end && wanted.start < columns.end {
-                    entries.extend(opener.decode(&ciphertext?, 1 << layout.entry_bits).map_err(internal)?);
+                    entries.extend(opener.decode(&ciphertext?, 1 << layout.entry_bits)?);
                 } else {
                     entries.resize(columns.end, 0);
                 }

@@ -5,13 +5,13 @@ use serde_json::json;
 
 use super::Params;
 use super::layout::Layout;
-use crate::description::{Direction, MemoryMap, TableBytes};
-use crate::error::Result;
-use crate::hintless::SEED_BYTES;
-use crate::rlwe::{Packed, making_hints, making_tables, together, updating_hints};
-use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
-use crate::workload::Workload;
+use crate::core::description::{Direction, MemoryMap, TableBytes};
+use crate::core::error::Result;
+use crate::core::hintless::SEED_BYTES;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
+use crate::core::workload::Workload;
+use crate::parts::ring_matrix::{Packed, making_hints, making_tables, together, updating_hints};
 
 const METHOD: Method = Method::Cdks;
 

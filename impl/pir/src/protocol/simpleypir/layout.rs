@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::params::{Params, Rows};
-use crate::error::{Error, Result};
-use crate::workload::Shape;
+use crate::core::error::{Error, Result};
+use crate::core::workload::Shape;
 
 /// A database as rows of items. The bits of an item's records stand one after the other and are cut into entries.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ impl Layout {
         let items = shape.records.div_ceil(records_per_item);
         let rows = match params.rows {
             Rows::PowerOfTwo => items.next_power_of_two().max(1 << 11),
-            Rows::Exact => items.next_multiple_of(ring::column_matrix::LINE as u64),
+            Rows::Exact => items.next_multiple_of(ring::matrix::column::LINE as u64),
         };
         match (usize::try_from(rows), usize::try_from(elements * degree)) {
             (Ok(rows), Ok(columns)) => Ok(Self {
@@ -105,7 +105,7 @@ impl Layout {
     /// The layout's numbers for a description.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
-        crate::scheme::operations(json!({
+        crate::core::scheme::operations(json!({
             "rows": self.rows,
             "columns": self.columns(),
             "items": self.items,

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::params::{ParameterSet, SourceNote};
-use crate::rlwe::{Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral, coefficient_bytes};
+use crate::core::error::{Error, Result};
+use crate::core::params::{ParameterSet, SourceNote};
+use crate::parts::ring_matrix::{Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral, coefficient_bytes};
 
 /// A SimpleYPIR set as written in params/simpleypir/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -9,18 +9,18 @@ use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::layout::Layout;
 use super::{Params, SimpleYpir};
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::hintless::{HintlessServer, public_seed};
-use crate::rlwe::{
-    RingQueries, add_to_masks, bodies, column_masks, fill_rows, internal, is_incremental, pack_all, read_coefficients,
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::hintless::{HintlessServer, public_seed};
+use crate::core::scheme::{Change, Context, Request, Response, Scheme, check_queries};
+use crate::core::tables::Tables;
+use crate::core::wire::FrameBuilder;
+use crate::parts::ring_matrix::{
+    RingQueries, add_to_masks, bodies, column_masks, fill_rows, is_incremental, pack_all, read_coefficients,
     replace_bits, workspace,
 };
-use crate::scheme::{Change, Context, Request, Response, Scheme, check_queries};
-use crate::tables::Tables;
-use crate::wire::FrameBuilder;
 
 /// What server and clients derive from the public seed.
 pub(super) struct Public {
@@ -34,7 +34,7 @@ impl Public {
     /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
     pub fn new(params: &Params, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
-        let packing = Packing::new(Method::Cdks, &params.packed.gadget(&ring)?, ring.n()).map_err(internal)?;
+        let packing = Packing::new(Method::Cdks, &params.packed.gadget(&ring)?, ring.n())?;
         Ok(Self {
             queries: RingQueries::new(&ring, seed.derive("query"), layout.rows),
             masks: packing.masks(seed.derive("packing")),
@@ -112,7 +112,7 @@ impl Server {
 
     fn table(&self, element: usize) -> Result<PackingTable> {
         let Public { packing, masks, .. } = &self.public;
-        packing.preprocess(masks, &self.hint[element], &mut workspace()).map_err(internal)
+        packing.preprocess(masks, &self.hint[element], &mut workspace()).map_err(Error::from)
     }
 
     /// Writes a changed record; returns the first of its columns and what was added to them.
@@ -127,7 +127,7 @@ impl Server {
         let mut added = Vec::with_capacity(old.len());
         for ((column, entry), old) in range.clone().zip(entries).zip(old) {
             let centred = i32::from(entry) - self.params.offset();
-            self.matrix.set(row, column, centred).map_err(internal)?;
+            self.matrix.set(row, column, centred)?;
             added.push(centred - old);
         }
         Ok(Difference { row, first_column: range.start, added })
@@ -206,7 +206,7 @@ impl HintlessServer for Server {
             let mut builder = FrameBuilder::new(bytes);
             let ciphertexts = packed.by_ref().take(request.queries as usize).flatten();
             for (out, ciphertext) in builder.payload_mut().chunks_exact_mut(each).zip(ciphertexts) {
-                let switched = ciphertext.split_switch(ring, switch.mask, switch.body).map_err(internal)?;
+                let switched = ciphertext.split_switch(ring, switch.mask, switch.body)?;
                 out.copy_from_slice(&switched.to_bytes());
             }
             let answer = builder.at_epoch(self.epoch).finish(SimpleYpir::NAME, "answer");
@@ -246,7 +246,7 @@ impl HintlessServer for Server {
 /// Cuts the items into centred entries.
 fn encode(params: &Params, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
     let columns = layout.columns();
-    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.degree).map_err(internal)?;
+    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.degree)?;
     fill_rows(&mut matrix, ("encode", layout.items as usize), context, |start, rows| {
         let mut centred = vec![0i16; rows * columns];
         let (mut bytes, mut scratch) = (Vec::new(), Vec::new());

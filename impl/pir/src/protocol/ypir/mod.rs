@@ -1,18 +1,18 @@
 //! YPIR (Menon, Wu; USENIX Security 2024): DoublePIR whose hint is packed into ring ciphertexts by CDKS, so that clients
 //! download nothing beforehand. docs/ypir.md has the symbols, byte formulas and noise theorem.
 
+pub(crate) mod layered;
 mod params;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use params::{Literal, Params};
 
-use crate::database::Database;
-use crate::error::Result;
-use crate::hintless::Hintless;
-use crate::layered;
-use crate::scheme::{Context, Request, Response, Sizes};
-use crate::workload::{Shape, Workload};
+use crate::core::database::Database;
+use crate::core::error::Result;
+use crate::core::hintless::Hintless;
+use crate::core::scheme::{Context, Request, Response, Sizes};
+use crate::core::workload::{Shape, Workload};
 
 /// The protocol.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use lattice::pack::Packing;
 use ring::{Kernel, Seed};
 
 use super::*;
-use crate::layered::{Layers, Public};
-use crate::params::ParameterSet;
+use crate::core::params::ParameterSet;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records, updates_like_fresh,
 };
+use crate::protocol::ypir::layered::{Layers, Public};
 
 /// A set of toy dimensions: right in every respect but security.
 pub(crate) fn set_text(protocol: &str, extra: &str, secret: &str) -> String {

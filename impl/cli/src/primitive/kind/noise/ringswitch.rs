@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lattice::{Secret, SeededRlwePrime};
-use pir::folded::{Responder, ResponseParams};
+use pir::parts::folding::{Responder, ResponseParams};
 use ring::{Coefficient, DiscreteGaussian, Kernel, Poly, Ring, Seed};
 use serde::{Deserialize, Serialize};
 

@@ -17,13 +17,13 @@ use super::params::{Params, SymmetricGadget};
 use super::query::{Encryption, QuerySeed, SeedUse};
 use super::server::{CELLS, TREE_BITS};
 use super::trace::index_bits;
-use crate::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::error::Result;
-use crate::folded::{Layout, Matrix, Responder, ResponseParams};
-use crate::params::SecretKind;
-use crate::runner::PROCESS_BYTES;
-use crate::scheme::{Sizes, count, operations};
-use crate::workload::Workload;
+use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use crate::core::error::Result;
+use crate::core::params::SecretKind;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::{Sizes, count, operations};
+use crate::core::workload::Workload;
+use crate::parts::folding::{Layout, Matrix, Responder, ResponseParams};
 
 /// What all parts of a description read.
 struct Described<'a, F> {

@@ -9,8 +9,8 @@ use super::super::convert::BITS_TOGETHER;
 use super::super::form::Selecting;
 use super::super::params::Params;
 use super::{Described, digits_of, encrypted, keys};
-use crate::error::Result;
-use crate::scheme::{count, ntt, operations};
+use crate::core::error::Result;
+use crate::core::scheme::{count, ntt, operations};
 
 impl<F: Selecting> Described<'_, F> {
     /// NTTs are of N points modulo one prime, but those of compression.

@@ -1,9 +1,9 @@
 //! What sets for use promise.
 
 use super::*;
-use crate::params::ParameterSet;
+use crate::core::params::ParameterSet;
+use crate::core::workload::Shape;
 use crate::protocol::pirouette::query::{Bits, Index};
-use crate::workload::Shape;
 
 /// The set that was found for databases of so many records of 256 bytes, described.
 fn described<T, F: Selecting>(log2_records: u32, streamed: bool, read: impl FnOnce(&Described<'_, F>) -> T) -> T {

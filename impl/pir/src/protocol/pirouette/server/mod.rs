@@ -15,14 +15,14 @@ use super::keys::ServerKeys;
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::trace::{Trace, index_bits};
-use crate::clock::Group;
-use crate::database::Database;
-use crate::description::TableBytes;
-use crate::error::{Error, Result};
-use crate::folded::{Encoder, Layout, Matrix, Place, Responder, Selection};
-use crate::rlwe::workspace;
-use crate::scheme::{Change, Context, Request, Response, check_queries};
-use crate::wire::{BitReader, Frame, FrameBuilder};
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{Change, Context, Request, Response, check_queries};
+use crate::core::wire::{BitReader, Frame, FrameBuilder};
+use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
+use crate::parts::ring_matrix::workspace;
 
 pub(super) use select::{CELLS, TREE_BITS};
 
@@ -99,7 +99,7 @@ impl<F: Selecting> Server<F> {
         self.matrix.database().filter(|_| self.params.database.encrypted)
     }
 
-    /// See [`Scheme::forget`](crate::scheme::Scheme::forget).
+    /// See [`Scheme::forget`](crate::core::scheme::Scheme::forget).
     pub(super) fn forget(&mut self) {
         self.sessions.clear();
     }

@@ -9,11 +9,11 @@ use super::super::form::Selecting;
 use super::super::keys::ServerKeys;
 use super::super::trace::Trace;
 use super::Server;
-use crate::clock::{Group, Turns};
-use crate::error::Result;
-use crate::folded::Folding;
-use crate::rlwe::{internal, workspace};
-use crate::scheme::Context;
+use crate::core::clock::{Group, Turns};
+use crate::core::error::Result;
+use crate::core::scheme::Context;
+use crate::parts::folding::Folding;
+use crate::parts::ring_matrix::workspace;
 
 /// Cells of an encrypted database that are copied at a time.
 pub(in super::super) const CELLS: usize = 64;
@@ -89,8 +89,8 @@ impl<F: Selecting> Server<F> {
         let mut workspaces: Vec<_> = (0..threads.max(1)).map(|_| workspace()).collect();
         let scale = u128::from(self.params.scale());
         let trees = selector_subtrees(keys.converter.output(), &[scale], rows, TREE_BITS, &mut workspaces);
-        let leaves = trees.map_err(internal)?.enumerate().map(|(number, tree)| {
-            let leaves = tree.map_err(internal)?.into_ciphertexts();
+        let leaves = trees?.enumerate().map(|(number, tree)| {
+            let leaves = tree?.into_ciphertexts();
             if let Some(trace) = &mut trace {
                 // All trees are of one size.
                 trace.leaves(number * leaves.len(), &leaves)?;

@@ -5,7 +5,7 @@ use lattice::Workspace;
 use lattice::functional::DigitLayout;
 
 use super::*;
-use crate::folded::Responder;
+use crate::parts::folding::Responder;
 use keys::ServerKeys;
 
 #[test]
@@ -38,7 +38,7 @@ fn an_index_of_six_digits_comes_apart() {
     let low = params.query.scale_log2(30).unwrap();
     let digits = DigitLayout::try_new(encryption.modulus_log2, low, digit_bits, 6).unwrap();
     let bootstrapper = keys.bootstrapper().unwrap();
-    let mut workspace: Workspace<u32> = crate::rlwe::workspace();
+    let mut workspace: Workspace<u32> = crate::parts::ring_matrix::workspace();
     let found = bootstrapper.digits(&digits, &query, &mut workspace).unwrap();
     let (large, small) = (&client.secrets.large, &client.secrets.small);
     let read = bootstrapper.digits_to_small(&digits, &found, &mut workspace).unwrap();

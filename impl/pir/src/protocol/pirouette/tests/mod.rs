@@ -8,11 +8,11 @@ use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
 use super::*;
-use crate::params::ParameterSet;
-use crate::progress::Silent;
+use crate::core::params::ParameterSet;
+use crate::core::progress::Silent;
+use crate::core::runner::{Options, Run, Session};
+use crate::core::wire::{BitReader, FrameBuilder};
 use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds};
-use crate::runner::{Options, Run, Session};
-use crate::wire::{BitReader, FrameBuilder};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
 const COMMON: &str = r#"

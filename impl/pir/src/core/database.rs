@@ -1,0 +1,415 @@
+//! Databases: records of a fixed number of bits, back to back in one bit string, least significant bit first.
+//!
+//! Record i is bits [i w, (i+1) w) of that string. A file of byte-sized records is therefore simply their concatenation; records
+//! of 7 bits are packed without gaps. A record in memory is ceil(w/8) bytes, its unused high bits zero.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::Mmap;
+use ring::{Prg, Seed};
+
+use crate::core::error::{Error, Result};
+use crate::core::params::hex;
+use crate::core::workload::Shape;
+
+/// One record: ceil(record_bits / 8) bytes, unused high bits zero.
+pub type Record = Vec<u8>;
+
+enum Source {
+    /// The bit string is the output of a PRG: nothing is stored.
+    Seeded { prg: Box<Prg>, seed: [u8; 16] },
+    /// Read from a file as needed.
+    File { file: File, path: PathBuf },
+    /// Mapped into memory.
+    Mapped { map: Mmap, path: PathBuf },
+    /// Every byte is the same.
+    Constant(u8),
+    /// Records of another database.
+    Selected { whole: Database, from: Box<SelectRecord> },
+}
+
+/// The record of another database that is record i of this one; none: its bits are zero.
+type SelectRecord = dyn Fn(u64) -> Option<u64> + Send + Sync;
+
+/// A database that can be read in any order; changed records are kept aside. Clones share the source.
+#[derive(Clone)]
+pub struct Database {
+    shape: Shape,
+    source: Arc<Source>,
+    changed: HashMap<u64, Record>,
+}
+
+impl Database {
+    /// The database whose bit string is the stream of the PRG with this seed.
+    pub fn seeded(seed: [u8; 16], shape: Shape) -> Self {
+        Self::with(shape, Source::Seeded { prg: Box::new(Seed(seed).derive("database").prg()), seed })
+    }
+
+    /// Every byte of the bit string is `byte`: all-zero and all-one databases.
+    pub fn constant(byte: u8, shape: Shape) -> Self {
+        Self::with(shape, Source::Constant(byte))
+    }
+
+    /// Records of this database as a database of their own, record i from record `from(i)` or zero. Later changes of either are not
+    /// seen by the other.
+    pub fn selected(&self, shape: Shape, from: impl Fn(u64) -> Option<u64> + Send + Sync + 'static) -> Self {
+        Self::with(shape, Source::Selected { whole: self.clone(), from: Box::new(from) })
+    }
+
+    fn with(shape: Shape, source: Source) -> Self {
+        Self { shape, source: Arc::new(source), changed: HashMap::new() }
+    }
+
+    /// Opens `seeded:<up to 32 hex digits>`, `constant:<2 hex digits>`, `file:<path>` or `mmap:<path>`.
+    ///
+    /// # Errors
+    /// Another form; a file that cannot be read or is shorter than the records need.
+    pub fn open(source: &str, shape: Shape) -> Result<Self> {
+        let unknown = |why: &str| {
+            Error::Workload(format!(
+                "database `{source}`: {why}. Give seeded:<hex seed>, constant:<hex byte>, file:<path> or mmap:<path>."
+            ))
+        };
+        let (kind, rest) = source.split_once(':').ok_or_else(|| unknown("it has no kind before a colon"))?;
+        match kind {
+            "seeded" => {
+                let seed = hex_digits(rest, 32).and_then(|digits| u128::from_str_radix(digits, 16).ok());
+                let seed = seed.ok_or_else(|| unknown("the seed is not 1 to 32 hexadecimal digits"))?;
+                Ok(Self::seeded(seed.to_be_bytes(), shape))
+            }
+            "constant" => {
+                let byte = hex_digits(rest, 2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                let byte = byte.ok_or_else(|| unknown("the byte is not one or two hexadecimal digits"))?;
+                Ok(Self::constant(byte, shape))
+            }
+            "file" | "mmap" => Self::from_file(Path::new(rest), kind == "mmap", shape),
+            _ => Err(unknown("its kind is unknown")),
+        }
+    }
+
+    fn from_file(path: &Path, map: bool, shape: Shape) -> Result<Self> {
+        let length = file_length(path)?;
+        let file = File::open(path).map_err(|e| Error::io(path, "opening the database", e))?;
+        let needed = shape.database_bytes();
+        if length < needed {
+            return Err(Error::Workload(format!(
+                "database file {}: {length} bytes, but {} records of {} bits need {needed}. Give a longer file, fewer records or \
+                 fewer bits.",
+                path.display(),
+                shape.records,
+                shape.record_bits
+            )));
+        }
+        let path = path.to_path_buf();
+        let source = if map {
+            // SAFETY: the map is read only. If another process truncates the file meanwhile, reads fault; that is inherent in mapping and documented under `mmap:`.
+            let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(&path, "mapping the database", e))?;
+            Source::Mapped { map, path }
+        } else {
+            Source::File { file, path }
+        };
+        Ok(Self::with(shape, source))
+    }
+
+    /// The database's shape.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The source in the form [`Self::open`] takes.
+    pub fn source(&self) -> String {
+        match &*self.source {
+            Source::Seeded { seed, .. } => format!("seeded:{}", hex(seed)),
+            Source::Constant(byte) => format!("constant:{byte:02x}"),
+            Source::File { path, .. } => format!("file:{}", path.display()),
+            Source::Mapped { path, .. } => format!("mmap:{}", path.display()),
+            Source::Selected { whole, .. } => whole.source(),
+        }
+    }
+
+    /// Fills `out` with the bytes of the bit string from byte `first` on; bytes past the last record are zero. Changed
+    /// records are not in it.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read_bytes(&self, first: u64, out: &mut [u8]) -> Result<()> {
+        let total = self.shape.database_bytes();
+        let have = total.saturating_sub(first).min(out.len() as u64) as usize;
+        let (wanted, past) = out.split_at_mut(have);
+        past.fill(0);
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        match &*self.source {
+            Source::Seeded { prg, .. } => prg.fill_at(first, wanted),
+            Source::Constant(byte) => wanted.fill(*byte),
+            Source::Mapped { map, .. } => wanted.copy_from_slice(&map[first as usize..first as usize + have]),
+            Source::File { file, path } => read_at(file, first, wanted).map_err(|e| Error::io(path, "reading", e))?,
+            Source::Selected { whole, from } => self.gather(whole, from, first, wanted)?,
+        }
+        let last_bits = (self.shape.database_bits() % 8) as u32;
+        if last_bits != 0 && first + have as u64 == total {
+            wanted[have - 1] &= (1 << last_bits) - 1;
+        }
+        Ok(())
+    }
+
+    /// Bytes of records of another database.
+    fn gather(&self, whole: &Self, from: &SelectRecord, first: u64, out: &mut [u8]) -> Result<()> {
+        let (width, start) = (self.shape.record_bits, 8 * first);
+        let end = (start + 8 * out.len() as u64).min(self.shape.records * width);
+        out.fill(0);
+        for index in start / width..end.div_ceil(width) {
+            let Some(chosen) = from(index) else { continue };
+            let record = whole.record(chosen)?;
+            let here = (index * width).max(start)..((index + 1) * width).min(end);
+            if width.is_multiple_of(8) {
+                let (to, skip) = (((here.start - start) / 8) as usize, ((here.start - index * width) / 8) as usize);
+                let count = ((here.end - here.start) / 8) as usize;
+                out[to..to + count].copy_from_slice(&record[skip..skip + count]);
+                continue;
+            }
+            for at in here {
+                let (bit, to) = (at - index * width, at - start);
+                out[(to / 8) as usize] |= (record[(bit / 8) as usize] >> (bit % 8) & 1) << (to % 8);
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with `bits` bits from bit `first` on, shifted down to bit 0; the rest of `out` is zero. `out` must hold
+    /// `bits` bits; `scratch` is overwritten.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read_bits(&self, first: u64, bits: usize, scratch: &mut Vec<u8>, out: &mut [u8]) -> Result<()> {
+        let shift = (first % 8) as u32;
+        scratch.clear();
+        scratch.resize((shift as usize + bits).div_ceil(8), 0);
+        self.read_bytes(first / 8, scratch)?;
+        copy_bits(scratch, shift, bits, out);
+        Ok(())
+    }
+
+    /// Record `index`, with its changes.
+    ///
+    /// # Errors
+    /// An index out of range; the file cannot be read.
+    pub fn record(&self, index: u64) -> Result<Record> {
+        self.shape.check_index(index)?;
+        if let Some(record) = self.changed.get(&index) {
+            return Ok(record.clone());
+        }
+        let mut record = vec![0; self.shape.record_bytes()];
+        let bits = self.shape.record_bits;
+        self.read_bits(index * bits, bits as usize, &mut Vec::new(), &mut record)?;
+        Ok(record)
+    }
+
+    /// Replaces record `index`.
+    ///
+    /// # Errors
+    /// An index out of range, a record of another length or with bits beyond its length.
+    pub fn change(&mut self, index: u64, record: Record) -> Result<()> {
+        check_change(self.shape, index, &record)?;
+        self.changed.insert(index, record);
+        Ok(())
+    }
+}
+
+/// The file that a database of this source is read from, where it is one.
+pub fn database_file(source: &str) -> Option<&Path> {
+    source.strip_prefix("file:").or_else(|| source.strip_prefix("mmap:")).map(Path::new)
+}
+
+/// Bytes of a database file. Nothing else is opened: a pipe would not let go of who opens it.
+fn file_length(path: &Path) -> Result<u64> {
+    let facts = std::fs::metadata(path).map_err(|e| Error::io(path, "opening the database", e))?;
+    if facts.is_file() {
+        return Ok(facts.len());
+    }
+    let kind = if facts.is_dir() { "a folder" } else { "a pipe, a socket or a device" };
+    Err(Error::Workload(format!(
+        "database file {}: it is not a regular file but {kind}, and records are read from any place in it. Copy its bytes into a regular \
+         file first.",
+        path.display()
+    )))
+}
+
+/// How many records of that many bits a database file holds. Bits that fill its last byte are no remainder.
+///
+/// # Errors
+/// A file that cannot be read, is empty, or holds more than whole records.
+pub fn records_in_file(path: &Path, record_bits: u64) -> Result<u64> {
+    // Checks the record.
+    Shape::new(1, record_bits)?;
+    let length = file_length(path)?;
+    let bits = u128::from(length) * 8;
+    let (records, rest) = (bits / u128::from(record_bits), bits % u128::from(record_bits));
+    let refuse = |problem: String| Err(Error::Workload(format!("database file {}: {problem}", path.display())));
+    if length == 0 {
+        return refuse("0 bytes hold no record. Give a file with records in it.".into());
+    }
+    if rest >= 8 {
+        let left = if rest % 8 == 0 { format!("{} bytes", rest / 8) } else { format!("{rest} bits") };
+        let remedy = if records == 0 { String::new() } else { format!(", or --records {records} to leave these out") };
+        return refuse(format!(
+            "{length} bytes are {records} x {record_bits} bits, and {left} remain. Give the --record-bits that the file was \
+             written with{remedy}."
+        ));
+    }
+    u64::try_from(records).or_else(|_| refuse(format!("{records} records are too many. Give --records.")))
+}
+
+/// `text` if it is one to `most` hexadecimal digits and nothing else.
+fn hex_digits(text: &str, most: usize) -> Option<&str> {
+    let fits = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    fits.then_some(text)
+}
+
+/// Checks that `record` can replace record `index`.
+///
+/// # Errors
+/// An index out of range, a record of another length or with bits beyond its length.
+pub fn check_change(shape: Shape, index: u64, record: &[u8]) -> Result<()> {
+    shape.check_index(index)?;
+    let spare = (8 * shape.record_bytes() as u64 - shape.record_bits) as u32;
+    if record.len() != shape.record_bytes() || record.last().is_some_and(|&last| last.leading_zeros() < spare) {
+        return Err(Error::Workload(format!(
+            "update of record {index}: {} bytes given; a record has {} bits in {} bytes with its unused high bits zero.",
+            record.len(),
+            shape.record_bits,
+            shape.record_bytes()
+        )));
+    }
+    Ok(())
+}
+
+/// Copies `bits` bits of `from`, starting at bit `shift` (below 8), to bit 0 of `to`; the rest of `to` becomes zero.
+pub fn copy_bits(from: &[u8], shift: u32, bits: usize, to: &mut [u8]) {
+    let bytes = bits.div_ceil(8);
+    if shift == 0 {
+        to[..bytes].copy_from_slice(&from[..bytes]);
+    } else {
+        for (i, byte) in to[..bytes].iter_mut().enumerate() {
+            let high = from.get(i + 1).map_or(0, |&next| u16::from(next) << 8);
+            *byte = ((u16::from(from[i]) | high) >> shift) as u8;
+        }
+    }
+    if !bits.is_multiple_of(8) {
+        to[bytes - 1] &= (1 << (bits % 8)) - 1;
+    }
+    to[bytes..].fill(0);
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, first: u64, out: &mut [u8]) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, first)
+}
+
+#[cfg(not(unix))]
+fn read_at(file: &File, first: u64, out: &mut [u8]) -> std::io::Result<()> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = file;
+    file.seek(SeekFrom::Start(first))?;
+    file.read_exact(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// Independent reference: bit by bit.
+    fn naive_record(bytes: &[u8], index: u64, bits: u64) -> Record {
+        let mut record = vec![0; bits.div_ceil(8) as usize];
+        for b in 0..bits {
+            let at = index * bits + b;
+            let bit = bytes[(at / 8) as usize] >> (at % 8) & 1;
+            record[(b / 8) as usize] |= bit << (b % 8);
+        }
+        record
+    }
+
+    #[test]
+    fn all_sources_agree_with_bit_by_bit_reading() {
+        for (records, bits) in [(1, 1), (1000, 1), (77, 7), (33, 13), (5, 2048), (3, 800_001), (10, 64)] {
+            let shape = Shape::new(records, bits).unwrap();
+            let seeded = Database::seeded([3; 16], shape);
+            let mut bytes = vec![0; shape.database_bytes() as usize];
+            seeded.read_bytes(0, &mut bytes).unwrap();
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&bytes).unwrap();
+            file.write_all(&[0xff; 3]).unwrap();
+            let path = file.path().display();
+            let plain = Database::open(&format!("file:{path}"), shape).unwrap();
+            let mapped = Database::open(&format!("mmap:{path}"), shape).unwrap();
+            for index in [0, records / 2, records - 1] {
+                let expected = naive_record(&bytes, index, bits);
+                for database in [&seeded, &plain, &mapped] {
+                    assert_eq!(database.record(index).unwrap(), expected, "{records} x {bits}, record {index}");
+                }
+            }
+            let mut tail = [0xaa; 5];
+            plain.read_bytes(shape.database_bytes() - 1, &mut tail).unwrap();
+            assert_eq!(tail, [bytes[bytes.len() - 1], 0, 0, 0, 0]);
+        }
+    }
+
+    #[test]
+    fn a_file_holds_whole_records_or_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let held = |length: u64, bits: u64| {
+            file.as_file().set_len(length).unwrap();
+            records_in_file(file.path(), bits).map_err(|e| e.to_string())
+        };
+        for (length, bits, records) in [(960, 384, 20), (1000, 8, 1000), (1000, 7, 1142), (1000, 1, 8000), (2, 13, 1)] {
+            assert_eq!(held(length, bits), Ok(records), "{length} bytes, {bits} bits");
+        }
+        let name = file.path().display().to_string();
+        for (length, bits, parts) in [
+            (1000, 384, ["1000 bytes", "20 x 384 bits", "40 bytes remain", "--records 20"]),
+            (3, 13, ["3 bytes", "1 x 13 bits", "11 bits remain", "--records 1"]),
+            (3, 48, ["3 bytes", "0 x 48 bits", "3 bytes remain", "--record-bits"]),
+            (0, 8, ["0 bytes", "no record", "Give a file", "file"]),
+            (8, 0, ["record bits = 0", "--record-bits", "at least one bit", "1 or more"]),
+        ] {
+            let said = held(length, bits).unwrap_err();
+            assert!(parts.iter().all(|part| said.contains(part)) && (bits == 0 || said.contains(&name)), "{said}");
+        }
+    }
+
+    #[test]
+    fn short_files_bad_sources_and_bad_changes_are_refused() {
+        let shape = Shape::new(100, 13).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&[0; 162]).unwrap();
+        let message = Database::open(&format!("file:{}", file.path().display()), shape).err().unwrap().to_string();
+        assert!(message.contains("162 bytes") && message.contains("need 163"), "{message}");
+        for bad in [
+            "seeded:xyz",
+            "seeded:+5",
+            "seeded:",
+            "constant:+f",
+            "seeded",
+            "tape:1",
+            "file:no such file",
+            "constant:1234",
+        ] {
+            assert!(Database::open(bad, shape).is_err(), "{bad}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let message = Database::open(&format!("mmap:{}", folder.path().display()), shape).err().unwrap().to_string();
+        assert!(message.contains("not a regular file but a folder"), "{message}");
+        let mut database = Database::constant(0xff, shape);
+        assert!(database.change(100, vec![0, 0]).is_err());
+        assert!(database.change(0, vec![0]).is_err());
+        assert!(database.change(0, vec![0, 0x20]).is_err());
+        assert!(database.change(0, vec![1, 0x1f]).is_ok());
+        assert_eq!(database.record(0).unwrap(), [1, 0x1f]);
+        assert_eq!(database.record(1).unwrap(), [0xff, 0x1f]);
+    }
+}

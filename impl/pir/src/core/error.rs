@@ -1,0 +1,125 @@
+//! The one error type of this crate. Every message names the thing that is wrong, its value and the remedy.
+
+use std::path::Path;
+
+/// What can go wrong between a parameter file and a record.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file could not be read, written or mapped.
+    #[error("{path}: {action} failed: {source}. Check that the path exists and that its permissions allow it.")]
+    Io {
+        /// The file.
+        path: String,
+        /// What was tried, as a noun: "reading", "writing".
+        action: &'static str,
+        /// The operating system's answer.
+        source: std::io::Error,
+    },
+    /// A parameter file does not parse or a value is out of its range.
+    #[error("parameter file {file}: {problem}")]
+    Parameters {
+        /// The file.
+        file: String,
+        /// Key, value, bound and remedy.
+        problem: String,
+    },
+    /// A value of the parameter set is out of range (before the file's name is known).
+    #[error("key `{key}`: {problem}")]
+    Value {
+        /// The key, dotted from the top of the file.
+        key: String,
+        /// Value, bound and remedy.
+        problem: String,
+    },
+    /// Records, record bits, queries or the database file do not fit together or do not fit the parameter set.
+    #[error("{0}")]
+    Workload(String),
+    /// A message is truncated, corrupted, or not the one expected.
+    #[error("message `{message}`: {problem}")]
+    Message {
+        /// Name of the message.
+        message: String,
+        /// What was found and what was expected.
+        problem: String,
+    },
+    /// The run would not fit in memory.
+    #[error("needs {needed_mib} MiB; {free_mib} MiB free. Choose a smaller database, or a machine with more memory.")]
+    Memory {
+        /// Predicted peak in MiB, rounded up.
+        needed_mib: u64,
+        /// Free memory in MiB.
+        free_mib: u64,
+    },
+    /// A kernel path that this machine does not have.
+    #[error("{0}")]
+    Kernel(String),
+    /// A protocol this program does not know.
+    #[error("unknown protocol `{name}`: this program has {known}. See `pirlab list`.")]
+    UnknownProtocol {
+        /// The name asked for.
+        name: String,
+        /// The names known.
+        known: String,
+    },
+}
+
+/// What the layers below refuse: memory that is not there, or what only a defect of this program causes.
+macro_rules! from_below {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Error::Workload(error.to_string())
+            }
+        }
+    )*};
+}
+from_below!(
+    lattice::LatticeError,
+    lattice::lwe::LweError,
+    lattice::wire::WireError,
+    ring::KernelError,
+    ring::MatrixError,
+    ring::matrix::column::ResidueVectorError,
+    ring::ModulusError,
+    ring::PolyMatrixError,
+    ring::ProductError,
+    ring::RingError,
+    ring::gaussian::StdDevError,
+    ring::WordsError,
+    ring::poly::AutomorphismError
+);
+
+/// Results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An [`Error::Io`] about `path`.
+    pub fn io(path: &Path, action: &'static str, source: std::io::Error) -> Self {
+        Error::Io { path: path.display().to_string(), action, source }
+    }
+
+    /// An [`Error::Value`] about `key`.
+    pub fn value(key: &str, problem: impl Into<String>) -> Self {
+        Error::Value { key: key.into(), problem: problem.into() }
+    }
+
+    /// An [`Error::Message`] about the message `name`.
+    pub fn message(name: &str, problem: impl Into<String>) -> Self {
+        Error::Message { message: name.into(), problem: problem.into() }
+    }
+
+    /// The error of a protocol that is to stream its database but cannot.
+    pub fn cannot_stream(protocol: &str) -> Self {
+        Error::Workload(format!(
+            "{protocol} cannot stream its database: leave out --streamed and give fewer records, or take a machine with more memory."
+        ))
+    }
+
+    /// The same error with the parameter file's name, where the error is about one of its values.
+    pub fn in_file(self, file: &Path) -> Self {
+        match self {
+            Error::Value { .. } => Error::Parameters { file: file.display().to_string(), problem: self.to_string() },
+            other => other,
+        }
+    }
+}

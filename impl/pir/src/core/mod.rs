@@ -1,0 +1,19 @@
+//! What a protocol is, and everything that happens to all of them alike: database, messages, clock, session, record.
+
+pub mod clock;
+pub mod database;
+pub mod description;
+pub mod error;
+pub mod hintless;
+pub mod noise;
+pub mod numbers;
+pub mod params;
+pub mod progress;
+pub mod record;
+pub mod record_check;
+pub mod runner;
+pub mod scheme;
+pub(crate) mod tables;
+pub mod transcript;
+pub mod wire;
+pub mod workload;

@@ -1,0 +1,447 @@
+//! Drives any protocol the same way: offline exchange, repetitions, updates; times, counts and checks everything.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rand::RngCore;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use ring::Kernel;
+
+use crate::core::clock::{Group, Phase};
+use crate::core::database::{Database, Record};
+use crate::core::description::{Direction, TableBytes};
+use crate::core::error::{Error, Result};
+use crate::core::noise::{Certainty, NoiseLog, StageNoise};
+use crate::core::progress::Progress;
+use crate::core::record::Correct;
+use crate::core::scheme::{Context, Request, Response, Scheme};
+use crate::core::transcript::{Entry, Link};
+use crate::core::workload::Workload;
+
+/// Memory of a run beside a protocol's tables: the program (of which 9.0 to 9.6 MiB are resident), its stacks, and the four megabytes of
+/// small blocks that its allocator keeps.
+pub const PROCESS_BYTES: u64 = 14 << 20;
+
+/// Preprocessing and updates are repeated until there are as many samples as repetitions or until they have taken so long, seconds.
+const LONG_PHASE_SECONDS: f64 = 5.0;
+
+/// Exchanges before the first that is timed, at most: after one, the allocator still takes new pages for what later ones keep,
+const WARM_UPS: u64 = 10;
+/// but no more of them after so many seconds.
+const WARM_UP_SECONDS: f64 = 0.2;
+
+/// Noise is measured over at least 20 keys
+const NOISE_KEYS: u64 = 20;
+/// and 2^14 values,
+const NOISE_SAMPLES: u64 = 1 << 14;
+/// unless, beyond the keys, these take longer than two seconds;
+const NOISE_SECONDS: f64 = 2.0;
+/// over more until every stage is known well: four standard errors of its mean square are the 1/16 by which formulas are judged,
+const KNOWN_WELL: Certainty = Certainty { uncertainty: 1.0 / 64.0, samples: 1 << 13 };
+/// or, after the two seconds, known to a few percent; where a client has one key for all its queries, every further key costs an offline
+/// exchange, and only the whole time ends the wish to know it well;
+const KNOWN: Certainty = Certainty { uncertainty: 0.05, samples: 1 << 10 };
+/// unless that takes longer than 20 seconds, and longer than the repetitions took: many repetitions are a wish for certainty.
+const NOISE_LEAST_SECONDS: f64 = 20.0;
+
+/// Most changed records that are asked for after an update.
+const CHANGES_ASKED: usize = 16;
+
+/// How a run is done.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Kernel path of every matrix product.
+    pub kernel: Kernel,
+    /// Threads of the server.
+    pub threads: usize,
+    /// Samples of every phase.
+    pub repetitions: u64,
+    /// Seed of all randomness; keys are then not secret.
+    pub seed: Option<[u8; 32]>,
+    /// Instead of the least seconds for which noise is measured where a stage has few values.
+    pub noise_seconds: Option<f64>,
+}
+
+/// What a finished session measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Seconds of every phase and repetition.
+    pub phases: Vec<Phase>,
+    /// Every message of the offline phase, of one repetition and of one update.
+    pub transcript: Vec<Entry>,
+    /// SHA-256 of the transcript's payloads, of runs with a seed.
+    pub payload_sha256: Option<String>,
+    /// Errors at each decryption.
+    pub noise: Vec<StageNoise>,
+    /// Retrieved records against the database.
+    pub correct: Correct,
+    /// What the server kept after the offline exchange; see [`Scheme::held`].
+    pub held: Vec<TableBytes>,
+}
+
+/// One protocol at one workload, driven step by step so that several can take turns.
+pub trait Session {
+    /// Preprocessing, offline exchange, warm-up queries.
+    ///
+    /// # Errors
+    /// Whatever the protocol refuses.
+    fn prepare(&mut self) -> Result<()>;
+    /// One query, answer, extraction; every record is compared with the database.
+    ///
+    /// # Errors
+    /// Whatever the protocol refuses.
+    fn repetition(&mut self) -> Result<()>;
+    /// Further exchanges outside the clock, until the noise is measured over enough keys and values. The client is another one then.
+    ///
+    /// # Errors
+    /// Whatever the protocol refuses.
+    fn measure_noise(&mut self) -> Result<()>;
+    /// One update of as many records as the workload says, and a query for a changed one. Nothing without updates.
+    ///
+    /// # Errors
+    /// Whatever the protocol refuses.
+    fn update(&mut self) -> Result<()>;
+    /// The measurements.
+    fn finish(self: Box<Self>) -> Measured;
+}
+
+/// A session of protocol `S`.
+pub struct Run<'a, S: Scheme> {
+    params: Cow<'a, S::Params>,
+    database: Database,
+    workload: Workload,
+    repetitions: u64,
+    noise_seconds: Option<f64>,
+    context: Context<'a>,
+    /// Where each part of the session starts its own stream of randomness; see [`Self::draw_from`].
+    seed: [u8; 32],
+    parties: Option<(S::Server, S::Client)>,
+    link: Link,
+    choices: ChaCha20Rng,
+    done: u64,
+    /// Seconds that the repetitions took.
+    spent: f64,
+    correct: Correct,
+    held: Vec<TableBytes>,
+}
+
+impl<'a, S: Scheme> Run<'a, S> {
+    /// A session that has not yet done anything.
+    ///
+    /// # Errors
+    /// A kernel this machine lacks; no randomness.
+    pub fn new(
+        params: Cow<'a, S::Params>,
+        database: Database,
+        workload: Workload,
+        options: &Options,
+        progress: &'a dyn Progress,
+    ) -> Result<Self> {
+        if workload.streamed && !S::STREAMS {
+            return Err(Error::cannot_stream(S::NAME));
+        }
+        let kernel = options.kernel.check().map_err(|e| Error::Kernel(e.to_string()))?;
+        let seed = match options.seed {
+            Some(seed) => seed,
+            None => {
+                let mut seed = [0; 32];
+                for half in seed.chunks_exact_mut(16) {
+                    half.copy_from_slice(&ring::Seed::from_os().map_err(|e| Error::Workload(e.to_string()))?.0);
+                }
+                seed
+            }
+        };
+        Ok(Self {
+            params,
+            database,
+            workload,
+            repetitions: options.repetitions.max(1),
+            noise_seconds: options.noise_seconds,
+            context: Context {
+                kernel,
+                threads: options.threads.max(1),
+                streamed: workload.streamed,
+                rng: ChaCha20Rng::from_seed(seed),
+                clock: Arc::default(),
+                noise: NoiseLog::default(),
+                progress,
+            },
+            seed,
+            parties: None,
+            link: if options.seed.is_some() { Link::digesting(S::NAME) } else { Link::new(S::NAME) },
+            choices: choices(options.seed),
+            done: 0,
+            spent: 0.0,
+            correct: Correct::default(),
+            held: Vec::new(),
+        })
+    }
+
+    /// Draws from here on from a stream of the seed's own: how often the parts before were repeated depends on how long they took,
+    /// and a seeded run carries the same bytes on every machine.
+    fn draw_from(&mut self, stream: Stream) {
+        self.context.rng = ChaCha20Rng::from_seed(self.seed);
+        self.context.rng.set_stream(match stream {
+            Stream::Parties => 0,
+            Stream::WarmUp => 1,
+            Stream::Exchange(turn) => 2 + 2 * turn,
+            Stream::Update(turn) => 3 + 2 * turn,
+        });
+        self.choices.set_stream(self.context.rng.get_stream());
+        self.choices.set_word_pos(0);
+    }
+
+    /// First record, last record, then random ones.
+    fn indices(&mut self, turn: u64) -> Vec<u64> {
+        let records = self.workload.shape.records;
+        (0..self.workload.queries)
+            .map(|k| match turn * self.workload.queries + k {
+                0 => 0,
+                1 => records - 1,
+                _ => self.choices.next_u64() % records,
+            })
+            .collect()
+    }
+
+    /// Puts a client with fresh keys in the place of the one so far. The server forgets that one's keys before it takes the new ones, so
+    /// that they never lie side by side.
+    fn renew_client(&mut self) -> Result<()> {
+        let Self { params, context, parties, workload, .. } = self;
+        let Some((server, client)) = parties else { return Ok(()) };
+        S::forget(server);
+        *client = S::client(params, workload.shape, context)?;
+        S::offline(client, server, &mut Link::new(S::NAME), context)
+    }
+
+    /// One full exchange about `indices`. Returns whether all records were right.
+    fn exchange(&mut self, indices: &[u64], purpose: Purpose) -> Result<bool> {
+        let Self { context, parties, link, workload, .. } = self;
+        let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
+        let clock = Arc::clone(&context.clock);
+        let mut scratch = Link::new(S::NAME);
+        let link = if purpose == Purpose::Transcript { link } else { &mut scratch };
+        let served = Some(workload.queries);
+
+        let request = clock.time("query", Group::Online, || S::query(client, indices, context))?;
+        let messages = carry_all(link, &request.messages, Direction::Upload, "query", served)?;
+        let requests = [Request { messages, ..request }];
+        let responses = clock.time("answer", Group::Online, || S::answer(server, &requests, context))?;
+        let response = responses.into_iter().next().ok_or_else(|| Error::message("answer", "the server gave none."))?;
+        let messages = carry_all(link, &response.messages, Direction::Download, "answer", served)?;
+        let response = Response { messages, queries: response.queries };
+        let records = clock.time("extract", Group::Online, || S::extract(client, &response, context))?;
+        S::measure_noise(client, server, (&requests[0], &response), context)?;
+        if purpose == Purpose::Diagnosis {
+            S::diagnose(client, server, &requests[0], context)?;
+        }
+        self.compare(indices, &records)
+    }
+
+    fn compare(&mut self, indices: &[u64], records: &[Record]) -> Result<bool> {
+        let mut right = 0;
+        for (&index, record) in indices.iter().zip(records) {
+            right += u64::from(self.database.record(index)? == *record);
+        }
+        self.correct.compared += indices.len() as u64;
+        self.correct.right += right;
+        Ok(right == indices.len() as u64)
+    }
+
+    /// So many changes, to records spread over the database; each becomes its complement.
+    fn changes(&mut self) -> Result<Vec<(u64, Record)>> {
+        let shape = self.workload.shape;
+        self.workload
+            .changed()
+            .map(|index| {
+                let mut record = self.database.record(index)?;
+                record.iter_mut().for_each(|byte| *byte = !*byte);
+                if !shape.record_bits.is_multiple_of(8)
+                    && let Some(last) = record.last_mut()
+                {
+                    *last &= (1 << (shape.record_bits % 8)) - 1;
+                }
+                Ok((index, record))
+            })
+            .collect()
+    }
+}
+
+/// Where a run draws the records that it asks for. They are not secret here: without a seed a fixed stream makes runs comparable, with
+/// one they depend on it, so that runs of many seeds see many records.
+fn choices(seed: Option<[u8; 32]>) -> ChaCha20Rng {
+    let Some(seed) = seed else { return ChaCha20Rng::seed_from_u64(1) };
+    let mut apart = ChaCha20Rng::from_seed(seed);
+    apart.set_stream(u64::MAX);
+    ChaCha20Rng::from_rng(&mut apart)
+}
+
+/// The parts of a session that draw from streams of their own.
+#[derive(Clone, Copy)]
+enum Stream {
+    /// Server and client, until the offline exchange is done.
+    Parties,
+    /// Exchanges before the first that is timed.
+    WarmUp,
+    /// One repetition, or one exchange more for the noise.
+    Exchange(u64),
+    /// One update and the exchanges after it.
+    Update(u64),
+}
+
+/// What an exchange is for, beside the comparison of its records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// Its messages are written down.
+    Transcript,
+    /// Nothing else.
+    Comparison,
+    /// The noise of every stage is measured.
+    Diagnosis,
+}
+
+type Messages = Vec<(&'static str, crate::core::wire::Frame)>;
+
+fn carry_all(
+    link: &mut Link,
+    messages: &Messages,
+    direction: Direction,
+    phase: &str,
+    served: Option<u64>,
+) -> Result<Messages> {
+    messages
+        .iter()
+        .map(|(name, frame)| Ok((*name, link.carry(frame.clone(), name, direction, phase, served)?)))
+        .collect()
+}
+
+impl<S: Scheme> Session for Run<'_, S> {
+    fn prepare(&mut self) -> Result<()> {
+        let mut spent = 0.0;
+        for _ in 0..self.repetitions {
+            // The tables of the last turn must be gone before new ones are built. Its keys, which are made again, protected nothing.
+            self.parties = None;
+            self.draw_from(Stream::Parties);
+            let start = Instant::now();
+            let server = S::preprocess(&self.params, &self.database, &mut self.context)?;
+            let client = S::client(&self.params, self.workload.shape, &mut self.context)?;
+            self.parties = Some((server, client));
+            spent += start.elapsed().as_secs_f64();
+            if spent > LONG_PHASE_SECONDS {
+                break;
+            }
+        }
+        let Self { parties, context, link, .. } = self;
+        if let Some((server, client)) = parties {
+            let clock = Arc::clone(&context.clock);
+            let done = clock.time("offline_exchange", Group::Offline, || S::offline(client, server, link, context));
+            done?;
+            self.held = S::held(server);
+        }
+        self.context.clock.pause(true);
+        self.draw_from(Stream::WarmUp);
+        let start = Instant::now();
+        for turn in 0..WARM_UPS {
+            if turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
+                break;
+            }
+            let indices = self.indices(u64::MAX / self.workload.queries / 2);
+            self.exchange(&indices, Purpose::Comparison)?;
+        }
+        self.context.clock.pause(false);
+        Ok(())
+    }
+
+    fn repetition(&mut self) -> Result<()> {
+        self.draw_from(Stream::Exchange(self.done));
+        let indices = self.indices(self.done);
+        let purpose = if self.done == 0 { Purpose::Transcript } else { Purpose::Comparison };
+        let start = Instant::now();
+        self.exchange(&indices, purpose)?;
+        self.spent += start.elapsed().as_secs_f64();
+        self.done += 1;
+        Ok(())
+    }
+
+    fn measure_noise(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let least_seconds = self.noise_seconds.unwrap_or_else(|| NOISE_LEAST_SECONDS.max(self.spent));
+        self.context.clock.pause(true);
+        let mut diagnosed = false;
+        // A protocol that decrypts nothing has no noise.
+        while let Some(coverage) = self.context.noise.coverage() {
+            let spent = start.elapsed().as_secs_f64();
+            let is_bounded = S::ONE_KEY || self.noise_seconds.is_some();
+            let keys = coverage.keys >= NOISE_KEYS || is_bounded && spent > least_seconds;
+            let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
+            let known = KNOWN_WELL.is_reached(&coverage)
+                || !S::ONE_KEY && spent > NOISE_SECONDS && KNOWN.is_reached(&coverage)
+                || spent > least_seconds;
+            // Stages within an answer are known from the first diagnosis on.
+            if keys && samples && known && diagnosed {
+                break;
+            }
+            if S::ONE_KEY && diagnosed {
+                self.renew_client()?;
+            }
+            diagnosed = true;
+            self.draw_from(Stream::Exchange(self.done));
+            let indices = self.indices(self.done);
+            self.exchange(&indices, Purpose::Diagnosis)?;
+            self.done += 1;
+        }
+        self.context.clock.pause(false);
+        Ok(())
+    }
+
+    fn update(&mut self) -> Result<()> {
+        if self.workload.updates == 0 {
+            return Ok(());
+        }
+        let start = Instant::now();
+        for turn in 0..self.repetitions {
+            if start.elapsed().as_secs_f64() > LONG_PHASE_SECONDS {
+                break;
+            }
+            self.draw_from(Stream::Update(turn));
+            let changes = self.changes()?;
+            let Self { context, parties, link, .. } = &mut *self;
+            let (server, client) =
+                parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
+            let clock = Arc::clone(&context.clock);
+            let mut scratch = Link::new(S::NAME);
+            let link = if turn == 0 { link } else { &mut scratch };
+            let messages = clock.time("update_server", Group::Update, || S::update(server, &changes, context))?;
+            let messages = carry_all(link, &messages, Direction::Download, "update", None)?;
+            clock.time("update_client", Group::Update, || S::apply_update(client, &messages, context))?;
+            let changed: Vec<u64> = changes.iter().map(|change| change.0).collect();
+            for (index, record) in changes {
+                self.database.change(index, record)?;
+            }
+            // Changed records (the last ones, which see all other changes) and one that was not changed must come back right.
+            let other = changed[changed.len() - 1].saturating_add(1).min(self.workload.shape.records - 1);
+            let queries = self.workload.queries as usize;
+            let asked = std::iter::once(other).chain(changed.iter().rev().take(CHANGES_ASKED).copied());
+            let padding = (1 + changed.len().min(CHANGES_ASKED)).next_multiple_of(queries);
+            let asked: Vec<u64> = asked.cycle().take(padding).collect();
+            self.context.clock.pause(true);
+            for indices in asked.chunks(queries) {
+                self.exchange(indices, Purpose::Comparison)?;
+            }
+            self.context.clock.pause(false);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Measured {
+        Measured {
+            phases: self.context.clock.phases().to_vec(),
+            transcript: self.link.entries().to_vec(),
+            payload_sha256: self.link.digest(),
+            noise: self.context.noise.summary(),
+            correct: self.correct,
+            held: self.held,
+        }
+    }
+}

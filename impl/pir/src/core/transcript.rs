@@ -1,0 +1,84 @@
+//! What travels: every message by name, direction and phase, with its bytes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::core::description::Direction;
+use crate::core::error::Result;
+use crate::core::wire::Frame;
+
+/// One message that travelled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// Name of the message.
+    pub name: String,
+    /// Which way it travelled.
+    pub direction: Direction,
+    /// The phase in which it was sent.
+    pub phase: String,
+    /// Bytes a paper's formula counts.
+    pub payload_bytes: u64,
+    /// Bytes with the header.
+    pub frame_bytes: u64,
+    /// How many queries it serves; null: any number.
+    pub queries_served: Option<u64>,
+}
+
+/// The link between one client and the server. It hands over bytes and writes down what it handed over.
+#[derive(Debug)]
+pub struct Link {
+    protocol: &'static str,
+    entries: Vec<Entry>,
+    digest: Option<Sha256>,
+}
+
+impl Link {
+    /// A link with an empty transcript.
+    pub fn new(protocol: &'static str) -> Self {
+        Self { protocol, entries: Vec::new(), digest: None }
+    }
+
+    /// A link that also hashes every payload: two runs of one seed carried the same bytes if their digests are equal.
+    pub fn digesting(protocol: &'static str) -> Self {
+        Self { digest: Some(Sha256::new()), ..Self::new(protocol) }
+    }
+
+    /// Carries `frame` across: it is written down, and the far side gets it only if its header and checksum are right.
+    ///
+    /// # Errors
+    /// The frame is not the message `name` of this protocol, or is corrupted.
+    pub fn carry(
+        &mut self,
+        frame: Frame,
+        name: &str,
+        direction: Direction,
+        phase: &str,
+        queries_served: Option<u64>,
+    ) -> Result<Frame> {
+        let payload_bytes = frame.payload().len() as u64;
+        if let Some(digest) = &mut self.digest {
+            digest.update(frame.payload());
+        }
+        self.entries.push(Entry {
+            name: name.into(),
+            direction,
+            phase: phase.into(),
+            payload_bytes,
+            frame_bytes: frame.bytes().len() as u64,
+            queries_served,
+        });
+        frame.check(self.protocol, name, payload_bytes)
+    }
+
+    /// Everything carried so far.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// SHA-256 of all payloads carried so far, one after the other; hexadecimal. None where the link does not hash.
+    pub fn digest(&self) -> Option<String> {
+        self.digest.as_ref().map(|digest| crate::core::params::hex(&digest.clone().finalize()))
+    }
+}

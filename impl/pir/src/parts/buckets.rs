@@ -1,0 +1,289 @@
+//! Batches by cuckoo hashing: a batch of indices is served by one query to each of some buckets, each a smaller database.
+//!
+//! Every record stands in `copies` different buckets, and the client looks for an assignment of a batch's records to buckets of theirs
+//! that gives no bucket two. Records are dealt in blocks of as many as there are buckets: block m has public random offsets
+//! d_0 < B, and different d_j; its record r stands in the buckets r + d_j modulo B, at position m c + j of each. So a block puts c
+//! records into every bucket, all buckets are equally full, and both directions of the map take one look at the generator.
+
+use std::collections::HashMap;
+
+use ring::{Prg, Seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::core::database::Database;
+use crate::core::error::{Error, Result};
+use crate::core::workload::{MAX_QUERIES, Shape};
+
+/// Most copies of a record.
+const MAX_COPIES: usize = 8;
+
+/// The `[batch]` table of a parameter set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Batch {
+    /// Most records that a batch asks for.
+    pub queries: u32,
+    /// Buckets, of which each gets one query a batch.
+    pub buckets: u32,
+    /// Buckets in which a record stands: hash functions.
+    pub copies: u32,
+}
+
+impl Batch {
+    /// No batches: one bucket, the database, and a query for each record.
+    pub const NONE: Self = Self { queries: 1, buckets: 1, copies: 1 };
+
+    /// Checks the table.
+    ///
+    /// # Errors
+    /// More copies than buckets, more records than buckets.
+    pub fn check(self) -> Result<Self> {
+        let Self { queries, buckets, copies } = self;
+        let in_range = |key: &str, value: u32, most: u32| {
+            if (1..=most).contains(&value) {
+                return Ok(());
+            }
+            Err(Error::value(&format!("batch.{key}"), format!("{value} is not between 1 and {most}.")))
+        };
+        in_range("buckets", buckets, MAX_QUERIES as u32)?;
+        in_range("queries", queries, buckets)?;
+        in_range("copies", copies, buckets.min(MAX_COPIES as u32))?;
+        Ok(self)
+    }
+}
+
+/// How a database's records are dealt to buckets.
+#[derive(Clone)]
+pub struct Buckets {
+    /// The whole database.
+    pub shape: Shape,
+    /// Records of a batch, buckets, copies.
+    pub batch: Batch,
+    /// One bucket: as many records as there are places, some of them empty.
+    pub each: Shape,
+    offsets: Prg,
+}
+
+impl Buckets {
+    /// Deals a database of that shape.
+    ///
+    /// # Errors
+    /// Buckets too large to be described.
+    pub fn new(shape: Shape, batch: Batch) -> Result<Self> {
+        let places = shape.records.div_ceil(u64::from(batch.buckets)) * u64::from(batch.copies);
+        let each = Shape::new(places, shape.record_bits)?;
+        // Public and fixed: client and server deal alike.
+        let offsets = Seed(*b"pirlab buckets 1").prg();
+        Ok(Self { shape, batch, each, offsets })
+    }
+
+    /// B.
+    pub fn count(&self) -> usize {
+        self.batch.buckets as usize
+    }
+
+    /// Queries that ask for so many records: one a bucket for every batch.
+    ///
+    /// # Errors
+    /// More than a request may have.
+    pub fn queries(&self, records: u64) -> Result<u64> {
+        let queries = records.div_ceil(u64::from(self.batch.queries)).saturating_mul(u64::from(self.batch.buckets));
+        if queries <= MAX_QUERIES {
+            return Ok(queries);
+        }
+        Err(Error::Workload(format!(
+            "{records} records take {queries} queries to {} buckets: at most {MAX_QUERIES} in a request. Ask for fewer at once.",
+            self.batch.buckets
+        )))
+    }
+
+    /// The offsets of a block.
+    fn offsets(&self, block: u64) -> impl Iterator<Item = u64> + use<> {
+        let (buckets, copies) = (u64::from(self.batch.buckets), self.batch.copies as usize);
+        let mut bytes = [0; 8 * MAX_COPIES];
+        if buckets > 1 {
+            self.offsets.fill_stream_at(block, 0, &mut bytes);
+        }
+        let mut words = bytes.chunks_exact(8).map(|word| word.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)));
+        let mut offsets = [0; MAX_COPIES];
+        for j in 0..copies {
+            // One of those that are left: counted past the ones that are taken, in ascending order.
+            let mut offset = words.next().unwrap_or_default() % (buckets - j as u64);
+            let mut taken = offsets;
+            taken[..j].sort_unstable();
+            taken[..j].iter().for_each(|&other| offset += u64::from(offset >= other));
+            offsets[j] = offset;
+        }
+        offsets.into_iter().take(copies)
+    }
+
+    /// The buckets in which a record stands, and its position in each.
+    pub fn places(&self, index: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let (buckets, copies) = (u64::from(self.batch.buckets), u64::from(self.batch.copies));
+        let (block, record) = (index / buckets, index % buckets);
+        let place =
+            move |(j, offset): (usize, u64)| (((record + offset) % buckets) as usize, block * copies + j as u64);
+        self.offsets(block).enumerate().map(place)
+    }
+
+    /// The record at a position of a bucket, if there is one.
+    fn record_at(&self, bucket: usize, position: u64) -> Option<u64> {
+        let (buckets, copies) = (u64::from(self.batch.buckets), u64::from(self.batch.copies));
+        let block = position / copies;
+        let offset = self.offsets(block).nth((position % copies) as usize)?;
+        let index = block * buckets + (bucket as u64 + buckets - offset) % buckets;
+        (index < self.shape.records).then_some(index)
+    }
+
+    /// The database of one bucket.
+    pub fn database(&self, whole: &Database, bucket: usize) -> Database {
+        if self.batch == Batch::NONE {
+            return whole.clone();
+        }
+        let buckets = self.clone();
+        whole.selected(self.each, move |position| buckets.record_at(bucket, position))
+    }
+
+    /// For each index the query that asks for it, by number, and the position at which that finds it. Batch after batch; in a batch
+    /// query b goes to bucket b. Indices that a batch has twice share a query.
+    ///
+    /// # Errors
+    /// An index out of range, too many, or a batch whose records have no buckets of their own.
+    pub fn assign(&self, indices: &[u64]) -> Result<Vec<(usize, u64)>> {
+        indices.iter().try_for_each(|&index| self.shape.check_index(index))?;
+        self.queries(indices.len() as u64)?;
+        let mut assigned = Vec::with_capacity(indices.len());
+        for (number, batch) in indices.chunks(self.batch.queries as usize).enumerate() {
+            let mut owners = HashMap::new();
+            for &index in batch {
+                if !owners.values().any(|&owner| owner == index) && !self.place(index, &mut owners, &mut Vec::new()) {
+                    return Err(Error::Workload(format!(
+                        "record {index} finds no bucket of its own beside the others of its batch: each has {} of {} buckets. Ask \
+                         for it in another request.",
+                        self.batch.copies, self.batch.buckets
+                    )));
+                }
+            }
+            let bucket_of: HashMap<u64, usize> = owners.into_iter().map(|(bucket, index)| (index, bucket)).collect();
+            assigned.extend(batch.iter().filter_map(|index| {
+                let (bucket, position) = self.places(*index).find(|place| place.0 == bucket_of[index])?;
+                Some((number * self.count() + bucket, position))
+            }));
+        }
+        Ok(assigned)
+    }
+
+    /// Gives a record a bucket of its own, moving others that have one (an augmenting path): fails only if there is no way at all.
+    fn place(&self, index: u64, owners: &mut HashMap<usize, u64>, tried: &mut Vec<usize>) -> bool {
+        for (bucket, _) in self.places(index) {
+            if tried.contains(&bucket) {
+                continue;
+            }
+            tried.push(bucket);
+            let free = match owners.get(&bucket) {
+                None => true,
+                Some(&other) => self.place(other, owners, tried),
+            };
+            if free {
+                owners.insert(bucket, index);
+                return true;
+            }
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use rand::RngCore;
+
+    use super::*;
+
+    fn buckets(records: u64, batch: (u32, u32, u32)) -> Buckets {
+        let (queries, buckets, copies) = batch;
+        Buckets::new(Shape::new(records, 13).unwrap(), Batch { queries, buckets, copies }.check().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_record_stands_once_in_each_of_its_buckets_and_all_buckets_are_equally_full() {
+        for (records, batch) in
+            [(1, (1, 1, 1)), (100, (1, 1, 1)), (1, (2, 4, 3)), (1000, (16, 25, 3)), (999, (8, 8, 8))]
+        {
+            let buckets = buckets(records, batch);
+            let whole = Database::seeded([1; 16], buckets.shape);
+            let mut seen = HashSet::new();
+            let parts: Vec<_> = (0..buckets.count()).map(|bucket| buckets.database(&whole, bucket)).collect();
+            for index in 0..records {
+                let places: Vec<_> = buckets.places(index).collect();
+                assert_eq!(places.len(), batch.2 as usize);
+                assert_eq!(places.iter().map(|place| place.0).collect::<HashSet<_>>().len(), places.len());
+                for (bucket, position) in places {
+                    assert!(position < buckets.each.records && seen.insert((bucket, position)));
+                    assert_eq!(buckets.record_at(bucket, position), Some(index));
+                    assert_eq!(parts[bucket].record(position).unwrap(), whole.record(index).unwrap());
+                }
+            }
+            let empty = (0..buckets.count()).flat_map(|b| (0..buckets.each.records).map(move |p| (b, p)));
+            for (bucket, position) in empty.filter(|place| !seen.contains(place)) {
+                assert_eq!(buckets.record_at(bucket, position), None);
+                assert_eq!(parts[bucket].record(position).unwrap(), [0, 0]);
+            }
+        }
+    }
+
+    #[test]
+    fn assigned_queries_find_their_records_and_no_bucket_has_two() {
+        let buckets = buckets(5000, (16, 25, 3));
+        let mut rng = Seed([7; 16]).prg().rng();
+        for count in [1, 15, 16, 17, 40] {
+            let mut indices: Vec<u64> = (0..count).map(|_| rng.next_u64() % 5000).collect();
+            indices[count - 1] = indices[0];
+            let assigned = buckets.assign(&indices).unwrap();
+            assert_eq!(assigned.len(), count);
+            let mut asked = HashMap::new();
+            for (batch, (&index, &(query, position))) in indices.iter().zip(&assigned).enumerate() {
+                assert_eq!(query / 25, batch / 16);
+                assert_eq!(buckets.record_at(query % 25, position), Some(index));
+                assert_eq!(*asked.entry(query).or_insert(index), index);
+            }
+        }
+        assert_eq!(buckets.queries(16).unwrap(), 25);
+        assert_eq!(buckets.queries(17).unwrap(), 50);
+        assert!(buckets.queries(MAX_QUERIES).unwrap_err().to_string().contains("fewer"));
+        assert!(buckets.assign(&[5000]).unwrap_err().to_string().contains("out of range"));
+    }
+
+    /// How often three of nine buckets, drawn alike for each of eight records, leave no assignment: the mean of 2^18 draws of another
+    /// program.
+    const RATE: f64 = 0.0387;
+
+    #[test]
+    fn batches_fail_as_often_as_random_subsets_do() {
+        let buckets = buckets(1 << 20, (8, 9, 3));
+        let mut rng = Seed([8; 16]).prg().rng();
+        let failed = (0..1 << 13).filter(|_| {
+            let indices: Vec<u64> = (0..8).map(|_| rng.next_u64() % (1 << 20)).collect();
+            let refused = buckets.assign(&indices).err().map(|error| error.to_string());
+            refused.is_some_and(|error| error.contains("another request"))
+        });
+        let rate = failed.count() as f64 / f64::from(1 << 13);
+        assert!((rate - RATE).abs() < 4.0 * (RATE / f64::from(1 << 13)).sqrt(), "{rate}");
+    }
+
+    #[test]
+    fn tables_out_of_range_are_named() {
+        for ((queries, buckets, copies), key) in [
+            ((0, 1, 1), "queries"),
+            ((5, 4, 3), "queries"),
+            ((1, 0, 1), "buckets"),
+            ((1, 5000, 1), "buckets"),
+            ((2, 2, 3), "copies"),
+        ] {
+            let refused = Batch { queries, buckets, copies }.check().unwrap_err().to_string();
+            assert!(refused.contains(&format!("batch.{key}")), "{refused}");
+        }
+    }
+}

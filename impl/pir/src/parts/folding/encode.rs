@@ -1,0 +1,197 @@
+//! From records to polynomials in the NTT domain, block by block.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use ring::{Ntt, Poly, PolyMatrix, Ring};
+
+use super::{Layout, Place};
+use crate::core::database::{Database, Record, copy_bits};
+use crate::core::error::{Error, Result};
+use crate::core::scheme::Context;
+use crate::core::wire::BitWriter;
+
+/// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together
+/// small enough for the second-level cache.
+const TILE: (usize, usize) = (4, 16);
+
+/// Makes polynomials of records, for a matrix of that layout.
+#[derive(Clone, Debug)]
+pub struct Encoder {
+    layout: Layout,
+    ring: Arc<Ring<u32>>,
+    /// Whether coefficients are from -p/2 to p/2 - 1 instead of from 0 to p - 1.
+    balanced: bool,
+}
+
+impl Encoder {
+    /// An encoder into polynomials of `ring`, of the layout's degree.
+    pub fn new(layout: Layout, ring: &Arc<Ring<u32>>, balanced: bool) -> Self {
+        Self { layout, ring: Arc::clone(ring), balanced }
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The ring of the polynomials.
+    pub(super) fn ring(&self) -> &Ring<u32> {
+        &self.ring
+    }
+
+    /// All rows of some columns of the matrix: a block, as large as its range of columns. The whole matrix is the block of all
+    /// columns; a matrix beyond memory is streamed block by block.
+    ///
+    /// # Errors
+    /// No column, a column outside the matrix, no memory, a database that cannot be read.
+    pub fn block(&self, database: &Database, columns: Range<usize>, context: &Context) -> Result<PolyMatrix> {
+        let mut matrix = PolyMatrix::zero(&self.ring, self.layout.rows, columns.len())?;
+        self.refill(&mut matrix, database, columns, context)?;
+        Ok(matrix)
+    }
+
+    /// Makes a block of as many columns hold those columns: without memory new to the process, whose pages cost the system longer to
+    /// clear than polynomials to make.
+    ///
+    /// # Errors
+    /// A column outside the matrix, a block of another shape, a database that cannot be read.
+    pub fn refill(
+        &self,
+        matrix: &mut PolyMatrix,
+        database: &Database,
+        columns: Range<usize>,
+        context: &Context,
+    ) -> Result<()> {
+        let (layout, all) = (&self.layout, self.layout.matrix_columns());
+        if columns.end > all || (matrix.rows(), matrix.columns()) != (layout.rows, columns.len()) {
+            return Err(Error::Workload(format!("columns {columns:?} of a matrix of {all} columns.")));
+        }
+        context.progress.begin("encode", layout.rows as u64 * columns.len() as u64);
+        for first_row in (0..layout.rows).step_by(TILE.1) {
+            let rows = first_row..layout.rows.min(first_row + TILE.1);
+            for first in columns.clone().step_by(TILE.0) {
+                let tile = first..columns.end.min(first + TILE.0);
+                let places: Vec<_> =
+                    rows.clone().flat_map(|row| tile.clone().map(move |column| (row, column))).collect();
+                let poly = |&(row, column): &(usize, usize)| -> Result<_> {
+                    Ok(((row, column - columns.start), self.polynomial(database, row, column)?))
+                };
+                let entries: Result<Vec<_>> = if context.threads <= 1 {
+                    places.iter().map(poly).collect()
+                } else {
+                    places.par_iter().map(poly).collect()
+                };
+                matrix.set(&entries?, context.threads)?;
+                context.progress.advance(places.len() as u64);
+            }
+        }
+        context.progress.end();
+        Ok(())
+    }
+
+    /// The polynomial in that row and column of the matrix.
+    ///
+    /// # Errors
+    /// A place outside the matrix, a database that cannot be read.
+    pub fn polynomial(&self, database: &Database, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
+        let layout = &self.layout;
+        let (rows, columns) = (layout.rows, layout.matrix_columns());
+        if row >= rows || column >= columns {
+            return Err(Error::Workload(format!("row {row}, column {column} of a matrix of {rows} x {columns}.")));
+        }
+        let (part, column) = (column / layout.columns, column % layout.columns);
+        let cell = ((row as u64) << layout.column_bits) + column as u64;
+        let mut coefficients = vec![0i32; layout.dimensions.degree];
+        let (mut scratch, mut bytes) = (Vec::new(), vec![0; layout.dimensions.slot_bits().div_ceil(8) as usize]);
+        for position in 0..layout.positions() {
+            let item = (cell << layout.position_bits) + position as u64;
+            for slot in 0..layout.slots_per_part() {
+                let number = part * layout.slots_per_part() + slot;
+                let Some((first, count)) = layout.slot_bits_of(item, number) else { continue };
+                database.read_bits(first, count, &mut scratch, &mut bytes)?;
+                self.write_slot(&bytes, position + slot * layout.positions(), &mut coefficients);
+            }
+        }
+        Ok(self.ring.forward(self.ring.from_signed_i32(&coefficients)))
+    }
+
+    /// Cuts a slot's bytes into digits, least significant bit first, and writes them as the slot's coefficients.
+    fn write_slot(&self, bytes: &[u8], slot: usize, coefficients: &mut [i32]) {
+        let width = self.layout.dimensions.plain_bits;
+        let (mask, half) = ((1u64 << width) - 1, if self.balanced { 1i32 << (width - 1) } else { i32::MAX });
+        let (mut pending, mut filled, mut bytes) = (0u64, 0, bytes.iter());
+        for out in coefficients[slot..].iter_mut().step_by(self.layout.dimensions.slots()) {
+            while filled < width {
+                pending |= u64::from(bytes.next().copied().unwrap_or(0)) << filled;
+                filled += 8;
+            }
+            let digit = (pending & mask) as i32;
+            *out = if digit >= half { digit - (1 << width) } else { digit };
+            pending >>= width;
+            filled -= width;
+        }
+    }
+
+    /// The bytes of a slot with those digits modulo p.
+    pub(super) fn slot_bytes(width: u32, digits: impl Iterator<Item = u32>) -> Vec<u8> {
+        let mut writer = BitWriter::default();
+        digits.for_each(|digit| writer.put(digit & ((1u32 << width) - 1), width));
+        writer.finish()
+    }
+
+    /// Replaces a record in a matrix of all columns.
+    ///
+    /// # Errors
+    /// A matrix of another layout.
+    pub fn change(&self, matrix: &mut PolyMatrix, index: u64, record: &Record) -> Result<()> {
+        let layout = &self.layout;
+        let (place, slot_bits) = (layout.place(index), layout.dimensions.slot_bits());
+        let width = layout.dimensions.plain_bits;
+        for part in 0..layout.parts {
+            let column = part * layout.columns + place.column;
+            let mut coefficients = self.coefficients(matrix, &place, column)?;
+            for slot in 0..layout.slots_per_part() {
+                let start = (part * layout.slots_per_part() + slot) as u64 * slot_bits;
+                if start >= place.first_bit + layout.shape.record_bits {
+                    break;
+                }
+                let at = place.position + slot * layout.positions();
+                let digits = coefficients[at..].iter().step_by(layout.dimensions.slots()).map(|&x| x as u32);
+                let mut bytes = Self::slot_bytes(width, digits);
+                // The record's bits that stand in this slot: from `from` of the record on, to `to` of the slot on.
+                let (from, to) = (start.saturating_sub(place.first_bit), place.first_bit.saturating_sub(start));
+                let count = (layout.shape.record_bits - from).min(slot_bits - to);
+                for bit in 0..count {
+                    let value = record[((from + bit) / 8) as usize] >> ((from + bit) % 8) & 1;
+                    let byte = &mut bytes[((to + bit) / 8) as usize];
+                    *byte = *byte & !(1 << ((to + bit) % 8)) | value << ((to + bit) % 8);
+                }
+                self.write_slot(&bytes, at, &mut coefficients);
+            }
+            let poly = self.ring.forward(self.ring.from_signed_i32(&coefficients));
+            matrix.set(&[((place.row, column), poly)], 1)?;
+        }
+        Ok(())
+    }
+
+    /// The coefficients of a stored polynomial, as small integers.
+    fn coefficients(&self, matrix: &PolyMatrix, place: &Place, column: usize) -> Result<Vec<i32>> {
+        let poly = self.ring.inverse(matrix.get(place.row, column)?);
+        let (modulus, _) = self.ring.limbs()[0];
+        Ok(poly.limb(0).iter().map(|&residue| modulus.centred(residue) as i32).collect())
+    }
+
+    /// The record of an item's slots, given by their digits modulo p, slot after slot.
+    pub fn record(layout: &Layout, place: &Place, slots: &[Vec<u64>]) -> Record {
+        let mut bits = BitWriter::default();
+        let digits = slots.iter().flatten();
+        digits.for_each(|&digit| bits.put(digit as u32, layout.dimensions.plain_bits));
+        let bytes = bits.finish();
+        let mut record = vec![0; layout.shape.record_bytes()];
+        let (byte, shift) = ((place.first_bit / 8) as usize, (place.first_bit % 8) as u32);
+        copy_bits(&bytes[byte..], shift, layout.shape.record_bits as usize, &mut record);
+        record
+    }
+}

@@ -1,0 +1,151 @@
+//! Folding columns as they come.
+
+use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
+use rayon::prelude::*;
+use ring::Coefficient;
+
+use super::Selection;
+use crate::core::error::Result;
+use crate::parts::ring_matrix::workspace;
+
+type Ciphertext = Rlwe<u32, Coefficient>;
+
+/// Columns folded breadth first: the selector of a level then stays in cache for all of them.
+const TOGETHER: usize = 64;
+
+/// Selects, of each part, the column whose number's bits the selectors encrypt: 2^v2 - 1 CMUXes where no column is missing.
+///
+/// Columns come in order; the lowest bit of their numbers is folded first, so that of 2^k columns that lie together one ciphertext
+/// is left, and no more than v2 wait for what comes. Columns that are not stored are zero.
+pub struct Folding<'a> {
+    selection: &'a Selection,
+    gadget: &'a RingGadget<u32>,
+    /// Most significant bit first.
+    selectors: &'a [Rgsw<u32>],
+    /// Columns of this part so far.
+    count: usize,
+    /// Folded columns of this part and the levels they have passed, the highest first.
+    pending: Vec<(u32, Ciphertext)>,
+    /// The columns selected of earlier parts.
+    parts: Vec<Ciphertext>,
+    workspace: Workspace<u32>,
+    scratch: Ciphertext,
+}
+
+impl<'a> Folding<'a> {
+    pub(super) fn new(selection: &'a Selection, gadget: &'a RingGadget<u32>, selectors: &'a [Rgsw<u32>]) -> Self {
+        Self {
+            selection,
+            gadget,
+            selectors,
+            count: 0,
+            pending: Vec::new(),
+            parts: Vec::new(),
+            workspace: workspace(),
+            scratch: Rlwe::zero(selection.ring()),
+        }
+    }
+
+    /// The next columns, of one part or of several.
+    ///
+    /// # Errors
+    /// A ciphertext or a selector of another ring or gadget.
+    pub fn extend(&mut self, ciphertexts: Vec<Ciphertext>) -> Result<()> {
+        let mut rest = ciphertexts.into_iter();
+        while rest.len() > 0 {
+            let left = self.selection.layout().columns - self.count;
+            self.extend_part(rest.by_ref().take(left).collect())?;
+            if self.count == self.selection.layout().columns {
+                self.end_part()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The column selected of each part.
+    ///
+    /// # Errors
+    /// A selector of another ring or gadget.
+    pub fn finish(mut self) -> Result<Vec<Ciphertext>> {
+        if self.count > 0 {
+            self.end_part()?;
+        }
+        Ok(self.parts)
+    }
+
+    /// Folds subtrees of one size side by side, then what they leave.
+    fn extend_part(&mut self, mut columns: Vec<Ciphertext>) -> Result<()> {
+        let threads = self.selection.threads();
+        let level = (columns.len() / threads).clamp(1, TOGETHER).ilog2();
+        // Subtrees begin at multiples of their size.
+        let before = (self.count.next_multiple_of(1 << level) - self.count).min(columns.len());
+        self.count += columns.len();
+        columns.drain(..before).try_for_each(|column| self.push(0, column))?;
+        let rest = columns.split_off(columns.len() >> level << level);
+        let trees: Vec<Ciphertext> = if threads > 1 {
+            let trees = columns.into_par_iter().chunks(1 << level);
+            trees.map_init(workspace, |workspace, columns| self.subtree(columns, workspace)).collect::<Result<_>>()?
+        } else {
+            let (mut workspace, mut columns) = (workspace(), columns.into_iter());
+            let trees = (0..columns.len() >> level).map(|_| columns.by_ref().take(1 << level).collect());
+            trees.map(|columns| self.subtree(columns, &mut workspace)).collect::<Result<_>>()?
+        };
+        trees.into_iter().try_for_each(|tree| self.push(level, tree))?;
+        rest.into_iter().try_for_each(|column| self.push(0, column))
+    }
+
+    /// What 2^k columns that lie together leave, from a multiple of 2^k on.
+    fn subtree(&self, mut columns: Vec<Ciphertext>, workspace: &mut Workspace<u32>) -> Result<Ciphertext> {
+        let mut out = Rlwe::zero(self.selection.ring());
+        let mut level = 0;
+        while columns.len() > 1 {
+            for j in 0..columns.len() / 2 {
+                let (zero, one) = (&columns[2 * j], &columns[2 * j + 1]);
+                self.gadget.cmux(self.selector(level), zero, one, workspace, &mut out)?;
+                std::mem::swap(&mut columns[j], &mut out);
+            }
+            columns.truncate(columns.len() / 2);
+            level += 1;
+        }
+        Ok(columns.swap_remove(0))
+    }
+
+    /// The selector that folds what has passed `level` levels.
+    fn selector(&self, level: u32) -> &'a Rgsw<u32> {
+        &self.selectors[self.selectors.len() - 1 - level as usize]
+    }
+
+    /// Adds to the columns what has passed `level` levels, as a binary counter counts.
+    fn push(&mut self, mut level: u32, mut ciphertext: Ciphertext) -> Result<()> {
+        while let Some((_, before)) = self.pending.pop_if(|(before, _)| *before == level) {
+            self.cmux(level, &before, &mut ciphertext)?;
+            level += 1;
+        }
+        self.pending.push((level, ciphertext));
+        Ok(())
+    }
+
+    /// Replaces `one` by itself or `zero`, as the selector of that level says.
+    fn cmux(&mut self, level: u32, zero: &Ciphertext, one: &mut Ciphertext) -> Result<()> {
+        let (selector, workspace) = (self.selector(level), &mut self.workspace);
+        self.gadget.cmux(selector, zero, one, workspace, &mut self.scratch)?;
+        std::mem::swap(one, &mut self.scratch);
+        Ok(())
+    }
+
+    /// Folds zeros in for the columns that are missing.
+    fn end_part(&mut self) -> Result<()> {
+        while let Some((level, ciphertext)) = self.pending.pop() {
+            if level as usize == self.selectors.len() {
+                self.parts.push(ciphertext);
+                break;
+            }
+            // What comes after it is missing.
+            let mut folded = Rlwe::zero(self.selection.ring());
+            self.cmux(level, &ciphertext, &mut folded)?;
+            self.push(level + 1, folded)?;
+        }
+        self.count = 0;
+        Ok(())
+    }
+}

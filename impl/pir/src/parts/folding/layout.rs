@@ -1,0 +1,213 @@
+//! How records lie in polynomials, and polynomials in rows and columns.
+
+use serde_json::json;
+
+use crate::core::error::{Error, Result};
+use crate::core::workload::Shape;
+
+/// Most slots of a record: each is a response of its own.
+const MAX_SLOTS: u64 = 1 << 10;
+
+/// Dimensions of the rings and the digits of the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    /// N, of the ring in which the server computes.
+    pub degree: usize,
+    /// N1, of the ring of responses; a power of two up to N.
+    pub response_degree: usize,
+    /// log2 of the plaintext modulus p: bits of a coefficient.
+    pub plain_bits: u32,
+}
+
+impl Dimensions {
+    /// N / N1: slots of a polynomial.
+    pub fn slots(&self) -> usize {
+        self.degree / self.response_degree
+    }
+
+    /// Bits of a slot: N1 log2 p.
+    pub fn slot_bits(&self) -> u64 {
+        self.response_degree as u64 * u64::from(self.plain_bits)
+    }
+}
+
+/// Rows times columns of cells; a cell is one polynomial, or several where a record needs them.
+///
+/// An *item* is what one query selects: as many whole records as fit a slot, or one record of several slots. Item i of a cell of 2^v3
+/// items is at *position* i: it has the slots i, i + 2^v3, i + 2 2^v3, ... Number an item by (row, column, position), the row's v1
+/// bits on top, then the column's v2, then the position's v3. Rows that no item reaches are not stored; the last ones' unused cells
+/// are zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The database.
+    pub shape: Shape,
+    /// Rings and digits.
+    pub dimensions: Dimensions,
+    /// Records of an item.
+    pub records_per_item: u64,
+    /// Slots of an item.
+    pub slots: usize,
+    /// v1: bits of a row's number.
+    pub row_bits: u32,
+    /// v2: bits of a column's number.
+    pub column_bits: u32,
+    /// v3: bits of a position.
+    pub position_bits: u32,
+    /// Polynomials of a cell.
+    pub parts: usize,
+    /// Rows stored, at most 2^v1.
+    pub rows: usize,
+    /// Columns stored of each part, at most 2^v2.
+    pub columns: usize,
+}
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of its item.
+    pub item: u64,
+    /// Row.
+    pub row: usize,
+    /// Column.
+    pub column: usize,
+    /// Position within its cell.
+    pub position: usize,
+    /// First bit within its item.
+    pub first_bit: u64,
+}
+
+impl Layout {
+    /// At most 2^`most_row_bits` rows, and as many columns as are then needed.
+    ///
+    /// # Errors
+    /// Records of too many slots, more polynomials than the address space has.
+    pub fn new(shape: Shape, dimensions: Dimensions, most_row_bits: u32) -> Result<Self> {
+        let slot_bits = dimensions.slot_bits();
+        let slots = shape.record_bits.div_ceil(slot_bits);
+        if slots > MAX_SLOTS {
+            return Err(Error::Workload(format!(
+                "records of {} bits take {slots} responses of {slot_bits} bits: at most {MAX_SLOTS}, {} bits. Split longer \
+                 records and fetch their parts.",
+                shape.record_bits,
+                MAX_SLOTS * slot_bits
+            )));
+        }
+        let each = dimensions.slots() as u64;
+        let records_per_item = (slot_bits / shape.record_bits).max(1);
+        let items = shape.records.div_ceil(records_per_item);
+        let positions = if slots >= each { 1 } else { each >> slots.next_power_of_two().ilog2() };
+        let parts = slots.div_ceil(each);
+        let cells = items.div_ceil(positions);
+        let cell_bits = cells.next_power_of_two().ilog2();
+        let column_bits = cell_bits.saturating_sub(most_row_bits);
+        let (rows, columns) = (cells.div_ceil(1 << column_bits), cells.min(1 << column_bits));
+        let (Ok(rows), Ok(columns)) = (usize::try_from(rows), usize::try_from(columns)) else {
+            return Err(Error::Workload(format!("{cells} polynomials exceed this machine's address space.")));
+        };
+        Ok(Self {
+            shape,
+            dimensions,
+            records_per_item,
+            slots: slots as usize,
+            row_bits: rows.next_power_of_two().ilog2(),
+            column_bits,
+            position_bits: positions.ilog2(),
+            parts: parts as usize,
+            rows,
+            columns,
+        })
+    }
+
+    /// Columns of the matrix: those of part 0, then those of part 1, and so on.
+    pub fn matrix_columns(&self) -> usize {
+        self.parts * self.columns
+    }
+
+    /// 2^v3: items of a cell.
+    pub fn positions(&self) -> usize {
+        1 << self.position_bits
+    }
+
+    /// Number of items.
+    pub fn items(&self) -> u64 {
+        self.shape.records.div_ceil(self.records_per_item)
+    }
+
+    /// Slots that an item has in each of its polynomials, apart from the last.
+    pub fn slots_per_part(&self) -> usize {
+        self.dimensions.slots() / self.positions()
+    }
+
+    /// Where record `index` is.
+    pub fn place(&self, index: u64) -> Place {
+        let item = index / self.records_per_item;
+        let cell = item >> self.position_bits;
+        Place {
+            item,
+            row: (cell >> self.column_bits) as usize,
+            column: (cell & ((1 << self.column_bits) - 1)) as usize,
+            position: (item as usize) & (self.positions() - 1),
+            first_bit: index % self.records_per_item * self.shape.record_bits,
+        }
+    }
+
+    /// The bits of a column's number, most significant first.
+    pub fn column_bits_of(&self, place: &Place) -> impl Iterator<Item = bool> + use<> {
+        bits(place.column, self.column_bits)
+    }
+
+    /// The bits of a position, most significant first.
+    pub fn position_bits_of(&self, place: &Place) -> impl Iterator<Item = bool> + use<> {
+        bits(place.position, self.position_bits)
+    }
+
+    /// The part of the database's bit string that stands in one slot of an item: first bit and number of bits. None where that is
+    /// past the end of the item or of the database.
+    pub(super) fn slot_bits_of(&self, item: u64, slot: usize) -> Option<(u64, usize)> {
+        let record_bits = self.shape.record_bits;
+        let item_bits = self.records_per_item * record_bits;
+        let start = slot as u64 * self.dimensions.slot_bits();
+        let first = item.checked_mul(item_bits)?.checked_add(start)?;
+        let end = (item + 1).saturating_mul(item_bits).min(self.shape.records.saturating_mul(record_bits));
+        let count = end.checked_sub(first)?.min(self.dimensions.slot_bits());
+        (start < item_bits && count > 0).then_some((first, count as usize))
+    }
+
+    /// Bytes of the stored polynomials modulo so many primes.
+    pub fn stored_bytes(&self, primes: usize) -> u64 {
+        ring::PolyMatrix::bytes_for(self.dimensions.degree, primes, self.rows, self.matrix_columns())
+    }
+
+    /// The layout's numbers for a description, for a matrix modulo so many primes.
+    pub fn describe(&self, primes: usize) -> serde_json::Map<String, serde_json::Value> {
+        let information = self.shape.database_bytes();
+        let plain = self.rows as u64
+            * self.matrix_columns() as u64
+            * self.dimensions.slots() as u64
+            * self.dimensions.slot_bits()
+            / 8;
+        crate::core::scheme::operations(json!({
+            "rows": self.rows,
+            "columns": self.columns,
+            "row_bits": self.row_bits,
+            "column_bits": self.column_bits,
+            "position_bits": self.position_bits,
+            "parts": self.parts,
+            "slots": self.slots,
+            "records_per_item": self.records_per_item,
+            "plain_modulus": 1u64 << self.dimensions.plain_bits,
+            "ring_degree": self.dimensions.degree,
+            "response_degree": self.dimensions.response_degree,
+            "matrix_primes": primes,
+            "stored_bytes": self.stored_bytes(primes),
+            "information_bytes": information,
+            "expansion": self.stored_bytes(primes) as f64 / information as f64,
+            "waste": plain as f64 / information as f64 - 1.0,
+        }))
+    }
+}
+
+/// The low `count` bits of a number, most significant first.
+fn bits(number: usize, count: u32) -> impl Iterator<Item = bool> {
+    (0..count).rev().map(move |bit| number >> bit & 1 == 1)
+}

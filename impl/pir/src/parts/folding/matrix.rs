@@ -1,0 +1,183 @@
+//! The matrix that a server selects from: in memory, or built block by block with every answer.
+
+use lattice::Rlwe;
+use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs};
+
+use super::{Encoder, Layout, Place, Selection};
+use crate::core::database::{Database, check_change};
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{BLOCK_BYTES, Change, Context};
+
+/// Columns multiplied at a time, a power of two: their products, 48 KiB each in Pirouette's ring, are folded before the next ones
+/// come. Enough of them that reading the vector anew is nothing beside reading the matrix.
+const COLUMNS_TOGETHER: usize = 256;
+
+/// For each vector, the ciphertexts of columns.
+pub type Columns = Vec<Vec<Rlwe<u32, Coefficient>>>;
+
+/// Records as polynomials in rows and columns.
+pub struct Matrix {
+    encoder: Encoder,
+    source: Source,
+    /// Columns of a block that is streamed.
+    pub block_columns: usize,
+}
+
+enum Source {
+    Whole(PolyMatrix),
+    /// What blocks are made of.
+    Streamed(Database),
+}
+
+impl Matrix {
+    /// Encodes the database.
+    ///
+    /// # Errors
+    /// No memory, a database that cannot be read.
+    pub fn whole(encoder: Encoder, database: &Database, context: &Context) -> Result<Self> {
+        let whole = encoder.block(database, 0..encoder.layout().matrix_columns(), context)?;
+        Ok(Self::new(encoder, Source::Whole(whole)))
+    }
+
+    /// Keeps the database, to encode its blocks with every answer.
+    pub fn streamed(encoder: Encoder, database: Database) -> Self {
+        Self::new(encoder, Source::Streamed(database))
+    }
+
+    fn new(encoder: Encoder, source: Source) -> Self {
+        let block_columns = Self::columns_of_blocks(encoder.layout(), encoder.ring().primes().len());
+        Self { encoder, source, block_columns }
+    }
+
+    /// Bytes that are kept.
+    pub fn held_bytes(&self) -> u64 {
+        match &self.source {
+            Source::Whole(whole) => whole.bytes(),
+            Source::Streamed(_) => 0,
+        }
+    }
+
+    /// The database of a matrix that is streamed.
+    pub fn database(&self) -> Option<&Database> {
+        match &self.source {
+            Source::Whole(_) => None,
+            Source::Streamed(database) => Some(database),
+        }
+    }
+
+    /// The layout.
+    pub fn layout(&self) -> &Layout {
+        self.encoder.layout()
+    }
+
+    /// Columns of a block of a matrix modulo so many primes: a power of two, so that blocks fold alone, of [`BLOCK_BYTES`] to twice that.
+    pub fn columns_of_blocks(layout: &Layout, primes: usize) -> usize {
+        let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.rows, 1);
+        let columns = BLOCK_BYTES.div_ceil(column).next_power_of_two();
+        usize::try_from(columns).unwrap_or(usize::MAX).min(layout.matrix_columns())
+    }
+
+    /// Columns of which products are held at a time, in memory or in blocks.
+    pub fn columns_together(layout: &Layout, primes: usize, streamed: bool) -> usize {
+        let most = if streamed { Self::columns_of_blocks(layout, primes) } else { layout.matrix_columns() };
+        most.min(COLUMNS_TOGETHER)
+    }
+
+    /// Calls `each` for some columns at a time, with the first of them and with what gives, for each vector, their ciphertexts; all
+    /// vectors share one pass over the memory. Blocks that are streamed are built, and given back, outside the clock.
+    ///
+    /// # Errors
+    /// Those of [`Selection::rows`] and of `each`; a database that cannot be read.
+    pub fn multiply(
+        &self,
+        selection: &Selection,
+        vectors: &[PolyPairs],
+        context: &Context,
+        mut each: impl FnMut(usize, &dyn Fn() -> Result<Columns>) -> Result<()>,
+    ) -> Result<()> {
+        let vectors: Vec<&PolyPairs> = vectors.iter().collect();
+        let mut parts = |block: &PolyMatrix, first: usize| {
+            (0..block.columns()).step_by(COLUMNS_TOGETHER).try_for_each(|start| {
+                let end = block.columns().min(start + COLUMNS_TOGETHER);
+                each(first + start, &|| selection.rows(block, start..end, &vectors))
+            })
+        };
+        let database = match &self.source {
+            Source::Whole(whole) => return parts(whole, 0),
+            Source::Streamed(database) => database,
+        };
+        let all = self.layout().matrix_columns();
+        let mut kept: Option<PolyMatrix> = None;
+        for first in (0..all).step_by(self.block_columns) {
+            let columns = first..all.min(first + self.block_columns);
+            let block =
+                context.clock.outside(|| match kept.take().filter(|block| block.columns() == columns.len()) {
+                    None => self.encoder.block(database, columns, context),
+                    Some(mut block) => self.encoder.refill(&mut block, database, columns, context).map(|()| block),
+                })?;
+            parts(&block, first)?;
+            kept = Some(block);
+        }
+        context.clock.outside(|| drop(kept));
+        Ok(())
+    }
+
+    /// The polynomial in that row and column.
+    ///
+    /// # Errors
+    /// A place outside the matrix, a database that cannot be read.
+    pub fn polynomial(&self, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
+        match &self.source {
+            Source::Whole(matrix) => matrix.get(row, column).map_err(Error::from),
+            Source::Streamed(database) => self.encoder.polynomial(database, row, column),
+        }
+    }
+
+    /// The centred coefficients of the polynomial in that row and column.
+    ///
+    /// # Errors
+    /// As [`Self::polynomial`].
+    pub fn coefficients(&self, row: usize, column: usize) -> Result<Vec<i64>> {
+        let (ring, mut residues) = (self.encoder.ring(), vec![0; self.layout().dimensions.degree]);
+        ring.compose_u64(&ring.inverse(self.polynomial(row, column)?), &mut residues);
+        let modulus = ring.primes().iter().product::<u64>();
+        let centred = |x: u64| if x > modulus / 2 { x as i64 - modulus as i64 } else { x as i64 };
+        Ok(residues.into_iter().map(centred).collect())
+    }
+
+    /// The coefficients of each part of the cell at that place.
+    ///
+    /// # Errors
+    /// As [`Self::polynomial`].
+    pub fn cell(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
+        let columns = (0..self.layout().parts).map(|part| part * self.layout().columns + place.column);
+        columns.map(|column| self.coefficients(place.row, column)).collect()
+    }
+
+    /// What a response about that place decrypts to, slot by slot.
+    ///
+    /// # Errors
+    /// As [`Self::polynomial`].
+    pub fn slots(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
+        let (layout, cell) = (self.layout(), self.cell(place)?);
+        let slot = |number: usize| {
+            let (part, slot) = (number / layout.slots_per_part(), number % layout.slots_per_part());
+            let first = place.position + slot * layout.positions();
+            cell[part][first..].iter().step_by(layout.dimensions.slots()).copied().collect()
+        };
+        Ok((0..layout.slots).map(slot).collect())
+    }
+
+    /// Changes records.
+    ///
+    /// # Errors
+    /// A record of another shape, which changes nothing; a matrix that is streamed, which is never whole.
+    pub fn update(&mut self, changes: &[Change]) -> Result<()> {
+        let shape = self.layout().shape;
+        changes.iter().try_for_each(|(index, record)| check_change(shape, *index, record))?;
+        let Source::Whole(matrix) = &mut self.source else {
+            return Err(Error::Workload("a streamed database is never whole: the server cannot update it.".into()));
+        };
+        changes.iter().try_for_each(|(index, record)| self.encoder.change(matrix, *index, record))
+    }
+}

@@ -1,0 +1,198 @@
+//! Selection: rows by a product with encrypted unit vectors, columns and positions by CMUX trees.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
+use rayon::prelude::*;
+use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs, Ring};
+
+use super::{Folding, Layout};
+use crate::core::error::{Error, Result};
+
+/// Selects from a matrix of polynomials modulo all primes of the ring of ciphertexts, or modulo its first one.
+///
+/// With the first prime P of q = P P' alone, leaves are switched to P before the product, and what it gives is multiplied by P', which
+/// makes it a ciphertext modulo q again. That halves the matrix; the switch adds an error of variance (1 + N E[s^2]) / 12 in units
+/// of P to each leaf.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    layout: Layout,
+    ring: Arc<Ring<u32>>,
+    matrix_ring: Arc<Ring<u32>>,
+    threads: usize,
+}
+
+impl Selection {
+    /// For ciphertexts over `ring` and a matrix modulo its first `primes` primes.
+    ///
+    /// # Errors
+    /// A ring without so many primes.
+    pub fn new(layout: Layout, ring: &Arc<Ring<u32>>, primes: usize, threads: usize) -> Result<Self> {
+        let matrix_ring = matrix_ring(ring, primes)?;
+        Ok(Self { layout, ring: Arc::clone(ring), matrix_ring, threads: threads.max(1) })
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(super) fn ring(&self) -> &Ring<u32> {
+        &self.ring
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The ring of the matrix.
+    pub fn matrix_ring(&self) -> &Arc<Ring<u32>> {
+        &self.matrix_ring
+    }
+
+    /// The vector that the matrix is multiplied with, of one leaf (an encryption of 0, or of q / p in the row asked for) for each row.
+    /// They come some at a time, and are given back before the next ones are asked for. What is more than the rows is not asked for.
+    ///
+    /// # Errors
+    /// A leaf of another ring, fewer of them than rows; those of what gives the leaves.
+    pub fn leaves(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>>) -> Result<PolyPairs> {
+        self.vector(parts, |leaf| {
+            let (ring, to) = (&self.ring, &self.matrix_ring);
+            let leaf = if self.is_whole() { leaf } else { leaf.rescale(ring, to)? };
+            Ok(leaf.forward(to))
+        })
+    }
+
+    /// The same for leaves in the NTT domain.
+    ///
+    /// # Errors
+    /// As [`Self::leaves`].
+    pub fn leaves_ntt(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Ntt>>>>) -> Result<PolyPairs> {
+        self.vector(parts, |leaf| {
+            let (ring, to) = (&self.ring, &self.matrix_ring);
+            if self.is_whole() {
+                return Ok(leaf);
+            }
+            Ok(leaf.inverse(ring).rescale(ring, to)?.forward(to))
+        })
+    }
+
+    /// The vector of leaves modulo all primes, each made one modulo the matrix's.
+    fn vector<L: Send>(
+        &self,
+        parts: impl IntoIterator<Item = Result<Vec<L>>>,
+        switch: impl Fn(L) -> Result<Rlwe<u32, Ntt>> + Sync,
+    ) -> Result<PolyPairs> {
+        let mut vector = PolyPairs::zero(&self.matrix_ring, self.layout.rows)?;
+        let mut first = 0;
+        for leaves in parts {
+            let mut leaves = leaves?;
+            leaves.truncate(self.layout.rows - first);
+            let switched: Result<Vec<_>> = if self.threads <= 1 {
+                leaves.into_iter().map(&switch).collect()
+            } else {
+                leaves.into_par_iter().map(&switch).collect()
+            };
+            let switched = switched?;
+            let pairs: Vec<_> = switched.iter().map(|leaf| [&leaf.a, &leaf.b]).collect();
+            vector.set(first, &pairs)?;
+            first += pairs.len();
+            if first == self.layout.rows {
+                return Ok(vector);
+            }
+        }
+        Err(Error::Workload(format!("{first} leaves for {} rows", self.layout.rows)))
+    }
+
+    /// Whether the matrix has all primes.
+    fn is_whole(&self) -> bool {
+        self.ring.is_same(&self.matrix_ring)
+    }
+
+    /// For each vector, the ciphertexts of those columns of `block`, from a multiple of four to a multiple of four or the last one. All
+    /// vectors share one pass over the memory.
+    ///
+    /// # Errors
+    /// A block of another ring, a vector that is not as long as it has rows, columns that are not there.
+    pub fn rows(
+        &self,
+        block: &PolyMatrix,
+        columns: Range<usize>,
+        vectors: &[&PolyPairs],
+    ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+        let products = block.multiply_part(vectors, columns, self.threads)?;
+        let one = |[a, b]: [Poly<u32, Ntt>; 2]| Rlwe { a: self.lifted(a), b: self.lifted(b) };
+        let each = |products: Vec<[Poly<u32, Ntt>; 2]>| -> Vec<_> {
+            if self.threads <= 1 {
+                products.into_iter().map(one).collect()
+            } else {
+                products.into_par_iter().map(one).collect()
+            }
+        };
+        Ok(products.into_iter().map(each).collect())
+    }
+
+    /// A product in the coefficient domain, modulo q.
+    fn lifted(&self, product: Poly<u32, Ntt>) -> Poly<u32, Coefficient> {
+        let product = self.matrix_ring.inverse(product);
+        if self.is_whole() {
+            return product;
+        }
+        let kept = self.matrix_ring.primes().len();
+        let mut out: Poly<u32, Coefficient> = self.ring.zero();
+        let limbs = out.limbs_mut().zip(product.limbs()).zip(self.ring.limbs());
+        for ((out, limb), (modulus, _)) in limbs {
+            // A multiple of the other primes is zero modulo them.
+            let others = &self.ring.primes()[kept..];
+            let scale = others.iter().fold(1, |scale, &prime| modulus.mul(scale, modulus.reduce_u64(prime)));
+            out.copy_from_slice(limb);
+            self.ring.vectors().mul_scalar(modulus, out, scale);
+        }
+        out
+    }
+
+    /// Selects columns, by selectors of the bits of a column's number, most significant first.
+    pub fn folding<'a>(&'a self, gadget: &'a RingGadget<u32>, selectors: &'a [Rgsw<u32>]) -> Folding<'a> {
+        Folding::new(self, gadget, selectors)
+    }
+
+    /// Brings the position whose bits the selectors encrypt, most significant first, to position 0: multiplies by X^-2^(v3 - 1 - r)
+    /// where bit r is set.
+    ///
+    /// # Errors
+    /// A ciphertext or a selector of another ring or gadget.
+    pub fn position(
+        &self,
+        gadget: &RingGadget<u32>,
+        selectors: &[Rgsw<u32>],
+        ciphertext: Rlwe<u32, Coefficient>,
+        workspace: &mut Workspace<u32>,
+    ) -> Result<Rlwe<u32, Coefficient>> {
+        let mut selected = ciphertext;
+        let mut out = Rlwe::zero(&self.ring);
+        for (level, selector) in selectors.iter().enumerate() {
+            let step = 1usize << (selectors.len() - 1 - level);
+            let turned = selected.mul_monomial(&self.ring, 2 * self.ring.n() - step);
+            gadget.cmux(selector, &selected, &turned, workspace, &mut out)?;
+            std::mem::swap(&mut selected, &mut out);
+        }
+        Ok(selected)
+    }
+
+    /// The slots of the item at position 0 of its parts, each brought to slot 0.
+    pub fn slots(&self, parts: &[Rlwe<u32, Coefficient>]) -> Vec<Rlwe<u32, Coefficient>> {
+        let (layout, n) = (&self.layout, self.ring.n());
+        (0..layout.slots)
+            .map(|slot| {
+                let (part, slot) = (slot / layout.slots_per_part(), slot % layout.slots_per_part());
+                parts[part].mul_monomial(&self.ring, 2 * n - slot * layout.positions())
+            })
+            .collect()
+    }
+}
+
+/// The ring of the first `primes` primes.
+pub(crate) fn matrix_ring(ring: &Arc<Ring<u32>>, primes: usize) -> Result<Arc<Ring<u32>>> {
+    ring.prefix(primes)
+        .ok_or_else(|| Error::Workload(format!("a ring of {} primes has not {primes}", ring.primes().len())))
+}

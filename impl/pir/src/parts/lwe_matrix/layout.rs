@@ -1,0 +1,217 @@
+//! How a database's entries are tiled into a matrix, and which plaintext modulus goes with it.
+
+use ring::PackedMatrix;
+
+use super::code::RecordCode;
+use crate::core::error::{Error, Result};
+use crate::core::params::PlainModuli;
+use crate::core::workload::Shape;
+
+/// How rows and columns are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tiling {
+    /// As square as whole records in columns allow (SimplePIR).
+    Square,
+    /// Square, but with at least so many columns (DoublePIR); the rows are then LWE samples of a second layer.
+    Wide {
+        /// Least number of columns.
+        min_columns: u64,
+    },
+}
+
+/// A database as a matrix of `rows` x `columns` entries.
+///
+/// Entries of one record stand in consecutive rows of one column; consecutive records (or groups of packed records) in
+/// consecutive columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The database.
+    pub shape: Shape,
+    /// Records to entries.
+    pub code: RecordCode,
+    /// Rows, a multiple of the entries of a record.
+    pub rows: usize,
+    /// Columns.
+    pub columns: usize,
+}
+
+impl Layout {
+    /// The layout with the largest plaintext modulus of the table that is allowed for the number of LWE samples it leads
+    /// to (SimplePIR section 4.2, Appendix C.2: p and the dimensions are chosen together).
+    ///
+    /// # Errors
+    /// A database with more columns than the table serves.
+    pub fn choose(shape: Shape, moduli: &PlainModuli, tiling: Tiling) -> Result<Self> {
+        let mut samples = 0;
+        for candidate in moduli.moduli() {
+            let layout = Self::with_modulus(shape, candidate, tiling)?;
+            samples = match tiling {
+                Tiling::Square => layout.columns,
+                Tiling::Wide { .. } => layout.columns.max(layout.rows),
+            };
+            if moduli.for_samples(samples as u64).is_some_and(|allowed| allowed >= candidate) {
+                return Ok(layout);
+            }
+        }
+        Err(Error::value(
+            "plain_moduli",
+            format!(
+                "p does not fit: {} records of {} bits take {samples} LWE samples, the table ends at 2^{}. Add a row with a smaller \
+                 modulus, or split the database.",
+                shape.records,
+                shape.record_bits,
+                moduli.log2_max_samples()
+            ),
+        ))
+    }
+
+    fn with_modulus(shape: Shape, plain_modulus: u32, tiling: Tiling) -> Result<Self> {
+        let code = RecordCode::new(shape.record_bits, plain_modulus);
+        let (entries, wide) = (code.entries(shape.records), code.entries_per_record());
+        let mut rows = entries.isqrt().next_multiple_of(wide);
+        let mut columns = entries.div_ceil(rows);
+        if let Tiling::Wide { min_columns } = tiling
+            && columns < min_columns
+        {
+            columns = min_columns;
+            rows = entries.div_ceil(columns).next_multiple_of(wide);
+        }
+        match (usize::try_from(rows), usize::try_from(columns)) {
+            (Ok(rows), Ok(columns)) => Ok(Self { shape, code, rows, columns }),
+            _ => Err(Error::Workload(format!("{rows} x {columns} entries exceed this machine's address space."))),
+        }
+    }
+
+    /// floor(q / p) for q = 2^32.
+    pub fn scale(&self) -> u32 {
+        ((1u64 << 32) / u64::from(self.code.plain_modulus())) as u32
+    }
+
+    /// Storage bits of an entry.
+    pub fn width(&self) -> u32 {
+        // Moduli are at most 2^12, so a storage width always exists.
+        PackedMatrix::storage_width(self.code.entry_bits()).unwrap_or(16)
+    }
+
+    /// Bytes of the packed matrix.
+    pub fn stored_bytes(&self) -> u64 {
+        PackedMatrix::stored_bytes_for(self.rows, self.columns, self.width())
+    }
+
+    /// Memory of the packed matrix.
+    pub fn memory_bytes(&self) -> u64 {
+        PackedMatrix::memory_bytes_for(self.rows, self.columns, self.width())
+    }
+
+    /// Entries that hold records.
+    pub fn entries(&self) -> u64 {
+        self.code.entries(self.shape.records)
+    }
+
+    /// Records that stand in one row of entries (or, for wide records, in one row of digit strings).
+    pub fn records_per_row(&self) -> u64 {
+        self.columns as u64 * self.code.records_per_entry()
+    }
+
+    /// Where record `index` stands: its first row, its column, its slot in the entry.
+    pub fn place(&self, index: u64) -> (usize, usize, u64) {
+        let cell = index / self.code.records_per_entry();
+        let row = cell / self.columns as u64 * self.code.entries_per_record();
+        (row as usize, (cell % self.columns as u64) as usize, index % self.code.records_per_entry())
+    }
+
+    /// The layout's numbers for a description.
+    pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
+        let information = self.shape.database_bytes();
+        let values = serde_json::json!({
+            "rows": self.rows,
+            "columns": self.columns,
+            "plain_modulus": self.code.plain_modulus(),
+            "scale": self.scale(),
+            "entry_bits": self.width(),
+            "entry_offset": self.code.offset(),
+            "packed": self.code.is_packed(),
+            "records_per_entry": self.code.records_per_entry(),
+            "entries_per_record": self.code.entries_per_record(),
+            "entries": self.entries(),
+            "padding_entries": (self.rows * self.columns) as u64 - self.entries(),
+            "stored_bytes": self.stored_bytes(),
+            "information_bytes": information,
+            "waste": self.stored_bytes() as f64 / information as f64 - 1.0,
+        });
+        match values {
+            serde_json::Value::Object(map) => map,
+            _ => serde_json::Map::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::params::PlainModulus;
+
+    fn table(double: bool) -> PlainModuli {
+        let simple = [991, 833, 701, 589, 495, 416, 350, 294, 247];
+        let second = [929, 781, 657, 552, 464, 390, 328, 276, 231];
+        let moduli = if double { second } else { simple };
+        let rows: Vec<_> =
+            (13..).zip(moduli).map(|(log2_samples, modulus)| PlainModulus { log2_samples, modulus }).collect();
+        PlainModuli::try_from(&rows[..]).unwrap()
+    }
+
+    #[test]
+    fn published_dimensions() {
+        for (records, bits, rows, columns, p) in [
+            (1u64 << 33, 1, 30893, 30895, 701),
+            (1 << 36, 1, 92681, 92683, 495),
+            (1 << 30, 8, 32768, 32768, 701),
+            (1 << 20, 2048, 15052, 14769, 833),
+            (1 << 22, 2048, 30380, 29960, 701),
+            (1 << 25, 2048, 87707, 87610, 495),
+            (1 << 22, 256, 10665, 10619, 833),
+            (1 << 20, 256, 5226, 5217, 991),
+            (1 << 24, 512, 30415, 30339, 701),
+        ] {
+            let layout = Layout::choose(Shape::new(records, bits).unwrap(), &table(false), Tiling::Square).unwrap();
+            assert_eq!(
+                (layout.rows, layout.columns, layout.code.plain_modulus()),
+                (rows, columns, p),
+                "{records} x {bits}"
+            );
+        }
+        let wide = Tiling::Wide { min_columns: 1 << 16 };
+        for (records, rows, columns, p) in [(1u64 << 33, 14564, 65536, 552), (1 << 36, 92681, 92683, 464)] {
+            let layout = Layout::choose(Shape::new(records, 1).unwrap(), &table(true), wide).unwrap();
+            assert_eq!((layout.rows, layout.columns, layout.code.plain_modulus()), (rows, columns, p));
+        }
+    }
+
+    #[test]
+    fn every_record_has_its_own_place_inside_the_matrix() {
+        for (records, bits) in [(1u64, 1u64), (1, 100), (1000, 13), (1001, 1), (77, 7), (50, 2049), (12, 9000)] {
+            for tiling in [Tiling::Square, Tiling::Wide { min_columns: 64 }] {
+                let layout = Layout::choose(Shape::new(records, bits).unwrap(), &table(false), tiling).unwrap();
+                let mut seen = std::collections::HashSet::new();
+                for index in 0..records {
+                    let (row, column, slot) = layout.place(index);
+                    assert!(row + layout.code.entries_per_record() as usize <= layout.rows && column < layout.columns);
+                    assert_eq!(row % layout.code.entries_per_record() as usize, 0);
+                    assert!(seen.insert((row, column, slot)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stored_bytes_exceed_the_information_by_less_than_a_fifth_at_1_gb() {
+        let layout = Layout::choose(Shape::new(1 << 33, 1).unwrap(), &table(false), Tiling::Square).unwrap();
+        assert!((layout.stored_bytes() as f64) < 1.2 * f64::from(1 << 30));
+    }
+
+    #[test]
+    fn a_database_past_the_table_is_refused_with_the_key() {
+        let error = Layout::choose(Shape::new(1 << 46, 1).unwrap(), &table(false), Tiling::Square).unwrap_err();
+        assert!(error.to_string().contains("plain_moduli"));
+    }
+}

@@ -1,0 +1,363 @@
+//! LWE modulo 2^32 whose public matrix is block-negacyclic (YPIR, section 4.2): n consecutive rows of A are the coefficients
+//! of the products a_k X^j of one ring element a_k of Z_(2^32)[X]/(X^n + 1), so that hints and queries cost transforms.
+//!
+//! Row n k + i of A has <A_row, s> = coefficient i of a_k s. A vector d of as many entries as A has rows, cut into blocks d_k
+//! of n, then has d A = the coefficients of the sum over k of d_k(X) a_k(1/X). Products are exact: computed modulo two primes of
+//! 28 bits, whose product exceeds them, and reduced modulo 2^32 afterwards.
+
+use std::sync::Arc;
+
+use ring::matrix::packed::GROUP_ROWS;
+use ring::{Automorphism, DiscreteGaussian, Kernel, Ntt, PackedMatrix, Poly, Prg, Ring, Seed};
+
+use crate::core::error::{Error, Result};
+
+/// The primes of the exact products, 1 modulo 4096.
+const PRIMES: [u64; 2] = [268_369_921, 249_561_089];
+/// Largest coefficient of a secret: 2048 times it times half a word is within half the primes' product.
+const MAX_KEY: u32 = 1 << 12;
+/// Widest entries: of at least 32 blocks of them, sums are exact.
+const MAX_WIDTH: u32 = 8;
+/// Blocks of columns that are unpacked and transformed at a time: few, so that the values stay in the second-level cache.
+const PIECE: usize = 8;
+
+/// The public matrix: a ring element of n uniform words for every n rows, expanded from a seed on demand.
+#[derive(Clone)]
+pub struct NegacyclicMatrix {
+    prg: Prg,
+    ring: Arc<Ring<u32>>,
+    inverted: Automorphism,
+}
+
+impl NegacyclicMatrix {
+    /// The matrix of `seed` with rows of `dimension` words, a power of two from 64 to 2048.
+    ///
+    /// # Errors
+    /// Another dimension, a kernel the processor lacks.
+    pub fn new(seed: Seed, dimension: usize, kernel: Kernel) -> Result<Self> {
+        let ring = Ring::new(dimension, &PRIMES, kernel)?;
+        let inverted = Automorphism::new(dimension, 2 * dimension as u64 - 1)?;
+        Ok(Self { prg: seed.prg(), ring, inverted })
+    }
+
+    /// The LWE dimension n.
+    pub fn dimension(&self) -> usize {
+        self.ring.n()
+    }
+
+    /// The coefficients of a_k.
+    pub fn element(&self, block: usize) -> Vec<u32> {
+        let mut words = vec![0; self.dimension()];
+        self.prg.fill_u32_at((block * self.dimension()) as u64, &mut words);
+        words
+    }
+
+    /// a_k, its words read as centred, modulo the primes.
+    fn transformed(&self, block: usize) -> Poly<u32, Ntt> {
+        let centred: Vec<i32> = self.element(block).into_iter().map(|word| word as i32).collect();
+        self.ring.forward(self.ring.from_signed_i32(&centred))
+    }
+
+    /// Encrypts zero `samples` times under each of `keys`: one body vector a key, b = A s + e.
+    ///
+    /// # Errors
+    /// A key of another dimension or with coefficients above 2^12.
+    pub fn encrypt_zero(
+        &self,
+        samples: usize,
+        keys: &[Vec<i32>],
+        error: &DiscreteGaussian,
+        rng: &mut impl rand::RngCore,
+    ) -> Result<Vec<Vec<u32>>> {
+        let n = self.dimension();
+        if keys.iter().any(|key| key.len() != n || key.iter().any(|s| s.unsigned_abs() > MAX_KEY)) {
+            return Err(Error::Workload(format!("a key has {n} coefficients of at most {MAX_KEY}")));
+        }
+        let keys: Vec<_> = keys.iter().map(|key| self.ring.forward(self.ring.from_signed_i32(key))).collect();
+        let mut bodies = vec![Vec::with_capacity(samples.next_multiple_of(n)); keys.len()];
+        let mut words = vec![0u64; n];
+        for block in 0..samples.div_ceil(n) {
+            let element = self.transformed(block);
+            for (body, key) in bodies.iter_mut().zip(&keys) {
+                let mut product = element.clone();
+                self.ring.mul_assign(&mut product, key);
+                let product = self.ring.inverse(product);
+                self.ring.rns().compose_centred_wrapping(product.as_slice(), &mut words);
+                body.extend(words.iter().map(|&word| word as u32));
+            }
+        }
+        for body in &mut bodies {
+            body.truncate(samples);
+            error.add_to(rng, body);
+        }
+        Ok(bodies)
+    }
+
+    /// Row `index` of A.
+    pub fn row(&self, index: usize) -> Vec<u32> {
+        let n = self.dimension();
+        let (element, i) = (self.element(index / n), index % n);
+        (0..n).map(|j| if j <= i { element[i - j] } else { element[n + i - j].wrapping_neg() }).collect()
+    }
+
+    /// What [`NegacyclicHint`] needs of the first `rows` rows.
+    pub fn hint(&self, rows: usize) -> NegacyclicHint {
+        let blocks = rows.div_ceil(self.dimension());
+        let masks = (0..blocks).map(|k| self.ring.automorphism_ntt(&self.transformed(k), &self.inverted)).collect();
+        NegacyclicHint { ring: Arc::clone(&self.ring), masks }
+    }
+}
+
+/// Computes products of rows of a packed matrix with A.
+pub struct NegacyclicHint {
+    ring: Arc<Ring<u32>>,
+    /// a_k(1/X) for every block of columns.
+    masks: Vec<Poly<u32, Ntt>>,
+}
+
+/// Buffers of one thread.
+struct Scratch {
+    entries: Vec<i16>,
+    signed: Vec<i32>,
+    /// Block after block, row after row, modulo the prime at hand.
+    values: Vec<u32>,
+    /// Row after row, limb after limb.
+    sums: Vec<Poly<u32, Ntt>>,
+    partial: Vec<u32>,
+    words: Vec<u64>,
+}
+
+impl NegacyclicHint {
+    /// Bytes it takes, and each thread's buffers.
+    pub fn bytes(rows: usize, dimension: usize, threads: usize) -> u64 {
+        let (n, group) = (dimension as u64, GROUP_ROWS as u64);
+        let thread = PIECE as u64 * group * n * (2 + 4) + 4 * n + 2 * 8 * group * n + 4 * group * n + 8 * n;
+        8 * (rows.div_ceil(dimension) * dimension) as u64 + threads as u64 * thread
+    }
+
+    /// Bytes that this one takes.
+    pub fn held_bytes(&self) -> usize {
+        self.masks.iter().map(Poly::bytes).sum()
+    }
+
+    fn scratch(&self) -> Scratch {
+        let n = self.ring.n();
+        Scratch {
+            entries: vec![0; PIECE * GROUP_ROWS * n],
+            signed: vec![0; n],
+            values: vec![0; PIECE * GROUP_ROWS * n],
+            sums: (0..GROUP_ROWS).map(|_| self.ring.zero()).collect(),
+            partial: vec![0; GROUP_ROWS * n],
+            words: vec![0; n],
+        }
+    }
+
+    /// Hands (M - offset) A modulo 2^32 to `visit(first_row, rows)`, group after group of eight rows of M, for the groups of
+    /// `groups`; `rows` is row-major, n words a row, and ends with the matrix.
+    ///
+    /// # Errors
+    /// Entries of more than 8 bits, a kernel the processor lacks; the first error of `visit`.
+    pub fn for_groups(
+        &self,
+        matrix: &PackedMatrix,
+        offset: u16,
+        groups: std::ops::Range<usize>,
+        mut visit: impl FnMut(usize, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        if matrix.width() > MAX_WIDTH || u32::from(offset) >> MAX_WIDTH != 0 {
+            return Err(Error::Workload(format!("entries and their offset have at most {MAX_WIDTH} bits")));
+        }
+        let mut scratch = self.scratch();
+        let mut out = vec![0; GROUP_ROWS * self.ring.n()];
+        for group in groups {
+            self.group(matrix, offset, group, &mut scratch, &mut out)?;
+            let rows = (matrix.rows() - group * GROUP_ROWS).min(GROUP_ROWS);
+            visit(group * GROUP_ROWS, &out[..rows * self.ring.n()])?;
+        }
+        Ok(())
+    }
+
+    /// One group of rows. Sums of blocks stay within half the primes' product, beyond which they are reduced modulo 2^32.
+    fn group(
+        &self,
+        matrix: &PackedMatrix,
+        offset: u16,
+        group: usize,
+        scratch: &mut Scratch,
+        out: &mut [u32],
+    ) -> Result<()> {
+        out.fill(0);
+        let n = self.ring.n() as u64;
+        let largest = u64::from(offset).max((1u64 << matrix.width()).saturating_sub(offset.into()));
+        let exact = PRIMES[0] * PRIMES[1] / 2 / (n * largest * (1 << 31));
+        let exact = exact as usize / PIECE * PIECE;
+        let mut since = 0;
+        for first in (0..self.masks.len()).step_by(PIECE) {
+            self.add_piece(matrix, offset, group, first, since == 0, scratch)?;
+            since += PIECE;
+            if since >= exact || first + PIECE >= self.masks.len() {
+                self.flush(scratch, out);
+                since = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the products of up to [`PIECE`] blocks of columns, from block `first` on; sets them if `fresh`.
+    fn add_piece(
+        &self,
+        matrix: &PackedMatrix,
+        offset: u16,
+        group: usize,
+        first: usize,
+        fresh: bool,
+        scratch: &mut Scratch,
+    ) -> Result<()> {
+        let n = self.ring.n();
+        let blocks = PIECE.min(self.masks.len() - first);
+        // Columns past the last chunk hold nothing: they are not read, and count as zero.
+        let stored = (matrix.chunks() * ring::matrix::packed::CHUNK - first * n).min(blocks * n);
+        let present = matrix.cols().saturating_sub(first * n);
+        let Scratch { entries, signed, values, sums, partial, .. } = scratch;
+        let entries = &mut entries[..GROUP_ROWS * stored];
+        matrix.unpack_group_on(self.ring.kernel(), group, first * n, entries)?;
+        let offset = i32::from(offset);
+        for (limb, (modulus, plan)) in self.ring.limbs().iter().enumerate() {
+            for (row, entries) in entries.chunks_exact(stored).enumerate() {
+                for block in 0..blocks {
+                    let range = (block * n).min(stored)..((block + 1) * n).min(stored);
+                    let here = present.saturating_sub(block * n).min(range.len());
+                    let (inside, outside) = signed.split_at_mut(here);
+                    inside.iter_mut().zip(&entries[range]).for_each(|(s, &e)| *s = i32::from(e) - offset);
+                    outside.fill(0);
+                    plan.forward_signed(signed, &mut values[(block * GROUP_ROWS + row) * n..][..n]);
+                }
+            }
+            let left: Vec<&[u32]> = self.masks[first..first + blocks].iter().map(|mask| mask.limb(limb)).collect();
+            let right: Vec<&[u32]> = values[..blocks * GROUP_ROWS * n].chunks_exact(n).collect();
+            if fresh {
+                let mut to: Vec<&mut [u32]> = sums.iter_mut().map(|sum| sum.limb_mut(limb)).collect();
+                self.ring.vectors().sum_products(modulus, &left, &right, &mut to);
+            } else {
+                let mut to: Vec<&mut [u32]> = partial.chunks_exact_mut(n).collect();
+                self.ring.vectors().sum_products(modulus, &left, &right, &mut to);
+                for (sum, partial) in sums.iter_mut().zip(partial.chunks_exact(n)) {
+                    self.ring.vectors().add(modulus, sum.limb_mut(limb), partial);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the sums, reduced modulo 2^32, to `out`.
+    fn flush(&self, scratch: &mut Scratch, out: &mut [u32]) {
+        let n = self.ring.n();
+        let Scratch { sums, words, .. } = scratch;
+        for (sum, out) in sums.iter_mut().zip(out.chunks_exact_mut(n)) {
+            let product = self.ring.inverse(std::mem::replace(sum, self.ring.zero()));
+            self.ring.rns().compose_centred_wrapping(product.as_slice(), words);
+            out.iter_mut().zip(words.iter()).for_each(|(out, &word)| *out = out.wrapping_add(word as u32));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::ChaCha20Rng;
+    use rand_chacha::rand_core::SeedableRng;
+    use ring::StdDev;
+
+    /// Independent reference: row by row of A, word by word.
+    #[test]
+    fn hints_are_products_with_the_rows_of_the_matrix() {
+        for kernel in Kernel::available() {
+            for (rows, columns, width, dimension) in
+                [(9, 64, 8, 64), (20, 1000, 8, 64), (8, 1, 7, 128), (3, 9000, 3, 64)]
+            {
+                let public = NegacyclicMatrix::new(Seed([3; 16]), dimension, kernel).unwrap();
+                let mut matrix = PackedMatrix::new(rows, columns, width).unwrap();
+                let prg = Prg::new([width as u8; 16]);
+                for row in 0..rows {
+                    let mut bytes = vec![0; columns * 2];
+                    prg.fill_at((row * columns * 2) as u64, &mut bytes);
+                    let entries: Vec<u16> = match row {
+                        0 => vec![0; columns],
+                        1 => vec![(1 << width) - 1; columns],
+                        _ => bytes.chunks_exact(2).map(|b| u16::from(b[0]) & ((1 << width) - 1)).collect(),
+                    };
+                    matrix.set_row(row, &entries).unwrap();
+                }
+                let offset = 1u16 << (width - 1);
+                let expected = |row: usize| {
+                    let mut sums = vec![0u32; dimension];
+                    for column in 0..columns {
+                        let entry = i32::from(matrix.get(row, column)) - i32::from(offset);
+                        for (sum, a) in sums.iter_mut().zip(public.row(column)) {
+                            *sum = sum.wrapping_add((entry as u32).wrapping_mul(a));
+                        }
+                    }
+                    sums
+                };
+                let hint = public.hint(columns);
+                let mut seen = 0;
+                hint.for_groups(&matrix, offset, 0..rows.div_ceil(GROUP_ROWS), |first, words| {
+                    for (i, words) in words.chunks_exact(dimension).enumerate() {
+                        assert_eq!(words, expected(first + i), "row {} of {rows} x {columns}, {kernel}", first + i);
+                        seen += 1;
+                    }
+                    Ok(())
+                })
+                .unwrap();
+                assert_eq!(seen, rows);
+            }
+        }
+    }
+
+    #[test]
+    fn bodies_are_products_with_the_rows_of_the_matrix() {
+        let mut rng = ChaCha20Rng::seed_from_u64(4);
+        let public = NegacyclicMatrix::new(Seed([5; 16]), 64, Kernel::best()).unwrap();
+        let error = DiscreteGaussian::new(StdDev(11.0)).unwrap();
+        let keys: Vec<Vec<i32>> = (0..20)
+            .map(|_| {
+                let mut key = vec![0; 64];
+                error.fill(&mut rng, &mut key);
+                key
+            })
+            .collect();
+        let samples = 1000;
+        let bodies = public.encrypt_zero(samples, &keys, &error, &mut rng).unwrap();
+        let mut squares = 0.0;
+        for (key, body) in keys.iter().zip(&bodies) {
+            assert_eq!(body.len(), samples);
+            for (i, &b) in body.iter().enumerate() {
+                let product = public
+                    .row(i)
+                    .iter()
+                    .zip(key)
+                    .fold(0u32, |sum, (&a, &s)| sum.wrapping_add(a.wrapping_mul(s as u32)));
+                squares += f64::from(b.wrapping_sub(product) as i32).powi(2);
+            }
+        }
+        let variance = squares / (keys.len() * samples) as f64;
+        assert!((variance / 121.0 - 1.0).abs() < 1.0 / 16.0, "{variance}");
+        assert!(public.encrypt_zero(5, &[vec![0; 32]], &error, &mut rng).is_err());
+        assert!(public.encrypt_zero(5, &[vec![5000; 64]], &error, &mut rng).is_err());
+    }
+
+    /// The largest sums: every entry and every key at its bound.
+    #[test]
+    fn products_at_the_bounds_are_exact() {
+        let public = NegacyclicMatrix::new(Seed([6; 16]), 64, Kernel::best()).unwrap();
+        let none = DiscreteGaussian::new(StdDev(0.3)).unwrap();
+        let mut rng = ChaCha20Rng::seed_from_u64(4);
+        let key: Vec<i32> = (0..64).map(|i| if i % 3 == 0 { 1 << 12 } else { -(1 << 12) }).collect();
+        let body = public.encrypt_zero(128, std::slice::from_ref(&key), &none, &mut rng).unwrap().remove(0);
+        for (i, b) in body.iter().enumerate() {
+            let product =
+                public.row(i).iter().zip(&key).fold(0u32, |sum, (&a, &s)| sum.wrapping_add(a.wrapping_mul(s as u32)));
+            assert!((b.wrapping_sub(product) as i32).abs() <= 3, "sample {i}");
+        }
+    }
+}

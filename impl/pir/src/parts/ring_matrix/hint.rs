@@ -1,0 +1,134 @@
+//! What ring queries meet on the server: products with columns of 16-bit entries, their hints, and packing.
+
+use gadget::Coins;
+use lattice::pack::{PackingKeys, PackingTable};
+use lattice::{Rlwe, Workspace};
+use rayon::prelude::*;
+use ring::matrix::column::ring_products;
+use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
+
+use super::RingQueries;
+use crate::core::error::{Error, Result};
+
+/// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
+pub(crate) fn workspace() -> Workspace<u32> {
+    Workspace::new(Coins::from_seed(Seed([0; 16])))
+}
+
+/// The ring masks of `count` columns from `first` on, whose rows are queried with these masks, by several threads.
+pub(crate) fn column_masks(
+    matrix: &ColumnMatrix,
+    ring: &Ring<u32>,
+    query: &[Poly<u32, Ntt>],
+    (first, count): (usize, usize),
+    threads: usize,
+) -> Result<Vec<Poly<u32, Ntt>>> {
+    let mut out: Vec<Poly<u32, Ntt>> = (0..count).map(|_| ring.zero()).collect();
+    let each = count.div_ceil(threads.max(1)).max(1);
+    let task = |(i, out): (usize, &mut [Poly<u32, Ntt>])| {
+        ring_products(matrix, ring, query, first + i * each, out).map_err(Error::from)
+    };
+    if threads <= 1 {
+        out.chunks_mut(each).enumerate().try_for_each(task)?;
+    } else {
+        out.par_chunks_mut(each).enumerate().try_for_each(task)?;
+    }
+    Ok(out)
+}
+
+/// How many columns' row a hint takes in for the work of one column's block: a row is a product with a constant and a sum a column, a
+/// block two transforms.
+const ROWS_PER_BLOCK: usize = 20;
+
+/// Whether taking in `changed` entries is less work than computing the ring masks of `columns` columns of `blocks` blocks again.
+pub(crate) fn is_incremental(changed: usize, columns: usize, blocks: usize) -> bool {
+    changed <= ROWS_PER_BLOCK.saturating_mul(columns).saturating_mul(blocks)
+}
+
+/// Adds to the ring masks of some columns what changes of their entries in row `row` add: the difference times X^-row a(X).
+pub(crate) fn add_to_masks<'a>(
+    ring: &Ring<u32>,
+    queries: &RingQueries,
+    row: usize,
+    changes: impl Iterator<Item = (&'a mut Poly<u32, Ntt>, i32)>,
+) {
+    let n = ring.n();
+    let mut factor = queries.mask(row / n);
+    ring.mul_assign(&mut factor, &ring.monomial_ntt(2 * n - row % n));
+    let mut term = ring.zero();
+    for (mask, difference) in changes.filter(|(_, difference)| *difference != 0) {
+        term.copy_from(&factor);
+        ring.mul_signed_assign(&mut term, difference.into());
+        ring.add_assign(mask, &term);
+    }
+}
+
+/// The products of a matrix with a query, as residues modulo each prime.
+pub(crate) fn bodies(
+    kernel: Kernel,
+    matrix: &ColumnMatrix,
+    queries: &[ResidueVector],
+    threads: usize,
+) -> Result<Vec<Vec<u32>>> {
+    ring::matrix::column::product(kernel, matrix, queries, threads).map_err(Error::from)
+}
+
+/// The polynomial with `count` consecutive products (of all columns modulo the first prime, then the second) as its first
+/// coefficients.
+pub(crate) fn body_poly(ring: &Ring<u32>, products: &[u32], first: usize, count: usize) -> Poly<u32, Coefficient> {
+    let mut poly = ring.zero();
+    let columns = products.len() / ring.primes().len();
+    for (limb, products) in poly.limbs_mut().zip(products.chunks_exact(columns)) {
+        limb[..count].copy_from_slice(&products[first..first + count]);
+    }
+    poly
+}
+
+/// For each query, the outputs packed by each table: output x takes the products from column x d on. Each table is read once.
+pub(crate) fn pack_all(
+    ring: &Ring<u32>,
+    tables: &[&PackingTable],
+    keys: &[PackingKeys],
+    products: &[Vec<u32>],
+) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
+    let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::with_capacity(tables.len())).collect();
+    for (x, table) in tables.iter().enumerate() {
+        let polys: Vec<_> = products.iter().map(|products| body_poly(ring, products, x * ring.n(), ring.n())).collect();
+        let batch: Vec<_> = keys.iter().zip(&polys).collect();
+        let outputs = table.pack_batch(&batch)?;
+        packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
+    }
+    Ok(packed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Changing entries and taking the differences in gives the ring masks of the changed matrix, exactly.
+    #[test]
+    fn differences_bring_masks_up_to_date() {
+        let ring = Ring::new(64, &[268_369_921, 249_561_089], Kernel::best()).unwrap();
+        let (rows, cols) = (150, 7);
+        let queries = RingQueries::new(&ring, Seed([4; 16]), rows);
+        let mut matrix = ColumnMatrix::new(rows, cols, 64).unwrap();
+        let entry = |row: usize, col: usize| ((row * 7919 + col * 104_729) % 65536) as i32 - 32768;
+        for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+            matrix.set(row, col, entry(row, col)).unwrap();
+        }
+        let masks = |matrix: &ColumnMatrix| column_masks(matrix, &ring, &queries.masks(), (0, cols), 1).unwrap();
+        let mut kept = masks(&matrix);
+        for (row, first, fresh) in
+            [(0, 0, &[5, -32768, 32768][..]), (63, 4, &[1, 2, 3]), (64, 2, &[0]), (149, 6, &[-1])]
+        {
+            let added: Vec<i32> =
+                fresh.iter().enumerate().map(|(i, fresh)| fresh - matrix.get(row, first + i)).collect();
+            for (i, fresh) in fresh.iter().enumerate() {
+                matrix.set(row, first + i, *fresh).unwrap();
+            }
+            add_to_masks(&ring, &queries, row, kept[first..].iter_mut().zip(added));
+            assert_eq!(kept, masks(&matrix), "row {row}");
+        }
+        assert!(is_incremental(20 * 3 * 5, 3, 5) && !is_incremental(20 * 3 * 5 + 1, 3, 5));
+    }
+}

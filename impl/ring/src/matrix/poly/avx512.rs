@@ -1,0 +1,52 @@
+//! The AVX-512 path: a line is one register; its even and odd slots are multiplied apart, for the multiplier takes the lower half of
+//! each lane of 64 bits. Sums of four columns and both halves of the pairs take sixteen registers.
+
+use super::Line;
+use super::plan::{Plan, Sums};
+use std::arch::x86_64::*;
+
+/// Lines prefetched ahead of the one at hand, 4 KiB: the hardware's prefetcher stops at page borders.
+const AHEAD: usize = 64;
+
+/// # Safety
+/// `lines` holds C lines for each pair.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) unsafe fn add_products<const C: usize>(
+    plan: Plan,
+    lines: &[Line],
+    pairs: &[[Line; 2]],
+    sums: [&mut Sums; C],
+) {
+    let multiple = _mm512_set1_epi64(plan.multiple as i64);
+    let load = |sums: &Sums, part: usize, half: usize| {
+        // SAFETY: each half of `Sums` is two registers, aligned as registers are.
+        let sum = unsafe { _mm512_load_si512(sums.0[part].as_ptr().add(8 * half).cast()) };
+        _mm512_mask_sub_epi64(sum, _mm512_movepi64_mask(sum), sum, multiple)
+    };
+    // By column: masks' even and odd slots, bodies' even and odd slots.
+    let mut totals: [[__m512i; 4]; C] = std::array::from_fn(|c| std::array::from_fn(|i| load(&*sums[c], i / 2, i % 2)));
+    for (row, pair) in pairs.iter().enumerate() {
+        // SAFETY: a pair is two lines of a register each.
+        let even = pair.each_ref().map(|line| unsafe { _mm512_loadu_si512(line.as_ptr().cast()) });
+        let odd = even.map(|line| _mm512_srli_epi64::<32>(line));
+        for (c, total) in totals.iter_mut().enumerate() {
+            // SAFETY: the caller's promise; a prefetch may have any address.
+            let line = unsafe {
+                let at = lines.as_ptr().add(row * C + c);
+                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
+                _mm512_loadu_si512(at.cast())
+            };
+            let upper = _mm512_srli_epi64::<32>(line);
+            for part in 0..2 {
+                total[2 * part] = _mm512_add_epi64(total[2 * part], _mm512_mul_epu32(line, even[part]));
+                total[2 * part + 1] = _mm512_add_epi64(total[2 * part + 1], _mm512_mul_epu32(upper, odd[part]));
+            }
+        }
+    }
+    for (sums, total) in sums.into_iter().zip(totals) {
+        for (i, total) in total.into_iter().enumerate() {
+            // SAFETY: as in `load`.
+            unsafe { _mm512_store_si512(sums.0[i / 2].as_mut_ptr().add(8 * (i % 2)).cast(), total) };
+        }
+    }
+}

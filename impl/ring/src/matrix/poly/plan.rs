@@ -1,0 +1,32 @@
+//! The sums of products, and how far they grow.
+
+use super::LINE;
+use crate::modulus::Modulus;
+
+/// Sums of one column of 16 slots: of the products with the masks, then with the bodies. Even slots come first, then odd ones, as the
+/// multipliers of the vector paths deliver them.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Sums(pub(super) [[u64; LINE]; 2]);
+
+impl Sums {
+    pub(super) const ZERO: Self = Self([[0; LINE]; 2]);
+}
+
+/// How far sums modulo one prime q may grow.
+#[derive(Clone, Copy)]
+pub(super) struct Plan {
+    /// The largest multiple of q up to 2^63: subtracted from sums of 2^63 or more.
+    pub(super) multiple: u64,
+    /// Products that may be added to a sum from which it was subtracted (below 2^63 + q) in 64 bits.
+    pub(super) terms: usize,
+}
+
+impl Plan {
+    pub(super) fn new(modulus: &Modulus<u32>) -> Self {
+        let q = u64::from(modulus.value());
+        let multiple = (1 << 63) / q * q;
+        let terms = (u64::MAX - (1 << 63) - q) / (q - 1).pow(2);
+        Self { multiple, terms: usize::try_from(terms).unwrap_or(usize::MAX) }
+    }
+}

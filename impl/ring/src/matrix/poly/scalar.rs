@@ -1,0 +1,22 @@
+//! The portable path, the reference for the others.
+
+use super::plan::{Plan, Sums};
+use super::{LINE, Line};
+
+pub(super) fn add_products<const C: usize>(plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: [&mut Sums; C]) {
+    for (column, sums) in sums.into_iter().enumerate() {
+        for sum in sums.0.as_flattened_mut() {
+            *sum -= if *sum >> 63 == 1 { plan.multiple } else { 0 };
+        }
+        for (lines, pair) in lines.chunks_exact(C).zip(pairs) {
+            for (part, sums) in pair.iter().zip(&mut sums.0) {
+                let (even, odd) = sums.split_at_mut(LINE / 2);
+                let products = lines[column].chunks_exact(2).zip(part.chunks_exact(2));
+                for ((even, odd), (x, y)) in even.iter_mut().zip(odd).zip(products) {
+                    *even += u64::from(x[0]) * u64::from(y[0]);
+                    *odd += u64::from(x[1]) * u64::from(y[1]);
+                }
+            }
+        }
+    }
+}

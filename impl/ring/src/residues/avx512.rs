@@ -1,0 +1,63 @@
+//! The AVX-512 path: the plain loops of [`super::scalar`] compiled with its vectors. Every function enables
+//! the features of that kernel and is called only through [`super::Vectors`], which exist only where they were found.
+
+use super::scalar;
+use crate::modulus::Modulus;
+use crate::word::Residue;
+use std::arch::x86_64::*;
+
+pub(super) use super::sums::avx512::{sum_products_u32, sum_tiles_u32};
+
+/// Residues in a register.
+const LANES: usize = 16;
+
+/// The loop of that name with this file's features.
+macro_rules! recompile {
+    ($($name:ident $(<$word:ident>)? ($($argument:ident: $type:ty),*);)*) => {
+        $(
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+            pub(super) fn $name $(<$word: Residue>)? ($($argument: $type),*) {
+                scalar::$name($($argument),*);
+            }
+        )*
+    };
+}
+
+recompile! {
+    add<W>(modulus: &Modulus<W>, a: &mut [W], b: &[W]);
+    sub<W>(modulus: &Modulus<W>, a: &mut [W], b: &[W]);
+    neg<W>(modulus: &Modulus<W>, a: &mut [W]);
+    mul<W>(modulus: &Modulus<W>, a: &mut [W], b: &[W]);
+    mul_add<W>(modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]);
+    mul_scalar<W>(modulus: &Modulus<W>, a: &mut [W], scalar: W);
+    reduce_signed<W>(modulus: &Modulus<W>, x: &[i32], out: &mut [W]);
+    centred_residues<W>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]);
+    reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]);
+    compose_pair(primes: (u32, u32), inverse: u32, a: &[u32], b: &[u32], out: &mut [u64]);
+    add_multiples(digits: &[i32], rows: &[u32], sums: &mut [u32]);
+    add_wide_multiples(digits: &[i32], rows: &[u32], sums: &mut [i64]);
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
+pub(super) fn permute<W: Residue>(slots: &[u32], a: &[W], out: &mut [W]) {
+    for (slots, out) in slots.chunks_exact(LANES).zip(out.chunks_exact_mut(LANES)) {
+        let block = slots[0] as usize & !(LANES - 1);
+        let source = &a[block..block + LANES];
+        // SAFETY: slots, source and out are 16 elements each; the permutations take the slots modulo 16 or 8.
+        unsafe {
+            let slots = _mm512_loadu_si512(slots.as_ptr().cast());
+            if W::BITS == 32 {
+                let source = _mm512_loadu_si512(source.as_ptr().cast());
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_permutexvar_epi32(slots, source));
+            } else {
+                let low = _mm512_loadu_si512(source.as_ptr().cast());
+                let high = _mm512_loadu_si512(source.as_ptr().add(8).cast());
+                let halves = [_mm512_castsi512_si256(slots), _mm512_extracti64x4_epi64::<1>(slots)];
+                for (half, slots) in halves.into_iter().enumerate() {
+                    let permuted = _mm512_permutex2var_epi64(low, _mm512_cvtepu32_epi64(slots), high);
+                    _mm512_storeu_si512(out.as_mut_ptr().add(8 * half).cast(), permuted);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Slices of residues modulo one number, element by element. One file per path, same functions, same bits.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod sums;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use words::Word;
+
+use crate::kernel::{Checked, Kernel, KernelError, dispatch};
+use crate::modulus::Modulus;
+
+/// Elements of a tile: see [`Vectors::sum_tiles`].
+pub const TILE: usize = 64;
+
+/// Sizes of a sum by tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Elements of a vector.
+    pub n: usize,
+    /// Products of a sum.
+    pub terms: usize,
+    /// Sums of a group.
+    pub columns: usize,
+}
+
+/// Arithmetic of slices on the path of one kernel, which the processor was seen to support. Inputs and results are residues in
+/// [0, q) unless said otherwise; slices of one call have one length.
+#[derive(Clone, Copy, Debug)]
+pub struct Vectors {
+    kernel: Checked,
+    /// Whether the AVX-512 kernel may use the 52-bit multiply-add.
+    ifma: bool,
+}
+
+impl Vectors {
+    /// The arithmetic on that kernel's path.
+    pub fn new(kernel: Kernel) -> Result<Self, KernelError> {
+        let kernel = Checked::new(kernel)?;
+        #[cfg(target_arch = "x86_64")]
+        let ifma = kernel.kernel() == Kernel::Avx512 && is_x86_feature_detected!("avx512ifma");
+        #[cfg(not(target_arch = "x86_64"))]
+        let ifma = false;
+        Ok(Self { kernel, ifma })
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel.kernel()
+    }
+
+    /// The kernel, for [`dispatch!`].
+    pub(crate) fn checked(self) -> Checked {
+        self.kernel
+    }
+
+    /// a += b.
+    pub fn add<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+        assert_eq!(a.len(), b.len());
+        dispatch!(self.kernel, add(modulus, a, b));
+    }
+
+    /// a -= b.
+    pub fn sub<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+        assert_eq!(a.len(), b.len());
+        dispatch!(self.kernel, sub(modulus, a, b));
+    }
+
+    /// a = -a.
+    pub fn neg<W: Word>(self, modulus: &Modulus<W>, a: &mut [W]) {
+        dispatch!(self.kernel, neg(modulus, a));
+    }
+
+    /// a *= b.
+    pub fn mul<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], b: &[W]) {
+        assert_eq!(a.len(), b.len());
+        W::mul(self, modulus, a, b);
+    }
+
+    /// acc += a * b.
+    pub fn mul_add<W: Word>(self, modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]) {
+        assert!(acc.len() == a.len() && a.len() == b.len());
+        W::mul_add(self, modulus, acc, a, b);
+    }
+
+    /// a *= scalar.
+    pub fn mul_scalar<W: Word>(self, modulus: &Modulus<W>, a: &mut [W], scalar: W) {
+        W::mul_scalar(self, modulus, a, scalar);
+    }
+
+    /// Sums of products with a shared left side: `out[c] = sum over t of left[t] * right[t * C + c]` for the C columns of `out`.
+    /// This is one limb of a gadget product with `left` the digits and `right` the rows of the key. Any number of terms; sums are
+    /// reduced as rarely as the modulus allows. Zero if there are no terms.
+    ///
+    /// # Panics
+    /// If lengths differ or `right` does not hold C vectors for each of `left`.
+    pub fn sum_products<W: Word>(self, modulus: &Modulus<W>, left: &[&[W]], right: &[&[W]], out: &mut [&mut [W]]) {
+        assert_eq!(left.len() * out.len(), right.len(), "one column of right for each term and output");
+        let n = out.first().map_or(0, |column| column.len());
+        // Without a branch for each: there may be more vectors than a short one has products.
+        let differ = |vectors: &[&[W]]| vectors.iter().fold(0, |differ, vector| differ | (vector.len() ^ n));
+        assert!(differ(left) | differ(right) == 0 && out.iter().all(|column| column.len() == n));
+        if n > 0 {
+            W::sum_products(self, modulus, left, right, out);
+        }
+    }
+
+    /// As [`Self::sum_products`] for several left sides and one right one, all flat: for each group g of `terms` vectors of `left`, the sums
+    /// for the C columns of `right` are C vectors of `out`. Vectors of n elements lie n + [`TILE`] apart on both sides, so that they do
+    /// not share sets of the caches. `right` lies in tiles of [`TILE`] elements: tile after tile, in it term after term, column after
+    /// column. For keys that are read from memory once: one stream where slices make one for each term and column, and a tile serves
+    /// all groups while it is in the first-level cache.
+    ///
+    /// # Panics
+    /// If n is no multiple of a tile, or `left`, `right` or `out` does not hold as many vectors as the others make.
+    pub fn sum_tiles<W: Word>(
+        self,
+        modulus: &Modulus<W>,
+        Tiles { n, terms, columns }: Tiles,
+        left: &[W],
+        right: &[W],
+        out: &mut [W],
+    ) {
+        let (pitch, groups) = (n + TILE, left.len() / (terms * (n + TILE)).max(1));
+        assert!(
+            n.is_multiple_of(TILE) && n > 0 && right.len() == terms * columns * n,
+            "a tile for each term and column"
+        );
+        assert!(left.len() == groups * terms * pitch && out.len() == groups * columns * pitch, "vectors a tile apart");
+        W::sum_tiles(self, modulus, Tiles { n, terms, columns }, left, right, out);
+    }
+
+    /// `sums[j] += sum over t of digits[t] * rows[t * sums.len() + j]`, modulo 2^32: rows of a key switch modulo a power of two.
+    ///
+    /// # Panics
+    /// If there is not a row for each digit.
+    pub fn add_multiples(self, digits: &[i32], rows: &[u32], sums: &mut [u32]) {
+        assert_eq!(digits.len() * sums.len(), rows.len(), "a row for each digit");
+        dispatch!(self.kernel, add_multiples(digits, rows, sums));
+    }
+
+    /// As [`Self::add_multiples`] for elements below 2^31, in 64 bits that must not overflow.
+    ///
+    /// # Panics
+    /// If there is not a row for each digit.
+    pub fn add_wide_multiples(self, digits: &[i32], rows: &[u32], sums: &mut [i64]) {
+        assert_eq!(digits.len() * sums.len(), rows.len(), "a row for each digit");
+        dispatch!(self.kernel, add_wide_multiples(digits, rows, sums));
+    }
+
+    /// out = x mod q for any 64-bit x.
+    pub fn reduce<W: Word>(self, modulus: &Modulus<W>, x: &[u64], out: &mut [W]) {
+        assert_eq!(x.len(), out.len());
+        W::reduce(self, modulus, x, out);
+    }
+
+    /// out = x mod q for signed x; fastest if all are below q in magnitude.
+    pub fn reduce_signed<W: Word>(self, modulus: &Modulus<W>, x: &[i32], out: &mut [W]) {
+        assert_eq!(x.len(), out.len());
+        dispatch!(self.kernel, reduce_signed(modulus, x, out));
+    }
+
+    /// The representative of x in [-p/2, p/2), modulo q, for residues x modulo p.
+    pub(crate) fn centred_residues<W: Word>(self, p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]) {
+        assert_eq!(x.len(), out.len());
+        dispatch!(self.kernel, centred_residues(p, x, modulus, out));
+    }
+
+    /// out[j] = a[slots[j]], for the slot permutations of automorphisms: each aligned block of 16 is a permutation of an
+    /// aligned block of 16.
+    ///
+    /// # Panics
+    /// If lengths differ or are no multiples of 16, or a slot is out of range.
+    pub(crate) fn permute<W: Word>(self, slots: &[u32], a: &[W], out: &mut [W]) {
+        assert!(slots.len() == a.len() && a.len() == out.len() && a.len().is_multiple_of(16));
+        W::permute(self, slots, a, out);
+    }
+}

@@ -1,0 +1,289 @@
+//! Sums of products of 32-bit residues, which external products, key switches and folding consist of. One file per path.
+
+pub(super) mod avx2;
+pub(super) mod avx512;
+
+use super::scalar::{self, Reduction};
+use crate::modulus::Modulus;
+
+/// How a sum of products modulo one q is reduced.
+#[derive(Clone, Copy)]
+struct Plan {
+    reduction: Reduction,
+    /// Terms after which a sum must be reduced.
+    terms: usize,
+    /// 2^[`FOLD`] modulo q.
+    power: u64,
+}
+
+/// Where wide sums are folded: for k >= 8, the upper 28 bits times a residue and the lower 36 bits make less than 2^(k + 29).
+const FOLD: u32 = 36;
+
+/// Residues in a line of a cache.
+const LINE: usize = 16;
+
+/// How wide sums get: below 2^(k + 31) where 3q < 2^32; any 64 bits where 3q < 2^32; any 64 bits.
+const SHORT: u8 = 0;
+const FOLDED: u8 = 1;
+const LONG: u8 = 2;
+
+impl Plan {
+    /// For sums of so many terms, with their width; None if the modulus is too short.
+    fn new(modulus: &Modulus<u32>, count: usize) -> Option<(Self, u8)> {
+        let reduction = Reduction::new(modulus)?;
+        let (terms, square) = (scalar::terms_u32(modulus), (reduction.q - 1).pow(2));
+        let width = match reduction.bits {
+            31.. => LONG,
+            bits if count <= terms && (count as u64 * square) >> (bits + 31) == 0 => SHORT,
+            _ => FOLDED,
+        };
+        Some((Self { reduction, terms, power: (1 << FOLD) % reduction.q }, width))
+    }
+}
+
+/// Calls the function for the width.
+macro_rules! for_width {
+    ($width:expr, $function:ident::<$($constant:tt),*>($($argument:expr),*)) => {
+        match $width {
+            SHORT => $function::<SHORT, $($constant),*>($($argument),*),
+            FOLDED => $function::<FOLDED, $($constant),*>($($argument),*),
+            _ => $function::<LONG, $($constant),*>($($argument),*),
+        }
+    };
+}
+
+use for_width;
+
+/// The sums of a path with these features, on top of its `Register`, `LANES`, `zero`, `load`, `store`, `upper`, `add_product`, `reduce`,
+/// `fold`, `merge` and `merge_short`: registers of slots that are summed side by side for four, two and one chains of products, one
+/// for each left side and column.
+macro_rules! sums {
+    ($features:literal, $four:literal, $two:literal, $one:literal) => {
+        /// Sums of the even and of the odd slots of `R` registers for `G` left sides and `C` columns.
+        type Sums<const G: usize, const C: usize, const R: usize> = [[[[Register; 2]; R]; C]; G];
+
+        /// Sums of so many products for `R` registers of slots of `G` left sides times `C` columns, which stay in registers: each
+        /// line is read once. The even and the odd elements are multiplied apart: the multiplier takes the lower half of each
+        /// 64-bit lane, so the odd ones are shifted down, those of a left side once for all columns, those of a column once for all
+        /// left sides.
+        ///
+        /// # Safety
+        /// `left` of each side and term and `right` of each term and column give places where `LANES * R` elements may be read; as
+        /// many may be written at each of `out`.
+        #[target_feature(enable = $features)]
+        #[inline]
+        #[allow(clippy::needless_range_loop, reason = "loops over constants unroll, and the sums stay in registers")]
+        unsafe fn pass<const W: u8, const G: usize, const C: usize, const R: usize>(
+            plan: Plan,
+            terms: usize,
+            left: impl Fn(usize, usize) -> *const u32,
+            right: impl Fn(usize, usize) -> *const u32,
+            out: [[*mut u32; C]; G],
+        ) {
+            // SAFETY: the caller's promise.
+            let add = |sums, terms| unsafe { accumulate(sums, terms, &left, &right) };
+            let mut sums = add([[[[zero(); 2]; R]; C]; G], 0..terms.min(plan.terms));
+            if W != SHORT {
+                for done in (plan.terms..terms).step_by(plan.terms) {
+                    let reduced =
+                        sums.map(|sums| sums.map(|sums| sums.map(|sum| sum.map(|x| reduce(plan.reduction, x)))));
+                    sums = add(reduced, done..terms.min(done.saturating_add(plan.terms)));
+                }
+            }
+            for g in 0..G {
+                for c in 0..C {
+                    for register in 0..R {
+                        let sum = sums[g][c][register];
+                        let residues = match W {
+                            SHORT => merge_short(plan.reduction, sum),
+                            FOLDED => merge_short(plan.reduction, fold(plan.power, sum)),
+                            _ => merge(plan.reduction, sum),
+                        };
+                        // SAFETY: as above.
+                        unsafe { store(out[g][c].add(register * LANES), residues) };
+                    }
+                }
+            }
+        }
+
+        /// Adds the products of these terms.
+        ///
+        /// # Safety
+        /// As for [`pass`].
+        #[target_feature(enable = $features)]
+        #[inline]
+        #[allow(clippy::needless_range_loop, reason = "as for `pass`")]
+        unsafe fn accumulate<const G: usize, const C: usize, const R: usize>(
+            mut sums: Sums<G, C, R>,
+            terms: Range<usize>,
+            left: &impl Fn(usize, usize) -> *const u32,
+            right: &impl Fn(usize, usize) -> *const u32,
+        ) -> Sums<G, C, R> {
+            for term in terms {
+                let lefts: [_; G] = std::array::from_fn(|g| left(g, term));
+                let rights: [_; C] = std::array::from_fn(|c| right(term, c));
+                for register in 0..R {
+                    // SAFETY: the caller's promise.
+                    let read = |place: *const u32| unsafe { load(place.add(register * LANES)) };
+                    let (lefts, rights) = (lefts.map(read), rights.map(read));
+                    let odd = lefts.map(|left| upper(left));
+                    for c in 0..C {
+                        let odd_right = upper(rights[c]);
+                        for g in 0..G {
+                            let sum = &mut sums[g][c][register];
+                            sum[0] = add_product(sum[0], lefts[g], rights[c]);
+                            sum[1] = add_product(sum[1], odd[g], odd_right);
+                        }
+                    }
+                }
+            }
+            sums
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in crate::residues) fn sum_products_u32(
+            modulus: &Modulus<u32>,
+            left: &[&[u32]],
+            right: &[&[u32]],
+            out: &mut [&mut [u32]],
+        ) {
+            let (columns, n) = (out.len(), out.first().map_or(0, |column| column.len()));
+            let Some((plan, width)) = Plan::new(modulus, left.len()).filter(|_| n.is_multiple_of(TILE)) else {
+                return scalar::sum_products_u32(modulus, left, right, out);
+            };
+            let mut first = 0;
+            while first < columns {
+                // SAFETY: `Vectors::sum_products` asserts that all vectors hold n elements, and as many columns for each term.
+                first += unsafe {
+                    match columns - first {
+                        4.. => for_width!(width, slices::<4, $four>(plan, left, right, (first, columns, n), out)),
+                        2.. => for_width!(width, slices::<2, $two>(plan, left, right, (first, columns, n), out)),
+                        _ => for_width!(width, slices::<1, $one>(plan, left, right, (first, columns, n), out)),
+                    }
+                };
+            }
+        }
+
+        /// Sums for `C` columns from `first` on, `R` registers of slots at a time: how many columns they were.
+        ///
+        /// # Safety
+        /// Every vector holds n elements, a multiple of `LANES * R`; `right` holds `columns` of them for each term, `out` as many.
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn slices<const W: u8, const C: usize, const R: usize>(
+            plan: Plan,
+            left: &[&[u32]],
+            right: &[&[u32]],
+            (first, columns, n): (usize, usize, usize),
+            out: &mut [&mut [u32]],
+        ) -> usize {
+            for at in (0..n).step_by(LANES * R) {
+                // SAFETY: the caller's promise; terms are below `left.len()`, columns below `C`.
+                unsafe {
+                    let of_left = |_: usize, term: usize| left.get_unchecked(term).as_ptr().add(at);
+                    let of_right =
+                        |term: usize, c: usize| right.get_unchecked(term * columns + first + c).as_ptr().add(at);
+                    let out = std::array::from_fn(|c| out[first + c].as_mut_ptr().add(at));
+                    pass::<W, 1, C, R>(plan, left.len(), of_left, of_right, [out]);
+                }
+            }
+            C
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in crate::residues) fn sum_tiles_u32(
+            modulus: &Modulus<u32>,
+            sizes: Tiles,
+            left: &[u32],
+            right: &[u32],
+            out: &mut [u32],
+        ) {
+            let Tiles { n, terms, columns } = sizes;
+            let Some((plan, width)) = Plan::new(modulus, terms) else {
+                return scalar::sum_tiles(sizes, left, right, out, |left, right, out| {
+                    sum_products_u32(modulus, left, right, out);
+                });
+            };
+            let groups = out.len() / (columns * (n + TILE)).max(1);
+            for at in (0..n).step_by(TILE) {
+                let mut group = 0;
+                while group < groups {
+                    for first in (0..columns).step_by(2) {
+                        if group == 0 {
+                            // The pass's share of the tiles that come next: those of keys come from memory, and passes read them in
+                            // strides.
+                            let next =
+                                right.as_ptr().wrapping_add((at + TILE) * terms * columns + first * terms * TILE);
+                            for line in 0..terms * TILE * (columns - first).min(2) / LINE {
+                                _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(line * LINE).cast());
+                            }
+                        }
+                        // SAFETY: `Vectors::sum_tiles` asserts that there are `groups` times `terms` and `columns` vectors of n
+                        // elements `pitch` apart on either side, and tiles for each term and column: `terms * columns` for each
+                        // TILE of n.
+                        unsafe {
+                            let (left, right, out) = (left.as_ptr(), right.as_ptr(), out.as_mut_ptr());
+                            match (groups - group, columns - first) {
+                                (2.., 2..) => {
+                                    for_width!(
+                                        width,
+                                        tiles::<2, 2, $four>(plan, sizes, (at, group, first), left, right, out)
+                                    )
+                                }
+                                (2.., _) => {
+                                    for_width!(
+                                        width,
+                                        tiles::<2, 1, $two>(plan, sizes, (at, group, first), left, right, out)
+                                    )
+                                }
+                                (_, 2..) => {
+                                    for_width!(
+                                        width,
+                                        tiles::<1, 2, $two>(plan, sizes, (at, group, first), left, right, out)
+                                    )
+                                }
+                                _ => for_width!(
+                                    width,
+                                    tiles::<1, 1, $one>(plan, sizes, (at, group, first), left, right, out)
+                                ),
+                            }
+                        }
+                    }
+                    group += 2;
+                }
+            }
+        }
+
+        /// Sums for the tile from slot `at` on of `G` groups from `group` on and `C` columns from `first` on, `R` registers at a time.
+        ///
+        /// # Safety
+        /// There are these groups and columns; lengths are as [`crate::residues::Vectors::sum_tiles`] demands.
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn tiles<const W: u8, const G: usize, const C: usize, const R: usize>(
+            plan: Plan,
+            Tiles { n, terms, columns }: Tiles,
+            (at, group, first): (usize, usize, usize),
+            left: *const u32,
+            right: *const u32,
+            out: *mut u32,
+        ) {
+            let pitch = n + TILE;
+            // SAFETY: the caller's promise.
+            unsafe {
+                let left = left.add(group * terms * pitch + at);
+                let right = right.add(at * terms * columns + first * TILE);
+                let out = out.add((group * columns + first) * pitch + at);
+                for slot in (0..TILE).step_by(LANES * R) {
+                    let of_left = |g: usize, term: usize| left.add((g * terms + term) * pitch + slot);
+                    let of_right = |term: usize, c: usize| right.add((term * columns + c) * TILE + slot);
+                    let out =
+                        std::array::from_fn(|g| std::array::from_fn(|c| out.add((g * columns + c) * pitch + slot)));
+                    pass::<W, G, C, R>(plan, terms, of_left, of_right, out);
+                }
+            }
+        }
+    };
+}
+
+use sums;
