@@ -20,39 +20,18 @@ STILL_OPEN: list[tuple[str, str]] = [
     ("impl/cli/src/primitive/kind/noise", "functional.rs rotation.rs"),
     ("impl/cli/src/primitive/kind/noise", "galois.rs operations.rs"),
     ("impl/cli/src/primitive/kind/noise", "objects.rs settings.rs"),
-    (
-        "impl/gadget/src",
-        "coins.rs draws.rs kernel/avx2.rs kernel/avx512/mod.rs kernel/avx512/planes.rs kernel/loops.rs "
-        "kernel/mod.rs kernel/planar.rs kernel/scalar.rs plan.rs residue.rs",
-    ),
     ("impl/lattice/src/pack", "cdks.rs inspiring.rs keys.rs mod.rs table.rs"),
     ("impl/lattice/src", "product.rs rotate/key.rs rotate/prepared.rs rotate/shape.rs"),
-    ("impl/pir/src", "description.rs params.rs"),
-    ("impl/pir/src/folded", "fold.rs select.rs"),
-    ("impl/pir/src/layered", "layout.rs params.rs"),
+    ("impl/pir/src/parts/folding", "fold.rs select.rs"),
     ("impl/pir/src/protocol/doublepir", "client.rs describe.rs diagnosis.rs mod.rs params.rs second.rs server.rs"),
     ("impl/pir/src/protocol/inspire", "client.rs mod.rs server.rs"),
-    ("impl/pir/src/protocol/inspire", "layout.rs params.rs"),
     ("impl/pir/src/protocol/inspire2", "client.rs mod.rs server.rs"),
     ("impl/pir/src/protocol/pirouette", "client.rs describe/mod.rs mod.rs server/mod.rs server/select.rs"),
-    ("impl/pir/src/protocol/pirouette", "convert.rs form.rs keys.rs params.rs query.rs switching.rs trace.rs"),
-    ("impl/pir/src/protocol/pirouette", "digits.rs overlap.rs"),
     ("impl/pir/src/protocol/respire", "client.rs describe.rs diagnosis.rs mod.rs server.rs"),
     ("impl/pir/src/protocol/simplepir", "client.rs describe.rs hint.rs mod.rs server.rs"),
     ("impl/pir/src/protocol/simpleypir", "client.rs mod.rs server.rs"),
-    ("impl/ring/src", "bits.rs kernel/mod.rs matrix/block.rs matrix/mod.rs matrix/order.rs"),
-    ("impl/ring/src/column_matrix", "ahead.rs avx2.rs avx512.rs product.rs scalar.rs"),
-    ("impl/ring/src/diagonal", "avx2.rs avx512.rs mod.rs scalar.rs"),
-    (
-        "impl/ring/src",
-        "modulus.rs vector/ifma.rs vector/mod.rs vector/scalar.rs vector/sums/avx2.rs vector/sums/avx512.rs "
-        "vector/sums/mod.rs vector/words.rs word.rs",
-    ),
-    (
-        "impl/ring/src/ntt",
-        "avx2.rs avx512.rs field32.rs field64.rs ifma.rs lanes.rs mod.rs passes.rs path.rs scalar.rs vector.rs",
-    ),
-    ("impl/ring/src/poly_matrix", "avx2.rs avx512.rs product.rs scalar.rs"),
+    ("impl/pir/src/protocol/ypir/layered", "layout.rs params.rs"),
+    ("impl/ring/src/ntt", "mod.rs path.rs scalar.rs vector.rs"),
 ]
 
 
