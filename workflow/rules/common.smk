@@ -24,7 +24,7 @@ VERDICT = f"{RESULTS}/verdict/{PROFILE}.json"
 ENVIRONMENT = "../../environment.yml"
 EXPERIMENT_FILES = sorted(map(str, Path("experiments").glob("*/*.toml")))
 PARAMETER_FILES = sorted(map(str, Path("params").rglob("*.toml")))
-FIGURE_CODE = sorted(map(str, Path("figures").rglob("*.py")))
+FIGURE_CODE = sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in (".py", ".toml"))
 PAPERS = sorted(map(str, Path("experiments/expected").glob("*.csv")))
 # Tables that hold times against the unit costs of this machine.
 COSTED = ("pirouette-phases", "respire-phases")
