@@ -12,7 +12,7 @@ VENV := .venv/bin
 BINARY := impl/target/release/pirlab
 # The library that our transforms are tested against and compared with needs a newer Rust than we do.
 TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}" -ge 91 && echo '--features pirlab-ring/tfhe-ntt')
-DRIVER = exec $(VENV)/python experiments/reproduce.py --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
+DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
 .PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw test clean
@@ -65,7 +65,7 @@ calibrate: build
 	$(BINARY) calibrate --out '$(RESULTS)/calibration.json'
 
 search: build
-	PATH="$(CURDIR)/$(VENV):$$PATH" exec snakemake --snakefile experiments/rules/search.smk \
+	PATH="$(CURDIR)/$(VENV):$$PATH" exec snakemake --snakefile workflow/rules/search.smk \
 	  --workflow-profile config/profiles/local --quiet rules --config results='$(RESULTS)' figures='$(FIGURES)'
 
 confirm: build
@@ -76,11 +76,11 @@ bench: build
 	$(BINARY) criterion impl/target/criterion --out '$(RESULTS)/bench'
 
 reference: build
-	$(VENV)/python experiments/reference.py --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
+	$(VENV)/python -m pirlab_workflow.reference --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
 	  $(if $(ONLY),--only '$(ONLY)')
 
 redraw: build
-	$(VENV)/python experiments/redraw.py --profile '$(PROFILE)' $(if $(ONLY),--only '$(ONLY)')
+	$(VENV)/python -m pirlab_workflow.redraw --profile '$(PROFILE)' $(if $(ONLY),--only '$(ONLY)')
 
 test: build
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }
@@ -95,7 +95,7 @@ test: build
 	# Benches among all targets: compiled once with the tests, each body runs once.
 	cd impl && cargo test --workspace --all-targets --locked $(TFHE)
 	$(VENV)/snakemake --lint --configfile config/tiny.yaml
-	$(VENV)/snakemake --lint --snakefile experiments/rules/search.smk
+	$(VENV)/snakemake --lint --snakefile workflow/rules/search.smk
 	# A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
 	$(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 

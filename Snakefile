@@ -1,18 +1,18 @@
 # The map of the house.
 #
 #   experiments/<paper>/<name>.toml x config/<profile>.yaml
-#        |                                           experiments/rules/common.smk
-#     describe   layout, sizes, memory, instances    experiments/rules/predict.smk   pirlab describe --batch
+#        |                                           workflow/plan.py
+#     describe   layout, sizes, memory, instances    workflow/rules/predict.smk     pirlab describe --batch
 #        |
-#     predict    security, noise, seconds                                            pirlab-predict
+#     predict    security, noise, seconds                                           pirlab-predict
 #        |
-#     measure    one job a group, alone on the       experiments/rules/measure.smk   pirlab run --group
+#     measure    one job a group, alone on the       workflow/rules/measure.smk     pirlab run --group
 #        |       machine; a record is made once
-#      stale     records older than their sources                                    pirlab key --group
+#      stale     records older than their sources                                   pirlab key --group
 #        |
-#     figure, table, accuracy                        experiments/rules/present.smk   python -m pirlab_figures
+#     figure, table, accuracy                        workflow/rules/present.smk     python -m pirlab_figures
 #        |
-#     verdict    no row failed, none is wrong
+#     verdict    no row failed, none is wrong        workflow/rules/measure.smk
 #
 # `make reproduce` runs it; config/profiles/ says how it runs here or on a cluster.
 from snakemake.utils import min_version
@@ -23,13 +23,13 @@ min_version("9.0")
 configfile: "config/quick.yaml"
 
 
-report: "experiments/captions/workflow.rst"
+report: "workflow/captions/workflow.rst"
 
 
-include: "experiments/rules/common.smk"
-include: "experiments/rules/predict.smk"
-include: "experiments/rules/measure.smk"
-include: "experiments/rules/present.smk"
+include: "workflow/rules/common.smk"
+include: "workflow/rules/predict.smk"
+include: "workflow/rules/measure.smk"
+include: "workflow/rules/present.smk"
 
 
 localrules:
@@ -41,7 +41,7 @@ localrules:
 rule all:
     input:
         prediction_files(),
-        all_markers(),
+        markers(),
         presented_files(),
         VERDICT,
     default_target: True

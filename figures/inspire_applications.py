@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from . import inspire_notes
-from .inspire_paper import Measured, Printed, printed
+from .inspire_paper import Measured, Printed, printed, stands_for
 from .inspire_tables import NOT_PLANNED, SYMBOL, cell_footnotes, predicted_cells, unequal, why
 from .marks import footnotes, marks_of, provenance, symbols
 from .names import protocol_name, words
@@ -67,13 +67,6 @@ def _place(column: Printed) -> str:
     return f"{column.records // 10**6} M"
 
 
-def _same(column: Printed, ours: Measured) -> bool:
-    """Whether a record is of a column's database; where the paper names no size of records, their number decides."""
-    if int(ours.row["records"]) != column.records:
-        return False
-    return column.record_bits in (0, int(ours.row["record_bits"]))
-
-
 def _numbers(values: dict[str, float], column: Printed | None) -> dict[str, Cell]:
     cells = {}
     for metric, value in values.items():
@@ -111,7 +104,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
             rows.append(Row(cells | _numbers(column.values, column)))
             data += _data(table, place, _source(column), column.values, {})
         column = here[-1]
-        hits = [ours for ours in found if _same(column, ours)]
+        hits = [ours for ours in found if stands_for(ours, column)]
         for ours in sorted(hits, key=lambda m: (m.row["protocol"], m.row["set"])):
             values = _values(ours)
             values |= _improvements(values, current)

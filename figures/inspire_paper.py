@@ -1,8 +1,7 @@
 """The rows of the InsPIRe paper's tables, and the records that measure the same configuration.
 
-A record is matched by protocol, size of the database, layout (N/t, t, answer ciphertexts, gammas) and size of the
-records, never by a file's name. The paper's Tables 2 to 4 are Pareto fronts over runs with entries of several sizes: a
-record with the layout but with other records still matches, and is marked.
+A row stands for the columns that its experiment names (`columns`). The paper's Tables 2 to 4 are Pareto fronts over
+runs with entries of several sizes: a row may stand for a column of other records than its own, and is marked then.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from .columns import Declared, declared
 from .comparison import unmeasured
 from .loader import dicts, quartiles
 from .names import set_short
@@ -87,6 +87,14 @@ class Printed:
     rounding: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def id(self) -> str:
+        """How the rows of experiments/ name it, each for its protocol: table, database or step, and what tells it from
+        other columns there."""
+        parts = ("entry", "N/t") if self.table in EXACT_TABLES else ("column",)
+        own = [self.config[part] for part in parts if part in self.config]
+        return "/".join([self.table, self.config.get("step", self.database), *own])
+
     def unequal(self, metric: str, size: float) -> bool:
         """Whether a size differs from the printed one by more than its rounding."""
         return abs(self.values[metric] - size) > self.rounding[metric]
@@ -105,13 +113,15 @@ class Printed:
 class Measured:
     """A row of ours: joined (`loader.join`), with its layout, and values by the paper's metrics.
 
-    values: measured, none if the row's status is not `ok`. described: sizes that its description foretells.
+    values: measured, none if the row's status is not `ok`. described: sizes that its description predicts. columns: ids
+    of the printed columns that it stands for.
     """
 
     row: dict[str, Any]
     layout: Layout
     values: dict[str, float]
     described: dict[str, float]
+    columns: frozenset[str] = frozenset()
 
     @property
     def ok(self) -> bool:
@@ -119,7 +129,7 @@ class Measured:
 
     @property
     def name(self) -> str:
-        """Of its set, and whether that is no paper's."""
+        """Display name of its set; "(ours)" if no paper published it."""
         return set_short(self.row["set"]) + (" (ours)" if self.row["source_kind"] == "own" else "")
 
     @property
@@ -167,7 +177,7 @@ def _printed_layout(protocol: str, config: dict[str, str], values: dict[str, flo
 
 
 def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
-    """The columns of a table of the paper, in its order. Columns that the paper leaves blank are none."""
+    """The columns of a table of the paper, in its order, without those that the paper leaves blank."""
     frame = expected[(expected["paper"] == PAPER) & (expected["table"] == table)]
     keys = ["protocol", "database", "num_records", "record_bits", "config"]
     found = []
@@ -191,9 +201,12 @@ Described = dict[tuple[str, int, int], dict[str, Any]]
 """Descriptions by (sha256, records, record bits), as `loader.load_descriptions` has them."""
 
 
-def rows(joined: pd.DataFrame, predictions: pd.DataFrame, described: Described) -> list[Measured]:
+def rows(
+    joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, columns: Declared | None = None
+) -> list[Measured]:
     """The records of the paper's protocols that answer one query at a time with one thread, and the rows that were
-    predicted and not measured."""
+    predicted and not measured. columns: what they stand for; as experiments/ says by default."""
+    columns = declared() if columns is None else columns
     nothing = dict.fromkeys(("id", "description", "stale", "source_kind"))
     source = dicts(joined) + [row | nothing for row in dicts(unmeasured(joined, predictions))]
     found = []
@@ -202,10 +215,11 @@ def rows(joined: pd.DataFrame, predictions: pd.DataFrame, described: Described) 
             continue
         key = (row["sha256"], int(row["records"]), int(row["record_bits"]))
         row["description"] = row["description"] or described.get(key) or {}
-        told = row["description"].get("parameters", {}).get("source") or {}
-        row["source_kind"] = row["source_kind"] or told.get("kind")
+        source_note = row["description"].get("parameters", {}).get("source") or {}
+        row["source_kind"] = row["source_kind"] or source_note.get("kind")
         sizes = query_sizes(row["description"].get("messages", []))
-        found.append(Measured(row, _layout(row), _values(row), sizes))
+        own = columns.get((row["set"], int(row["records"]), int(row["record_bits"])), frozenset())
+        found.append(Measured(row, _layout(row), _values(row), sizes, own))
     return found
 
 
@@ -217,10 +231,6 @@ LAYOUT_KEYS = {
 """Keys of a description's layout, the first that is there."""
 WITH_LAYOUTS = ("inspire2", "inspire")
 """Protocols of which the paper has several layouts of one database."""
-SPARE_ROWS = 1 / 16
-"""So many rows more than printed are the same layout: p = 65535 holds 63 records of 64 bytes where 2^16 holds 64."""
-SPARE_ANSWERS = 1 / 8
-"""So many answers more: a record of 32 KB takes nine polynomials modulo 65535."""
 
 
 def _layout(row: dict[str, Any]) -> Layout:
@@ -285,33 +295,14 @@ PHASES = {
 """The parts of an answer in Tables 8 and 9, and the phases of a record that they are."""
 
 
-def fits(column: Printed, ours: Measured) -> bool:
-    """Whether a record has a column's protocol, database and layout, and its records where the table asks for them.
-
-    YPIR and InsPIRe_0 have one layout of a database, and so have SimpleYPIR's published sets, whatever the size of the
-    records. Those of our own fit SimpleYPIR's rows to the records: records of another size have another layout.
-    """
-    if ours.row["protocol"] != column.protocol or ours.database_bits != column.database_bits:
-        return False
-    fitted = column.protocol == "simpleypir" and not ours.published
-    if (column.table in EXACT_TABLES or fitted) and int(ours.row["record_bits"]) != column.record_bits:
-        return False
-    return column.protocol not in WITH_LAYOUTS or _same_layout(column.layout, ours.layout)
-
-
-def _same_layout(theirs: Layout, mine: Layout) -> bool:
-    """Whether two layouts agree in all that the paper names, but for what its plaintext modulus loses."""
-
-    def near(printed: int | None, own: int | None, spare: float) -> bool:
-        return printed is None or (own is not None and printed <= own <= printed * (1 + spare))
-
-    same = near(theirs.degree, mine.degree, 0) and theirs.gammas in (None, mine.gammas)
-    return same and near(theirs.first, mine.first, SPARE_ROWS) and near(theirs.answers, mine.answers, SPARE_ANSWERS)
+def stands_for(ours: Measured, column: Printed) -> bool:
+    """Whether a row stands for a column."""
+    return bool(ours.row["protocol"] == column.protocol and column.id in ours.columns)
 
 
 def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
-    """The records of a column's configuration, one a parameter set: records of the column's own size before others,
-    published sets before found ones, measured ones before those that were skipped."""
+    """The rows that stand for a column, one a parameter set: records of the column's own size before others, published
+    sets before found ones, measured rows before those that were skipped."""
 
     def rank(ours: Measured) -> tuple[Any, ...]:
         bits = int(ours.row["record_bits"])
@@ -319,19 +310,19 @@ def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
         return (not ours.published, other, not ours.ok, ours.row["set"])
 
     best: dict[str, Measured] = {}
-    for ours in sorted((m for m in found if fits(column, m)), key=rank):
+    for ours in sorted((m for m in found if stands_for(m, column)), key=rank):
         best.setdefault(ours.row["set"], ours)
     if column.protocol not in WITH_LAYOUTS:
         return list(best.values())
     own = [m for m in best.values() if m.row["record_bits"] == column.record_bits]
-    # Of layouts, one record of another size tells it all.
+    # Of a layout, one row with records of another size is enough.
     return own or list(best.values())[:1]
 
 
 def unmatched(columns: Iterable[Printed], found: Sequence[Measured]) -> list[Measured]:
-    """Records of the columns' protocols that measure none of their configurations, small databases first."""
+    """Rows of the columns' protocols that stand for none of them, small databases first."""
     columns = list(columns)
     protocols = {column.protocol for column in columns}
-    rest = [m for m in found if m.row["protocol"] in protocols and not any(fits(c, m) for c in columns)]
+    rest = [m for m in found if m.row["protocol"] in protocols and not any(stands_for(m, c) for c in columns)]
     order = list(PROTOCOLS.values())
     return sorted(rest, key=lambda m: (m.database_bits, order.index(m.row["protocol"]), m.row["set"]))

@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from pirlab_workflow import experiments
+from pirlab_workflow.experiments import Group, expand, read_profile
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / folder) for folder in ("experiments/rules", "experiments", "tests/fixtures")]
+sys.path.insert(0, str(ROOT / "tests/fixtures"))
 
 import small_experiment  # noqa: E402
 import stand_in_estimator  # noqa: E402
-import sweep  # noqa: E402
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -55,10 +56,10 @@ def no_estimator(monkeypatch, request):
 def expanded(monkeypatch):
     """The groups, in profile `tiny`, of a small experiment of these series, whose rows all have these keys."""
 
-    def groups(series: str, **row) -> list[sweep.Group]:
+    def groups(series: str, **row) -> list[Group]:
         small_experiment.check(small_experiment.document(series, **row))
-        monkeypatch.setattr(sweep, "load_experiment", lambda name: small_experiment.document(series, **row))
-        return sweep.expand("x/y", sweep.read_profile("tiny"))
+        monkeypatch.setattr(experiments, "load_experiment", lambda name: small_experiment.document(series, **row))
+        return expand("x/y", read_profile("tiny"))
 
     return groups
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from pirlab_figures import audit_whole, loader
+from pirlab_figures import audit_whole, inspire_paper, loader
 from pirlab_figures.audit import Audit
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
@@ -123,15 +123,17 @@ def test_an_unknown_instance_makes_the_set_unknown(inputs):
     assert line.bits is None and line.faults[0] == "security unknown"
 
 
-def test_a_set_of_ours_that_stands_for_a_printed_column_is_audited(inputs):
+def test_a_set_of_ours_that_stands_for_a_printed_column_is_audited(inputs, monkeypatch):
     """InsPIRe's columns run modulo 65537: N/t = 32768 at 1 GB is a line, what is derived from it is none."""
     joined, predictions, told, expected = inputs
     shape, layout = (1 << 24, 512), {"rows": 1 << 15, "degree": 8, "answer_ciphertexts": 1}
-    rows = []
+    rows, columns = [], {}
+    monkeypatch.setattr(inspire_paper, "declared", lambda: columns)
     for name, place in (("inspire/column", "Tables 8 and 9"), ("inspire/secure", "derived from column")):
         one = described(name, 404 << 10, "repaired") | {"layout": layout}
         one["parameters"]["source"]["location"] = place
         told[(name, *shape)] = one
+        columns[(name, *shape)] = frozenset({"3/1GB/3"})
         rows.append(
             foretold(name, 131.5, -12.0, "repaired", shape) | {"protocol": "inspire", "queries": 1, "threads": 1}
         )

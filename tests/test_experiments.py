@@ -8,8 +8,11 @@ import tomllib
 
 import pytest
 import small_experiment
-import sweep
 import yaml
+from pirlab_workflow import experiments, reproduce, steps
+from pirlab_workflow.experiments import all_experiments, expand, load_experiment, load_profile, read_profile
+from pirlab_workflow.files import ROOT, PlanError, write_if_changed
+from pirlab_workflow.plan import Plan
 
 PROFILES = ("tiny", "quick", "laptop", "paper")
 
@@ -17,19 +20,19 @@ PROFILES = ("tiny", "quick", "laptop", "paper")
 def broken(profile: dict, **changes) -> str:
     """The message for a profile with these changes (None removes a key)."""
     changed = {key: value for key, value in (profile | changes).items() if value is not None}
-    with pytest.raises(sweep.PlanError) as error:
-        sweep.load_profile(changed, sweep.ROOT / "config/quick.yaml")
+    with pytest.raises(PlanError) as error:
+        load_profile(changed, ROOT / "config/quick.yaml")
     return str(error.value)
 
 
 @pytest.fixture
 def quick() -> dict:
-    return yaml.safe_load((sweep.ROOT / "config/quick.yaml").read_text())
+    return yaml.safe_load((ROOT / "config/quick.yaml").read_text())
 
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_profile_expands(name):
-    plan = sweep.Sweep(sweep.read_profile(name))
+    plan = Plan(read_profile(name))
     assert plan.profile["profile"] == name
     assert plan.measured(), "a profile measures something"
     for group in plan.groups.values():
@@ -42,25 +45,25 @@ def test_profile_expands(name):
         if group.kind == "security":
             assert not group.measured and group.notes
             continue
-        fits = group.rows[0].database_bytes <= plan.profile["max_database_bytes"]
+        fits = group.rows[0].records * group.rows[0].record_bits <= 8 * plan.profile["max_database_bytes"]
         only = any(note.startswith("predicted only") for note in group.notes)
         assert group.measured == (fits and not only)
         assert group.measured or group.notes, "what is left out says why"
 
 
 def test_every_experiment_loads():
-    names = sweep.all_experiments()
+    names = all_experiments()
     assert {"pirouette/figure4", "comparison/protocols"} <= set(names)
     for name in names:
-        sweep.load_experiment(name)
+        load_experiment(name)
 
 
 def test_quick_measures_every_protocol():
-    plan = sweep.Sweep(sweep.read_profile("quick"))
+    plan = Plan(read_profile("quick"))
     groups = [group for group in plan.measured() if group.kind == "protocol"]
     measured = {row.parameters.split("/")[1] for group in groups for row in group.rows}
     protocols = set()
-    for path in (sweep.ROOT / "params").glob("*/*.toml"):
+    for path in (ROOT / "params").glob("*/*.toml"):
         protocols.add(tomllib.loads(path.read_text())["protocol"])
     assert measured == protocols
 
@@ -70,7 +73,7 @@ def test_every_primitive_is_measured(binary):
     asked = {
         row.primitive
         for profile in ("tiny", "quick")
-        for group in sweep.Sweep(sweep.read_profile(profile)).measured()
+        for group in Plan(read_profile(profile)).measured()
         if group.kind == "primitive"
         for row in group.rows
     }
@@ -79,12 +82,12 @@ def test_every_primitive_is_measured(binary):
 
 
 def test_larger_profiles_contain_smaller_ones():
-    names = {name: {g.key for g in sweep.Sweep(sweep.read_profile(name)).measured()} for name in PROFILES[1:]}
+    names = {name: {g.key for g in Plan(read_profile(name)).measured()} for name in PROFILES[1:]}
     assert names["quick"] < names["laptop"] <= names["paper"]
 
 
 def test_figure4_has_the_papers_shapes():
-    plan = sweep.Sweep(sweep.read_profile("paper"))
+    plan = Plan(read_profile("paper"))
     groups = plan.of("pirouette/figure4")
     assert len(groups) == 12
     assert {(g.rows[0].records, g.rows[0].record_bits) for g in groups} == {
@@ -111,7 +114,7 @@ def test_a_series_with_shapes_of_its_own_runs_at_these_only(expanded):
     assert rows == {"8x16": ["everywhere"], "4x32": ["own"], "2^10x1": ["own"]}
     neither = small_experiment.document(series)
     del neither["shapes"]
-    with pytest.raises(sweep.PlanError):
+    with pytest.raises(PlanError):
         small_experiment.check(neither)
     small_experiment.check(neither | {"series": neither["series"][1:]})
 
@@ -139,7 +142,7 @@ def test_contents_are_rows_of_their_own(expanded):
     parameters = "simplepir/usenix23"
     """
     [group] = expanded(series, seed="0b", repetitions=1, contents=["random", "zeros", "ones"])
-    rows = sweep.Sweep(sweep.read_profile("tiny")).group_file(group)["rows"]
+    rows = Plan(read_profile("tiny")).group_file(group)["rows"]
     databases = {"a": "seeded:0b", "a-zeros": "constant:00", "a-ones": "constant:ff"}
     assert {row["id"]: row["database"] for row in rows} == databases
     assert all(row["repetitions"] == 1 and "contents" not in row for row in rows)
@@ -147,7 +150,7 @@ def test_contents_are_rows_of_their_own(expanded):
 
 
 def test_group_file_follows_the_contract():
-    plan = sweep.Sweep(sweep.read_profile("quick"))
+    plan = Plan(read_profile("quick"))
     group = plan.group("pirouette/figure4", "2^18x16")
     file = plan.group_file(group)
     assert (file["experiment"], file["group"]) == ("pirouette/figure4", "2^18x16")
@@ -169,10 +172,9 @@ def test_group_file_follows_the_contract():
 
 
 def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
-    import steps
-    from pirlab_estimator.cost.plan import plan as cost_plan
+    from pirlab_estimator.cost.plan import prospect
 
-    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
+    plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
     group = plan.group("smoke/tiny", "2^10x16")
     assert steps.predicted_seconds(group, []) == {}
     seconds = {"query": 1.0, "answer": 2.0, "extract": 0.5, "total": 4.0}
@@ -183,7 +185,7 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
         for g in plan.of("smoke/tiny")
         for row in g.rows
     ]
-    sweep.write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
+    write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     found = steps.predicted_seconds(group, lines)
     exchanges = 20 + repetitions * (1 + updates)
     assert updates > 0
@@ -192,24 +194,22 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     assert [row["predicted_seconds"] for row in rows] == list(found.values())
     assert "predicted_seconds" not in plan.group_file(group)["rows"][0], "no part of what `pirlab key` reads"
     own = {line["id"].split("/", 1)[1]: line for line in lines if line["id"].startswith(group.id)}
-    [planned] = cost_plan(own, [plan.group_file(group)], free_memory=10)
-    assert [row.seconds for row in planned.rows] == list(found.values())
+    assert [prospect(own[row["id"]], row, 10).seconds for row in rows] == list(found.values())
 
 
 def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):
-    import reproduce
 
-    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path)))
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
     group = plan.group("smoke/tiny", "2^10x16")
     for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):
-        sweep.write_if_changed(plan.record(group, row), json.dumps({"status": status, "id": f"old {row.id}"}))
+        write_if_changed(plan.record(group, row), json.dumps({"status": status, "id": f"old {row.id}"}))
     stale = [{"record": str(plan.record(group, group.rows[0]))}, {"record": str(tmp_path / "records/a/orphan.json")}]
     monkeypatch.setattr(reproduce, "stale_records", lambda _: stale)
     assert plan.missing(group) == []
     assert reproduce.freshen(plan) == 2
     assert plan.missing(group) == group.rows
     assert all(plan.record(group, row).is_file() for row in group.rows), "nothing is removed"
-    sweep.write_if_changed(plan.record(group, group.rows[0]), json.dumps({"status": "ok", "id": "new"}))
+    write_if_changed(plan.record(group, group.rows[0]), json.dumps({"status": "ok", "id": "new"}))
     assert plan.missing(group) == group.rows[1:]
     stale.clear()
     assert reproduce.freshen(plan) == 1 and list(json.loads(plan.fresh().read_text())) == [
@@ -246,16 +246,16 @@ def own_experiment(tmp_path, monkeypatch, text: str):
     """A folder of experiments with one of this text."""
     (tmp_path / "experiments/own").mkdir(parents=True)
     for name in ("experiment.schema.json", "primitive.schema.json"):
-        text_of_schema = (sweep.ROOT / "experiments" / name).read_text()
+        text_of_schema = (ROOT / "experiments" / name).read_text()
         (tmp_path / "experiments" / name).write_text(text_of_schema)
     (tmp_path / "experiments/own/test.toml").write_text(text)
-    monkeypatch.setattr(sweep, "ROOT", tmp_path)
+    monkeypatch.setattr(experiments, "ROOT", tmp_path)
 
 
 def test_settings_become_groups_and_rows(tmp_path, monkeypatch):
-    profile = sweep.read_profile("tiny")
+    profile = read_profile("tiny")
     own_experiment(tmp_path, monkeypatch, PRIMITIVE)
-    groups = sweep.expand("own/test", profile)
+    groups = expand("own/test", profile)
     assert [group.id for group in groups] == ["base-2_kind-a", "base-4_kind-a"]
     assert [[row.id for row in group.rows] for group in groups] == [
         ["x-8", "y-8", "own-8", "own-16"],
@@ -282,14 +282,14 @@ def test_settings_become_groups_and_rows(tmp_path, monkeypatch):
 def test_wrong_experiment_of_a_primitive_says_what_and_where(tmp_path, monkeypatch, old, new, words):
     assert old in PRIMITIVE
     own_experiment(tmp_path, monkeypatch, PRIMITIVE.replace(old, new))
-    with pytest.raises(sweep.PlanError) as error:
-        sweep.load_experiment("own/test")
+    with pytest.raises(PlanError) as error:
+        load_experiment("own/test")
     for word in ["experiments/own/test.toml", *words]:
         assert word in str(error.value)
 
 
 def test_group_file_of_a_primitive_is_what_the_binary_reads(tmp_path, binary):
-    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path)))
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
     group = plan.group("smoke/primitives", "all")
     file = plan.group_file(group, seconds={group.rows[0].id: 0.5})
     assert file["rows"][0] == {
@@ -310,7 +310,7 @@ def test_group_file_of_a_primitive_is_what_the_binary_reads(tmp_path, binary):
 
 def test_experiments_ask_only_for_what_the_primitives_take(binary):
     for profile in ("tiny", "quick", "paper"):
-        plan = sweep.Sweep(sweep.read_profile(profile))
+        plan = Plan(read_profile(profile))
         groups = [group for group in plan.groups.values() if group.kind == "primitive"]
         requests = [{"id": f"{g.key} {row.id}"} | row.request(g.options) for g in groups for row in g.rows]
         lines = "\n".join(map(json.dumps, requests))
@@ -321,8 +321,8 @@ def test_experiments_ask_only_for_what_the_primitives_take(binary):
 
 
 def test_unknown_group_lists_those_there_are():
-    plan = sweep.Sweep(sweep.read_profile("tiny"))
-    with pytest.raises(sweep.PlanError, match=r"2\^10x16"):
+    plan = Plan(read_profile("tiny"))
+    with pytest.raises(PlanError, match=r"2\^10x16"):
         plan.group("smoke/tiny", "2^99x1")
 
 
@@ -343,14 +343,14 @@ def test_wrong_value_is_named(quick):
 
 
 def test_unknown_experiment_lists_those_there_are(quick):
-    with pytest.raises(sweep.PlanError, match=r"experiments/pirouette/figure5\.toml") as error:
-        sweep.Sweep(sweep.load_profile(quick | {"experiments": ["pirouette/figure5"]}))
+    with pytest.raises(PlanError, match=r"experiments/pirouette/figure5\.toml") as error:
+        Plan(load_profile(quick | {"experiments": ["pirouette/figure5"]}))
     assert "pirouette/figure4" in str(error.value)
 
 
 def test_unknown_profile_lists_those_there_are():
-    with pytest.raises(sweep.PlanError, match="quick"):
-        sweep.read_profile("quik")
+    with pytest.raises(PlanError, match="quick"):
+        read_profile("quik")
 
 
 @pytest.mark.parametrize(
@@ -371,30 +371,30 @@ def test_wrong_experiment_says_what_and_where(tmp_path, monkeypatch, old, new, w
         '[[series]]\nid = "b"\nparameters = "simplepir/secure-n1088"\n'
     )
     assert old in text
-    experiments = tmp_path / "experiments"
-    (experiments / "own").mkdir(parents=True)
-    (experiments / "experiment.schema.json").write_text((sweep.ROOT / "experiments/experiment.schema.json").read_text())
-    (experiments / "own" / "test.toml").write_text(text.replace(old, new))
-    params = sweep.ROOT / "params"
-    monkeypatch.setattr(sweep, "ROOT", tmp_path)
-    with pytest.raises(sweep.PlanError) as error:
-        sweep.load_experiment("own/test", params)
+    folder = tmp_path / "experiments"
+    (folder / "own").mkdir(parents=True)
+    (folder / "experiment.schema.json").write_text((ROOT / "experiments/experiment.schema.json").read_text())
+    (folder / "own" / "test.toml").write_text(text.replace(old, new))
+    (tmp_path / "params").symlink_to(ROOT / "params")
+    monkeypatch.setattr(experiments, "ROOT", tmp_path)
+    with pytest.raises(PlanError) as error:
+        load_experiment("own/test")
     for word in ["experiments/own/test.toml", *words]:
         assert word in str(error.value)
 
 
 def test_missing_rows_are_those_without_a_finished_record(tmp_path):
-    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path)))
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
     group = plan.group("smoke/tiny", "2^10x16")
     plan.marker(group).parent.mkdir(parents=True)
     plan.marker(group).write_text("{}")
     for row, status in zip(group.rows, ("ok", "failed"), strict=True):
-        sweep.write_if_changed(plan.record(group, row), json.dumps({"status": status}))
+        write_if_changed(plan.record(group, row), json.dumps({"status": status}))
     assert plan.missing(group) == group.rows[1:]
     plan.prepare()
     assert not plan.marker(group).exists(), "a marker that is no longer true is dropped"
     for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):
-        sweep.write_if_changed(plan.record(group, row), json.dumps({"status": status}))
+        write_if_changed(plan.record(group, row), json.dumps({"status": status}))
     assert plan.missing(group) == []
 
 

@@ -9,7 +9,8 @@ from functools import cache
 
 import committed
 import pytest
-import sweep
+from pirlab_workflow.experiments import expand, read_profile
+from pirlab_workflow.files import ROOT
 from published_bytes import (
     Configuration,
     D,
@@ -71,7 +72,7 @@ def records() -> dict[str, dict]:
     """All records of one query of the family in the reference runs, by their place, skipped ones too."""
     found = {}
     for path, record in committed.all_records().items():
-        place = path.relative_to(sweep.ROOT / "results")
+        place = path.relative_to(ROOT / "results")
         if place.parts[2] == "inspire" and record["kind"] == "protocol" and record["queries"] == 1:
             found[str(place)] = record
     return found
@@ -157,7 +158,7 @@ def described(binary, name: str, records: int, record_bits: int) -> dict:
         capture_output=True,
         text=True,
         check=True,
-        cwd=sweep.ROOT,
+        cwd=ROOT,
     )
     [line] = [json.loads(line) for line in done.stdout.splitlines()]
     return line
@@ -196,12 +197,12 @@ def test_descriptions_have_the_published_bytes(binary):
     rows = {
         f"{name}/{group.id}/{row.id}": row.request(group.options)
         for name in EXPERIMENTS
-        for group in sweep.expand(name, sweep.read_profile("paper"))
+        for group in expand(name, read_profile("paper"))
         for row in group.rows
     }
     asked = "".join(json.dumps({"id": name} | request) + "\n" for name, request in rows.items())
     done = subprocess.run(
-        [binary, "describe", "--batch"], input=asked, capture_output=True, text=True, check=True, cwd=sweep.ROOT
+        [binary, "describe", "--batch"], input=asked, capture_output=True, text=True, check=True, cwd=ROOT
     )
     described = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(described) == len(rows)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import synthetic_inspire as synthetic
-from inspire_rows import build, load
+from inspire_rows import build, load, standing
 from pirlab_figures import (
     inspire,
     inspire_applications,
@@ -51,6 +51,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("inspire")
     synthetic.write(path, DOCUMENTS)
     return path
+
+
+@pytest.fixture
+def declared(monkeypatch):
+    """The experiments list these documents."""
+    monkeypatch.setattr(inspire_paper, "declared", lambda: standing(DOCUMENTS))
 
 
 @pytest.fixture(scope="module")
@@ -403,7 +409,7 @@ def test_parts_add_up_to_the_total(found, expected, which, bars):
 
 
 @pytest.mark.parametrize("which", [name for name in inspire.TABLES])
-def test_tables_from_the_command_line(folder, tmp_path, which, capsys):
+def test_tables_from_the_command_line(folder, tmp_path, which, capsys, declared):
     arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json")]
     arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "t")]
     assert main(["table", which, *arguments]) == 0, capsys.readouterr().err
@@ -413,7 +419,7 @@ def test_tables_from_the_command_line(folder, tmp_path, which, capsys):
 
 
 @pytest.mark.parametrize("which", inspire.FIGURES)
-def test_figures_from_the_command_line(folder, tmp_path, which):
+def test_figures_from_the_command_line(folder, tmp_path, which, declared):
     arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json")]
     arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "f")]
     assert main([which, *arguments]) == 0
@@ -430,7 +436,7 @@ def test_the_papers_numbers_are_needed(folder, tmp_path, capsys):
     assert "--expected" in capsys.readouterr().err
 
 
-def test_predictions_of_one_row_in_two_files_do_not_double_it(folder, tmp_path):
+def test_predictions_of_one_row_in_two_files_do_not_double_it(folder, tmp_path, declared):
     twice = tmp_path / "again.json"
     twice.write_text(json.dumps(json.loads((folder / "predictions.json").read_text())))
     arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json"), str(twice)]

@@ -22,24 +22,18 @@ def contradictions() -> pd.DataFrame:
     return inspire_notes.load(EXPECTED)
 
 
-def test_records_are_matched_by_layout_and_not_by_name(tmp_path, expected):
-    right = synthetic.inspire(1, 512, 8192, 32, 1)
-    other = synthetic.inspire(1, 512, 8192, 16, 2)
-    other["parameters"]["name"] = "inspire/1gb-512b-n8192-t32"
-    other["id"] = other["row"] = "other"
-    found = load(tmp_path, [right, other])
-    column = next(c for c in inspire_paper.printed(expected, "9") if (c.record_bits, c.layout.first) == (512, 8192))
-    assert [m.row["set"] for m in inspire_paper.matches(column, found)] == ["inspire/1gb-512b-n8192"]
-    rest = inspire_paper.unmatched(inspire_paper.printed(expected, "9"), found)
-    assert [m.row["set"] for m in rest] == ["inspire/1gb-512b-n8192-t32"]
-
-
-def test_what_a_plaintext_modulus_loses_is_the_same_layout(tmp_path, expected):
-    """p = 65535: 63 records of 64 bytes a polynomial, 1/63 more rows; nine polynomials for a record of 32 KB."""
-    found = load(tmp_path, [synthetic.inspire(1, 512, 33289, 8, 1), synthetic.inspire(1, 262144, 4096, 8, 9)])
-    columns = [c for c in inspire_paper.printed(expected, "9") if c.database == "1GB"]
-    hits = {(c.record_bits, c.layout.first): len(inspire_paper.matches(c, found)) for c in columns}
-    assert hits.pop((512, 32768)) == hits.pop((262144, 4096)) == 1 and not any(hits.values())
+def test_a_row_stands_for_the_columns_of_its_experiment_alone(tmp_path, expected):
+    """Whatever its name and layout: the other row has those of the column."""
+    declared, other = synthetic.inspire(1, 512, 16384, 16, 1), synthetic.inspire(1, 512, 8192, 32, 1)
+    columns = {(declared["parameters"]["name"], 2**24, 512): frozenset({"3/1GB/1", "9/1GB/64B/8192"})}
+    found = load(tmp_path, [declared, other], columns=columns)
+    printed = inspire_paper.printed(expected, "9")
+    column = next(c for c in printed if (c.record_bits, c.layout.first) == (512, 8192))
+    assert column.id == "9/1GB/64B/8192"
+    assert [m.row["set"] for m in inspire_paper.matches(column, found)] == [declared["parameters"]["name"]]
+    assert [m.row["set"] for m in inspire_paper.unmatched(printed, found)] == [other["parameters"]["name"]]
+    ypir = [c for c in inspire_paper.printed(expected, "2") if c.protocol == "ypir"]
+    assert not any(inspire_paper.matches(column, found) for column in ypir)
 
 
 def test_batches_and_several_threads_are_not_the_papers(tmp_path):
@@ -49,9 +43,8 @@ def test_batches_and_several_threads_are_not_the_papers(tmp_path):
     assert found == []
 
 
-def test_our_own_simpleypir_has_another_layout_for_other_records(tmp_path, expected, contradictions):
-    """Its rows fit the records, so that a line of 32 KB would name a query that the table's records do not have; the
-    published set has one layout for all, and keeps its line beside ours."""
+def test_records_of_another_size_are_marked(tmp_path, expected, contradictions):
+    """SimpleYPIR's published set has one layout for all records, and keeps its line beside ours."""
     first, answers = 2**14, {"answer_ciphertexts": 19}
     published = synthetic.record("simpleypir", "published", first, 2**33 // first, answers | {"rows": first})
     larger = synthetic.record("simpleypir", "tight", first, 2**33 // first, answers | {"rows": 2 * first})
@@ -59,8 +52,12 @@ def test_our_own_simpleypir_has_another_layout_for_other_records(tmp_path, expec
     for own in (larger, fitting):
         own["parameters"]["source"]["kind"] = own["description"]["parameters"]["source"]["kind"] = "own"
 
+    places = (("simpleypir/published", first, 2**33 // first), ("simpleypir/tight", 2**33, 1))
+    columns = dict.fromkeys(places, frozenset({"2/1GB"}))
+
     def lines(documents: list[dict], folder: str) -> list[str]:
-        text = build(load(tmp_path / folder, documents), expected, contradictions, "2").markdown()
+        found = load(tmp_path / folder, documents, columns=columns)
+        text = build(found, expected, contradictions, "2").markdown()
         return [line for line in text.splitlines() if "SimpleYPIR" in line and "| here" in line and "| 1 GB" in line]
 
     [line] = lines([published, larger], "a")

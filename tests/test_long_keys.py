@@ -8,7 +8,6 @@ from math import erfc, log2, sqrt
 import mpmath
 import numpy as np
 import pytest
-import sweep
 from pirlab_estimator import schemas
 from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.noise import PROTOCOLS, predict_noise
@@ -16,6 +15,7 @@ from pirlab_estimator.noise.ring_setting import KEY_SQUARES
 from pirlab_estimator.noise.stage import Stage
 from pirlab_estimator.noise.tails import KeyLength, key_union, log2_subgaussian_tail, longest_key
 from pirlab_figures import marks
+from pirlab_workflow.files import ROOT
 from scipy.stats import chi2
 
 SHAPES = {"small": (1 << 16, 512), "bits": (1 << 24, 1), "long": (1 << 12, 1 << 15), "wide": (1 << 24, 512)}
@@ -44,7 +44,7 @@ def described(binary):
     ]
     asked = "\n".join(json.dumps(row | {"streamed": False}) for row in rows)
     command = [binary, "describe", "--batch"]
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=sweep.ROOT)
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=ROOT)
     return {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
 
 

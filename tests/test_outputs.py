@@ -10,10 +10,6 @@ import threading
 from pathlib import Path
 
 import pytest
-import reference
-import right_records
-import sweep
-import synthetic
 from pirlab_estimator import cost, outputs, predict
 from pirlab_estimator.describe import describe
 from pirlab_estimator.outputs import OutputError
@@ -21,6 +17,10 @@ from pirlab_estimator.search import cli as search
 from pirlab_estimator.search.pirouette import command as pirouette
 from pirlab_estimator.security import cli as security
 from pirlab_figures import cli as figures
+from pirlab_workflow import reference
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.files import PlanError
+from pirlab_workflow.plan import Plan
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_figures_leave_their_input_alone(tmp_path, capsys, suffix):
 
 
 def test_a_reference_run_replaces_nothing_else(tmp_path):
-    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path / "results"), figures=str(tmp_path / "drawn")))
+    plan = Plan(read_profile("tiny", results=str(tmp_path / "results"), figures=str(tmp_path / "drawn")))
     kept = tmp_path / "results" / "records" / "a.json"
     kept.parent.mkdir(parents=True)
     kept.write_text("{}")
@@ -217,23 +217,10 @@ def test_a_reference_run_replaces_nothing_else(tmp_path):
         reference.ROOT,
         reference.ROOT / "docs",
     ):
-        with pytest.raises(sweep.PlanError, match="--out"):
+        with pytest.raises(PlanError, match="--out"):
             reference.refuse_other_folders(plan, out)
     reference.refuse_other_folders(plan, tmp_path / "reference")
     reference.refuse_other_folders(plan, reference.ROOT / reference.REFERENCE)
-
-
-def test_right_records_are_not_overwritten(tmp_path):
-    group, row = right_records.rows("inspire/table9")[0]
-    document = synthetic.run_record("simplepir/usenix23", 2**18, 16) | {"group": group, "row": row}
-    text = json.dumps(document)
-    record = tmp_path / "r.json"
-    record.write_text(text)
-    (tmp_path / "link.csv").symlink_to(record)
-    for table in (record, tmp_path / "link.csv"):
-        with pytest.raises(SystemExit, match="would be destroyed"):
-            right_records.main("inspire/table9", tmp_path, table)
-        assert record.read_text() == text
 
 
 def test_a_lock_that_is_a_link_empties_nothing(tmp_path):
@@ -242,9 +229,7 @@ def test_a_lock_that_is_a_link_empties_nothing(tmp_path):
     results = tmp_path / "results"
     results.mkdir()
     (results / ".lock").symlink_to(victim)
-    code = "import reproduce, pathlib, sys; reproduce.lock(pathlib.Path(sys.argv[1]))"
-    path = os.pathsep.join([str(sweep.ROOT / "experiments"), str(sweep.ROOT / "experiments/rules")])
-    command = [sys.executable, "-c", code, str(results)]
-    ended = subprocess.run(command, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True)
+    code = "import pathlib, sys; from pirlab_workflow import reproduce; reproduce.lock(pathlib.Path(sys.argv[1]))"
+    ended = subprocess.run([sys.executable, "-c", code, str(results)], capture_output=True, text=True)
     assert ended.returncode != 0 and "Remove it" in ended.stderr
     assert victim.read_text() == "mine"

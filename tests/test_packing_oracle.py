@@ -4,9 +4,9 @@ import random
 
 import packing_oracle as oracle
 import pytest
-import sweep
+from pirlab_workflow.files import ROOT
 
-KNOWN = sweep.ROOT / "impl/lattice/src/pack/tests/known.json"
+KNOWN = ROOT / "impl/lattice/src/pack/tests/known.json"
 
 
 def test_the_committed_values_are_the_oracles(capsys):

@@ -1,18 +1,19 @@
 """A record that does not hold is refused where it is read, by every program: with its file, its key, no traceback."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import reference
-import steps
-import sweep
 import synthetic
 import synthetic_primitives
+from outside import outside
 from pirlab_estimator import records
 from pirlab_figures.cli import main
+from pirlab_workflow import reference, steps
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.files import PlanError
+from pirlab_workflow.plan import Plan
 from synthetic_parts import changed
 
 GOOD = synthetic.run_record("simplepir/usenix23", 2**18, 16)
@@ -163,9 +164,9 @@ def test_records_that_hold_are_read(tmp_path):
 
 
 @pytest.fixture
-def planned(tmp_path) -> sweep.Sweep:
+def planned(tmp_path) -> Plan:
     """The sweep of profile `tiny`, of which every row has a record that claims to be ok and compared nothing."""
-    plan = sweep.Sweep(sweep.read_profile("tiny", results=str(tmp_path / "results"), figures=str(tmp_path / "figures")))
+    plan = Plan(read_profile("tiny", results=str(tmp_path / "results"), figures=str(tmp_path / "figures")))
     for group in plan.measured():
         for row in group.rows:
             path = plan.record(group, row)
@@ -185,18 +186,15 @@ def test_no_reference_run_is_made_of_what_does_not_hold(planned, tmp_path):
     out = tmp_path / "reference"
     out.mkdir()
     (out / "kept").touch()
-    with pytest.raises(sweep.PlanError, match=r"json: correct\.compared: status ok"):
+    with pytest.raises(PlanError, match=r"json: correct\.compared: status ok"):
         reference.copy(planned, out)
     assert (out / "kept").exists(), "the present one stays"
 
 
 def test_rows_outside_are_not_sought_in_what_does_not_hold(tmp_path):
-    """The program that names the rows outside their tolerance ends with code 2 and one line."""
     path = tmp_path / "reference/records/a/b/c.json"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(changed(GOOD, "id", None)))
     (path.parents[3] / "predictions").mkdir()
-    command = [sys.executable, "experiments/outside.py", "--results", tmp_path]
-    done = subprocess.run(command, cwd=sweep.ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-    assert f"{path}: id: " in done.stderr
+    with pytest.raises(records.InputError, match=f"{path}: id: "):
+        list(outside(path.parents[3]))

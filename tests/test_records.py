@@ -1,20 +1,21 @@
 """The committed reference runs: every record fits its schema, its description and its prediction."""
 
 import csv
+from pathlib import Path
 
 import committed
 import pytest
-import right_records
-import sweep
 import synthetic
 import synthetic_primitives
-from outside import named, predictions, runs
+from outside import Outside, named, predictions, runs
 from outside import outside as rows_outside
 from pirlab_estimator.cost import UnitCosts, predict_seconds
 from pirlab_figures.inspire_tables import NOT_PLANNED
+from pirlab_workflow.experiments import expand, read_profile
+from pirlab_workflow.files import ROOT
 from synthetic_parts import changed
 
-REFERENCE = sweep.ROOT / "results/reference"
+REFERENCE = ROOT / "results/reference"
 RUNS = runs()
 PROTOCOL = synthetic.run_record("simplepir/usenix23", 2**18, 16)
 # Online phases alone have a sample a repetition.
@@ -23,9 +24,20 @@ PRIMITIVE = synthetic_primitives.vectors((2,))[0]
 
 
 @pytest.fixture(scope="module")
-def outside() -> dict[tuple, float]:
-    """Measured / predicted of the quantities outside their tolerance, by where they are."""
-    return {found.place: found.ratio for run in RUNS for found in rows_outside(run)}
+def outside() -> dict[tuple, Outside]:
+    """The quantities outside their tolerance, by where they are."""
+    return {found.place: found for run in RUNS for found in rows_outside(run)}
+
+
+def right_records(table: Path) -> dict[tuple[str, str], dict[str, str]]:
+    """The lines of a table of right records by group and row."""
+    with table.open(newline="") as lines:
+        return {(each["group"], each["row"]): each for each in csv.DictReader(lines)}
+
+
+def rows(experiment: str) -> list[tuple[str, str]]:
+    """Group and row of all that an experiment asks for, in its order."""
+    return [(group.id, row.id) for group in expand(experiment, read_profile("paper")) for row in group.rows]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
@@ -50,10 +62,10 @@ def test_tables_show_records_that_are_there(run):
 
 def test_every_row_of_correctness_has_right_records():
     """Those without a record stand in a table, since they ran beside other work."""
-    name, run = "inspire/correctness", sweep.ROOT / "results/reference-laptop"
-    table = right_records.read(run / "tables" / name / "right-records.csv")
+    name, run = "inspire/correctness", ROOT / "results/reference-laptop"
+    table = right_records(run / "tables" / name / "right-records.csv")
     recorded = {(path.parent.name, path.stem) for path in (run / "records" / name).rglob("*.json")}
-    assert sorted(table.keys() | recorded) == sorted(right_records.rows(name)) and not table.keys() & recorded
+    assert sorted(table.keys() | recorded) == sorted(rows(name)) and not table.keys() & recorded
     for place, line in table.items():
         # Four queries in each of five repetitions and once after an update.
         assert line["status"] == "ok" and int(line["compared"]) == int(line["right"]) >= 24, place
@@ -61,14 +73,14 @@ def test_every_row_of_correctness_has_right_records():
 
 def test_right_records_are_of_rows_without_a_record():
     """A row whose seconds are kept has a record, any other that ran a line; none has both."""
-    tables = sorted((sweep.ROOT / "results").glob("reference*/tables/**/right-records.csv"))
+    tables = sorted((ROOT / "results").glob("reference*/tables/**/right-records.csv"))
     assert tables
     for path in tables:
         folder = path.parent
-        run = next(parent for parent in folder.parents if parent.parent == sweep.ROOT / "results")
+        run = next(parent for parent in folder.parents if parent.parent == ROOT / "results")
         name = folder.relative_to(run / "tables").as_posix()
-        table = right_records.read(path)
-        assert set(table) <= set(right_records.rows(name)), path
+        table = right_records(path)
+        assert set(table) <= set(rows(name)), path
         for (group, row), line in table.items():
             assert line["status"] == "ok" and 0 < int(line["compared"]) == int(line["right"]), (path, group, row)
             assert not (run / "records" / name / group / f"{row}.json").exists(), (path, group, row)
@@ -118,20 +130,20 @@ def test_a_fault_of_a_record_is_named(where, place, value, key):
 def test_every_row_outside_is_named(outside):
     """Bytes, memory, noise and answer seconds hold for all rows, those of SimplePIR and DoublePIR within 10 % of the
     stddev and 25 % of the seconds, except rows that are named with their reason."""
-    unnamed = {place: ratio for place, ratio in outside.items() if place not in named()}
-    assert not unnamed, "measured / predicted; see experiments/outside.py:\n" + "\n".join(map(str, unnamed.items()))
+    unnamed = [found.entry() for place, found in outside.items() if place not in named()]
+    assert not unnamed, "give these a reason in tests/fixtures/outside.toml:\n\n" + "\n".join(unnamed)
 
 
 def test_predicted_seconds_follow_from_the_calibration():
     """What rows are judged by can be made again from what is committed."""
     costs = UnitCosts.load(REFERENCE / "calibration.json")
-    foretold = {place: line["seconds"] for place, line in predictions(REFERENCE).items()}
+    predicted = {place: line["seconds"] for place, line in predictions(REFERENCE).items()}
     records = committed.of_run(REFERENCE).values()
     protocols = [record for record in records if record["kind"] == "protocol" and record["status"] == "ok"]
     assert len(protocols) > 50
     for record, seconds in zip(protocols, predict_seconds([r["description"] for r in protocols], costs), strict=True):
         place = record["experiment"], record["group"], record["row"]
-        assert seconds["answer"] == pytest.approx(foretold[place]["answer"], rel=1e-6), record["id"]
+        assert seconds["answer"] == pytest.approx(predicted[place]["answer"], rel=1e-6), record["id"]
 
 
 def test_every_named_row_is_outside(outside):

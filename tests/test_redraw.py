@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
-import sweep
 from pirlab_estimator.noise import predict_noise
+from pirlab_workflow.files import ROOT
 
-LAPTOP = sweep.ROOT / "results/reference-laptop"
+LAPTOP = ROOT / "results/reference-laptop"
 NAME = "inspire/table8"
 
 
@@ -34,9 +34,9 @@ def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_pa
     foretold = out / "predictions" / f"{NAME}.json"
     foretold.parent.mkdir(parents=True)
     foretold.write_text(json.dumps([kept, other]))
-    command = [sys.executable, "experiments/redraw.py", "--profile=laptop", f"--only={NAME}", f"--out={out}"]
+    command = [sys.executable, "-m", "pirlab_workflow.redraw", "--profile=laptop", f"--only={NAME}", f"--out={out}"]
     command += [f"--binary={binary}", f"--figures={tmp_path / 'figures'}"]
-    done = subprocess.run(command, cwd=sweep.ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     names = {path.name for path in (out / "tables" / NAME).iterdir()}
     table = "table-inspire-table8"
@@ -54,6 +54,6 @@ def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_pa
 
 
 def test_an_unknown_experiment_is_refused():
-    command = [sys.executable, "experiments/redraw.py", "--only=inspire/table99"]
-    done = subprocess.run(command, cwd=sweep.ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "pirlab_workflow.redraw", "--only=inspire/table99"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and "no inspire/table99" in done.stderr

@@ -2,8 +2,9 @@
 
 import os
 
-import steps
-import sweep
+from pirlab_workflow import steps
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.plan import Plan
 
 
 def test_a_series_may_be_run_in_a_way_of_its_own(expanded):
@@ -19,7 +20,7 @@ def test_a_series_may_be_run_in_a_way_of_its_own(expanded):
     streamed = true
     """
     [group] = expanded(series, updates=4)
-    plain, own = sweep.Sweep(sweep.read_profile("tiny")).group_file(group)["rows"]
+    plain, own = Plan(read_profile("tiny")).group_file(group)["rows"]
     assert (plain["threads"], plain["repetitions"], plain["updates"]) == (1, 5, 4) and "streamed" not in plain
     assert (own["threads"], own["repetitions"]) == (len(os.sched_getaffinity(0)), 100)
     assert own["streamed"] is True and own["updates"] == 0, "a streamed database cannot be updated"
@@ -31,6 +32,6 @@ def test_a_series_may_be_run_in_a_way_of_its_own(expanded):
 
 def test_the_audit_shows_every_protocol_of_the_sweep():
     names = ["security/audit", "pirouette/respire", "gadget/table1"]
-    plan = sweep.Sweep(sweep.read_profile("quick", experiments=names))
+    plan = Plan(read_profile("quick", experiments=names))
     assert plan.shown("security/audit") == ["security/audit", "pirouette/respire"]
     assert plan.shown("pirouette/respire") == ["pirouette/respire"]

@@ -4,8 +4,8 @@ import json
 
 import pandas as pd
 import pytest
-import sweep
 from pirlab_figures import search_found
+from pirlab_workflow.experiments import expand, read_profile
 
 
 def row(role, **changes):
@@ -48,7 +48,7 @@ def test_a_pair_stands_together_and_the_promise_beside_what_was_measured():
 
 
 def test_every_pair_of_the_experiment_is_one_group():
-    for group in sweep.expand("inspire/found", sweep.read_profile("laptop")):
+    for group in expand("inspire/found", read_profile("laptop")):
         published, found = group.rows
         assert published.id.removesuffix("-published") == found.id.removesuffix("-found")
         assert found.parameters.startswith("params/searched/") and group.id.endswith(found.id.removesuffix("-found"))

@@ -7,22 +7,22 @@ import tomllib
 from hashlib import sha256
 
 import pytest
-import sweep
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.search.evaluate import Evaluator, Shape
 from pirlab_estimator.search.saved import COMPARED
 from pirlab_estimator.search.text import count
+from pirlab_workflow.experiments import expand, read_profile
+from pirlab_workflow.files import ROOT
 
-SEARCHES = tomllib.loads((sweep.ROOT / "experiments/search/dominate.toml").read_text())["search"]
+SEARCHES = tomllib.loads((ROOT / "experiments/search/dominate.toml").read_text())["search"]
 COSTS = UnitCosts.load(DEFAULTS)
 SAVED = {
-    line["experiment"]: line
-    for line in csv.DictReader((sweep.ROOT / "results/searched/saved.csv").read_text().splitlines())
+    line["experiment"]: line for line in csv.DictReader((ROOT / "results/searched/saved.csv").read_text().splitlines())
 }
 
 
 def committed(name):
-    return tomllib.loads((sweep.ROOT / f"params/searched/{name}/1.toml").read_text())
+    return tomllib.loads((ROOT / f"params/searched/{name}/1.toml").read_text())
 
 
 def words_of(search):
@@ -33,10 +33,10 @@ def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
     names = [search["experiment"] for search in SEARCHES]
     # Those under version control: a user's own searches write here too.
     listed = subprocess.run(
-        ["git", "ls-files", "params/searched"], cwd=sweep.ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "params/searched"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert set(listed.stdout.split()) == {f"params/searched/{name}/1.toml" for name in names}
-    groups = sweep.expand("inspire/found", sweep.read_profile("paper"))
+    groups = expand("inspire/found", read_profile("paper"))
     rows = {tuple(row.parameters for row in group.rows): group.rows for group in groups}
     for search in SEARCHES:
         column, found = search["no-worse-than"], f"params/searched/{search['experiment']}/1.toml"
@@ -48,7 +48,7 @@ def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda each: each["experiment"])
 def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
     document = committed(search["experiment"])
-    column = tomllib.loads((sweep.ROOT / search["no-worse-than"]).read_text())
+    column = tomllib.loads((ROOT / search["no-worse-than"]).read_text())
     evaluator = Evaluator(Shape(count(str(search["records"])), search["record-bits"]), COSTS, None)
     found, published = evaluator([document, column])
     note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
@@ -71,14 +71,14 @@ def test_the_committed_table_is_of_these_sets():
         note = committed(name)["source"]["note"]
         bits, failure = float(line["found_bits"]), float(line["found_log2_failure"])
         assert note.startswith(f"{bits:.1f} bits by the fast model, failure 2^{failure:.1f}."), "run `make search` anew"
-    assert sha256(DEFAULTS.read_bytes()).hexdigest() in (sweep.ROOT / "results/searched/README.md").read_text()
+    assert sha256(DEFAULTS.read_bytes()).hexdigest() in (ROOT / "results/searched/README.md").read_text()
 
 
 def test_each_printed_column_of_the_authors_has_a_search():
     """Of 1 GB and 8 GB, by protocol and kilobytes of keys and query, which tell columns apart."""
     printed = {}
     for table in (3, 4):
-        with (sweep.ROOT / f"experiments/expected/inspire-table{table}.csv").open(newline="") as file:
+        with (ROOT / f"experiments/expected/inspire-table{table}.csv").open(newline="") as file:
             for line in csv.DictReader(file):
                 own = line["protocol"].startswith("InsPIRe") and line["metric"].startswith("upload")
                 if line["database"] in ("1GB", "8GB") and own and line["value"]:

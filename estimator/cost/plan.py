@@ -1,9 +1,9 @@
-"""What a sweep will do before it does it: jobs, predicted seconds and memory, what will be skipped and why."""
+"""What a row of a sweep will take before it runs: seconds and memory, and why it will be skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -13,60 +13,37 @@ NOISE_KEYS = 20
 CHANGES_ASKED = 16
 
 
-@dataclass
-class PlanRow:
-    """One row of a group. Seconds are for all repetitions and an online warm-up; bytes are the process's peak.
+class Prospect(NamedTuple):
+    """Seconds of all repetitions and an online warm-up, bytes of the process at its peak, and why a row is skipped."""
 
-    subject: the protocol or the primitive. about: parameter set and shape, or settings.
-    """
-
-    group: str
-    id: str
-    subject: str
-    about: dict
-    repetitions: int
     seconds: float
     peak_bytes: int
-    action: str  # run | skipped_memory | skipped_time
-    reason: str | None
-
-
-@dataclass
-class PlanGroup:
-    """One job. Its rows run interleaved when they fit in memory together, else one after the other."""
-
-    group: str
-    mode: str  # interleaved | in_turn | nothing_to_run
-    seconds: float
-    peak_bytes: int
-    rows: list[PlanRow]
-
-    def mapping(self) -> dict:
-        return asdict(self)
+    skipped: str | None
 
 
 def free_memory_bytes() -> int:
     """What could be allocated now without swapping."""
-    return psutil.virtual_memory().available
+    return int(psutil.virtual_memory().available)
 
 
-def plan(predictions: Mapping[str, dict], groups: Sequence[dict], free_memory: int | None = None) -> list[PlanGroup]:
-    """The plan of `groups`, in their order.
+def prospect(prediction: Mapping[str, Any], row: Mapping[str, Any], free_memory: int) -> Prospect:
+    """What a row takes, given its prediction, the row as `pirlab run --group` takes it and the bytes that are free."""
+    seconds = row_seconds(prediction, int(row.get("repetitions", 5)), int(row.get("updates", 0)))
+    peak, limit = int(prediction["peak_bytes"]), row.get("time_limit_seconds")
+    skipped = None
+    if peak > free_memory:
+        skipped = f"needs {format_bytes(peak)}; {format_bytes(free_memory)} free"
+    elif limit is not None and seconds > limit:
+        skipped = f"would take about {seconds:.0f} s; the limit is {limit:g} s"
+    return Prospect(seconds, peak, skipped)
 
-    predictions: prediction records by row id. groups: {"group", "rows": [{"id", "repetitions",
-    "time_limit_seconds", ...}]} as `pirlab run --group` takes them. free_memory: bytes; the machine's by default.
-    """
-    free = free_memory_bytes() if free_memory is None else free_memory
-    return [_plan_group(group, predictions, free) for group in groups]
 
-
-def row_seconds(prediction: dict, repetitions: int, updates: int = 0) -> float:
-    """Least seconds of a row's own work, as the runner does it (impl/pir/src/core/runner.rs).
+def row_seconds(prediction: Mapping[str, Any], repetitions: int, updates: int = 0) -> float:
+    """Least seconds of a row's own work, as the runner does it.
 
     Preprocessing is repeated until it has taken PREPROCESS_SECONDS, updates too; exchanges are the warm-up and the
     repetitions, at least as many as the noise needs keys, and after each repetition of an update the changed records
-    and another.
-    Noise that is not yet known after these keys takes more of them, for up to 20 s, which nobody foresees.
+    and another. Noise that is not yet known after these keys takes more of them, for up to 20 s: that is not predicted.
     """
     seconds = prediction["seconds"]
     if "repetition" in seconds:  # a primitive, whose first repetition is the warm-up
@@ -79,54 +56,8 @@ def row_seconds(prediction: dict, repetitions: int, updates: int = 0) -> float:
 
 
 def _repeated(seconds: float, repetitions: int) -> float:
-    """What is repeated until it has taken PREPROCESS_SECONDS."""
+    """Seconds of work that is repeated until it has taken PREPROCESS_SECONDS."""
     return seconds * (min(repetitions, int(PREPROCESS_SECONDS / seconds) + 1) if seconds > 0 else repetitions)
-
-
-def _plan_group(group: dict, predictions: Mapping[str, dict], free: int) -> PlanGroup:
-    rows = [_plan_row(group["group"], row, predictions[row["id"]], free) for row in group["rows"]]
-    running = [row for row in rows if row.action == "run"]
-    together = sum(row.peak_bytes for row in running)
-    mode = "nothing_to_run" if not running else "interleaved" if together <= free else "in_turn"
-    peak = together if mode == "interleaved" else max((row.peak_bytes for row in running), default=0)
-    return PlanGroup(group["group"], mode, sum(row.seconds for row in running), peak, rows)
-
-
-def _plan_row(group: str, row: dict, prediction: dict, free: int) -> PlanRow:
-    repetitions = int(row.get("repetitions", 5))
-    total = row_seconds(prediction, repetitions, int(row.get("updates", 0)))
-    peak, limit = int(prediction["peak_bytes"]), row.get("time_limit_seconds")
-    action, reason = "run", None
-    if peak > free:
-        action, reason = "skipped_memory", f"needs {format_bytes(peak)}; {format_bytes(free)} free"
-    elif limit is not None and total > limit:
-        action, reason = "skipped_time", f"would take about {total:.0f} s; the limit is {limit:g} s"
-    return PlanRow(
-        group=group,
-        id=row["id"],
-        subject=prediction.get("protocol") or prediction["primitive"],
-        about=prediction["settings"]
-        if "primitive" in prediction
-        else {"parameters": prediction["parameters"]["name"]} | prediction["shape"],
-        repetitions=repetitions,
-        seconds=total,
-        peak_bytes=peak,
-        action=action,
-        reason=reason,
-    )
-
-
-def summary(groups: Sequence[PlanGroup]) -> dict:
-    """Totals of a plan: jobs, rows to run and to skip, seconds, largest memory."""
-    rows = [row for group in groups for row in group.rows]
-    skipped = [row for row in rows if row.action != "run"]
-    return {
-        "jobs": sum(group.mode != "nothing_to_run" for group in groups),
-        "rows": len(rows) - len(skipped),
-        "skipped": [{"id": row.id, "action": row.action, "reason": row.reason} for row in skipped],
-        "seconds": sum(group.seconds for group in groups),
-        "peak_bytes": max((group.peak_bytes for group in groups), default=0),
-    }
 
 
 def format_bytes(count: float) -> str:

@@ -1,5 +1,5 @@
-"""`make reference`: copy a run's records, predictions and tables, fully labelled, to results/reference/ or, of another
-profile than quick, to results/reference-<profile>/."""
+"""`make reference`: copy a run's records, predictions and tables, with the labels of machine and build, to
+results/reference/ or, of another profile than quick, to results/reference-<profile>/."""
 
 import argparse
 import os
@@ -10,15 +10,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent / "rules"))
-from checking import read_record
-from pirlab_estimator.outputs import OutputError, write
-from sweep import DONE, ROOT, PlanError, Sweep, bytes_text, read_json, read_profile
+from pirlab_estimator.outputs import write
+from pirlab_figures.units import human_bytes
+
+from .experiments import read_profile
+from .files import ROOT, PlanError, exit_code, read_object, read_record
+from .plan import DONE, Plan
 
 REFERENCE = Path("results/reference")
 #: Unit costs that the predictions stand on.
 CALIBRATION = Path("results/calibration.json")
-#: Of tables and figures: their data and their text.
+#: Endings of the files of tables and figures that are copied: their data and their text.
 KEPT = (".csv", ".md")
 README = """# A reference run
 
@@ -32,7 +34,7 @@ figure data made of them. Times hold for this machine; bytes, noise and correctn
 {facts}
 
 `tests/test_records.py` holds these records against the predictions and the schema; rows outside their tolerance are
-named in `tests/fixtures/outside.toml`, which `python experiments/outside.py` prints anew.
+named in `tests/fixtures/outside.toml`.
 """
 
 
@@ -50,30 +52,28 @@ def facts(profile: str, records: list[dict[str, Any]], planned: int) -> str:
     """The labels of the run, as rows of a Markdown table."""
     machines = [record["machine"] for record in records]
     builds = [record["build"] for record in records]
-    speeds = sorted(m["read_bandwidth_before"] for m in machines if m.get("read_bandwidth_before"))
+    states = distinct(f"{count} {status}" for status, count in Counter(r["status"] for r in records).items())
+    speeds = sorted(m["read_bandwidth_before"] / 1e9 for m in machines if m.get("read_bandwidth_before"))
     rows = {
         "profile": profile,
-        "rows": distinct(f"{n} {status}" for status, n in Counter(r["status"] for r in records).items())
-        + (f" of {planned} planned" if len(records) < planned else ""),
+        "rows": states + (f" of {planned} planned" if len(records) < planned else ""),
         "date": distinct((record.get("finished") or "")[:10] for record in records),
         "commit": distinct(f"{b['commit']}{' with changes' if b.get('dirty') else ''}" for b in builds),
         "compiler": distinct(b["rustc"] for b in builds),
         "kernel": distinct(b["kernel"] for b in builds),
         "processor": distinct(m["cpu"] for m in machines),
         "cores": distinct(m["cores"] for m in machines),
-        "memory": distinct(bytes_text(m["memory_bytes"]) for m in machines),
+        "memory": distinct(human_bytes(m["memory_bytes"], 3) for m in machines),
         "system": distinct(m["os"] for m in machines),
-        "single-core read bandwidth": f"{speeds[0] / 1e9:.1f} to {speeds[-1] / 1e9:.1f} GB/s"
-        if speeds
-        else "not probed",
+        "single-core read bandwidth": f"{speeds[0]:.1f} to {speeds[-1]:.1f} GB/s" if speeds else "not probed",
     }
     return "\n".join(f"| {name} | {value} |" for name, value in rows.items())
 
 
-def refuse_other_folders(sweep: Sweep, out: Path) -> None:
+def refuse_other_folders(plan: Plan, out: Path) -> None:
     """PlanError where replacing `out` would take what is copied from, or what is no reference run, with it."""
     place = out.resolve()
-    read = [each.resolve() for each in (sweep.results / "records", sweep.results / "predictions", sweep.figures)]
+    read = [each.resolve() for each in (plan.results / "records", plan.results / "predictions", plan.figures)]
     for each in (*read, CALIBRATION.resolve(), ROOT):
         if place in (each, *each.parents) or (each in read and each in place.parents):
             raise PlanError(f"--out {out}: what is copied from, {each}, would be removed. Give a folder of its own.")
@@ -81,41 +81,34 @@ def refuse_other_folders(sweep: Sweep, out: Path) -> None:
         raise PlanError(f"--out {out}: it holds other files than a reference run. Give a new folder.")
 
 
-def copy(sweep: Sweep, out: Path, only: str = "") -> int:
+def copy(plan: Plan, out: Path, only: str = "") -> int:
     """Replace the reference run; PlanError where the present one is not finished.
 
     With `only`, of some experiments of a long profile, the rows that are there and not in the quick run's reference
     as well: the labels say how many."""
-    pairs = [
-        (sweep.record(group, row), read_json(sweep.record(group, row)))
-        for group in sweep.measured()
-        for row in group.rows
-    ]
-    records = sweep.results / "records"
-    done = [pair for pair in pairs if isinstance(pair[1], dict) and pair[1].get("status") in DONE]
-    if missing := [path for path, record in pairs if (path, record) not in done and not only]:
-        raise PlanError(
-            f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={sweep.profile['profile']}` first."
-        )
-    done = [(path, read_record(path)) for path, _ in done]
-    refuse_other_folders(sweep, out)
+    profile, records = plan.profile["profile"], plan.results / "records"
+    planned = [plan.record(group, row) for group, row in plan.measured_rows()]
+    done = [path for path in planned if read_object(path).get("status") in DONE]
+    if not only and (missing := [path for path in planned if path not in done]):
+        raise PlanError(f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={profile}` first.")
+    found = {path.relative_to(records): read_record(path) for path in done}
+    refuse_other_folders(plan, out)
     shutil.rmtree(out, ignore_errors=True)
     if only:
-        done = [pair for pair in done if not (REFERENCE / "records" / pair[0].relative_to(records)).exists()]
-    for path, _ in done:
-        write(out / "records" / path.relative_to(records), path.read_bytes())
-    for name in sweep.experiments:
-        prediction = sweep.audits().get(name, sweep.prediction(name))
+        found = {path: found[path] for path in found if not (REFERENCE / "records" / path).exists()}
+    for path in found:
+        write(out / "records" / path, (records / path).read_bytes())
+    for name in plan.experiments:
+        prediction = plan.audits().get(name, plan.prediction(name))
         write(out / "predictions" / f"{name}.json", prediction.read_bytes())
-        for path in sorted((sweep.figures / name).glob("*")):
+        for path in sorted((plan.figures / name).glob("*")):
             if path.suffix in KEPT:
                 write(out / "tables" / name / path.name, path.read_bytes())
     if CALIBRATION.is_file():
         write(out / CALIBRATION.name, CALIBRATION.read_bytes())
-    profile = sweep.profile["profile"]
-    labels = facts(profile, [record for _, record in done], len(pairs))
+    labels = facts(profile, [*found.values()], len(planned))
     write(out / "README.md", README.format(profile=profile, only=f" ONLY={only}" if only else "", facts=labels))
-    return len(done)
+    return len(found)
 
 
 def main() -> int:
@@ -126,19 +119,13 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of the profile's")
     arguments = parser.parse_args()
-    out = arguments.out or folder(arguments.profile)
+    out, only = arguments.out or folder(arguments.profile), arguments.only
     os.chdir(ROOT)
-    try:
-        overrides: dict[str, Any] = {"results": arguments.results, "figures": arguments.figures}
-        if arguments.only:
-            overrides["experiments"] = arguments.only.split(",")
-        sweep = Sweep(read_profile(arguments.profile, **overrides))
-        print(f"{copy(sweep, out, arguments.only)} records copied to {out}/")
-    except (OutputError, PlanError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    folders = {"results": arguments.results, "figures": arguments.figures}
+    plan = Plan(read_profile(arguments.profile, **folders, experiments=only.split(",") if only else []))
+    print(f"{copy(plan, out, only)} records copied to {out}/")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

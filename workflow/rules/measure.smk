@@ -19,7 +19,7 @@ rule measure:
         runtime=predicted_minutes,
         mem_mb=predicted_mib,
     shell:
-        "exec python experiments/rules/steps.py measure --profile {input.settings}"
+        "exec python -m pirlab_workflow.steps measure --profile {input.settings}"
         " --experiment {wildcards.experiment} --group '{wildcards.group}' > '{log}' 2>&1"
 
 
@@ -27,7 +27,7 @@ rule stale:
     input:
         binary=BINARY,
         settings=SETTINGS,
-        measured=all_markers(),
+        measured=markers(),
         experiments=EXPERIMENT_FILES,
         parameters=PARAMETER_FILES,
     output:
@@ -37,4 +37,19 @@ rule stale:
     conda:
         ENVIRONMENT
     shell:
-        "python experiments/rules/steps.py stale --profile {input.settings} --out {output} > {log} 2>&1"
+        "python -m pirlab_workflow.steps stale --profile {input.settings} --out {output} > {log} 2>&1"
+
+
+rule verdict:
+    input:
+        presented=presented_files(),
+        settings=SETTINGS,
+        measured=markers(),
+    output:
+        VERDICT,
+    log:
+        f"{LOGS}/verdict/{PROFILE}.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m pirlab_workflow.steps verdict --profile {input.settings} --out {output} > {log} 2>&1"

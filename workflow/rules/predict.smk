@@ -11,11 +11,11 @@ rule describe:
     log:
         f"{LOGS}/describe/{PROFILE}/{{experiment}}.log",
     params:
-        words=describe_words,
+        command=describe_command,
     conda:
         ENVIRONMENT
     shell:
-        "{input.binary} {params.words} < {input.requests} > {output} 2> {log}"
+        "{params.command} < {input.requests} > {output} 2> {log}"
 
 
 # The lattice estimator itself where LATTICE_ESTIMATOR names a checkout, its recorded results otherwise, and the fast
@@ -32,8 +32,8 @@ rule predict:
     conda:
         ENVIRONMENT
     shell:
-        "(pirlab-predict {input.descriptions} --security auto --costs {input.costs} --format array --out {output}"
-        " && python experiments/rules/steps.py sources --out {output}) > {log} 2>&1"
+        "pirlab-predict {input.descriptions} --security auto --costs {input.costs} --format array --out {output}"
+        " > {log} 2>&1"
 
 
 # Security of the published sets beside that of the sets in params/, and of whole ranges of moduli.
@@ -41,7 +41,7 @@ rule audit:
     input:
         experiment="experiments/{experiment}.toml",
         descriptions=f"{RESULTS}/descriptions/{PROFILE}/{{experiment}}.jsonl",
-        published=lambda wildcards: SWEEP.experiments[wildcards.experiment]["published"],
+        published=lambda wildcards: PLAN.experiments[wildcards.experiment]["published"],
         estimator=f"{RESULTS}/requests/estimator.txt",
     output:
         f"{RESULTS}/audit/{PROFILE}/{{experiment}}.json",

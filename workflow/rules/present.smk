@@ -1,17 +1,9 @@
-# Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers, and a verdict.
-FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
-PAPERS = sorted(str(path) for path in Path("experiments/expected").glob("*.csv"))
+# Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers.
 
 
 rule figure:
     input:
-        code=FIGURE_CODE,
-        measured=markers_of,
-        prediction=predictions_of,
-        descriptions=descriptions_of,
-        audit=audit_of,
-        stale=f"{RESULTS}/stale.json",
-        papers=PAPERS,
+        unpack(drawn),
     output:
         pdf=f"{FIGURES}/{{experiment}}/{{name}}.pdf",
         svg=report(
@@ -25,28 +17,15 @@ rule figure:
     log:
         f"{LOGS}/figure/{{experiment}}/{{name}}.log",
     params:
-        records=record_folders,
-        audit=audit_words,
-        descriptions=description_words,
+        words=drawing,
         prefix=f"{FIGURES}/{{experiment}}/{{name}}",
     conda:
         ENVIRONMENT
     shell:
-        "python -m pirlab_figures {wildcards.name} --records {params.records} --predictions {input.prediction}"
-        " --stale {input.stale} --expected experiments/expected {params.audit} {params.descriptions}"
-        " --out {params.prefix} > {log} 2>&1"
+        "python -m pirlab_figures {params.words} --out {params.prefix} > {log} 2>&1"
 
 
-rule table:
-    input:
-        code=FIGURE_CODE,
-        measured=markers_of,
-        prediction=predictions_of,
-        descriptions=descriptions_of,
-        audit=audit_of,
-        costs=costs_of,
-        stale=f"{RESULTS}/stale.json",
-        papers=PAPERS,
+use rule figure as table with:
     output:
         html=report(
             f"{FIGURES}/{{experiment}}/table-{{name}}.html",
@@ -60,17 +39,8 @@ rule table:
     log:
         f"{LOGS}/table/{{experiment}}/{{name}}.log",
     params:
-        records=record_folders,
-        audit=audit_words,
-        costs=costs_words,
-        descriptions=description_words,
+        words=table_drawing,
         prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
-    conda:
-        ENVIRONMENT
-    shell:
-        "python -m pirlab_figures table {wildcards.name} --records {params.records} --predictions {input.prediction}"
-        " --stale {input.stale} --expected experiments/expected {params.audit} {params.costs} {params.descriptions}"
-        " --out {params.prefix} > {log} 2>&1"
 
 
 # Every predicted quantity beside its measured twin. Of the experiment alone: the predictions of those shown with it have
@@ -109,18 +79,3 @@ rule accuracy:
     shell:
         "python -m pirlab_figures accuracy --records {params.records} --predictions {input.prediction}"
         " --stale {input.stale} --out {params.prefix} > {log} 2>&1"
-
-
-rule verdict:
-    input:
-        presented=presented_files(),
-        settings=SETTINGS,
-        measured=all_markers(),
-    output:
-        VERDICT,
-    log:
-        f"{LOGS}/verdict/{PROFILE}.log",
-    conda:
-        ENVIRONMENT
-    shell:
-        "python experiments/rules/steps.py verdict --profile {input.settings} --out {output} > {log} 2>&1"

@@ -1,7 +1,7 @@
 """`make redraw`: draw the tables of a committed reference run again from its records, as the workflow draws them.
 
 Nothing is measured. Rows are described by the present binary. The seconds and memory that were predicted of a measured
-row stand, since its record is judged by them; its security and noise are what the present formulas say of the
+row stay, since its record is judged by them; its security and noise are what the present formulas say of the
 description in its record. Rows without a record are predicted, with the quick reference's unit costs. No record is
 called stale: each names the commit of its sources. Experiments of primitives and of security are left to the workflow.
 """
@@ -15,10 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent / "rules"))
-from pirlab_estimator.outputs import OutputError, write
-from reference import CALIBRATION, KEPT, REFERENCE, folder
-from sweep import OTHER_KINDS, ROOT, PlanError, Sweep, read_json, read_profile, write_if_changed
+from pirlab_estimator.outputs import write
+
+from .experiments import OTHER_KINDS, read_profile
+from .files import ROOT, PlanError, exit_code, read_json, read_object
+from .plan import Plan
+from .reference import CALIBRATION, KEPT, REFERENCE, folder
 
 COSTS = REFERENCE / CALIBRATION.name
 #: What a formula says of a description, whatever machine ran it.
@@ -34,38 +36,36 @@ def run(*words: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
 
 
 class Redrawing:
-    """A reference run, the sweep of its profile, and the folder of what lies between its records and tables."""
+    """A reference run, the plan of its profile, and the folder of what lies between its records and tables."""
 
     def __init__(self, profile: str, out: Path, work: Path, figures: Path, **overrides: Any):
-        self.sweep = Sweep(read_profile(profile, results=str(work), figures=str(figures), **overrides))
+        self.plan = Plan(read_profile(profile, results=str(work), figures=str(figures), **overrides))
         self.out = out
         # A longer profile's reference leaves out the rows that quick's has.
         self.runs = list(dict.fromkeys((out, REFERENCE)))
-        self.sweep.prepare()
+        self.plan.prepare()
 
     def described(self, name: str) -> dict[str, str]:
-        """What the records of an experiment describe, as lines by id."""
+        """The descriptions in the records of an experiment, as lines by id."""
         found: dict[str, str] = {}
-        for each in self.runs:
-            for path in sorted((each / "records" / name).rglob("*.json")):
-                own = (read_json(path).get("description") or {}) | {"id": f"{path.parent.name}/{path.stem}"}
-                if own.get("schema"):
-                    found[own["id"]] = json.dumps(own)
+        for path in (path for each in self.records(name) for path in sorted(each.rglob("*.json"))):
+            own = (read_object(path).get("description") or {}) | {"id": f"{path.parent.name}/{path.stem}"}
+            if own.get("schema"):
+                found[own["id"]] = json.dumps(own)
         return found
 
     def description(self, name: str) -> Path:
-        """What the binary says of an experiment's rows, after what records of earlier parameter files say of theirs."""
-        path = self.sweep.results / "descriptions" / f"{name}.jsonl"
+        """The binary's descriptions of an experiment's rows, after those in records, which may be of earlier sets."""
+        path = self.plan.description(name)
         if not path.exists():
-            words = [self.sweep.profile["binary"], *self.sweep.describe(name).split()]
-            with self.sweep.requests(name).open() as asked:
-                said = run(*words, stdin=asked, stdout=subprocess.PIPE).stdout.decode()
-            write(path, "".join(f"{line}\n" for line in self.described(name).values()) + said)
+            with self.plan.requests(name).open() as asked:
+                answered = run(*self.plan.describe(name), stdin=asked, stdout=subprocess.PIPE).stdout.decode()
+            write(path, "".join(f"{line}\n" for line in self.described(name).values()) + answered)
         return path
 
     def prediction(self, name: str) -> Path:
         """Of all rows of an experiment: seconds and memory as committed where a record stands against them."""
-        path = self.sweep.prediction(name)
+        path = self.plan.prediction(name)
         if path.exists():
             return path
         lines: dict[str, dict[str, Any]] = {}
@@ -78,14 +78,14 @@ class Redrawing:
         for line in self.description(name).read_text().splitlines():
             asked_of.setdefault(json.loads(line)["id"], line)
         asked, made = path.with_suffix(".jsonl"), path.with_suffix(".new.json")
-        write_if_changed(asked, "\n".join(asked_of.values()) + "\n")
+        write(asked, "\n".join(asked_of.values()) + "\n")
         module = "pirlab_estimator.predict"
         run(sys.executable, "-m", module, asked, "--security", "auto", "--costs", COSTS, "--out", made)
         for line in read_json(made):
             lines[line["id"]] = lines.get(line["id"], line) | {key: line[key] for key in OF_FORMULAS}
         committed = [line["id"] for line in read_json(self.out / "predictions" / f"{name}.json") or []]
         ordered = [lines[id] for id in dict.fromkeys([*committed, *lines]) if id in lines]
-        write_if_changed(path, json.dumps(ordered, indent=1) + "\n")
+        write(path, json.dumps(ordered, indent=1) + "\n")
         return path
 
     def records(self, name: str) -> list[Path]:
@@ -95,29 +95,22 @@ class Redrawing:
 
     def draw(self, name: str) -> list[Path]:
         """Tables and figures of an experiment, in the folder of figures; their data and text in the reference run."""
-        experiment = self.sweep.experiments[name]
-        shown = self.sweep.shown(name)
-        planned = [each for each in shown if each in self.sweep.experiments]
+        experiment, shown = self.plan.experiments[name], self.plan.shown(name)
+        planned = [each for each in shown if each in self.plan.experiments]
         words = ["--records", *(path for each in shown for path in self.records(each))]
         words += ["--predictions", *map(self.prediction, planned), "--descriptions", *map(self.description, planned)]
         words += ["--expected", "experiments/expected", "--costs", COSTS]
-        drawn = self.sweep.figures / name
-        for table in experiment.get("tables", []):
-            self.figure("table", table, *words, "--out", drawn / f"table-{table}")
-        for figure in experiment.get("figures", []):
-            self.figure(figure, *words, "--out", drawn / figure)
+        drawn = self.plan.figures / name
+        asked = [["table", table, *words, "--out", drawn / f"table-{table}"] for table in experiment.get("tables", [])]
+        asked += [[figure, *words, "--out", drawn / figure] for figure in experiment.get("figures", [])]
         words = ["--records", *self.records(name), "--predictions", self.prediction(name)]
-        self.figure("accuracy", *words, "--out", drawn / "accuracy")
+        for each in [*asked, ["accuracy", *words, "--out", drawn / "accuracy"]]:
+            run(sys.executable, "-m", "pirlab_figures", *each, stdout=subprocess.DEVNULL)
         copied = [path for path in sorted(drawn.glob("*")) if path.suffix in KEPT]
-        targets = [self.out / "tables" / name / path.name for path in copied]
-        pairs = [*zip(copied, targets), (self.prediction(name), self.out / "predictions" / f"{name}.json")]
-        for path, target in pairs:
-            write(target, path.read_bytes())
+        for path in copied:
+            write(self.out / "tables" / name / path.name, path.read_bytes())
+        write(self.out / "predictions" / f"{name}.json", self.prediction(name).read_bytes())
         return copied
-
-    def figure(self, *words: Any) -> None:
-        """One table or figure."""
-        run(sys.executable, "-m", "pirlab_figures", *words, stdout=subprocess.DEVNULL)
 
 
 def main() -> int:
@@ -129,23 +122,18 @@ def main() -> int:
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
     arguments = parser.parse_args()
     os.chdir(ROOT)
-    overrides = {"binary": arguments.binary} if arguments.binary else {}
-    try:
-        with tempfile.TemporaryDirectory() as work:
-            out = arguments.out or folder(arguments.profile)
-            figures = arguments.figures or Path("figures/out") / out.name
-            redrawing = Redrawing(arguments.profile, out, Path(work), figures, **overrides)
-            experiments = redrawing.sweep.experiments
-            for name in arguments.only.split(",") if arguments.only else experiments:
-                if name not in experiments:
-                    raise PlanError(f"profile {arguments.profile} has no {name}: {', '.join(experiments)}.")
-                if experiments[name].get("kind") not in OTHER_KINDS and (out / "tables" / name).is_dir():
-                    print(f"{out}/tables/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
-    except (OutputError, PlanError) as error:
-        print(error, file=sys.stderr)
-        return 2
+    out = arguments.out or folder(arguments.profile)
+    figures = arguments.figures or Path("figures/out") / out.name
+    with tempfile.TemporaryDirectory() as work:
+        redrawing = Redrawing(arguments.profile, out, Path(work), figures, binary=arguments.binary)
+        experiments = redrawing.plan.experiments
+        for name in arguments.only.split(",") if arguments.only else experiments:
+            if name not in experiments:
+                raise PlanError(f"profile {arguments.profile} has no {name}: {', '.join(experiments)}.")
+            if experiments[name].get("kind") not in OTHER_KINDS and (out / "tables" / name).is_dir():
+                print(f"{out}/tables/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(main))

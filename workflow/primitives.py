@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from checking import PlanError
+from .files import PlanError
 
 # Of [row], how a row is run; every other key is a setting of the primitive.
 RUN_KEYS = ("primitive", "repetitions", "kernel", "seed")

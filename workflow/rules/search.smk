@@ -13,6 +13,7 @@ from pirlab_estimator.paths import pirlab_binary
 from pirlab_estimator.search import sweep_file
 
 RESULTS = config.get("results", "results")
+SEARCH = f"{RESULTS}/search"
 FIGURES = config.get("figures", "figures/out")
 ENVIRONMENT = "../../environment.yml"
 FOLDER = Path(config.get("sweeps", "experiments/search"))
@@ -20,13 +21,15 @@ FILES = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
 PARTS = {name: list(dict.fromkeys(part.name for part in sweep_file.parts(path))) for name, path in FILES.items()}
 TABLES = [name for name, parts in PARTS.items() if parts]
 SETS = [name for name, path in FILES.items() if sweep_file.read(path).get("search")]
-SOURCES = sorted(str(path) for path in Path("estimator").rglob("*") if path.suffix in (".py", ".toml"))
-SOURCES += ["estimator/cost/unit_costs.json", str(pirlab_binary())]
-# Published sets, which stand beside what is found; not params/searched/, which `sets` writes.
-SOURCES += sorted(str(path) for path in Path("params").glob("*/*.toml") if path.parent.name != "searched")
+SOURCES = [path for path in Path("estimator").rglob("*") if path.suffix in (".py", ".toml")]
+SOURCES += [Path("estimator/cost/unit_costs.json"), pirlab_binary()]
+# Published sets stand beside what is found; params/searched/ is what `sets` writes.
+SOURCES += [path for path in Path("params").glob("*/*.toml") if path.parent.name != "searched"]
+SOURCES = sorted(map(str, SOURCES))
+GRIDS = {name: sweep_file.read(path).get("grid", []) for name, path in FILES.items()}
 #: Sweeps with a set that a search finds: these come after the searches.
-FOUND = {name for name, path in FILES.items() if any("searched/" in g.get("set", "") for g in sweep_file.read(path).get("grid", []))}
-FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
+FOUND = {name for name, grids in GRIDS.items() if any("searched/" in grid.get("set", "") for grid in grids)}
+FIGURE_CODE = sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in (".py", ".toml"))
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
 KEPT = ["best.md", "fronts.csv", "grids.csv"]
@@ -49,19 +52,19 @@ localrules:
 
 rule all:
     input:
-        expand(f"{RESULTS}/search/{{sweep}}.csv", sweep=TABLES),
-        expand(f"{RESULTS}/search/{{sweep}}.sets", sweep=SETS),
+        expand(f"{SEARCH}/{{sweep}}.csv", sweep=TABLES),
+        expand(f"{SEARCH}/{{sweep}}.sets", sweep=SETS),
         [f"{FIGURES}/search/{which}.csv" for which, sweep in DRAWN.items() if sweep in TABLES],
-        f"{RESULTS}/search/kept.done" if set(DRAWN.values()) <= set(TABLES) else [],
+        f"{SEARCH}/kept.done" if set(DRAWN.values()) <= set(TABLES) else [],
 
 
 rule part:
     input:
         file=lambda wildcards: str(FILES[wildcards.sweep]),
         sources=SOURCES,
-        sets=lambda wildcards: [f"{RESULTS}/search/{each}.sets" for each in SETS if wildcards.sweep in FOUND],
+        sets=lambda wildcards: [f"{SEARCH}/{each}.sets" for each in SETS if wildcards.sweep in FOUND],
     output:
-        touch(f"{RESULTS}/search/{{sweep}}/{{part}}.done"),
+        touch(f"{SEARCH}/{{sweep}}/{{part}}.done"),
     log:
         f"{RESULTS}/logs/search/{{sweep}}/{{part}}.log",
     params:
@@ -75,9 +78,9 @@ rule part:
 rule table:
     input:
         file=lambda wildcards: str(FILES[wildcards.sweep]),
-        parts=lambda wildcards: expand(f"{RESULTS}/search/{wildcards.sweep}/{{part}}.done", part=PARTS[wildcards.sweep]),
+        parts=lambda wildcards: expand(f"{SEARCH}/{wildcards.sweep}/{{part}}.done", part=PARTS[wildcards.sweep]),
     output:
-        f"{RESULTS}/search/{{sweep}}.csv",
+        f"{SEARCH}/{{sweep}}.csv",
     log:
         f"{RESULTS}/logs/search/{{sweep}}/table.log",
     params:
@@ -88,26 +91,20 @@ rule table:
         "pirlab-search --sweep {input.file} --results {params.results} > {log} 2>&1"
 
 
-rule sets:
+use rule table as sets with:
     input:
         file=lambda wildcards: str(FILES[wildcards.sweep]),
         sources=SOURCES,
     output:
-        touch(f"{RESULTS}/search/{{sweep}}.sets"),
+        touch(f"{SEARCH}/{{sweep}}.sets"),
     log:
         f"{RESULTS}/logs/search/{{sweep}}/sets.log",
-    params:
-        results=lambda wildcards, output: Path(output[0]).parent,
-    conda:
-        ENVIRONMENT
-    shell:
-        "pirlab-search --sweep {input.file} --results {params.results} > {log} 2>&1"
 
 
 rule figure:
     input:
         code=FIGURE_CODE,
-        sweep=lambda wildcards: f"{RESULTS}/search/{DRAWN[wildcards.which]}.csv",
+        sweep=lambda wildcards: f"{SEARCH}/{DRAWN[wildcards.which]}.csv",
     output:
         f"{FIGURES}/search/{{which}}.csv",
     log:
@@ -125,14 +122,14 @@ rule figure:
 rule kept:
     input:
         [f"{FIGURES}/search/{which}.csv" for which in DRAWN],
-        expand(f"{RESULTS}/search/{{sweep}}.sets", sweep=SETS),
+        expand(f"{SEARCH}/{{sweep}}.sets", sweep=SETS),
     output:
-        touch(f"{RESULTS}/search/kept.done"),
+        touch(f"{SEARCH}/kept.done"),
     log:
         f"{RESULTS}/logs/search/kept.log",
     params:
         tables=[f"{FIGURES}/search/{name}" for name in KEPT],
-        saved=expand(f"{RESULTS}/search/{{sweep}}/saved.*", sweep=SETS),
+        saved=expand(f"{SEARCH}/{{sweep}}/saved.*", sweep=SETS),
         folder=f"{RESULTS}/searched",
     conda:
         ENVIRONMENT

@@ -1,0 +1,156 @@
+"""The shape of the house: no circle of files, no protocol that imports another."""
+
+from pathlib import Path
+
+import imports
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = {"estimator": "pirlab_estimator", "figures": "pirlab_figures", "workflow": "pirlab_workflow"}
+PROTOCOLS = "impl/pir/src/protocol"
+#: A protocol may be a second face of another.
+FACES = {("pirouette_h", "pirouette"), ("inspire0", "ypir")}
+#: Circles that are still to be opened, as a folder and its files. A circle may shrink; one that is gone goes from here.
+STILL_OPEN: list[tuple[str, str]] = [
+    ("figures", "figure4.py figure4_caption.py figure4_plot.py"),
+    ("impl/cli/src/command/calibrate", "lattice.rs linear.rs mod.rs offline.rs"),
+    ("impl/cli/src/measure", "child.rs group.rs record.rs steps.rs"),
+    ("impl/cli/src/measure", "plan.rs row.rs"),
+    ("impl/cli/src/primitive/kind/noise/failure", "digits.rs mod.rs rgsw.rs"),
+    ("impl/cli/src/primitive/kind/noise", "functional.rs rotation.rs"),
+    ("impl/cli/src/primitive/kind/noise", "galois.rs operations.rs"),
+    ("impl/cli/src/primitive/kind/noise", "objects.rs settings.rs"),
+    ("impl/lattice/src/pack", "cdks.rs inspiring.rs keys.rs mod.rs table.rs"),
+    ("impl/lattice/src", "product.rs rotate/key.rs rotate/prepared.rs rotate/shape.rs"),
+    ("impl/pir/src/parts/folding", "fold.rs select.rs"),
+    ("impl/pir/src/protocol/doublepir", "client.rs describe.rs diagnosis.rs mod.rs params.rs second.rs server.rs"),
+    ("impl/pir/src/protocol/inspire", "client.rs mod.rs server.rs"),
+    ("impl/pir/src/protocol/inspire2", "client.rs mod.rs server.rs"),
+    ("impl/pir/src/protocol/pirouette", "client.rs describe/mod.rs mod.rs server/mod.rs server/select.rs"),
+    ("impl/pir/src/protocol/respire", "client.rs describe.rs diagnosis.rs mod.rs server.rs"),
+    ("impl/pir/src/protocol/simplepir", "client.rs describe.rs hint.rs mod.rs server.rs"),
+    ("impl/pir/src/protocol/simpleypir", "client.rs mod.rs server.rs"),
+    ("impl/pir/src/protocol/ypir/layered", "layout.rs params.rs"),
+    ("impl/ring/src/ntt", "mod.rs path.rs scalar.rs vector.rs"),
+]
+
+
+def graphs() -> dict[str, imports.Graph]:
+    """The imports of each crate and package, by its folder."""
+    crates = {str(path.relative_to(ROOT)): imports.rust_graph(path) for path in sorted(ROOT.glob("impl/*/src"))}
+    assert len(crates) >= 5
+    return crates | {name: imports.python_graph(ROOT / name, package) for name, package in PACKAGES.items()}
+
+
+def found_circles() -> list[set[str]]:
+    """The circles of the whole house, by paths from its top."""
+    return [{f"{top}/{file}" for file in each} for top, graph in graphs().items() for each in imports.circles(graph)]
+
+
+def faults(found: list[set[str]], still_open: list[tuple[str, str]]) -> list[str]:
+    """Circles that are not listed, and listed ones that are gone."""
+    listed = [{f"{folder}/{name}" for name in names.split()} for folder, names in still_open]
+    new = [circle for circle in found if not any(circle <= each for each in listed)]
+    gone = [each for each in listed if not any(circle <= each for circle in found)]
+    return [f"a circle: {sorted(each)}" for each in new] + [f"opened, take it off: {sorted(each)}" for each in gone]
+
+
+def test_no_circle_of_files():
+    wrong = faults(found_circles(), STILL_OPEN)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_protocol_imports_another():
+    graph = imports.rust_graph(ROOT / PROTOCOLS.removesuffix("/protocol"))
+    names = {file.split("/")[1].removesuffix(".rs") for file in graph if file.startswith("protocol/")} - {"mod"}
+    assert len(names) >= 9
+    found = imports.arrows(graph, [f"protocol/{name}" for name in names])
+    wrong = [(file, other) for file, other in found if (file.split("/")[1], other.split("/")[1]) not in FACES]
+    assert not wrong
+
+
+RUST = {
+    "lib.rs": "mod a; pub mod b; pub use b::deep::Thing; mod macros; #[cfg(test)] mod tests;",
+    "a.rs": "use crate::{b::{self as other, deep::{Deep as D, Unused}}};\nfn a() { other::f(1) } // crate::macros::m",
+    "b/mod.rs": "mod deep; mod low;\npub use deep::{Deep, Unused};\npub(crate) use low::f;\nstruct Face;",
+    "b/deep.rs": "pub struct Deep; pub struct Unused; pub struct Thing;\n#[cfg(test)]\nmod tests { use crate::a::a; }",
+    "b/low.rs": "pub fn f<'a>(x: &'a str) { let _ = '\"'; }",
+    "macros.rs": '/* crate::a::a */ const QUOTE: &str = "crate::a";',
+    "tests.rs": "use crate::a::a;",
+}
+PYTHON = {
+    "__init__.py": "from .low import low",
+    "high.py": "from . import low\nfrom .sub import deep",
+    "low.py": "def low(): ...",
+    "sub/__init__.py": "from .inner import deep\n__all__ = ['deep']",
+    "sub/inner.py": "def deep(): ...",
+}
+
+
+def tree(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def test_imports_of_rust_lead_to_the_file_that_defines_a_name(tmp_path):
+    graph = imports.rust_graph(tree(tmp_path, RUST))
+    assert graph == {
+        "lib.rs": set(),
+        "a.rs": {"b/deep.rs", "b/low.rs"},
+        "b/mod.rs": set(),
+        "b/deep.rs": set(),
+        "b/low.rs": set(),
+        "macros.rs": set(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("file", "more", "others"),
+    [
+        ("b/deep.rs", "use crate::a::a;", "a.rs"),
+        ("b/deep.rs", "fn g() { crate::a::a() }", "a.rs"),
+        ("b/deep.rs", "type A = super::super::a::A;", "a.rs"),
+        ("b/low.rs", "use super::super::{a::*, b}; fn g() { a() }", "a.rs"),
+        ("b/low.rs", "use crate::a::{self}; fn g() { a::a() }", "a.rs"),
+        ("macros.rs", "use crate::Thing; pub fn m() {} ", ""),
+        ("b/deep.rs", "use super::Face; use super::low::f;", ""),
+    ],
+)
+def test_a_new_circle_in_rust_is_seen(tmp_path, file, more, others):
+    source = tree(tmp_path, RUST)
+    (source / file).write_text(RUST[file] + "\n" + more)
+    found = imports.circles(imports.rust_graph(source))
+    assert found == ([frozenset({file, others})] if others else [])
+
+
+@pytest.mark.parametrize(
+    ("file", "more", "others"),
+    [
+        ("low.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .high import High", "high.py"),
+        ("sub/inner.py", "def f():\n    from ..high import High", "high.py"),
+        ("sub/inner.py", "import own.high", "high.py"),
+        ("sub/inner.py", "from .. import low", ""),
+        ("low.py", "from .sub import deep", ""),
+    ],
+)
+def test_a_new_circle_in_python_is_seen(tmp_path, file, more, others):
+    folder = tree(tmp_path, PYTHON)
+    assert imports.python_graph(folder, "own")["high.py"] == {"low.py", "sub/inner.py"}
+    (folder / file).write_text(PYTHON[file] + "\n" + more)
+    found = imports.circles(imports.python_graph(folder, "own"))
+    assert found == ([frozenset({file, others})] if others else [])
+
+
+def test_what_is_listed_is_there_and_what_is_there_is_listed():
+    found = [{"f/a.rs", "f/b.rs"}]
+    assert not faults(found, [("f", "a.rs b.rs")]) and not faults(found, [("f", "a.rs b.rs c.rs")])
+    assert len(faults(found, [])) == len(faults([], [("f", "a.rs b.rs")])) == 1
+    assert len(faults(found, [("f", "a.rs c.rs")])) == 2
+
+
+def test_an_arrow_between_protocols_is_seen():
+    graph = {"p/one/mod.rs": {"p/one/low.rs", "core.rs", "p/two.rs"}, "p/two.rs": {"core.rs"}, "p/mod.rs": {"p/two.rs"}}
+    assert list(imports.arrows(graph, ["p/one", "p/two"])) == [("p/one/mod.rs", "p/two.rs")]

@@ -1,0 +1,73 @@
+"""Files of a sweep: read, held against their schemas, written whole, and the one error for what cannot be used."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pirlab_estimator import records
+from pirlab_estimator.outputs import OutputError, write
+from pirlab_estimator.schemas import fault
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class PlanError(Exception):
+    """A file that cannot be used as it is: one paragraph with file, key, value and remedy."""
+
+
+def short(path: Path | str) -> str:
+    """The path as a user in the repository would write it."""
+    path = Path(path)
+    return str(path.relative_to(ROOT)) if path.is_absolute() and path.is_relative_to(ROOT) else str(path)
+
+
+def check(document: Any, schema_path: Path, source: Path | str) -> None:
+    """Hold a document against a JSON schema; the first error names file, key, value and remedy."""
+    found = fault(document, json.loads(schema_path.read_text()))
+    if found is not None:
+        problem = f"{found.problem} {found.wanted}".strip()
+        raise PlanError(f"{short(source)}: {problem} The schema is {short(schema_path)}.")
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """The record in a file; PlanError with file, key and remedy where it is not valid."""
+    try:
+        return records.read(path)
+    except records.InputError as error:
+        raise PlanError(str(error)) from None
+
+
+def read_json(path: Path) -> Any:
+    """The JSON in a file; None where there is no file or no JSON."""
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The JSON object in a file, unchecked; empty where there is none. `read_record` reads what is drawn or judged."""
+    found = read_json(path)
+    return found if isinstance(found, dict) else {}
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Write a file whole or not at all; a file that has this content keeps its date."""
+    if not path.is_file() or path.read_text() != text:
+        write(path, text)
+
+
+def write_json(path: Path, document: Any) -> None:
+    """As `write_if_changed`, for a document."""
+    write_if_changed(path, json.dumps(document, indent=2) + "\n")
+
+
+def exit_code(work: Callable[[], int]) -> int:
+    """The exit code of a command: 2, with one paragraph, where a file cannot be used or written."""
+    try:
+        return work()
+    except (OutputError, PlanError) as error:
+        print(error, file=sys.stderr)
+        return 2

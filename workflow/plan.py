@@ -1,0 +1,153 @@
+"""What a profile asks for: its groups of rows, where their files lie, and which rows are already measured.
+
+Nothing here measures, predicts or draws.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .experiments import OTHER_KINDS, AnyRow, Group, Row, expand, load_experiment
+from .files import ROOT, PlanError, read_json, read_object, write_if_changed
+
+#: A row with a record of these is done; any other record is replaced by the next run.
+DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
+FAILED = ("wrong", "failed")
+
+
+class Plan:
+    """The groups of a profile and where their files lie."""
+
+    def __init__(self, profile: dict[str, Any]):
+        self.profile = profile
+        self.results = Path(profile["results"])
+        self.figures = Path(profile["figures"])
+        self.binary = str(Path(profile["binary"]).absolute())
+        self.experiments = {name: load_experiment(name) for name in profile["experiments"]}
+        self.groups = {group.key: group for name in self.experiments for group in expand(name, profile)}
+
+    def group(self, experiment: str, group: str) -> Group:
+        """The group of that name; PlanError lists those there are."""
+        if (experiment, group) not in self.groups:
+            known = ", ".join(g.id for g in self.of(experiment))
+            raise PlanError(f'experiment {experiment} has no group "{group}". Its groups: {known or "none"}.')
+        return self.groups[experiment, group]
+
+    def of(self, experiment: str) -> list[Group]:
+        """The groups of one experiment."""
+        return [group for group in self.groups.values() if group.experiment == experiment]
+
+    def measured(self) -> list[Group]:
+        """The groups that this profile measures."""
+        return [group for group in self.groups.values() if group.measured]
+
+    def measured_rows(self) -> Iterator[tuple[Group, AnyRow]]:
+        """The rows that this profile measures, each with its group."""
+        return ((group, row) for group in self.measured() for row in group.rows)
+
+    def parameters(self, experiment: str) -> list[str]:
+        """The parameter files of an experiment; primitives have none."""
+        rows = [row for group in self.of(experiment) for row in group.rows]
+        return sorted({row.parameters for row in rows if isinstance(row, Row)})
+
+    def describe(self, experiment: str) -> list[str]:
+        """The command that describes an experiment's rows."""
+        return [self.profile["binary"], *self.of(experiment)[0].command("describe"), "--batch"]
+
+    def shown(self, experiment: str) -> list[str]:
+        """The experiments whose records the tables and figures of this one show: those of this plan first. The audit
+        shows all protocols of the plan."""
+        also = self.experiments[experiment].get("also", [])
+        if experiment in self.audits():
+            also = [name for name, other in self.experiments.items() if other.get("kind") not in OTHER_KINDS]
+        return [experiment, *sorted(also, key=lambda name: name not in self.experiments)]
+
+    def _of_profile(self, what: str, file: str) -> Path:
+        return self.results / what / str(self.profile["profile"]) / file
+
+    def requests(self, experiment: str) -> Path:
+        """What `pirlab describe --batch` is asked."""
+        return self._of_profile("requests", f"{experiment}.jsonl")
+
+    def description(self, experiment: str) -> Path:
+        """What the binary answers."""
+        return self._of_profile("descriptions", f"{experiment}.jsonl")
+
+    def prediction(self, experiment: str) -> Path:
+        """The predictions of all rows of an experiment."""
+        return self._of_profile("predictions", f"{experiment}.json")
+
+    def audits(self) -> dict[str, Path]:
+        """The document of each experiment of kind security."""
+        names = [name for name, experiment in self.experiments.items() if experiment.get("kind") == "security"]
+        return {name: self._of_profile("audit", f"{name}.json") for name in names}
+
+    def record(self, group: Group, row: AnyRow) -> Path:
+        """The record of a row."""
+        return self.results / "records" / group.experiment / group.id / f"{row.id}.json"
+
+    def marker(self, group: Group) -> Path:
+        """Says that all rows of a group have a record, and with which status."""
+        return self.results / "measured" / group.experiment / f"{group.id}.json"
+
+    def fresh(self) -> Path:
+        """Records to be measured again although they are there: their paths and ids."""
+        return self.results / "fresh.json"
+
+    def group_file(
+        self, group: Group, rows: Sequence[AnyRow] | None = None, seconds: dict[str, float] | None = None
+    ) -> dict[str, Any]:
+        """A group as `pirlab run --group` and `pirlab key --group` read it.
+
+        seconds: predicted seconds by row id, from which a run knows what its time limit skips.
+        """
+        seconds = seconds or {}
+        return {
+            "experiment": group.experiment,
+            "group": group.id,
+            "rows": [
+                {"id": row.id}
+                | row.run(group.options)
+                | ({"predicted_seconds": seconds[row.id]} if row.id in seconds else {})
+                | {"out": str(self.record(group, row))}
+                for row in (group.rows if rows is None else rows)
+            ],
+        }
+
+    def status(self, group: Group, row: AnyRow) -> str | None:
+        """Status of a row's record; None where there is none that can be read."""
+        status = read_object(self.record(group, row)).get("status")
+        return status if isinstance(status, str) else None
+
+    def missing(self, group: Group) -> list[AnyRow]:
+        """Rows that a run measures: those without a record, with a failed one, or with one to be replaced."""
+        asked = read_json(self.fresh()) or {}
+        return [
+            row
+            for row in group.rows
+            if self.status(group, row) not in DONE or self.still(asked, self.record(group, row))
+        ]
+
+    def still(self, asked: dict[str, Any], path: Path) -> bool:
+        """Whether a record is asked for again and has not been replaced since."""
+        return str(path) in asked and read_object(path).get("id") == asked[str(path)]
+
+    def prepare(self) -> None:
+        """Write what the rules start from, touching only files whose content changes, and drop markers that are
+        no longer true, because a record is gone, a row is new or the row failed."""
+        for name in self.experiments:
+            lines = [
+                json.dumps({"id": f"{group.id}/{row.id}"} | row.request(group.options))
+                for group in self.of(name)
+                for row in group.rows
+            ]
+            write_if_changed(self.requests(name), "\n".join(lines) + "\n")
+        live = os.environ.get("LATTICE_ESTIMATOR", "")
+        recorded = hashlib.sha256((ROOT / "estimator/security/recorded.json").read_bytes()).hexdigest()
+        write_if_changed(self.results / "requests" / "estimator.txt", f"{live}\n{recorded}\n")
+        for group in self.measured():
+            if self.marker(group).exists() and self.missing(group):
+                self.marker(group).unlink(missing_ok=True)

@@ -1,0 +1,356 @@
+"""`make reproduce`: print the plan, run the workflow with a progress bar, say what came of it."""
+
+import argparse
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, TextIO
+
+from pirlab_estimator.cost.plan import free_memory_bytes, prospect
+from pirlab_figures.units import human_bytes
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table
+
+from .experiments import Group, read_profile
+from .files import ROOT, PlanError, read_json, read_object, write_if_changed, write_json
+from .plan import DONE, FAILED, Plan
+from .steps import counts, die_with_parent, stale_records, stale_text
+
+# What the cost model of the protocols leaves out: a row's start, and the two bandwidth probes of a group.
+START_SECONDS = {"protocol": 1.0, "primitive": 0.05}
+PROBES_SECONDS = 12.0
+CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
+#: Where the security of an instance is from, as a user reads it.
+SECURITY_SOURCES = {
+    "live": "by the lattice estimator itself",
+    "recorded": "from its recorded results (LATTICE_ESTIMATOR=<checkout> runs it live)",
+    "fast_only": "by the fast model, not confirmed (`make confirm` asks the lattice estimator)",
+    "none": "unknown: outside the fast model's domain, neither recorded nor the estimator at hand",
+}
+
+
+def say(text: object) -> None:
+    """Print a line as it is, which the terminal breaks."""
+    CONSOLE.print(str(text), markup=False, soft_wrap=True)
+
+
+def seconds_text(seconds: float) -> str:
+    """Seconds as people read them."""
+    if seconds < 90:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def lock(results: Path, seconds: int = 10) -> TextIO:
+    """Hold the results folder; children inherit the lock, so that it lasts as long as any of them runs."""
+    results.mkdir(parents=True, exist_ok=True)
+    try:
+        # A link in its place is not ours: the file that it leads to would be emptied.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        handle = os.fdopen(os.open(results / ".lock", flags, 0o666), "a+")
+    except OSError as error:
+        raise PlanError(f"{results}/.lock cannot be opened: {error.strerror}. Remove it.") from None
+    for wait in range(seconds):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except OSError:
+            if wait == 0:
+                CONSOLE.print(f"{results} is in use by another run; waiting for it to end.")
+            time.sleep(1)
+    else:
+        handle.seek(0)
+        raise PlanError(
+            f"{results}/.lock is held by another `make reproduce`, or by what it left running "
+            f"(process {handle.read().strip()}). Wait until it ends, or end it."
+        )
+    handle.truncate(0)
+    handle.write(str(os.getpid()))
+    handle.flush()
+    os.set_inheritable(handle.fileno(), True)
+    return handle
+
+
+class Workflow:
+    """Snakemake with this profile's settings; its output goes to results/logs/snakemake.log."""
+
+    def __init__(self, plan: Plan, profile: str, overrides: dict[str, Any], handle: TextIO, cores: str):
+        self.log = plan.results / "logs" / "snakemake.log"
+        self.log.unlink(missing_ok=True)
+        self.handle = handle
+        self.options = ["--workflow-profile", "config/profiles/local", "--cores", cores]
+        self.options += ["--configfile", f"config/{profile}.yaml"]
+        if overrides:
+            self.options += ["--config", *(f"{key}={json.dumps(value)}" for key, value in overrides.items())]
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start Snakemake; it dies with this process."""
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        with self.log.open("a") as log:
+            log.write(f"\n$ snakemake {' '.join(arguments)}\n")
+            log.flush()
+            return subprocess.Popen(
+                [sys.executable, "-m", "snakemake", *arguments, *self.options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                pass_fds=[self.handle.fileno()],
+                preexec_fn=die_with_parent,
+            )
+
+    def run(self, *arguments: str) -> int:
+        """Run Snakemake to its end; on Ctrl-C let it end its jobs first."""
+        process = self.start(*arguments)
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            process.wait()
+            raise
+
+    def tail(self, lines: int = 40) -> str:
+        """The log's end."""
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+
+class Outlook:
+    """What is left of a plan: per group the rows to measure, what each takes, and which will be skipped."""
+
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.free = free_memory_bytes()
+        self.predicted = {
+            (name, *line["id"].split("/", 1)): line
+            for name in plan.experiments
+            for line in read_json(plan.prediction(name)) or []
+        }
+        self.sources = Counter(entry["source"] for line in self.predicted.values() for entry in line["security"])
+        self.prospects = {
+            (*key, row.id): prospect(self.predicted[(*key, row.id)], row.run(group.options), self.free)
+            for key, group in plan.groups.items()
+            for row in group.rows
+            if group.kind != "security"
+        }
+        missing = {group.key: plan.missing(group) for group in plan.measured()}
+        self.todo = {key: rows for key, rows in missing.items() if rows}
+
+    def seconds(self, key: tuple[str, str]) -> float:
+        """Predicted seconds of what is left of a group, with the start of its rows and the bandwidth probes."""
+        todo = [self.prospects[(*key, row.id)] for row in self.todo.get(key, [])]
+        running, group = [each.seconds for each in todo if not each.skipped], self.plan.groups[key]
+        probes = PROBES_SECONDS if running and group.probed(self.plan.profile) else 0.0
+        return probes + sum(seconds + START_SECONDS[group.kind] for seconds in running)
+
+    def cells(self, group: Group) -> list[str]:
+        """A group's line of the table."""
+        if group.kind == "security":
+            return [group.kind, str(len(group.rows)), "", "0", "", "", "; ".join(group.notes)]
+        places = {row.id: (*group.key, row.id) for row in group.rows}
+        lines, todo = [self.predicted[place] for place in places.values()], self.todo.get(group.key, [])
+        skipped = {row.id: self.prospects[places[row.id]].skipped for row in todo}
+        return [
+            ", ".join(dict.fromkeys(line.get("protocol") or line["primitive"] for line in lines)),
+            str(len(group.rows)),
+            str(sum(row not in todo and self.plan.status(group, row) in DONE for row in group.rows)),
+            str(len(todo)),
+            seconds_text(self.seconds(group.key)) if todo else "",
+            human_bytes(max(self.prospects[place].peak_bytes for place in places.values()), 3),
+            "; ".join(group.notes + [f"{id} {reason}" for id, reason in skipped.items() if reason]),
+        ]
+
+    def print(self) -> None:
+        """The plan as a table, and its totals."""
+        table = Table(title=f"Plan of profile {self.plan.profile['profile']}", title_justify="left")
+        for name in ("experiment", "shape or settings", "what"):
+            table.add_column(name, overflow="fold")
+        for name in ("rows", "there", "to do", "predicted", "memory"):
+            table.add_column(name, justify="right")
+        table.add_column("left out, skipped or stopped: why", overflow="fold")
+        for group in self.plan.groups.values():
+            table.add_row(*group.key, *self.cells(group))
+        CONSOLE.print(table)
+        total = sum(self.seconds(key) for key in self.todo)
+        CONSOLE.print(
+            f"{sum(map(len, self.todo.values()))} rows in {len(self.todo)} groups to measure, about "
+            f"{seconds_text(total)} by the cost model, one group at a time; {human_bytes(self.free, 3)} of memory free."
+        )
+        for source, count in self.sources.items():
+            CONSOLE.print(f"Security of {count} instances: {SECURITY_SOURCES.get(source, source)}.")
+
+
+def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
+    """Show progress, weighted by predicted seconds, until Snakemake ends."""
+    plan, left = outlook.plan, dict(outlook.todo)
+    total = sum(outlook.seconds(key) for key in left) or 1
+    start = last = time.monotonic()
+    done = spent = 0.0
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %  {task.fields[left]}"),
+    ]
+    with Progress(*columns, console=CONSOLE, disable=not CONSOLE.is_terminal, transient=True) as bar:
+        task = bar.add_task("starting", total=total, left="")
+        while True:
+            code = process.poll()
+            for key in [key for key in left if plan.marker(plan.groups[key]).exists()]:
+                rows, group, now = left.pop(key), plan.groups[key], time.monotonic()
+                predicted = outlook.seconds(key)
+                done, spent = done + predicted, spent + now - last
+                states = Counter(plan.status(group, row) for row in rows)
+                remaining = seconds_text((total - done) * spent / done) if left and done else "0 s"
+                say(
+                    f"[{len(outlook.todo) - len(left)}/{len(outlook.todo)}] {group.experiment} {group.id}: "
+                    f"{', '.join(f'{count} {status}' for status, count in states.items())}; "
+                    f"{seconds_text(now - last)} (predicted {seconds_text(predicted)}); "
+                    f"measuring still takes about {remaining}"
+                )
+                last = now
+            rate = spent / done if done else 1.0
+            current = min((time.monotonic() - last) / rate, 0.9 * (total - done)) if left else 0
+            words = f"about {seconds_text((total - done - current) * rate)} left" if left else "tables and figures"
+            bar.update(task, completed=done + current, left=words, description="measuring" if left else "presenting")
+            if code is not None:
+                CONSOLE.print(f"workflow finished in {seconds_text(time.monotonic() - start)}")
+                return code
+            time.sleep(0.2)
+
+
+def freshen(plan: Plan) -> int:
+    """Ask for stale and skipped records to be measured again. Each stays until its replacement takes its place, so
+    that an interruption loses none; what is left of the request is measured by the next run."""
+    stale = {Path(entry["record"]) for entry in stale_records(plan)}
+    rows = {plan.record(group, row): plan.status(group, row) for group, row in plan.measured_rows()}
+    wanted = {path for path, status in rows.items() if path in stale or status in DONE[1:]}
+    before = read_json(plan.fresh()) or {}
+    asked = {path: id for path, id in before.items() if plan.still(before, Path(path))}
+    asked |= {str(path): read_object(path).get("id") for path in wanted}
+    write_json(plan.fresh(), asked)
+    return len(wanted)
+
+
+def drop_foreign_calibration(plan: Plan) -> None:
+    """Remove unit costs of another machine or build, so that the workflow measures this one's."""
+    path = plan.results / "calibration.json"
+    if not path.is_file():
+        return
+    check = [plan.binary, "calibrate", "--check", "--out", str(path)]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    if done.returncode == 1:
+        say(f"{done.stderr.strip()} The unit costs are measured again.")
+        path.unlink()
+
+
+def report(workflow: Workflow, plan: Plan) -> Path | None:
+    """Snakemake's self-contained HTML report, made again when a table, figure or verdict is newer."""
+    path = plan.figures / "report.html"
+    made = [p for p in plan.figures.rglob("*") if p.is_file() and p != path]
+    made += [*(plan.results / "verdict").glob("*.json"), *(ROOT / "workflow/captions").glob("*.rst")]
+    if path.is_file() and all(p.stat().st_mtime <= path.stat().st_mtime for p in made):
+        return path
+    return path if workflow.run("presented", "--report", str(path)) == 0 and path.is_file() else None
+
+
+def summary(plan: Plan, path: Path | None) -> None:
+    """What was produced."""
+    for name in plan.experiments:
+        files = sorted(p for p in (plan.figures / name).glob("*") if p.is_file())
+        say(f"{plan.figures / name}/: {', '.join(p.name for p in files) or 'nothing'}")
+    say(f"{path}: open it in a browser" if path else "no report")
+    words = ", ".join(f"{count} {status}" for status, count in sorted(counts(plan).items()))
+    say(f"{plan.results / 'records'}/: {words or 'no rows'}")
+    if stale := stale_text(read_json(plan.results / "stale.json") or []):
+        say(stale)
+
+
+def failures(plan: Plan) -> list[str]:
+    """The rows that failed or returned a wrong record."""
+    rows = [(path, read_object(path)) for path in (plan.record(group, row) for group, row in plan.measured_rows())]
+    return [
+        f"{path}: {record['status']}: {record.get('reason')}" for path, record in rows if record.get("status") in FAILED
+    ]
+
+
+def reproduce(arguments: argparse.Namespace) -> int:
+    """Hold the results folder, run what the arguments ask for, and take a plan's requests back."""
+    overrides = {key: value for key in ("results", "figures", "binary") if (value := getattr(arguments, key))}
+    if arguments.only:
+        overrides["experiments"] = arguments.only.split(",")
+    plan = Plan(read_profile(arguments.profile, **overrides))
+    if not Path(plan.binary).is_file():
+        raise PlanError(f"{plan.profile['binary']}: there is no such file. Run `make build`.")
+    handle = lock(plan.results, arguments.wait)
+    workflow = Workflow(plan, arguments.profile, overrides, handle, arguments.cores)
+    asked = plan.fresh().read_text() if plan.fresh().is_file() else None
+    if arguments.fresh:
+        count = freshen(plan)
+        say(f"FRESH=1: {count} stale or skipped records to measure again; each stays until it is replaced.")
+    try:
+        return perform(arguments, plan, workflow)
+    finally:
+        if arguments.plan and arguments.fresh:  # a plan asks for nothing
+            plan.fresh().unlink() if asked is None else write_if_changed(plan.fresh(), asked)
+
+
+def perform(arguments: argparse.Namespace, plan: Plan, workflow: Workflow) -> int:
+    """Predict, print the plan, run it and say what came of it."""
+    plan.prepare()
+    drop_foreign_calibration(plan)
+    CONSOLE.print("Describing and predicting every row ...")
+    if workflow.run("predictions") != 0:
+        say(workflow.tail())
+        say(f"The predictions failed; the whole log is {workflow.log}.")
+        return 1
+    outlook = Outlook(plan)
+    outlook.print()
+    if arguments.plan:
+        return 0
+    code = follow(workflow.start(), outlook)
+    path = report(workflow, plan) if code == 0 else None
+    summary(plan, path)
+    bad = failures(plan)
+    if code == 0 and path and not bad:
+        return 0
+    say("\n".join(bad) or workflow.tail())
+    say(f"Something failed, see above; the whole log is {workflow.log}. A rerun continues from here.")
+    return 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--profile", default="quick", help="config/<profile>.yaml")
+    parser.add_argument("--plan", action="store_true", help="only print the plan")
+    parser.add_argument("--fresh", action="store_true", help="measure stale and skipped rows again")
+    parser.add_argument("--only", help="experiments, separated by commas, instead of the profile's")
+    parser.add_argument("--cores", default="all")
+    parser.add_argument("--wait", type=int, default=10, help="seconds to wait for another run in the same folder")
+    parser.add_argument("--with-parent", action="store_true", help="end when the process that started this ends")
+    for name in ("results", "figures", "binary"):
+        parser.add_argument(f"--{name}", help=f"instead of the profile's `{name}`")
+    arguments = parser.parse_args()
+    os.chdir(ROOT)
+    if arguments.with_parent:
+        die_with_parent()
+    try:
+        return reproduce(arguments)
+    except PlanError as error:
+        say(error)
+        return 2
+    except OSError as error:
+        name = error.filename or "a file"
+        say(f"{name}: {error.strerror or error}. Check the path, its permissions and the free space.")
+        return 2
+    except KeyboardInterrupt:
+        CONSOLE.print("Stopped. Finished records are kept; the same command continues.")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

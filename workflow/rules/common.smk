@@ -1,0 +1,123 @@
+# The plan of the profile, and the helpers that turn wildcards into files.
+import json
+import os
+from pathlib import Path
+
+from pirlab_workflow.experiments import OTHER_KINDS, load_profile
+from pirlab_workflow.files import PlanError, write_json
+from pirlab_workflow.plan import Plan
+from pirlab_workflow.steps import predicted_seconds
+from snakemake.exceptions import WorkflowError
+
+try:
+    PLAN = Plan(load_profile(config))
+except PlanError as error:
+    raise WorkflowError(str(error)) from None
+
+PROFILE = PLAN.profile["profile"]
+RESULTS = PLAN.profile["results"]
+FIGURES = PLAN.profile["figures"]
+BINARY = PLAN.profile["binary"]
+LOGS = f"{RESULTS}/logs"
+SETTINGS = f"{RESULTS}/requests/{PROFILE}/profile.json"
+VERDICT = f"{RESULTS}/verdict/{PROFILE}.json"
+ENVIRONMENT = "../../environment.yml"
+EXPERIMENT_FILES = sorted(map(str, Path("experiments").glob("*/*.toml")))
+PARAMETER_FILES = sorted(map(str, Path("params").rglob("*.toml")))
+FIGURE_CODE = sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in (".py", ".toml"))
+PAPERS = sorted(map(str, Path("experiments/expected").glob("*.csv")))
+# Tables that hold times against the unit costs of this machine.
+COSTED = ("pirouette-phases", "respire-phases")
+
+write_json(Path(SETTINGS), PLAN.profile)
+PLAN.prepare()
+
+
+wildcard_constraints:
+    experiment="[a-z0-9-]+/[a-z0-9-]+",
+    group=r"[a-z0-9^._-]+",
+    name=r"(?!table-|accuracy)[a-z0-9-]+",
+
+
+def parameter_files(wildcards):
+    return PLAN.parameters(wildcards.experiment)
+
+
+def describe_command(wildcards):
+    return " ".join(PLAN.describe(wildcards.experiment))
+
+
+def prediction_files():
+    return [str(PLAN.prediction(name)) for name in PLAN.experiments if name not in PLAN.audits()]
+
+
+def markers(*names):
+    """The markers of the measured groups of these experiments, or of all."""
+    return [str(PLAN.marker(group)) for group in PLAN.measured() if not names or group.experiment in names]
+
+
+def own_markers(wildcards):
+    return markers(wildcards.experiment)
+
+
+def drawn(wildcards):
+    """What a table or figure of an experiment is drawn from: the records of all experiments that it shows, and what was
+    predicted of those that are in this plan, in the order of their record folders."""
+    names = PLAN.shown(wildcards.experiment)
+    planned = [name for name in names if name in PLAN.experiments]
+    audit = PLAN.audits().get(wildcards.experiment)
+    return {
+        "code": FIGURE_CODE,
+        "papers": PAPERS,
+        "measured": markers(*names),
+        "predictions": [str(PLAN.prediction(name)) for name in planned if name not in PLAN.audits()],
+        "descriptions": [str(PLAN.description(name)) for name in planned],
+        "audit": [str(audit)] if audit else [],
+        "costs": [f"{RESULTS}/calibration.json"] if wildcards.name in COSTED else [],
+        "stale": [f"{RESULTS}/stale.json"],
+    }
+
+
+def drawing(wildcards, input):
+    """The words that draw it."""
+    folders = [f"{RESULTS}/records/{name}" for name in PLAN.shown(wildcards.experiment)]
+    words = [wildcards.name, "--records", *folders, "--expected", "experiments/expected"]
+    for key in ("predictions", "descriptions", "audit", "costs", "stale"):
+        words += [f"--{key}", *input.get(key)] if input.get(key) else []
+    return " ".join(words)
+
+
+def table_drawing(wildcards, input):
+    return f"table {drawing(wildcards, input)}"
+
+
+def predicted(wildcards):
+    """Predictions of the group's rows; before they are there, Snakemake asks again later."""
+    rows = json.loads(PLAN.prediction(wildcards.experiment).read_text())
+    return [row for row in rows if row["id"].startswith(f"{wildcards.group}/")]
+
+
+def predicted_minutes(wildcards):
+    """Three times the predicted time, at least ten minutes: what a scheduler should grant."""
+    group = PLAN.group(wildcards.experiment, wildcards.group)
+    return 10 + int(3 * sum(predicted_seconds(group, predicted(wildcards)).values()) / 60)
+
+
+def predicted_mib(wildcards):
+    """The rows' predicted peaks together, since they run interleaved, and some room."""
+    return 1024 + int(1.2 * sum(row["peak_bytes"] or 0 for row in predicted(wildcards)) / 2**20)
+
+
+def presented_files():
+    files = []
+    for name, experiment in PLAN.experiments.items():
+        kind = experiment.get("kind")
+        # Primitives have a table and a figure that show measurements beside predictions; protocols have `accuracy`.
+        own = ["primitives"] if kind == "primitive" else []
+        figures, tables = (dict.fromkeys([*experiment.get(key, []), *own]) for key in ("figures", "tables"))
+        stems = {figure: ("pdf", "svg", "png") for figure in figures}
+        stems |= {f"table-{table}": ("csv", "md", "tex") for table in tables}
+        if kind not in OTHER_KINDS:
+            stems["accuracy"] = ("csv", "md", "tex", "pdf", "svg", "png")
+        files += [f"{FIGURES}/{name}/{stem}.{end}" for stem, ends in stems.items() for end in ends]
+    return files
