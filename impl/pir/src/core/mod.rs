@@ -8,6 +8,7 @@ pub mod hintless;
 pub mod noise;
 pub mod numbers;
 pub mod params;
+pub(crate) mod plan;
 pub mod progress;
 pub mod record;
 pub mod record_check;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gadget::Family;
 use lattice::RingGadget;
 use lattice::pack::{DIRECT_TERMS, Method};
-use ring::{Kernel, Ring, StdDev};
+use ring::{Kernel, Ring, RingShape, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -156,9 +156,14 @@ impl Rlwe {
         Ring::new(self.degree, self.primes(), kernel).map_err(|e| Error::Kernel(e.to_string()))
     }
 
+    /// What the cost of operations depends on.
+    pub fn shape(&self) -> RingShape {
+        RingShape { degree: self.degree, primes: self.primes().len() }
+    }
+
     /// Bytes of a polynomial in memory.
     pub fn poly_bytes(&self) -> u64 {
-        4 * (self.primes().len() * self.degree) as u64
+        self.shape().poly_bytes()
     }
 
     /// The instance of that many samples under one secret: see [`LweInstance::samples`].
