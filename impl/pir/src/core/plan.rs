@@ -1,7 +1,6 @@
 //! What a description says of operations: phases, their steps, and the work of each.
 
 use ring::Work;
-use ring::matrix::diagonal::MAX_BATCH;
 pub(crate) use ring::work::count;
 use serde_json::{Map, Value};
 
@@ -40,29 +39,12 @@ fn counts(work: &Work) -> impl Iterator<Item = (String, Value)> {
     work.counts().map(|(kind, number)| (kind, number.into()))
 }
 
-/// `table_bytes` of packing tables of so many bytes in all: every [`MAX_BATCH`] queries share a pass over them.
-pub(crate) fn table_bytes_read(tables: u64, queries: u64) -> u64 {
-    count(&[tables, queries.div_ceil(MAX_BATCH as u64)])
-}
-
-/// `table_multiply_adds` of the same: a pass multiplies each residue for 1, 2, 4 or 8 queries.
-pub(crate) fn table_products(tables: u64, queries: u64) -> u64 {
-    let (whole, rest) = (queries / MAX_BATCH as u64 * MAX_BATCH as u64, queries % MAX_BATCH as u64);
-    let multiplied = whole + if rest == 0 { 0 } else { rest.next_power_of_two() };
-    count(&[tables / size_of::<u32>() as u64, multiplied])
-}
-
 /// `allocated_bytes` of a message of so many bytes, made anew in each exchange: its pages are new where they are not kept.
 pub(crate) fn new_memory(message_bytes: u64) -> u64 {
     if message_bytes >= MAPPED_BYTES { message_bytes } else { 0 }
 }
 
-/// The operation of a transform of so many points modulo a prime of 28 bits, as all rings here have.
-pub(crate) fn ntt(points: u64) -> String {
-    format!("ntt_{points}_28")
-}
-
-/// The object of a JSON value: operation counts by phase and kind.
+/// The object of a JSON value.
 pub(crate) fn operations(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
     match value {
         serde_json::Value::Object(map) => map,

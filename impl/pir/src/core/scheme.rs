@@ -14,7 +14,7 @@ use crate::core::description::{Description, Direction, TableBytes};
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::core::params::ParameterSet;
-pub(crate) use crate::core::plan::{count, new_memory, ntt, operations, table_bytes_read, table_products};
+pub(crate) use crate::core::plan::operations;
 use crate::core::progress::Progress;
 use crate::core::transcript::Link;
 use crate::core::wire::Frame;
