@@ -2,7 +2,7 @@
 
 use crate::error::LatticeError;
 use gadget::{Coins, Family, Gadget, Moments, Residue, new_gadget};
-use ring::{Coefficient, Poly, Ring, Word};
+use ring::{Coefficient, Kind, Poly, Ring, RingShape, Word, Work};
 use std::sync::Arc;
 
 /// A digit decomposition of the coefficients of a ring, of any family.
@@ -40,6 +40,25 @@ impl Scale {
     /// Base, dropped digits, digits.
     pub(crate) fn parts(&self) -> (u64, usize, usize) {
         (self.base, self.dropped, self.length)
+    }
+}
+
+/// What the cost of a gadget's products depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GadgetShape {
+    /// The ring.
+    pub ring: RingShape,
+    /// The base of the digits.
+    pub base: u64,
+    /// Number of digits.
+    pub length: usize,
+}
+
+impl GadgetShape {
+    /// The digits of so many polynomials.
+    pub fn digits_work(self, polynomials: u64) -> Work {
+        let kind = if self.base.is_power_of_two() { Kind::Digits } else { Kind::DividedDigits };
+        Work::of(kind, &[polynomials, self.length as u64, self.ring.degree as u64])
     }
 }
 
@@ -106,6 +125,11 @@ impl<W: Word> RingGadget<W> {
     /// Number of digits.
     pub fn length(&self) -> usize {
         self.weights.len()
+    }
+
+    /// What the cost of its products depends on.
+    pub fn shape(&self) -> GadgetShape {
+        GadgetShape { ring: self.ring.shape(), base: self.scale.base, length: self.length() }
     }
 
     /// What its keys depend on.

@@ -1,11 +1,11 @@
 //! Key switching and automorphisms of RLWE ciphertexts.
 
-use crate::decompose::RingGadget;
+use crate::decompose::{GadgetShape, RingGadget};
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::{Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime, check};
 use rand::RngCore;
-use ring::{Automorphism, Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Word};
+use ring::{Automorphism, Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Word, Work};
 
 /// The key that switches from the secret `from` (NTT domain, any polynomial) to `to`: RLWE'(-from) under `to`.
 ///
@@ -71,6 +71,18 @@ impl<W: Word> AutomorphismKey<W> {
     /// The map.
     pub fn map(&self) -> &Automorphism {
         &self.map
+    }
+}
+
+impl GadgetShape {
+    /// Of [`RingGadget::key_switch`].
+    pub fn key_switch_work(self) -> Work {
+        self.gadget_product_work()
+    }
+
+    /// Of [`RingGadget::automorphism`].
+    pub fn automorphism_work(self) -> Work {
+        self.key_switch_work() + self.ring.moves(2)
     }
 }
 

@@ -25,7 +25,7 @@ mod tests;
 mod trace;
 pub mod wire;
 
-pub use decompose::RingGadget;
+pub use decompose::{GadgetShape, RingGadget};
 pub use error::LatticeError;
 pub use extract::Extractor;
 pub use functional::{Bootstrapper, DigitLayout, Table};

@@ -3,7 +3,7 @@
 use crate::error::LatticeError;
 use crate::rlwe::{Rlwe, RlweKey};
 use crate::wire;
-use ring::{Coefficient, Kernel, Modulus, Ring, Word};
+use ring::{Coefficient, Kernel, Kind, Modulus, Ring, Word, Work};
 use std::sync::Arc;
 
 impl<W: Word> Rlwe<W, Coefficient> {
@@ -46,6 +46,11 @@ pub struct SplitRlwe {
 }
 
 impl SplitRlwe {
+    /// Of [`Rlwe::split_switch`] in dimension n.
+    pub fn switch_work(n: usize) -> Work {
+        Work::of(Kind::CoefficientsSwitched, &[2, n as u64])
+    }
+
     /// The N residues of the mask.
     pub fn a(&self) -> &[u64] {
         &self.a

@@ -3,12 +3,12 @@
 //! All of them decompose polynomials into digits, transform the digits modulo every prime (ell NTTs a polynomial and a prime),
 //! sum their products with the rows, and transform two sums back (2 NTTs a prime).
 
-use crate::decompose::{Integers, RingGadget};
+use crate::decompose::{GadgetShape, Integers, RingGadget};
 use crate::error::LatticeError;
 use crate::rlwe::{Rgsw, Rlwe, RlwePrime, check};
 use crate::rotate::Buffers;
 use gadget::Coins;
-use ring::{Coefficient, Ntt, NttPlan, Poly, Ring, Word};
+use ring::{Coefficient, Ntt, NttPlan, Poly, Ring, Word, Work};
 
 /// Buffers and coins of the products, reused from call to call, on any ring.
 pub struct Workspace<W: Word> {
@@ -75,6 +75,29 @@ impl<W: Word> Workspace<W> {
 /// NTTs of size N modulo one prime that a product of `parts` polynomials takes: forward and inverse.
 pub fn product_ntts(parts: usize, length: usize, primes: usize) -> (usize, usize) {
     (parts * length * primes, 2 * primes)
+}
+
+impl GadgetShape {
+    /// Of [`RingGadget::gadget_product`].
+    pub fn gadget_product_work(self) -> Work {
+        self.product_work(1)
+    }
+
+    /// Of [`RingGadget::external_product`].
+    pub fn external_product_work(self) -> Work {
+        self.product_work(2)
+    }
+
+    /// Of [`RingGadget::cmux`]: beside the product a difference before and a sum after it.
+    pub fn cmux_work(self) -> Work {
+        self.external_product_work() + self.ring.moves(2 * 2)
+    }
+
+    fn product_work(self, parts: usize) -> Work {
+        let (forward, inverse) = product_ntts(parts, self.length, self.ring.primes);
+        let rows = (parts * self.length) as u64;
+        self.ring.ntts((forward + inverse) as u64) + self.digits_work(parts as u64) + self.ring.products(2 * rows)
+    }
 }
 
 impl<W: Word> RingGadget<W> {

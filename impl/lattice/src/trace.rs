@@ -1,12 +1,12 @@
 //! The homomorphic trace: sums of automorphisms that leave the coefficients of a subring.
 
-use crate::decompose::RingGadget;
+use crate::decompose::{GadgetShape, RingGadget};
 use crate::error::LatticeError;
 use crate::keyswitch::{AutomorphismKey, automorphism_key};
 use crate::product::Workspace;
 use crate::rlwe::{Masks, Rlwe, RlweKey, SeededRlwePrime};
 use rand::RngCore;
-use ring::{Coefficient, DiscreteGaussian, Ring, Word};
+use ring::{Coefficient, DiscreteGaussian, Ring, Word, Work};
 
 /// The keys of the trace and of the oblivious expansion as they travel: for X -> X^(2^i + 1), i = 1..=log2 N.
 ///
@@ -69,6 +69,13 @@ impl<W: Word> TraceKeys<W> {
             .checked_sub(self.first)
             .and_then(|index| self.keys.get(index as usize))
             .ok_or_else(|| LatticeError::Parameter(format!("no automorphism key for the exponent 2^{level} + 1")))
+    }
+}
+
+impl GadgetShape {
+    /// Of [`RingGadget::trace`]; its sums and its product with a constant are not counted.
+    pub fn trace_work(self, kept: usize) -> Work {
+        self.automorphism_work() * u64::from((self.ring.degree / kept).ilog2())
     }
 }
 

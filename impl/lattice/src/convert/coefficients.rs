@@ -1,11 +1,11 @@
 //! Single coefficients of a phase as ciphertexts of constants.
 
-use crate::decompose::RingGadget;
+use crate::decompose::{GadgetShape, RingGadget};
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::Rlwe;
 use crate::trace::{TraceKeys, inverse_power_of_two};
-use ring::{Coefficient, Ring, Word};
+use ring::{Coefficient, Ring, Word, Work};
 use std::ops::Range;
 
 /// How several coefficients are taken from one ciphertext. The noise of each output is the same either way (docs/bootstrapping.md).
@@ -34,6 +34,18 @@ fn classes(positions: &[usize], level: u32) -> Vec<usize> {
     residues.sort_unstable();
     residues.dedup();
     residues
+}
+
+impl GadgetShape {
+    /// Of [`RingGadget::coefficients`] and [`RingGadget::coefficient_tree`]: with each automorphism of a tree goes its sum with the
+    /// ciphertext or the difference, turned.
+    pub fn coefficients_work(self, positions: &[usize], extraction: Extraction) -> Work {
+        let step = match extraction {
+            Extraction::Traces => self.automorphism_work(),
+            Extraction::Tree => self.automorphism_work() + self.ring.moves(2),
+        };
+        step * extraction_automorphisms(self.ring.degree, positions, extraction) as u64
+    }
 }
 
 impl<W: Word> RingGadget<W> {

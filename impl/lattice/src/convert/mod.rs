@@ -17,6 +17,6 @@ mod selector;
 mod squaring;
 
 pub use coefficients::{CoefficientTree, Extraction, extraction_automorphisms};
-pub use rgsw::{ConverterKeys, RgswConverter};
+pub use rgsw::{ConverterKeys, RgswConverter, rgsw_work};
 pub use selector::{SelectorTree, selector_subtrees, selector_tree};
 pub use squaring::{mask_row_ntts, squaring_key};

@@ -2,7 +2,7 @@
 
 use super::coefficients::{Extraction, extraction_automorphisms};
 use super::squaring::{mask_row_ntts, squaring_key};
-use crate::decompose::RingGadget;
+use crate::decompose::{GadgetShape, RingGadget};
 use crate::error::LatticeError;
 use crate::lwe::Lwe;
 use crate::product::{Workspace, product_ntts};
@@ -10,7 +10,7 @@ use crate::rlwe::{Masks, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
 use crate::rotate::BlindRotationKey;
 use crate::trace::{TraceKeys, inverse_power_of_two, trace_keys};
 use rand::RngCore;
-use ring::{Coefficient, DiscreteGaussian, Poly, Word};
+use ring::{Coefficient, DiscreteGaussian, Poly, Word, Work};
 
 /// The keys of the conversion as they travel, beside the blind-rotation key: automorphisms of levels 1 to log2 N and the square.
 #[derive(Clone, Debug)]
@@ -55,6 +55,13 @@ pub struct RgswConverter<W: Word> {
     trace_keys: TraceKeys<W>,
     squaring: RingGadget<W>,
     squaring_key: RlwePrime<W>,
+}
+
+/// Of [`RgswConverter::rgsw`], from an accumulator with the rows at those positions, by automorphisms and by squaring with keys of
+/// such gadgets. The sums of the extraction are not counted.
+pub fn rgsw_work(positions: &[usize], extraction: Extraction, trace: GadgetShape, squaring: GadgetShape) -> Work {
+    let automorphisms = extraction_automorphisms(trace.ring.degree, positions, extraction) as u64;
+    trace.automorphism_work() * automorphisms + squaring.rgsw_rows_work() * positions.len() as u64
 }
 
 impl<W: Word> RgswConverter<W> {

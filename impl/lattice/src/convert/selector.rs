@@ -1,11 +1,11 @@
 //! The tree of selectors: from bits to a unary index.
 
-use crate::decompose::RingGadget;
+use crate::decompose::{GadgetShape, RingGadget};
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::{Rgsw, Rlwe};
 use rayon::prelude::*;
-use ring::{Coefficient, Ntt, Word};
+use ring::{Coefficient, Ntt, Word, Work};
 
 /// The leaves of a tree: 2^v times as many ciphertexts as there are weights, in the NTT domain.
 #[derive(Clone, Debug)]
@@ -41,6 +41,14 @@ impl<W: Word> SelectorTree<W> {
     pub fn ntts(bits: usize, weights: usize, length: usize, primes: usize) -> (usize, usize) {
         let products = (1 << bits) - 1;
         (products * weights * 2 * length * primes, (products / 2) * weights * 2 * primes)
+    }
+
+    /// Of [`selector_tree`] of v bits with that gadget.
+    pub fn work(bits: usize, weights: usize, gadget: GadgetShape) -> Work {
+        let (forward, inverse) = Self::ntts(bits, weights, gadget.length, gadget.ring.primes);
+        let parts = 2 * weights as u64 * ((1 << bits) - 1);
+        let products = gadget.ring.products(2 * gadget.length as u64 * parts);
+        gadget.ring.ntts((forward + inverse) as u64) + gadget.digits_work(parts) + products
     }
 
     /// Bytes while a tree grows: the leaves, and half as many ciphertexts in the coefficient domain.

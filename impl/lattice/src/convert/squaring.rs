@@ -1,11 +1,11 @@
 //! The squaring key: from RLWE(m) to RLWE(-s m).
 
-use crate::decompose::RingGadget;
+use crate::decompose::{GadgetShape, RingGadget};
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::{Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
 use rand::RngCore;
-use ring::{Coefficient, DiscreteGaussian, Ntt, Word};
+use ring::{Coefficient, DiscreteGaussian, Ntt, Word, Work};
 
 /// RLWE'(s^2).
 ///
@@ -26,6 +26,14 @@ pub fn squaring_key<W: Word>(
 /// NTTs of size N modulo one prime that [`RingGadget::rgsw_rows`] takes, all of them forward.
 pub fn mask_row_ntts(squaring_length: usize, primes: usize) -> usize {
     (squaring_length + 2) * primes
+}
+
+impl GadgetShape {
+    /// Of [`RingGadget::rgsw_rows`].
+    pub fn rgsw_rows_work(self) -> Work {
+        let ntts = mask_row_ntts(self.length, self.ring.primes) as u64;
+        self.ring.ntts(ntts) + self.digits_work(1) + self.ring.products(2 * self.length as u64)
+    }
 }
 
 impl<W: Word> RingGadget<W> {

@@ -10,7 +10,7 @@ mod tests;
 
 pub use crate::secret::Secret;
 pub use ciphertext::{Lwe, LweKey};
-pub use modulo32::{PublicMatrix, QUERY_CHUNK_ROWS, encrypt_zero, residual, round};
+pub use modulo32::{PublicMatrix, QUERY_CHUNK_ROWS, encrypt_zero, encrypt_zero_work, residual, round};
 pub use switch::SeededLweSwitchKey;
 pub use switcher::{LweSwitchKey, LweSwitcher};
 

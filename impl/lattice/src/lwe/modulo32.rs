@@ -6,6 +6,7 @@
 use super::LweError;
 use rand::RngCore;
 use ring::matrix::dense;
+use ring::work::{Kind, Work, count};
 use ring::{DiscreteGaussian, Kernel, Prg, Seed};
 
 /// The public matrix A: `rows` of `dimension` uniform residues modulo 2^32, expanded from a seed on demand.
@@ -61,6 +62,15 @@ impl PublicMatrix {
         }
         Ok(())
     }
+}
+
+/// Of [`encrypt_zero`] with rows of `dimension` words under so many keys.
+pub fn encrypt_zero_work(samples: u64, dimension: u64, keys: u64) -> Work {
+    Work::from([
+        (Kind::PrgBytes, count(&[size_of::<u32>() as u64, samples, dimension])),
+        (Kind::MultiplyAddsU32, count(&[samples, dimension, keys])),
+        (Kind::GaussianSamples, count(&[samples, keys])),
+    ])
 }
 
 /// Encrypts zero `samples` times under each of `keys`: one body vector a key, b = A s + e. One pass over A serves all.

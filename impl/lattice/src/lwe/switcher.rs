@@ -4,7 +4,7 @@ use super::Lwe;
 use crate::decompose::Scale;
 use crate::error::LatticeError;
 use gadget::{Coins, Gadget};
-use ring::{Buffer, Modulus, Vectors};
+use ring::{Buffer, Kind, Modulus, Vectors, Work};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -125,6 +125,11 @@ impl LweSwitcher {
     /// The modulus of its ciphertexts.
     pub fn modulus(&self) -> Modulus<u64> {
         self.key.modulus
+    }
+
+    /// Of [`Self::switch`], from dimension to dimension with so many digits; they are not counted.
+    pub fn switch_work(from: usize, to: usize, length: usize) -> Work {
+        Work::of(Kind::MultiplyAddsU32, &[from as u64, length as u64, to as u64])
     }
 
     /// The ciphertext under the new key: its phase is the old phase plus the noise of the switch.

@@ -15,10 +15,11 @@ use super::evaluate::{self, Sums};
 use super::slots::{self, SlotMaps};
 use super::table::PackingTable;
 use super::{Packing, PackingKeys, PackingMasks};
+use crate::decompose::GadgetShape;
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::Rlwe;
-use ring::{Automorphism, Ntt, Poly, Ring};
+use ring::{Automorphism, Kind, Ntt, Poly, Ring, Work};
 
 /// The ring masks over N, as many as gamma.
 fn leaves(packing: &Packing, ring_masks: &[Poly<u32, Ntt>]) -> Vec<Poly<u32, Ntt>> {
@@ -112,6 +113,15 @@ pub(super) fn pack(
     }
     let (a, b) = nodes.pop().unzip();
     Ok(Rlwe { a: a.unwrap_or_else(|| ring.zero()), b: b.flatten().unwrap_or_else(|| ring.zero()) })
+}
+
+/// Of scaling the leaves of a tree of N ciphertexts, of the sums for all automorphisms above each level, and of filing them.
+pub(super) fn table_work(gadget: GadgetShape) -> Work {
+    let (ring, length) = (gadget.ring, gadget.length as u64);
+    let orders = (1..=ring.degree.ilog2()).map(|level| ring.degree >> level);
+    let sums: u64 = orders.map(|order| order as u64 + evaluate::butterflies(order)).sum();
+    let (primes, degree) = (ring.primes as u64, ring.degree as u64);
+    ring.products(degree + length * sums) + Work::of(Kind::TreeSlots, &[primes, degree, degree, length + 1])
 }
 
 /// The table of one output.

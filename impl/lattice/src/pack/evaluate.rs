@@ -15,7 +15,7 @@
 use super::slots::{self, SlotMaps};
 use crate::error::LatticeError;
 use ring::matrix::diagonal::LINE;
-use ring::{BlockDiagonal, Ntt, Poly, Ring};
+use ring::{BlockDiagonal, Ntt, Poly, Ring, RingShape, Work};
 
 /// Up to so many terms are added by the definition: a term costs a permutation and a product for each sigma, transforms two or more
 /// transforms, whatever the terms.
@@ -64,6 +64,22 @@ impl Sums {
             }
         }
     }
+}
+
+/// Products of the transform of `order` polynomials whose roots are monomials.
+pub(super) fn butterflies(order: usize) -> u64 {
+    (order / 2) as u64 * u64::from(order.ilog2())
+}
+
+/// Of the sums for all automorphisms of a group of that order, of so many terms: by the definition, by transforms of all slots, or by
+/// transforms of polynomials.
+pub(super) fn sums_work(ring: RingShape, order: usize, terms: usize) -> Work {
+    let (products, transforms) = match terms {
+        ..=DIRECT_TERMS => ((terms * order) as u64, 0),
+        _ if order == ring.degree => (0, ring.degree as u64),
+        _ => (butterflies(order), 0),
+    };
+    ring.products(products) + ring.moves(products) + ring.transforms(transforms)
 }
 
 /// For order N: fills the first band, of side N, of a matrix for each prime with the sums for every sigma, *by first slots*; see

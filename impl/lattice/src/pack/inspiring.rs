@@ -9,9 +9,26 @@ use super::evaluate::{self, DIRECT_TERMS, Sums};
 use super::slots::{self, SlotMaps};
 use super::table::{PackingTable, Pointwise};
 use super::{Packing, PackingKeys, PackingMasks};
+use crate::decompose::GadgetShape;
 use crate::error::LatticeError;
 use crate::product::Workspace;
-use ring::{BlockDiagonal, Ntt, Poly, Ring};
+use ring::{BlockDiagonal, Kind, Ntt, Poly, Ring, Work};
+
+/// Tables from this size on lie in no second-level cache, and their lines are written where no address is known.
+const LARGE_TABLE_BYTES: u64 = 16 << 20;
+
+/// Of the sums for all automorphisms, and of filing them and the digits in a table of gamma ciphertexts.
+pub(super) fn table_work(gadget: GadgetShape, gamma: usize) -> Work {
+    let (ring, length) = (gadget.ring, gadget.length as u64);
+    let sums = if gamma == ring.degree {
+        ring.transforms(gamma as u64)
+    } else {
+        ring.products(gamma as u64 + evaluate::butterflies(gamma))
+    };
+    let is_small = gamma as u64 * length * ring.poly_bytes() < LARGE_TABLE_BYTES;
+    let filed = if is_small { Kind::SmallTableSlots } else { Kind::TableSlots };
+    sums + Work::of(filed, &[ring.primes as u64, ring.degree as u64, gamma as u64, length + 1])
+}
 
 /// What becomes of the digits of a key switch.
 pub(super) trait Sink {

@@ -26,11 +26,11 @@ pub use evaluate::DIRECT_TERMS;
 pub use keys::{PackingKeys, PackingMasks};
 pub use table::PackingTable;
 
-use crate::decompose::RingGadget;
+use crate::decompose::{GadgetShape, RingGadget};
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::{Rlwe, check};
-use ring::{Coefficient, Ntt, Poly, Ring};
+use ring::{Coefficient, Ntt, Poly, Ring, RingShape, Work};
 use std::sync::Arc;
 
 /// How ciphertexts are packed.
@@ -49,6 +49,41 @@ impl std::fmt::Display for Method {
             Self::Inspiring => "inspiring",
             Self::Cdks => "cdks",
         })
+    }
+}
+
+impl Method {
+    /// Of one key switch of [`Packing::pack`], without sums over automorphisms.
+    pub fn switch_work(self, gadget: GadgetShape) -> Work {
+        let (ring, length) = (gadget.ring, gadget.length as u64);
+        let moves = match self {
+            // Mask and body.
+            Self::Cdks => ring.moves(2),
+            // The rows of both keys, a sum, and the list of slots, which serves all primes.
+            Self::Inspiring => ring.moves(2 * length + 1) + RingShape { primes: 1, ..ring }.moves(1),
+        };
+        ring.transforms(length + 1) + gadget.digits_work(1) + ring.products(2 * length) + moves
+    }
+
+    /// Of [`Packing::pack`] of so many ciphertexts, up to gamma.
+    pub fn pack_work(self, gadget: GadgetShape, gamma: usize, ciphertexts: usize) -> Work {
+        let switches = self.switch_work(gadget) * (gamma as u64 - 1);
+        match self {
+            Self::Cdks => switches,
+            Self::Inspiring => switches + evaluate::sums_work(gadget.ring, gamma, ciphertexts),
+        }
+    }
+
+    /// Of [`Packing::preprocess`] of gamma ciphertexts.
+    pub fn preprocess_work(self, gadget: GadgetShape, gamma: usize) -> Work {
+        let (ring, length, switches) = (gadget.ring, gadget.length as u64, gamma as u64 - 1);
+        // The switched masks stay, the last one's transform apart; bodies come with the clients.
+        let switched = ring.transforms(switches * (length + 1) + 1) + gadget.digits_work(switches);
+        let tables = match self {
+            Self::Inspiring => inspiring::table_work(gadget, gamma),
+            Self::Cdks => cdks::table_work(gadget),
+        };
+        switched + ring.products(switches * length) + tables
     }
 }
 

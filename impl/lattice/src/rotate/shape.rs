@@ -1,7 +1,9 @@
 //! What a blind rotation does in each of its steps.
 
+use crate::decompose::GadgetShape;
 use crate::error::LatticeError;
 use crate::product::product_ntts;
+use ring::Work;
 
 /// What the coefficients of the small LWE key are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -134,5 +136,15 @@ impl RotationShape {
     pub fn ntts(&self, length: usize, primes: usize) -> (usize, usize) {
         let (forward, inverse) = product_ntts(2, length, primes);
         (self.step_count() * forward, self.step_count() * inverse)
+    }
+
+    /// Of a rotation with keys of that gadget, the key in cache: the digits of both parts meet every indicator of a step, and the sums
+    /// its factor X^c - 1.
+    pub fn work(&self, gadget: GadgetShape) -> Work {
+        let (forward, inverse) = self.ntts(gadget.length, gadget.ring.primes);
+        let products = (self.selectors() * (4 * gadget.length + 2)) as u64;
+        gadget.ring.ntts((forward + inverse) as u64)
+            + gadget.digits_work(2 * self.step_count() as u64)
+            + gadget.ring.products(products)
     }
 }

@@ -6,6 +6,7 @@ mod galois;
 mod products;
 mod refusals;
 mod switching;
+mod work;
 
 use crate::rlwe::{Masks, Rlwe, RlweKey};
 use crate::{RingGadget, Secret, Workspace};

@@ -6,6 +6,7 @@ pub mod description;
 pub mod error;
 pub mod noise;
 pub mod params;
+pub(crate) mod plan;
 pub mod progress;
 pub mod record;
 pub mod record_check;

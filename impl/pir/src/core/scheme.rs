@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use ring::Kernel;
-use ring::matrix::diagonal::MAX_BATCH;
 
 use crate::core::clock::{Clock, Group};
 use crate::core::database::{Database, Record};
-use crate::core::description::{Description, Direction, MAPPED_BYTES, TableBytes};
+use crate::core::description::{Description, Direction, TableBytes};
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::core::params::ParameterSet;
+pub(crate) use crate::core::plan::operations;
 use crate::core::progress::Progress;
 use crate::core::wire::Frame;
 use crate::core::workload::{MAX_QUERIES, Shape, Workload};
@@ -298,39 +298,4 @@ pub(crate) fn check_queries(request: &Request) -> Result<()> {
         return Ok(());
     }
     Err(Error::message("query", format!("{} queries in one request; from 1 to {MAX_QUERIES}.", request.queries)))
-}
-
-/// The product of an operation count's factors; counts beyond 2^64 are shown as the largest number.
-pub(crate) fn count(factors: &[u64]) -> u64 {
-    factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor))
-}
-
-/// `table_bytes` of packing tables of so many bytes in all: every [`MAX_BATCH`] queries share a pass over them.
-pub(crate) fn table_bytes_read(tables: u64, queries: u64) -> u64 {
-    count(&[tables, queries.div_ceil(MAX_BATCH as u64)])
-}
-
-/// `table_multiply_adds` of the same: a pass multiplies each residue for 1, 2, 4 or 8 queries.
-pub(crate) fn table_products(tables: u64, queries: u64) -> u64 {
-    let (whole, rest) = (queries / MAX_BATCH as u64 * MAX_BATCH as u64, queries % MAX_BATCH as u64);
-    let multiplied = whole + if rest == 0 { 0 } else { rest.next_power_of_two() };
-    count(&[tables / size_of::<u32>() as u64, multiplied])
-}
-
-/// `allocated_bytes` of a message of so many bytes, made anew in each exchange: its pages are new where they are not kept.
-pub(crate) fn new_memory(message_bytes: u64) -> u64 {
-    if message_bytes >= MAPPED_BYTES { message_bytes } else { 0 }
-}
-
-/// The operation of a transform of so many points modulo a prime of 28 bits, as all rings here have.
-pub(crate) fn ntt(points: u64) -> String {
-    format!("ntt_{points}_28")
-}
-
-/// The object of a JSON value: operation counts by phase and kind.
-pub(crate) fn operations(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
-    match value {
-        serde_json::Value::Object(map) => map,
-        _ => serde_json::Map::new(),
-    }
 }

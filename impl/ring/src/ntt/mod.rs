@@ -97,6 +97,23 @@ pub enum NttError {
     },
 }
 
+#[cfg(feature = "counted")]
+std::thread_local! {
+    static DONE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Transforms that this thread has done: tests hold [`crate::Work`] against it.
+#[cfg(feature = "counted")]
+pub fn transforms_done() -> u64 {
+    DONE.get()
+}
+
+/// Counts one, where anybody asks.
+fn count_transform() {
+    #[cfg(feature = "counted")]
+    DONE.set(DONE.get() + 1);
+}
+
 /// Tables for transforms of N points modulo one prime. Cloning shares them.
 #[derive(Clone, Debug)]
 pub struct NttPlan<W> {
@@ -196,6 +213,7 @@ impl<W: Word> NttPlan<W> {
 
     /// Coefficients, in natural order and below 2p, to values in [0, p) in the order of the slots, in place.
     pub fn forward(&self, data: &mut [W]) {
+        count_transform();
         assert_eq!(data.len(), self.n(), "a transform of N points");
         match &self.inner.engine {
             Engine::Word32(transform) => transform.forward(bytemuck::cast_slice_mut(data)),
@@ -205,6 +223,7 @@ impl<W: Word> NttPlan<W> {
 
     /// The same for signed coefficients, all above -p and below p, read from a slice of their own: digits need no reduction first.
     pub fn forward_signed(&self, signed: &[i32], data: &mut [W]) {
+        count_transform();
         assert!(data.len() == self.n() && signed.len() == self.n(), "a transform of N points");
         match &self.inner.engine {
             Engine::Word32(transform) => transform.forward_signed(signed, bytemuck::cast_slice_mut(data)),
@@ -223,6 +242,7 @@ impl<W: Word> NttPlan<W> {
     }
 
     fn backward(&self, data: &mut [W], scaled: bool) {
+        count_transform();
         assert_eq!(data.len(), self.n(), "a transform of N points");
         match &self.inner.engine {
             Engine::Word32(transform) => transform.inverse(bytemuck::cast_slice_mut(data), scaled),

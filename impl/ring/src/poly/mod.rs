@@ -2,6 +2,7 @@
 
 mod automorphism;
 mod ring;
+mod shape;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ mod wrapping;
 
 pub use automorphism::{Automorphism, AutomorphismError};
 pub use ring::{Ring, RingError};
+pub use shape::RingShape;
 pub use wrapping::WrappingProduct;
 
 use crate::residues::Word;

@@ -1,7 +1,7 @@
 //! A ring of polynomials, and what its elements can do.
 
 use super::storage::Aligned;
-use super::{Automorphism, Coefficient, Ntt, Poly};
+use super::{Automorphism, Coefficient, Ntt, Poly, RingShape};
 use crate::kernel::{Kernel, KernelError};
 use crate::modulus::Modulus;
 use crate::ntt::{NttError, NttPlan};
@@ -50,6 +50,11 @@ impl<W: Word> Ring<W> {
     /// N.
     pub fn n(&self) -> usize {
         self.n
+    }
+
+    /// What the cost of its operations depends on.
+    pub fn shape(&self) -> RingShape {
+        RingShape { degree: self.n, primes: self.primes().len() }
     }
 
     /// Each prime with its transform.

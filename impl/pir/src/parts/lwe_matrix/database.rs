@@ -3,15 +3,13 @@
 use lattice::lwe::PublicMatrix;
 use rayon::prelude::*;
 use ring::matrix::packed;
-use ring::matrix::packed::BLOCK_ROWS;
-use ring::matrix::packed::QUERIES_TOGETHER;
 use ring::matrix::packed::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
 use ring::{Kernel, PackedMatrix, Vector32};
 
 use super::layout::Layout;
 use crate::core::database::{Database, check_change, copy_bits};
 use crate::core::error::Result;
-use crate::core::scheme::{Change, Context, count};
+use crate::core::scheme::{Change, Context};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
 /// offset, so that results are those of the centred entries D' = D - offset.
@@ -261,25 +259,6 @@ pub fn multiply_centred(
         row.iter_mut().zip(&sums).for_each(|(word, &sum)| *word = word.wrapping_sub(sum));
     }
     Ok(())
-}
-
-/// Bytes that products of a packed matrix of `stored` bytes with so many queries read: the matrix for every [`QUERIES_TOGETHER`] of
-/// them, and each query for every block of rows but the first, which finds it where it has just been written.
-pub fn product_bytes(stored: u64, rows: u64, columns: u64, queries: u64) -> u64 {
-    let matrix = count(&[stored, passes(queries)]);
-    matrix.saturating_add(count(&[4, columns, rows.div_ceil(BLOCK_ROWS as u64).saturating_sub(1), queries]))
-}
-
-/// What the multiply-adds of a packed matrix with so many queries are counted as: a pass that several share both waits for the matrix and
-/// computes, and overlaps the two less well than either alone would have it.
-pub fn packed_multiply_adds(queries: u64) -> &'static str {
-    if queries > 1 { "batch_multiply_adds_packed" } else { "multiply_adds_packed" }
-}
-
-/// How often a packed matrix is passed over for so many queries. In each pass, queries after the first share part of what a row costs beside
-/// its multiply-adds: their `further_row_sums` are an operation of their own beside `row_sums`.
-pub fn passes(queries: u64) -> u64 {
-    queries.div_ceil(QUERIES_TOGETHER as u64)
 }
 
 /// Bytes that [`multiply_centred`] takes beside its operands: a chunk of A, and the same prepared for the kernels.

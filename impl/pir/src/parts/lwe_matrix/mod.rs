@@ -8,8 +8,6 @@ mod negacyclic;
 mod radix;
 
 pub use code::RecordCode;
-pub use database::{
-    EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred, packed_multiply_adds, passes, product_bytes,
-};
+pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred};
 pub use layout::{Layout, Tiling};
 pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};

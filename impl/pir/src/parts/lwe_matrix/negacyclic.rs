@@ -8,9 +8,10 @@
 use std::sync::Arc;
 
 use ring::matrix::packed::GROUP_ROWS;
-use ring::{Automorphism, DiscreteGaussian, Kernel, Ntt, PackedMatrix, Poly, Prg, Ring, Seed};
+use ring::{Automorphism, DiscreteGaussian, Kernel, Ntt, PackedMatrix, Poly, Prg, Ring, RingShape, Seed, Work};
 
 use crate::core::error::{Error, Result};
+use crate::core::plan::count;
 
 /// The primes of the exact products, 1 modulo 4096.
 const PRIMES: [u64; 2] = [268_369_921, 249_561_089];
@@ -20,6 +21,11 @@ const MAX_KEY: u32 = 1 << 12;
 const MAX_WIDTH: u32 = 8;
 /// Blocks of columns that are unpacked and transformed at a time: few, so that the values stay in the second-level cache.
 const PIECE: usize = 8;
+
+/// What the cost of products in dimension n depends on.
+fn ring_shape(n: usize) -> RingShape {
+    RingShape { degree: n, primes: PRIMES.len() }
+}
 
 /// The public matrix: a ring element of n uniform words for every n rows, expanded from a seed on demand.
 #[derive(Clone)]
@@ -56,6 +62,11 @@ impl NegacyclicMatrix {
     fn transformed(&self, block: usize) -> Poly<u32, Ntt> {
         let centred: Vec<i32> = self.element(block).into_iter().map(|word| word as i32).collect();
         self.ring.forward(self.ring.from_signed_i32(&centred))
+    }
+
+    /// Of [`Self::encrypt_zero`] in dimension n, once a key: an element of A, a key and a product for each block.
+    pub fn encrypt_zero_work(samples: u64, n: usize) -> Work {
+        ring_shape(n).transforms(3 * samples.div_ceil(n as u64))
     }
 
     /// Encrypts zero `samples` times under each of `keys`: one body vector a key, b = A s + e.
@@ -150,6 +161,12 @@ impl NegacyclicHint {
             partial: vec![0; GROUP_ROWS * n],
             words: vec![0; n],
         }
+    }
+
+    /// Of [`Self::for_groups`] in dimension n for so many rows of so many columns, which are unpacked before.
+    pub fn work(rows: u64, columns: u64, n: usize) -> Work {
+        let (ring, blocks) = (ring_shape(n), columns.div_ceil(n as u64));
+        ring.transforms(count(&[rows, blocks + 1])) + ring.products(count(&[rows, blocks]))
     }
 
     /// Hands (M - offset) A modulo 2^32 to `visit(first_row, rows)`, group after group of eight rows of M, for the groups of

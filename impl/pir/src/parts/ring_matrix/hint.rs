@@ -4,11 +4,12 @@ use gadget::Coins;
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rlwe, Workspace};
 use rayon::prelude::*;
-use ring::matrix::column::ring_products;
-use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
+use ring::matrix::column::{ring_products, ring_products_work};
+use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, RingShape, Seed, Work};
 
 use super::RingQueries;
 use crate::core::error::{Error, Result};
+use crate::core::plan::count;
 
 /// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
 pub(crate) fn workspace() -> Workspace<u32> {
@@ -43,6 +44,22 @@ const ROWS_PER_BLOCK: usize = 20;
 /// Whether taking in `changed` entries is less work than computing the ring masks of `columns` columns of `blocks` blocks again.
 pub(crate) fn is_incremental(changed: usize, columns: usize, blocks: usize) -> bool {
     changed <= ROWS_PER_BLOCK.saturating_mul(columns).saturating_mul(blocks)
+}
+
+/// Of bringing the ring masks of so many columns up to date: those of `changed` entries of `listed` that are looked at, or of all blocks
+/// again where that is less work.
+pub(crate) fn masks_update_work(ring: RingShape, (changed, listed): (u64, u64), rows: u64, columns: u64) -> Work {
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    if is_incremental(size(listed), size(columns), size(rows.div_ceil(ring.degree as u64))) {
+        add_to_masks_work(ring, changed)
+    } else {
+        ring_products_work(ring, rows, columns)
+    }
+}
+
+/// Of [`add_to_masks`] of so many entries: the factor is copied, multiplied and added.
+pub(crate) fn add_to_masks_work(ring: RingShape, entries: u64) -> Work {
+    ring.products(count(&[3, entries]))
 }
 
 /// Adds to the ring masks of some columns what changes of their entries in row `row` add: the difference times X^-row a(X).
@@ -104,6 +121,7 @@ pub(crate) fn pack_all(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ring::Kind;
 
     /// Changing entries and taking the differences in gives the ring masks of the changed matrix, exactly.
     #[test]
@@ -130,5 +148,16 @@ mod tests {
             assert_eq!(kept, masks(&matrix), "row {row}");
         }
         assert!(is_incremental(20 * 3 * 5, 3, 5) && !is_incremental(20 * 3 * 5 + 1, 3, 5));
+    }
+
+    /// One entry changes one ring mask; where many change, columns are multiplied again.
+    #[test]
+    fn masks_are_brought_up_to_date_the_shorter_way() {
+        let ring = RingShape { degree: 2048, primes: 2 };
+        let few = masks_update_work(ring, (5, 5), 4096, 2048);
+        assert_eq!(few, Work::of(Kind::ResidueMultiplyAdds, &[3, 2, 5, 2048]));
+        let many = masks_update_work(ring, (81_921, 81_921), 4096, 2048);
+        assert_eq!(many, ring_products_work(ring, 4096, 2048));
+        assert_eq!(many.get(Kind::Transform(2048)), 2 * 2048 * 2);
     }
 }

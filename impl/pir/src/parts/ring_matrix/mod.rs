@@ -3,15 +3,16 @@
 
 mod entries;
 mod hint;
-mod making;
 mod noise;
 mod params;
 mod query;
 mod selector;
 
 pub(crate) use entries::{fill_rows, read_record, replace_bits};
-pub(crate) use hint::{add_to_masks, bodies, body_poly, column_masks, is_incremental, pack_all, workspace};
-pub(crate) use making::{making_hints, making_tables, together, updating_hints};
+pub(crate) use hint::{
+    add_to_masks, add_to_masks_work, bodies, body_poly, column_masks, is_incremental, masks_update_work, pack_all,
+    workspace,
+};
 pub(crate) use noise::switched_errors;
 pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
 pub(crate) use params::{check_error, check_secret};

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use gadget::Family;
-use lattice::RingGadget;
 use lattice::pack::{DIRECT_TERMS, Method};
-use ring::{Kernel, Ring, StdDev};
+use lattice::{GadgetShape, RingGadget};
+use ring::{Kernel, Ring, RingShape, StdDev};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::description::LweInstance;
 use crate::core::error::{Error, Result};
 use crate::core::params::{ErrorSize, SecretKind, check_range};
-use crate::core::scheme::count;
 
 /// The `[rlwe]` table as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -156,9 +155,14 @@ impl Rlwe {
         Ring::new(self.degree, self.primes(), kernel).map_err(|e| Error::Kernel(e.to_string()))
     }
 
+    /// What the cost of operations depends on.
+    pub fn shape(&self) -> RingShape {
+        RingShape { degree: self.degree, primes: self.primes().len() }
+    }
+
     /// Bytes of a polynomial in memory.
     pub fn poly_bytes(&self) -> u64 {
-        4 * (self.primes().len() * self.degree) as u64
+        self.shape().poly_bytes()
     }
 
     /// The instance of that many samples under one secret: see [`LweInstance::samples`].
@@ -251,21 +255,9 @@ impl Packed {
         }
     }
 
-    /// What so many key switches of packing without a table take; sums over automorphisms apart.
-    pub fn switches(&self, rlwe: &Rlwe, method: Method, switches: u64) -> Switches {
-        let (primes, degree, length) = (rlwe.primes().len() as u64, rlwe.degree as u64, self.length as u64);
-        let moved = match method {
-            // Mask and body.
-            Method::Cdks => 2 * primes,
-            // The rows of both keys, a sum, and the list of slots.
-            Method::Inspiring => primes * (2 * length + 1) + 1,
-        };
-        Switches {
-            transforms: count(&[switches, primes, length + 1]),
-            digits: count(&[switches, length, degree]),
-            multiply_adds: count(&[switches, 2 * primes * length, degree]),
-            moved_slots: count(&[switches, moved, degree]),
-        }
+    /// What the cost of packing depends on beside method and gamma.
+    pub fn shape(&self, rlwe: &Rlwe) -> GadgetShape {
+        GadgetShape { ring: rlwe.shape(), base: 1 << self.base_log2, length: self.length }
     }
 
     /// Bytes of the packing keys of one query: bodies only.
@@ -333,19 +325,6 @@ impl Packed {
             "signed": self.digits == Digits::Balanced,
         })
     }
-}
-
-/// Operations of key switches.
-#[derive(Clone, Copy, Debug)]
-pub struct Switches {
-    /// Transforms of d points.
-    pub transforms: u64,
-    /// Gadget digits.
-    pub digits: u64,
-    /// Products of residues with masks and bodies of keys.
-    pub multiply_adds: u64,
-    /// Residues that automorphisms move.
-    pub moved_slots: u64,
 }
 
 /// The `[switch]` table as written: moduli of an answer.

@@ -1,35 +1,36 @@
 //! DoublePIR's layout, bytes, memory, operations and LWE instances.
 
-use lattice::lwe::QUERY_CHUNK_ROWS;
-use ring::matrix::packed::CHUNK;
+use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
+use ring::matrix::packed::{CHUNK, matmul_work, matvec_work, queries_work};
+use ring::{Kind, Work};
 use serde_json::json;
 
 use super::Params;
+use super::params::Layers;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::params::Lwe32;
+use crate::core::plan::{Plan, count, new_memory, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::{Sizes, count, new_memory};
+use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
-use crate::parts::lwe_matrix::{hint_buffers_bytes, packed_multiply_adds, passes, product_bytes};
+use crate::parts::lwe_matrix::hint_buffers_bytes;
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let Params { lwe, .. } = params;
     let Lwe32 { dimension, secret, error } = *lwe;
     let layers = params.layers(workload.shape)?;
     let first = layers.first;
-    let (n, rows, columns) = (dimension as u64, first.rows as u64, first.columns as u64);
-    let (groups, seconds) = (layers.groups as u64, layers.second_queries as u64);
-    let (digit_rows, second_rows) = (layers.digit_rows() as u64, layers.second_rows() as u64);
-    let (queries, wide) = (workload.queries, first.code.entries_per_record());
+    let (n, columns, groups) = (dimension as u64, first.columns as u64, layers.groups as u64);
+    let queries = workload.queries;
 
     let mut sizes = Sizes { layout: first.describe(), ..Sizes::default() };
-    sizes.layout.extend(crate::core::scheme::operations(json!({
+    sizes.layout.extend(operations(json!({
         "hint_copies": layers.copies,
         "groups": groups,
-        "second_queries": seconds,
+        "second_queries": layers.second_queries,
         "digits": layers.gadget.length(),
-        "second_rows": second_rows,
+        "second_rows": layers.second_rows(),
         "second_entry_bits": layers.second_width(),
         "second_stored_bytes": layers.second_stored_bytes(),
     })));
@@ -60,56 +61,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         peak_bytes: (PROCESS_BYTES + first.memory_bytes()).saturating_add(peak_beside_database(params, workload)?),
     };
 
-    let (entries, length) = (rows * columns, layers.gadget.length() as u64);
-    let second_queries = count(&[seconds, queries]);
-    sizes.operations = crate::core::scheme::operations(json!({
-        "encode": { "bytes_written": stored, "digit_conversions": if first.code.is_packed() { 0 } else { first.entries() } },
-        "hint": {
-            "matrix_multiply_adds": count(&[entries, n]).saturating_add(count(&[second_rows, groups, n])),
-            "matrix_words": n * (columns + groups),
-            "prg_bytes": 4 * n * (columns + 2 * groups),
-            "balanced_digits": second_rows * groups,
-            "allocated_bytes": 4 * rows * n + hint,
-        },
-        "query": {
-            "prg_bytes": 4 * n * (columns + groups),
-            "allocated_bytes": 4 * n * columns.min(QUERY_CHUNK_ROWS as u64),
-            "multiply_adds_u32": count(&[n, columns + seconds * groups, queries]),
-            "gaussian_samples": count(&[columns + seconds * groups, queries]),
-            "words_written": up / 4,
-        },
-        "answer": {
-            "words_read": up / 4,
-            "first_product": {
-                (packed_multiply_adds(queries)): count(&[entries, queries]),
-                "bytes_read": product_bytes(stored, rows, columns, queries),
-                "row_sums": count(&[rows, passes(queries)]),
-                "further_row_sums": count(&[rows, queries - passes(queries)]),
-            },
-            "digits": { "balanced_digits": count(&[digit_rows, groups, queries]) },
-            "hint_product": {
-                "multiply_adds_u32": count(&[digit_rows, groups, n + seconds, queries]),
-                "bytes_read": second_matrix,
-            },
-            "second_product": {
-                (packed_multiply_adds(second_queries)):
-                    count(&[second_rows, groups.next_multiple_of(CHUNK as u64), second_queries]),
-                "bytes_read": product_bytes(second_stored, second_rows, groups, second_queries),
-                "row_sums": count(&[second_rows, passes(second_queries)]),
-                "further_row_sums": count(&[second_rows, second_queries - passes(second_queries)]),
-            },
-            "words_written": down / 4,
-            "allocated_bytes": new_memory(down) + new_memory(count(&[4, digit_rows, n, queries])),
-            "queries": queries - 1,
-        },
-        "extract": {
-            "multiply_adds_u32": count(&[wide, n + 1, length, n, queries]),
-            "bytes_read": count(&[hint, seconds, queries]),
-            "words_read": down / 4,
-        },
-        "update_server": { "multiply_adds_u32": count(&[workload.updates, wide, n, n, length]) },
-        "update_client": { "multiply_adds_u32": count(&[workload.updates, wide, n, n, length]) },
-    }));
+    sizes.operations = operations_of(&layers, workload);
     let instance = |name: &str, samples: u64, protects: &str| LweInstance {
         name: name.into(),
         kind: "lwe".into(),
@@ -126,6 +78,53 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         instance("second_query", groups, "the row of the record asked for"),
     ];
     Ok(sizes)
+}
+
+/// Work by phase and step.
+fn operations_of(layers: &Layers, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+    let (first, queries) = (layers.first, workload.queries);
+    let (n, rows, columns) = (layers.dimension as u64, first.rows as u64, first.columns as u64);
+    let (groups, length) = (layers.groups as u64, layers.gadget.length() as u64);
+    let (digit_rows, second_rows) = (layers.digit_rows() as u64, layers.second_rows() as u64);
+    let (up, down) = (layers.query_words() as u64 * queries, layers.answer_words() as u64 * queries);
+    let (wide, hint) = (first.code.entries_per_record(), layers.hint_bytes() as u64);
+    let seconds = count(&[layers.second_queries as u64, queries]);
+    let mut plan = Plan::default();
+    let conversions = if first.code.is_packed() { 0 } else { first.entries() };
+    plan.phase("encode", [(Kind::BytesWritten, first.stored_bytes()), (Kind::DigitConversions, conversions)].into());
+    let made = [
+        (Kind::PrgBytes, 4 * n * (columns + 2 * groups)),
+        (Kind::BalancedDigits, second_rows * groups),
+        (Kind::AllocatedBytes, 4 * rows * n + hint),
+    ];
+    plan.phase("hint", matmul_work(rows, columns, n) + matmul_work(second_rows, groups, n) + made.into());
+    let rest = [(Kind::AllocatedBytes, 4 * n * columns.min(QUERY_CHUNK_ROWS as u64)), (Kind::WordsWritten, up)];
+    plan.phase("query", encrypt_zero_work(columns, n, queries) + encrypt_zero_work(groups, n, seconds) + rest.into());
+    let messages = [
+        (Kind::WordsRead, up),
+        (Kind::WordsWritten, down),
+        (Kind::AllocatedBytes, new_memory(count(&[4, down])) + new_memory(count(&[4, digit_rows, n, queries]))),
+        (Kind::Queries, queries - 1),
+    ];
+    plan.phase("answer", messages.into());
+    let product = matvec_work(rows, columns, first.stored_bytes(), queries) + queries_work(rows, columns, queries);
+    plan.step("answer", "first_product", product);
+    plan.step("answer", "digits", Work::of(Kind::BalancedDigits, &[digit_rows, groups, queries]));
+    let products = count(&[digit_rows, groups, n + layers.second_queries as u64, queries]);
+    plan.step("answer", "hint_product", [(Kind::MultiplyAddsU32, products), (Kind::BytesRead, 4 * groups * n)].into());
+    let padded = groups.next_multiple_of(CHUNK as u64);
+    let product = matvec_work(second_rows, padded, layers.second_stored_bytes(), seconds);
+    plan.step("answer", "second_product", product + queries_work(second_rows, groups, seconds));
+    let extracted = [
+        (Kind::MultiplyAddsU32, count(&[wide, n + 1, length, n, queries])),
+        (Kind::BytesRead, count(&[hint, seconds])),
+        (Kind::WordsRead, down),
+    ];
+    plan.phase("extract", extracted.into());
+    for phase in ["update_server", "update_client"] {
+        plan.phase(phase, Work::of(Kind::MultiplyAddsU32, &[workload.updates, wide, n, n, length]));
+    }
+    plan.operations()
 }
 
 /// Largest sum of everything else alive at one time.

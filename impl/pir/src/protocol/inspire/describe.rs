@@ -1,7 +1,9 @@
 //! InsPIRe's layout, bytes, memory, operations and instances.
 
+use lattice::SplitRlwe;
 use lattice::pack::Method;
-use ring::ResidueVector;
+use ring::matrix::column::{product_work, ring_products_work};
+use ring::{BlockDiagonal, Kind, ResidueVector, Work};
 use serde_json::json;
 
 use super::Interpolate;
@@ -9,12 +11,13 @@ use super::layout::Layout;
 use super::params::Params;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::core::seed::SEED_BYTES;
+use crate::core::plan::{Plan, count, operations};
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::Sizes;
 use crate::core::tables::tables_of_block;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packed, Rlwe, making_hints, making_tables, updating_hints};
+use crate::parts::ring_matrix::{Packed, Rlwe, masks_update_work};
 
 /// How outputs are packed.
 const PACKING: Method = Method::Inspiring;
@@ -60,7 +63,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         .extend(operations(json!({ "tables": layout.outputs(), "tables_rebuilt": touched(&layout, workload) })));
     messages(params, &layout, workload, &mut sizes);
     sizes.memory = memory(params, &layout, workload);
-    sizes.operations = operation_counts(params, &layout, workload);
+    sizes.operations = operations_of(params, &layout, workload);
     sizes.instances = instances(params, &layout);
     Ok(sizes)
 }
@@ -147,81 +150,67 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     }
 }
 
-/// NTTs are of d points modulo one prime.
-fn operation_counts(
-    params: &Params,
-    layout: &Layout,
-    workload: &Workload,
-) -> serde_json::Map<String, serde_json::Value> {
-    let degree = layout.degree as u64;
-    let primes = params.rlwe.primes().len() as u64;
-    let (rows, columns, blocks) = (layout.rows as u64, layout.columns() as u64, layout.blocks() as u64);
-    let (outputs, points) = (layout.outputs() as u64, layout.points as u64);
+/// Work by phase and step.
+fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
     let Workload { queries, updates, .. } = *workload;
-    let ell_gsw = params.evaluated.length() as u64;
-    let key_rows = key_polynomials(params);
-    let point_rows = point_polynomials(params, layout);
-    let products = count(&[(layout.ciphertexts() as u64), points - 1]);
-    let (stored, tables) = (layout.stored_bytes(), count(&[outputs, table_bytes(params)]));
+    let (ring, degree, primes) = (params.rlwe.shape(), layout.degree as u64, params.rlwe.primes().len() as u64);
+    let (rows, columns, outputs) = (layout.rows as u64, layout.columns() as u64, layout.outputs() as u64);
+    let (points, planes, stored) = (layout.points as u64, layout.planes as u64, layout.stored_bytes());
+    let key_polynomials = key_polynomials(params) + point_polynomials(params, layout);
     let touched = touched(layout, workload);
-    // Of every line of points in every variable.
-    let lines = u64::from(layout.variables) * points / layout.side as u64;
-    let side = layout.side as u64;
-    // A division takes a pass over an element as a butterfly does, but one residue after the other.
-    let (interpolation, steps) = match params.interpolation {
-        Interpolate::CooleyTukey => ("butterflies", count(&[lines, side / 2, side.ilog2().into()])),
-        Interpolate::Lagrange => ("divisions", count(&[lines, side, side - 1]) / 2),
-    };
-    let transform = ntt(degree);
-    let packing = |outputs: u64| making_tables(&params.rlwe, &params.packed, (PACKING, degree), outputs);
-    let interpolated = |elements: u64| count(&[elements, steps, degree]);
+    let tables = |outputs: u64| PACKING.preprocess_work(params.packed.shape(&params.rlwe), layout.degree) * outputs;
+    let mut plan = Plan::default();
     let entries = count(&[rows, columns]);
+    // Records and what whitens them.
+    let encoded =
+        [(Kind::PrgBytes, count(&[2, stored])), (Kind::PlaneEntries, entries), (Kind::ColumnEntries, entries)];
+    plan.phase("encode", interpolation_work(params, layout, count(&[rows, outputs / points])) + encoded.into());
+    plan.phase("hint", ring_products_work(ring, rows, columns));
+    plan.phase("packing_tables", tables(if workload.streamed { 0 } else { outputs }));
+    let (blocks, sent) = (layout.blocks() as u64, layout.blocks() as u64 + key_polynomials);
+    let drawn = [
+        (Kind::GaussianSamples, count(&[sent, degree, queries])),
+        (Kind::PrgBytes, count(&[sent, params.rlwe.poly_bytes(), queries])),
+    ];
+    plan.phase("query", ring.transforms(count(&[blocks + 2 * key_polynomials, queries])) + drawn.into());
+    let words = rows + key_polynomials * degree;
+    plan.step("answer", "parse", Work::of(Kind::WordsRead, &[queries, primes, words]));
+    plan.step("answer", "product", product_work(rows, columns, stored, (queries, primes)));
+    let packing = BlockDiagonal::multiply_work(count(&[outputs, table_bytes(params)]), queries);
+    plan.step("answer", "packing", packing + ring.transforms(count(&[queries, outputs])));
+    let ciphertexts = count(&[queries, layout.ciphertexts() as u64]);
+    let evaluated = params.evaluated.shape(&params.rlwe).external_product_work();
+    plan.step("answer", "evaluation", evaluated * count(&[ciphertexts, points - 1]));
+    plan.phase("answer", SplitRlwe::switch_work(layout.degree) * ciphertexts);
+    plan.phase("extract", ring.transforms(count(&[planes, queries])));
     // Butterflies only turn what a record changes, as many coefficients of every polynomial as it has words; divisions spread it.
-    let words = layout.code.coefficients(workload.shape.record_bits.div_ceil(layout.planes as u64) as usize) as u64;
-    let planes_changed = count(&[updates.min(layout.items), layout.planes as u64]);
-    let words = if interpolation == "butterflies" { words.min(degree) } else { degree };
-    let changed = count(&[updates, layout.planes as u64, points, words]);
+    let planes_changed = count(&[updates.min(layout.items), planes]);
+    let record_words = layout.code.coefficients(workload.shape.record_bits.div_ceil(planes) as usize) as u64;
+    let words = match params.interpolation {
+        Interpolate::CooleyTukey => record_words.min(degree),
+        Interpolate::Lagrange => degree,
+    };
+    let changed = count(&[updates, planes, points, words]);
     let listed = count(&[planes_changed, points, degree]);
-    operations(json!({
-        "encode": {
-            // Records and what whitens them.
-            "prg_bytes": count(&[2, stored]),
-            "plane_entries": entries,
-            (interpolation): interpolated(count(&[rows, outputs / points])),
-            "column_entries": entries,
-        },
-        "hint": making_hints(&params.rlwe, rows, columns),
-        "packing_tables": packing(if workload.streamed { 0 } else { outputs }),
-        "query": {
-            (&transform): count(&[primes, blocks + 2 * key_rows + 2 * point_rows, queries]),
-            "gaussian_samples": count(&[blocks + key_rows + point_rows, degree, queries]),
-            "prg_bytes": count(&[blocks + key_rows + point_rows, params.rlwe.poly_bytes(), queries]),
-        },
-        "answer": {
-            "parse": { "words_read": count(&[queries, primes, rows + (key_rows + point_rows) * degree]) },
-            "product": { "multiply_adds_u16": count(&[primes, rows, columns, queries]), "bytes_read": stored },
-            "packing": {
-                "table_bytes": table_bytes_read(tables, queries),
-                "table_multiply_adds": table_products(tables, queries),
-                (&transform): count(&[primes, queries, outputs]),
-            },
-            "evaluation": {
-                (&transform): count(&[primes, queries, products, 2 * ell_gsw + 2]),
-                "residue_multiply_adds": count(&[primes, queries, products, 4 * ell_gsw, degree]),
-                "digits": count(&[queries, products, 2 * ell_gsw, degree]),
-            },
-            "coefficients_switched": count(&[queries, layout.ciphertexts() as u64, 2, degree]),
-        },
-        "extract": { (&transform): count(&[primes, layout.planes as u64, queries]) },
-        "update_encode": {
-            "listed_entries": listed,
-            // Evaluated at the point, then interpolated.
-            "butterflies": listed,
-            (interpolation): interpolated(planes_changed).saturating_add(if interpolation == "butterflies" { listed } else { 0 }),
-        },
-        "update_hint": updating_hints(&params.rlwe, (changed, listed), rows, count(&[touched, degree])),
-        "update_packing_tables": packing(touched),
-    }))
+    // Evaluated at the point, then interpolated.
+    let evaluated = [(Kind::ListedEntries, listed), (Kind::Butterflies, listed)];
+    plan.phase("update_encode", interpolation_work(params, layout, planes_changed) + evaluated.into());
+    let columns_touched = count(&[touched, degree]);
+    plan.phase("update_hint", masks_update_work(ring, (changed, listed), rows, columns_touched));
+    plan.phase("update_packing_tables", tables(touched));
+    plan.operations()
+}
+
+/// Of the interpolation of so many polynomials in all variables: a step for every pair of points of a line, of every line of points in
+/// every variable. A division takes a pass over an element as a butterfly does, but one residue after the other.
+fn interpolation_work(params: &Params, layout: &Layout, polynomials: u64) -> Work {
+    let (points, side) = (layout.points as u64, layout.side as u64);
+    let lines = u64::from(layout.variables) * points / side;
+    let (kind, steps) = match params.interpolation {
+        Interpolate::CooleyTukey => (Kind::Butterflies, count(&[lines, side / 2, side.ilog2().into()])),
+        Interpolate::Lagrange => (Kind::Divisions, count(&[lines, side, side - 1]) / 2),
+    };
+    Work::of(kind, &[polynomials, steps, layout.degree as u64])
 }
 
 /// All samples under one secret: the query's, the packing keys' and the encrypted point's.

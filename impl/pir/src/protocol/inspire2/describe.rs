@@ -1,18 +1,22 @@
 //! InsPIRe^(2)'s layout, bytes, memory, operations and RLWE instance.
 
+use lattice::SplitRlwe;
 use lattice::pack::Method;
+use ring::matrix::column::{product_work, ring_products_work};
+use ring::{BlockDiagonal, Kind, RingShape, Work};
 use serde_json::json;
 
 use super::Params;
 use super::layout::Layout;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::core::seed::SEED_BYTES;
+use crate::core::plan::{Plan, count, operations};
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::Sizes;
 use crate::core::tables::tables_of_block;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Selector, making_hints, making_tables, together, updating_hints};
+use crate::parts::ring_matrix::{Selector, add_to_masks_work, is_incremental, masks_update_work};
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
@@ -38,7 +42,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     };
     sizes.message("answer", Direction::Download, "answer", answer, formula, served);
     sizes.memory = memory(params, &layout, workload);
-    sizes.operations = operation_counts(params, &layout, workload);
+    sizes.operations = operations_of(params, &layout, workload);
     let samples = (layout.rows + layout.second_entries()) as u64
         + layout.key_gammas(params).len() as u64 * params.packed.length() as u64 * layout.ring_degree as u64;
     sizes.instances = vec![params.rlwe.instance("queries_and_keys", samples, "the cell of the record asked for")];
@@ -141,131 +145,145 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     }
 }
 
-fn operation_counts(
-    params: &Params,
-    layout: &Layout,
-    workload: &Workload,
-) -> serde_json::Map<String, serde_json::Value> {
-    let (queries, updates) = (workload.queries, workload.updates);
-    let (columns, groups, copies) = (layout.columns() as u64, layout.groups() as u64, layout.copies as u64);
-    let degree = layout.ring_degree as u64;
-    let first_blocks = (layout.rows as u64).div_ceil(degree);
-    let second_blocks = (layout.second_entries() as u64).div_ceil(degree);
-    let length = params.packed.length() as u64;
-    let [gamma0, gamma1, gamma2] = params.gammas.map(|gamma| gamma as u64);
-    let (mask_digits, body_digits) = (layout.mask_digits as u64, layout.body_digits as u64);
-    let [mask_outputs, body_outputs] = layout.outputs(params).map(|outputs| outputs as u64);
-    let making =
-        |gamma: u64, tables: u64| making_tables(&params.rlwe, &params.packed, (Method::Inspiring, gamma), tables);
-    let [first_tables, second_tables] = all_tables(params, layout);
-    let [touched, copies_touched] = touched(layout, workload);
-    let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
-    let changed = count(&[updates, entries]);
-    // Masks of the first layer switched and cut into digits, each written where its column is.
-    let digits_of = |masks: u64| {
-        operations(json!({ "hint_words": count(&[masks, degree]), "scattered_entries": count(&[masks, mask_digits]) }))
+/// What the phases' work is counted from.
+struct Load<'a> {
+    params: &'a Params,
+    layout: &'a Layout,
+    queries: u64,
+    ring: RingShape,
+    /// Groups of the first layer and copies of the second that an update touches.
+    touched: [u64; 2],
+}
+
+/// Work by phase and step.
+fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+    let load = Load {
+        params,
+        layout,
+        queries: workload.queries,
+        ring: params.rlwe.shape(),
+        touched: touched(layout, workload),
     };
-    let stored = count(&[layout.rows as u64, columns]);
-    let transform = ntt(degree);
-    let primes = params.rlwe.primes().len() as u64;
-    let parse = json!({
-        "words_read": count(&[
-            queries,
-            primes,
-            (layout.rows + layout.second_entries()) as u64 + layout.key_gammas(params).len() as u64 * length * degree,
-        ]),
-    });
-    let first_product = json!({
-        "multiply_adds_u16": count(&[2, queries, layout.rows as u64, columns]),
-        "bytes_read": layout.first_stored_bytes(),
-    });
-    let first_packing = json!({
-        "table_bytes": table_bytes_read(first_tables, queries),
-        "table_multiply_adds": table_products(first_tables, queries),
-    });
-    // Of each table the body goes back to coefficients after its table was read, and the gamma_0 that it holds to q1; with small
-    // gammas these are many, so that they are no part of what overlaps. Timed with the packing.
-    let first_bodies = json!({
-        (&transform): count(&[queries, primes, groups]),
-        "coefficients_switched": count(&[queries, groups, gamma0]),
-    });
-    let pieces = layout.ciphertexts(params).len() as u64;
-    let (second_layer, answer, update) = if layout.selects_whole {
-        let digits = |masks: u64| json!({ "hint_words": count(&[masks, degree]) });
-        let selection = json!({
-            (&transform): count(&[queries, 2 * pieces, groups + 2 * copies]),
-            "residue_multiply_adds": count(&[queries, 4 * pieces, groups, degree]),
-            "digits": count(&[queries, groups, body_digits]),
-            "coefficients_switched": count(&[queries, 2 * pieces, copies, degree]),
-        });
-        let answer = json!({
-            "parse": parse,
-            "first_product": first_product,
-            "first_packing": first_packing,
-            "first_bodies": first_bodies,
-            "selection": selection,
-        });
-        (digits(groups), answer, digits(touched))
+    let Load { queries, ring, .. } = load;
+    let (rows, columns) = (layout.rows as u64, layout.columns() as u64);
+    let stored = count(&[rows, columns]);
+    let mut plan = Plan::default();
+    let cut = [(Kind::CutEntries, stored), (Kind::ColumnEntries, stored)];
+    plan.phase("encode", Work::of(Kind::PrgBytes, &[workload.shape.database_bytes()]) + cut.into());
+    plan.phase("hint", ring_products_work(ring, rows, columns));
+    plan.phase("packing_tables", load.tables(0, layout.groups() as u64));
+    plan.phase("second_layer", load.second_layer(layout.groups() as u64));
+    let keys = layout.key_gammas(params).len() as u64 * params.packed.length() as u64;
+    let degree = ring.degree as u64;
+    let blocks = rows.div_ceil(degree) + (layout.second_entries() as u64).div_ceil(degree);
+    let samples = rows + layout.second_entries() as u64 + keys * degree;
+    let sent = ring.transforms(count(&[queries, blocks + 2 * keys]));
+    plan.phase("query", sent + Work::of(Kind::GaussianSamples, &[queries, samples]));
+    plan.step("answer", "parse", Work::of(Kind::WordsRead, &[queries, ring.primes as u64, samples]));
+    load.first_layer(&mut plan);
+    if layout.selects_whole {
+        plan.step("answer", "selection", load.selection());
     } else {
-        let (rows, columns) = (layout.degree as u64, copies * mask_digits);
-        let second = together(digits_of(groups), making_hints(&params.rlwe, rows, columns));
-        let second = json!(together(second, making(gamma1, copies * mask_outputs)));
-        let online = count(&[copies * body_outputs, gamma2 - 1]);
-        let online = params.packed.switches(&params.rlwe, Method::Inspiring, online);
-        let answer = json!({
-            "parse": parse,
-            "first_product": first_product,
-            "first_packing": first_packing,
-            "first_bodies": first_bodies,
-            "second_product": {
-                "multiply_adds_u16": count(&[2, queries, layout.degree as u64, copies, mask_digits + body_digits]),
-                "bytes_read": layout.second_stored_bytes(),
-            },
-            "mask_packing": {
-                "table_bytes": table_bytes_read(second_tables, queries),
-                "table_multiply_adds": table_products(second_tables, queries),
-                (&transform): count(&[queries, 2 * copies * mask_outputs]),
-            },
-            "body_packing": {
-                (&transform): count(&[queries, 2 * copies * body_digits * second_blocks + online.transforms]),
-                "digits": count(&[queries, online.digits]),
-                "residue_multiply_adds": count(&[queries, online.multiply_adds]),
-                "automorphism_slots": count(&[queries, online.moved_slots]),
-                "coefficients_switched": count(&[queries, copies, mask_outputs + body_outputs, 2 * degree]),
-            },
-        });
-        let masks = count(&[touched, mask_digits]);
-        let hints = updating_hints(&params.rlwe, (masks, touched), rows, copies_touched);
-        let hints = if hints.contains_key("widened_entries") {
-            making_hints(&params.rlwe, rows, copies_touched * mask_digits)
+        load.packing(&mut plan);
+    }
+    let pieces = layout.ciphertexts(params).len() as u64;
+    plan.phase("extract", ring.ntts(count(&[queries, layout.copies as u64, 4 * (pieces + 1)])));
+    let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
+    let changed = count(&[workload.updates, entries]);
+    let [groups, _] = load.touched;
+    let masks = masks_update_work(ring, (changed, changed), rows, count(&[groups, params.gammas[0] as u64]));
+    plan.phase("update_first_layer", Work::of(Kind::ScatteredEntries, &[changed]) + load.tables(0, groups) + masks);
+    plan.phase("update_second_layer", load.second_layer_update());
+    plan.operations()
+}
+
+impl Load<'_> {
+    /// So many packing tables of a layer.
+    fn tables(&self, layer: usize, tables: u64) -> Work {
+        let gadget = self.params.packed.shape(&self.params.rlwe);
+        Method::Inspiring.preprocess_work(gadget, self.params.gammas[layer]) * tables
+    }
+
+    /// So many masks of the first layer switched and, where they are packed, cut into digits, each written where its column is.
+    fn mask_digits(&self, masks: u64) -> Work {
+        let words = Work::of(Kind::HintWords, &[masks, self.ring.degree as u64]);
+        if self.layout.selects_whole {
+            return words;
+        }
+        words + Work::of(Kind::ScatteredEntries, &[masks, self.layout.mask_digits as u64])
+    }
+
+    /// Ring masks of the mask digits of so many copies.
+    fn second_hints(&self, copies: u64) -> Work {
+        ring_products_work(self.ring, self.layout.degree as u64, count(&[copies, self.layout.mask_digits as u64]))
+    }
+
+    /// Packing tables of so many copies.
+    fn second_tables(&self, copies: u64) -> Work {
+        self.tables(1, count(&[copies, self.layout.outputs(self.params)[0] as u64]))
+    }
+
+    fn second_layer(&self, groups: u64) -> Work {
+        if self.layout.selects_whole {
+            return self.mask_digits(groups);
+        }
+        let copies = self.layout.copies as u64;
+        self.mask_digits(groups) + self.second_hints(copies) + self.second_tables(copies)
+    }
+
+    fn second_layer_update(&self) -> Work {
+        let ([groups, copies], layout) = (self.touched, self.layout);
+        if layout.selects_whole {
+            return self.mask_digits(groups);
+        }
+        let blocks = layout.degree.div_ceil(self.ring.degree);
+        let hints = if is_incremental(groups as usize, copies as usize, blocks) {
+            add_to_masks_work(self.ring, count(&[groups, layout.mask_digits as u64]))
         } else {
-            hints
+            self.second_hints(copies)
         };
-        let update = together(together(digits_of(touched), hints), making(gamma1, copies_touched * mask_outputs));
-        let update = json!(update);
-        (second, answer, update)
-    };
-    operations(json!({
-    "encode": {
-            "prg_bytes": workload.shape.database_bytes(),
-            "cut_entries": stored,
-            "column_entries": stored,
-        },
-        "hint": making_hints(&params.rlwe, layout.rows as u64, columns),
-        "packing_tables": making(gamma0, groups),
-        "second_layer": second_layer,
-        "query": {
-            (&transform): count(&[queries, 2 * (first_blocks + second_blocks)
-                + 4 * layout.key_gammas(params).len() as u64 * length]),
-            "gaussian_samples": count(&[queries, (layout.rows + layout.second_entries()) as u64
-                + layout.key_gammas(params).len() as u64 * length * degree]),
-        },
-        "answer": answer,
-        "extract": { (&transform): count(&[queries, copies, 4 * (pieces + 1)]) },
-        "update_first_layer": together(
-            together(operations(json!({ "scattered_entries": changed })), making(gamma0, touched)),
-            updating_hints(&params.rlwe, (changed, changed), layout.rows as u64, count(&[touched, gamma0])),
-        ),
-        "update_second_layer": update,
-    }))
+        self.mask_digits(groups) + hints + self.second_tables(copies)
+    }
+
+    fn first_layer(&self, plan: &mut Plan) {
+        let (layout, queries, groups) = (self.layout, self.queries, self.layout.groups() as u64);
+        let (rows, columns, stored) = (layout.rows as u64, layout.columns() as u64, layout.first_stored_bytes());
+        plan.step("answer", "first_product", product_work(rows, columns, stored, (queries, 2)));
+        let [tables, _] = all_tables(self.params, layout);
+        plan.step("answer", "first_packing", BlockDiagonal::multiply_work(tables, queries));
+        // Of each table the body goes back to coefficients after its table was read, and the gamma_0 that it holds to q1; with small
+        // gammas these are many, so that they are no part of what overlaps. Timed with the packing.
+        let switched = Work::of(Kind::CoefficientsSwitched, &[queries, groups, self.params.gammas[0] as u64]);
+        plan.step("answer", "first_bodies", self.ring.transforms(count(&[queries, groups])) + switched);
+    }
+
+    /// Whole polynomials selected by a ciphertext each.
+    fn selection(&self) -> Work {
+        let (layout, groups, copies) = (self.layout, self.layout.groups() as u64, self.layout.copies as u64);
+        let pieces = layout.ciphertexts(self.params).len() as u64;
+        let each = self.ring.ntts(count(&[2 * pieces, groups + 2 * copies]))
+            + self.ring.products(count(&[2 * pieces, groups]))
+            + Work::of(Kind::Digits, &[groups, layout.body_digits as u64])
+            + SplitRlwe::switch_work(self.ring.degree) * count(&[pieces, copies]);
+        each * self.queries
+    }
+
+    /// The second layer's product, masks packed by tables, bodies without.
+    fn packing(&self, plan: &mut Plan) {
+        let (params, layout, queries, ring) = (self.params, self.layout, self.queries, self.ring);
+        let (copies, body_digits) = (layout.copies as u64, layout.body_digits as u64);
+        let [mask_outputs, body_outputs] = layout.outputs(params).map(|outputs| outputs as u64);
+        let columns = count(&[copies, layout.mask_digits as u64 + body_digits]);
+        let product = product_work(layout.degree as u64, columns, layout.second_stored_bytes(), (queries, 2));
+        plan.step("answer", "second_product", product);
+        let [_, tables] = all_tables(params, layout);
+        let packed = ring.transforms(count(&[queries, copies, mask_outputs]));
+        plan.step("answer", "mask_packing", BlockDiagonal::multiply_work(tables, queries) + packed);
+        let blocks = (layout.second_entries() as u64).div_ceil(ring.degree as u64);
+        let switches = count(&[copies, body_outputs, params.gammas[2] as u64 - 1]);
+        let bodies = ring.transforms(count(&[copies, body_digits, blocks]))
+            + Method::Inspiring.switch_work(params.packed.shape(&params.rlwe)) * switches
+            + SplitRlwe::switch_work(ring.degree) * count(&[copies, mask_outputs + body_outputs]);
+        plan.step("answer", "body_packing", bodies * queries);
+    }
 }

@@ -1,8 +1,9 @@
 //! Respire's layout, bytes, memory, operations and RLWE instances.
 
-use lattice::convert::{Extraction, extraction_automorphisms};
+use lattice::convert::Extraction;
 use lattice::wire::{SEED_BYTES, residue_bits};
-use ring::PolyPairs;
+use lattice::{GadgetShape, SplitRlwe};
+use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
 use serde_json::json;
 
 use super::engine::{coefficients, positions};
@@ -13,8 +14,9 @@ use super::server::BATCH;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::params::FINGERPRINT_BYTES;
+use crate::core::plan::{Plan, count, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::{Sizes, count, ntt, operations};
+use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Layout, Matrix};
@@ -64,7 +66,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let formula = "d2 (masks log2(q2) + bodies log2(q3)) / 8";
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(records));
     sizes.memory = memory(params, &all, bytes, answer);
-    sizes.operations = operation_counts(params, &all);
+    sizes.operations = operations_of(params, &all);
     sizes.instances = instances(params);
     Ok(sizes)
 }
@@ -158,175 +160,105 @@ fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
     }
 }
 
-/// What a step computes with polynomials of the large ring.
-#[derive(Clone, Copy, Default)]
-struct Work {
-    transforms: u64,
-    digits: u64,
-    /// In bases that are no powers of two.
-    divided_digits: u64,
-    multiply_adds: u64,
-    moved: u64,
+/// The ring of the stored polynomials.
+fn matrix_ring(params: &Params) -> RingShape {
+    RingShape { primes: params.matrix_primes, ..params.rlwe.shape() }
 }
 
-impl Work {
-    /// Transforms alone.
-    fn transforms(transforms: u64) -> Self {
-        Self { transforms, ..Self::default() }
-    }
-
-    /// Products of `parts` polynomials of n coefficients with keys of `length` digits in a base, modulo so many primes, and back.
-    fn product(parts: u64, (base, length): (u64, u64), n: u64, primes: u64) -> Self {
-        let rows = parts * length;
-        let [digits, divided_digits] = if base.is_power_of_two() { [rows * n, 0] } else { [0, rows * n] };
-        let transforms = (rows + 2) * primes;
-        Self { transforms, digits, divided_digits, multiply_adds: 2 * rows * n * primes, moved: 0 }
-    }
-
-    /// Automorphisms with keys of such digits.
-    fn automorphism(gadget: (u64, u64), n: u64, primes: u64) -> Self {
-        Self { moved: 2 * n * primes, ..Self::product(1, gadget, n, primes) }
-    }
-
-    /// Steps of an oblivious expansion: an automorphism, the sum with the ciphertext, the difference, turned.
-    fn expansion(gadget: (u64, u64), n: u64, primes: u64) -> Self {
-        Self { moved: 4 * n * primes, ..Self::automorphism(gadget, n, primes) }
-    }
-
-    /// CMUXes with selectors of such digits: a product, a difference before and a sum after it.
-    fn cmux(gadget: (u64, u64), n: u64, primes: u64) -> Self {
-        Self { moved: 4 * n * primes, ..Self::product(2, gadget, n, primes) }
-    }
-
-    /// Slots written in another place.
-    fn moved(moved: u64) -> Self {
-        Self { moved, ..Self::default() }
-    }
-
-    fn times(self, factor: u64) -> Self {
-        Self {
-            transforms: count(&[self.transforms, factor]),
-            digits: count(&[self.digits, factor]),
-            divided_digits: count(&[self.divided_digits, factor]),
-            multiply_adds: count(&[self.multiply_adds, factor]),
-            moved: count(&[self.moved, factor]),
-        }
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self {
-            transforms: self.transforms.saturating_add(other.transforms),
-            digits: self.digits.saturating_add(other.digits),
-            divided_digits: self.divided_digits.saturating_add(other.divided_digits),
-            multiply_adds: self.multiply_adds.saturating_add(other.multiply_adds),
-            moved: self.moved.saturating_add(other.moved),
-        }
-    }
-
-    fn describe(self, n: u64) -> serde_json::Value {
-        json!({
-            (ntt(n)): self.transforms,
-            "digits": self.digits,
-            "divided_digits": self.divided_digits,
-            "residue_multiply_adds": self.multiply_adds,
-            "automorphism_slots": self.moved,
-        })
-    }
-}
-
-fn operation_counts(params: &Params, load: &Load) -> serde_json::Map<String, serde_json::Value> {
+/// Work by phase and step. Steps with ciphertexts name all kinds of [`steps_work`], counted or not.
+fn operations_of(params: &Params, load: &Load) -> serde_json::Map<String, serde_json::Value> {
     let Load { workload, buckets, layout, queries } = *load;
-    let Lengths { selector, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
-    let (degree, primes, kept) = (params.rlwe.degree, params.rlwe.primes().len() as u64, params.matrix_primes as u64);
-    let n = degree as u64;
-    let transform = ntt(n);
-    let [leaf_count, row_count] = coefficients(layout, selector as usize);
-    let switches = |count: usize| extraction_automorphisms(degree, &positions(degree, count), Extraction::Tree) as u64;
-    let (rows, columns) = (layout.rows as u64, layout.matrix_columns() as u64);
-    let (parts, slots) = (layout.parts as u64, layout.slots as u64);
-    // A CMUX for every stored pair: missing columns make fewer.
-    let cmuxes: u64 = (0..layout.column_bits).map(|bit| (layout.columns as u64).min(1 << bit)).sum();
-    let bases = &params.bases;
-    let expansion = (bases.selector_expansion, selector_expansion);
-    let cmux = Work::cmux((bases.selector, selector), n, primes);
-    let leaves = Work::expansion((bases.leaf_expansion, leaf_expansion), n, primes).times(switches(leaf_count));
-    let selectors = Work::expansion(expansion, n, primes).times(switches(row_count));
-    let converted = Work::product(2, (bases.conversion, conversion), n, primes)
-        .plus(Work::transforms(4 * primes))
-        .times(row_count as u64);
-    let levels = u64::from(layout.dimensions.slots().ilog2());
-    let projected = Work::automorphism(expansion, n, primes).times(levels * slots);
-    let elements = count(&[queries, slots]).div_ceil(params.slots_per_body() as u64);
-    let width = elements.min(params.vector_length as u64);
-    let vectors = Work::product(1, (bases.vector, vector), n, primes).times(width).plus(Work::product(
-        1,
-        (params.response.base, response),
-        n,
-        1,
-    ));
-    // Rows of keys as they lie in memory, which each step that uses them first waits for: mask and body, modulo every prime.
-    let row = 2 * params.rlwe.poly_bytes();
-    let key_levels = u64::from(degree.ilog2());
-    let width = params.vector_length as u64;
-    let response_key_bytes = width * width * vector * row + width * response * 2 * 4 * n;
-    let leaf_key_bytes = key_levels * leaf_expansion * row;
-    let selector_key_bytes = if row_count == 0 { 0 } else { (key_levels * selector_expansion + 2 * conversion) * row };
-    let with = |work: Work, more: serde_json::Value| {
-        let mut counts = work.describe(n);
-        if let (Some(counts), serde_json::Value::Object(more)) = (counts.as_object_mut(), more) {
-            counts.extend(more);
-        }
-        counts
+    let (ring, matrix) = (params.rlwe.shape(), matrix_ring(params));
+    let each = |polynomials: u64| ring.transforms(count(&[queries, polynomials]));
+    let cells = count(&[layout.rows as u64, layout.matrix_columns() as u64]);
+    let whole_buckets = if workload.streamed { 0 } else { buckets.count() as u64 };
+    let touched = count(&[workload.updates, u64::from(params.batch.copies), layout.parts as u64]);
+    let elements = count(&[queries, layout.slots as u64]).div_ceil(params.slots_per_body() as u64);
+    let words = coefficients(layout, params.lengths.selector as usize).iter().sum::<usize>() as u64;
+    let mut plan = Plan::default();
+    plan.phase(
+        "encode",
+        matrix.transforms(count(&[whole_buckets, cells]))
+            + Work::of(Kind::BytesWritten, &[whole_buckets, layout.shape.database_bytes()]),
+    );
+    plan.phase("query", each(6) + Work::of(Kind::GaussianSamples, &[queries, 2 * ring.degree as u64]));
+    plan.step("answer", "parse", each(2) + Work::of(Kind::WordsRead, &[queries, words, ring.primes as u64]));
+    for (step, work) in steps_work(params, load, elements) {
+        plan.step("answer", step, work);
+    }
+    plan.phase("extract", ring.ntts(count(&[12, elements])));
+    plan.phase("update_server", matrix.transforms(count(&[2, touched])));
+    plan.operations()
+}
+
+/// The steps of an answer after its request was parsed, for so many elements of responses' bodies.
+fn steps_work(params: &Params, load: &Load, elements: u64) -> [(&'static str, Work); 7] {
+    let Load { layout, queries, .. } = *load;
+    let (bases, lengths) = (&params.bases, &params.lengths);
+    let (ring, matrix) = (params.rlwe.shape(), matrix_ring(params));
+    let gadget = |base: u64, length: u64| GadgetShape { ring, base, length: length as usize };
+    let degree = ring.degree;
+    let [leaves, rows] = coefficients(layout, lengths.selector as usize).map(|count| positions(degree, count));
+    let leaf_expansion = gadget(bases.leaf_expansion, lengths.leaf_expansion);
+    let selector_expansion = gadget(bases.selector_expansion, lengths.selector_expansion);
+    let conversion = gadget(bases.conversion, lengths.conversion);
+    let vector = gadget(bases.vector, lengths.vector);
+    let response = GadgetShape {
+        ring: RingShape { primes: 1, ..ring },
+        base: params.response.base,
+        length: lengths.response as usize,
     };
-    let touched = count(&[workload.updates, u64::from(params.batch.copies), parts]);
-    // The matrix once for each group of queries, and their vectors.
-    let vector_bytes = PolyPairs::bytes_for(degree, params.matrix_primes, layout.rows);
-    // New in each answer; from a huge page on they cost little.
+    let cmux = gadget(bases.selector, lengths.selector).cmux_work() * layout.parts as u64;
+    // A CMUX for every stored pair: missing columns make fewer.
+    let folds: u64 = (0..layout.column_bits).map(|bit| (layout.columns as u64).min(1 << bit)).sum();
+    let vectors = elements.min(params.vector_length as u64);
+    let [leaf_keys, selector_keys, response_keys] = key_bytes_read(params, rows.is_empty());
+    // The matrix once for each group of queries, and their vectors. These are new in each answer; from a huge page on they cost little.
+    let vector_bytes = PolyPairs::bytes_for(degree, matrix.primes, layout.rows);
     let small_pages = if vector_bytes < HUGE_PAGE_BYTES { vector_bytes } else { 0 };
     let groups = load.rounds().div_ceil(BATCH as u64);
     let read = count(&[groups, load.stored_bytes(params)]).saturating_add(count(&[queries, vector_bytes]));
-    let cells = count(&[rows, columns]);
-    operations(json!({
-        "encode": {
-            (&transform): if workload.streamed { 0 } else { count(&[buckets.count() as u64, kept, cells]) },
-            "bytes_written": if workload.streamed { 0 } else { count(&[buckets.count() as u64, layout.shape.database_bytes()]) },
-        },
-        "query": { (&transform): count(&[queries, 6 * primes]), "gaussian_samples": count(&[queries, 2 * n]) },
-        "answer": {
-            "parse": {
-                (&transform): count(&[queries, 2 * primes]),
-                "words_read": count(&[queries, (leaf_count + row_count) as u64 * primes]),
-            },
-            "leaves": with(
-                leaves.plus(Work::transforms(2 * rows * kept)).plus(Work::moved(2 * rows * kept * n)).times(queries),
-                json!({
-                    "key_bytes": count(&[queries, leaf_key_bytes]),
-                    "allocated_bytes": count(&[queries, small_pages]),
-                }),
-            ),
-            "selectors": with(
-                selectors.plus(converted).times(queries),
-                json!({ "key_bytes": count(&[queries, selector_key_bytes]) }),
-            ),
-            "first_dimension": {
-                "poly_matrix_bytes": read,
-                "poly_matrix_multiply_adds": count(&[2, queries, kept, cells, n]),
-                (&transform): count(&[queries, 2 * columns * kept]),
-            },
-            "folding": cmux.times(cmuxes).times(parts).times(queries).describe(n),
-            "rotation": cmux.times(u64::from(layout.position_bits)).times(parts).times(queries).describe(n),
-            "projection": projected.times(queries).describe(n),
-            "response": with(
-                vectors.times(elements),
-                json!({
-                    "key_bytes": response_key_bytes,
-                    "coefficients_switched": count(&[elements, 2 * (n + params.response.degree as u64)]),
-                }),
-            ),
-        },
-        "extract": { (&transform): count(&[12, elements]) },
-        "update_server": { (&transform): count(&[2, kept, touched]) },
-    }))
+    let switched =
+        [(Kind::KeyBytes, response_keys), (Kind::CoefficientsSwitched, count(&[elements, 2 * degree as u64]))];
+    let all_kinds =
+        [Kind::Digits, Kind::DividedDigits, Kind::ResidueMultiplyAdds, Kind::MovedSlots].map(|kind| (kind, 0));
+    let of_ciphertexts = |work: Work| work + ring.ntts(0) + all_kinds.into();
+    let expanded = leaf_expansion.coefficients_work(&leaves, Extraction::Tree)
+        + matrix.transforms(2 * layout.rows as u64)
+        + matrix.moves(2 * layout.rows as u64)
+        + [(Kind::KeyBytes, leaf_keys), (Kind::AllocatedBytes, small_pages)].into();
+    let selectors = selector_expansion.coefficients_work(&rows, Extraction::Tree)
+        + (conversion.external_product_work() + ring.transforms(4)) * rows.len() as u64
+        + Work::of(Kind::KeyBytes, &[selector_keys]);
+    let dimensions = (layout.rows, layout.matrix_columns());
+    let product = PolyMatrix::multiply_work(matrix, dimensions, queries, read)
+        + matrix.transforms(count(&[queries, 2 * layout.matrix_columns() as u64]));
+    let projection = selector_expansion.trace_work(layout.dimensions.response_degree) * layout.slots as u64;
+    let responses = (vector.key_switch_work() * vectors
+        + response.key_switch_work()
+        + SplitRlwe::switch_work(params.response.degree))
+        * elements;
+    [
+        ("leaves", of_ciphertexts(expanded * queries)),
+        ("selectors", of_ciphertexts(selectors * queries)),
+        ("first_dimension", product),
+        ("folding", of_ciphertexts(cmux.clone() * folds * queries)),
+        ("rotation", of_ciphertexts(cmux * u64::from(layout.position_bits) * queries)),
+        ("projection", of_ciphertexts(projection * queries)),
+        ("response", of_ciphertexts(responses + switched.into())),
+    ]
+}
+
+/// Bytes of keys as they lie in memory, mask and body modulo every prime, which each step that uses them first waits for: of the
+/// expansion of leaves, of that of selectors with their conversion, and of responses.
+fn key_bytes_read(params: &Params, has_no_selectors: bool) -> [u64; 3] {
+    let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+    let row = 2 * params.rlwe.poly_bytes();
+    let levels = u64::from(params.rlwe.degree.ilog2());
+    let width = params.vector_length as u64;
+    let selectors = if has_no_selectors { 0 } else { (levels * selector_expansion + 2 * conversion) * row };
+    let responses = width * width * vector * row + width * response * 2 * 4 * params.rlwe.degree as u64;
+    [levels * leaf_expansion * row, selectors, responses]
 }
 
 fn instances(params: &Params) -> Vec<LweInstance> {

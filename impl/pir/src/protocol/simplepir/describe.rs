@@ -1,17 +1,19 @@
 //! SimplePIR's layout, bytes, memory, operations and LWE instance.
 
-use lattice::lwe::QUERY_CHUNK_ROWS;
-use serde_json::json;
+use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
+use ring::matrix::packed::{matmul_work, matvec_work, queries_work};
+use ring::{Kind, Work};
 
 use super::server::delta_bytes;
 use super::{Params, SEED_BYTES};
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::params::Lwe32;
+use crate::core::plan::{Plan, count, new_memory};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::{Sizes, count, new_memory};
+use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
-use crate::parts::lwe_matrix::{hint_buffers_bytes, packed_multiply_adds, passes, product_bytes};
+use crate::parts::lwe_matrix::{Layout, hint_buffers_bytes};
 
 pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let Params { lwe, .. } = params;
@@ -49,36 +51,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
             + hint_buffers_bytes(layout.columns, dimension).max(online + if workload.updates > 0 { update } else { 0 }),
     };
 
-    let (entries, hint_words) = (rows * columns, 4 * rows * n);
-    sizes.operations = crate::core::scheme::operations(json!({
-        "encode": { "bytes_written": stored, "digit_conversions": if layout.code.is_packed() { 0 } else { layout.entries() } },
-        "hint": {
-            "matrix_multiply_adds": count(&[entries, n]),
-            "matrix_words": columns * n,
-            "prg_bytes": 4 * columns * n,
-            "allocated_bytes": hint_words,
-        },
-        "query": {
-            "prg_bytes": 4 * columns * n,
-            "allocated_bytes": 4 * n * columns.min(QUERY_CHUNK_ROWS as u64),
-            "multiply_adds_u32": count(&[columns, n, queries]),
-            "gaussian_samples": columns * queries,
-            "words_written": columns * queries,
-        },
-        "answer": {
-            (packed_multiply_adds(queries)): count(&[entries, queries]),
-            "bytes_read": product_bytes(stored, rows, columns, queries),
-            "row_sums": count(&[rows, passes(queries)]),
-            "further_row_sums": count(&[rows, queries - passes(queries)]),
-            "words_read": columns * queries,
-            "words_written": rows * queries,
-            "allocated_bytes": new_memory(count(&[4, rows, queries])),
-            "queries": queries - 1,
-        },
-        "extract": { "multiply_adds_u32": count(&[wide, n, queries]), "words_read": rows * queries },
-        "update_server": { "multiply_adds_u32": count(&[workload.updates, wide, n]) },
-        "update_client": { "multiply_adds_u32": count(&[workload.updates, wide, n]) },
-    }));
+    sizes.operations = operations_of(n, &layout, workload);
     sizes.instances = vec![LweInstance {
         name: "query".into(),
         kind: "lwe".into(),
@@ -91,4 +64,33 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         protects: "the column of the record asked for".into(),
     }];
     Ok(sizes)
+}
+
+/// Work by phase, in dimension n.
+fn operations_of(n: u64, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+    let Workload { queries, updates, .. } = *workload;
+    let (rows, columns, stored) = (layout.rows as u64, layout.columns as u64, layout.stored_bytes());
+    let wide = layout.code.entries_per_record();
+    let conversions = if layout.code.is_packed() { 0 } else { layout.entries() };
+    let mut plan = Plan::default();
+    plan.phase("encode", [(Kind::BytesWritten, stored), (Kind::DigitConversions, conversions)].into());
+    let hint = [(Kind::PrgBytes, 4 * columns * n), (Kind::AllocatedBytes, 4 * rows * n)];
+    plan.phase("hint", matmul_work(rows, columns, n) + hint.into());
+    let rest =
+        [(Kind::AllocatedBytes, 4 * n * columns.min(QUERY_CHUNK_ROWS as u64)), (Kind::WordsWritten, columns * queries)];
+    plan.phase("query", encrypt_zero_work(columns, n, queries) + rest.into());
+    let messages = [
+        (Kind::WordsRead, columns * queries),
+        (Kind::WordsWritten, rows * queries),
+        (Kind::AllocatedBytes, new_memory(count(&[4, rows, queries]))),
+        (Kind::Queries, queries - 1),
+    ];
+    let product = matvec_work(rows, columns, stored, queries) + queries_work(rows, columns, queries);
+    plan.phase("answer", product + messages.into());
+    let extracted = [(Kind::MultiplyAddsU32, count(&[wide, n, queries])), (Kind::WordsRead, rows * queries)];
+    plan.phase("extract", extracted.into());
+    for phase in ["update_server", "update_client"] {
+        plan.phase(phase, Work::of(Kind::MultiplyAddsU32, &[updates, wide, n]));
+    }
+    plan.operations()
 }

@@ -56,12 +56,3 @@ fn sizes_do_not_wrap_around() {
     let text = crate::protocol::tests_support::set_text("simplepir", "", table);
     grows_up_to_the_bounds::<SimplePir>(&Params::try_new_from(&text.replace("dimension = 64", "dimension = 16384")));
 }
-
-#[test]
-fn products_read_the_matrix_for_every_batch_and_each_query_for_every_block() {
-    use crate::parts::lwe_matrix::{passes, product_bytes};
-    assert_eq!(product_bytes(1000, 64, 10, 1), 1000);
-    assert_eq!(product_bytes(1000, 129, 10, 1), 1000 + 2 * 40);
-    assert_eq!(product_bytes(1000, 65, 10, 33), 2 * 1000 + 33 * 40);
-    assert_eq!([1, 11, 32, 33].map(passes), [1, 1, 1, 2]);
-}

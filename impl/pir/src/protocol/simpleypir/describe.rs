@@ -1,17 +1,21 @@
 //! SimpleYPIR's layout, bytes, memory, operations and RLWE instance.
 
+use lattice::SplitRlwe;
 use lattice::pack::Method;
+use ring::matrix::column::{product_work, ring_products_work};
+use ring::{BlockDiagonal, Kind, Work};
 use serde_json::json;
 
 use super::Params;
 use super::layout::Layout;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::core::seed::SEED_BYTES;
+use crate::core::plan::{Plan, count, operations};
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packed, making_hints, making_tables, together, updating_hints};
+use crate::parts::ring_matrix::{Packed, masks_update_work};
 
 const METHOD: Method = Method::Cdks;
 
@@ -78,43 +82,29 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     };
     let touched = workload.touched(elements, outputs_of);
     sizes.layout.extend(operations(json!({ "tables": elements, "tables_rebuilt": touched })));
+    let samples = rows + roles * length * degree;
+    sizes.instances = vec![params.rlwe.instance("query_and_keys", samples, "the item of the record asked for")];
+    let ring = params.rlwe.shape();
+    let make = |outputs: u64| METHOD.preprocess_work(params.packed.shape(&params.rlwe), layout.degree) * outputs;
+    let stored = count(&[rows, columns]);
+    let mut plan = Plan::default();
+    let cut = [(Kind::CutEntries, stored), (Kind::ColumnEntries, stored)];
+    plan.phase("encode", Work::of(Kind::PrgBytes, &[workload.shape.database_bytes()]) + cut.into());
+    plan.phase("hint", ring_products_work(ring, rows, columns));
+    plan.phase("packing_tables", make(elements));
+    let sent = ring.transforms(count(&[queries, blocks + 2 * roles * length]));
+    plan.phase("query", sent + Work::of(Kind::GaussianSamples, &[queries, samples]));
+    plan.step("answer", "parse", Work::of(Kind::WordsRead, &[queries, 2, samples]));
+    plan.step("answer", "product", product_work(rows, columns, layout.stored_bytes(), (queries, 2)));
+    plan.step("answer", "packing", BlockDiagonal::multiply_work(tables, queries));
+    let outputs = count(&[queries, elements]);
+    plan.step("answer", "switch", ring.transforms(outputs) + SplitRlwe::switch_work(layout.degree) * outputs);
+    plan.phase("extract", ring.transforms(count(&[2, outputs])));
     let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
     let changed = count(&[updates, entries]);
-    let transform = ntt(degree);
-    let make = |outputs: u64| making_tables(&params.rlwe, &params.packed, (METHOD, degree), outputs);
-    let stored = count(&[rows, columns]);
-    let samples = rows + roles * length * degree;
-    sizes.operations = operations(json!({
-        "encode": {
-            "prg_bytes": workload.shape.database_bytes(),
-            "cut_entries": stored,
-            "column_entries": stored,
-        },
-        "hint": making_hints(&params.rlwe, rows, columns),
-        "packing_tables": make(elements),
-        "query": {
-            (&transform): count(&[queries, 2 * blocks + 4 * roles * length]),
-            "gaussian_samples": count(&[queries, samples]),
-        },
-        "answer": {
-            "parse": { "words_read": count(&[queries, 2, samples]) },
-            "product": { "multiply_adds_u16": count(&[2, rows, columns, queries]), "bytes_read": layout.stored_bytes() },
-            "packing": {
-                "table_bytes": table_bytes_read(tables, queries),
-                "table_multiply_adds": table_products(tables, queries),
-            },
-            "switch": {
-                (&transform): count(&[queries, 2 * elements]),
-                "coefficients_switched": count(&[queries, 2 * elements, degree]),
-            },
-        },
-        "extract": { (&transform): count(&[queries, 4 * elements]) },
-        "update_hint": together(
-            operations(json!({ "scattered_entries": changed })),
-            updating_hints(&params.rlwe, (changed, changed), rows, count(&[touched, degree])),
-        ),
-        "update_packing_tables": make(touched),
-    }));
-    sizes.instances = vec![params.rlwe.instance("query_and_keys", samples, "the item of the record asked for")];
+    let masks = masks_update_work(ring, (changed, changed), rows, count(&[touched, degree]));
+    plan.phase("update_hint", Work::of(Kind::ScatteredEntries, &[changed]) + masks);
+    plan.phase("update_packing_tables", make(touched));
+    sizes.operations = plan.operations();
     Ok(sizes)
 }

@@ -2,10 +2,19 @@
 
 use super::ColumnMatrix;
 use crate::matrix::operands::{ProductError, check_length};
-use crate::poly::{Ntt, Poly, Ring};
+use crate::poly::{Ntt, Poly, Ring, RingShape};
+use crate::work::{Kind, Work, count};
 
 /// Polynomials transformed before their products are summed: few, so that they stay in the second-level cache.
 const BATCH: usize = 8;
+
+/// Of [`ring_products`] of so many columns of so many rows, whose results are new.
+pub fn ring_products_work(ring: RingShape, rows: u64, columns: u64) -> Work {
+    let polynomials = count(&[columns, rows.div_ceil(ring.degree as u64)]);
+    let entries =
+        [(Kind::WidenedEntries, count(&[columns, rows])), (Kind::AllocatedBytes, count(&[columns, ring.poly_bytes()]))];
+    ring.transforms(polynomials) + ring.products(polynomials) + entries.into()
+}
 
 /// For each column from `first_col` on, as many as `out` has: the sum over the blocks of D(1/X), where D(X) is the block's polynomial
 /// in that column, times `factors[block]`, modulo X^N + 1 and the primes.

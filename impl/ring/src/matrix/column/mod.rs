@@ -23,8 +23,8 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub use hint::ring_products;
-pub use product::product;
+pub use hint::{ring_products, ring_products_work};
+pub use product::{product, product_work};
 pub use residues::{MAX_PRIME, ResidueVector, ResidueVectorError};
 
 use crate::matrix::packed::MatrixError;

@@ -7,6 +7,7 @@ use super::{ColumnMatrix, LINE, scalar};
 use super::{avx2, avx512};
 use crate::kernel::{Checked, Kernel, dispatch};
 use crate::matrix::operands::{ProductError, check_length};
+use crate::work::{Kind, Work, count};
 use rayon::prelude::*;
 
 /// Columns whose part of a block stays in the cache until every query has met it: 16 KiB for 2048 rows.
@@ -19,6 +20,11 @@ const PART_ROWS: usize = LINES_PER_SUM * LINE;
 const PARTS_PER_SUM: usize = 256;
 
 const _: () = assert!((PARTS_PER_SUM * PART_ROWS) as i128 * (1 << 14) * (MAX_PRIME as i128) < 1 << 62);
+
+/// Of [`product`] with a matrix of `stored` bytes and so many vectors modulo so many primes.
+pub fn product_work(rows: u64, columns: u64, stored: u64, (vectors, primes): (u64, u64)) -> Work {
+    Work::from([(Kind::MultiplyAddsU16, count(&[primes, rows, columns, vectors])), (Kind::BytesRead, stored)])
+}
 
 /// Products of a matrix with one or more vectors, all modulo the same primes, in one pass over the matrix: for each vector, for
 /// each of its primes, the sums over the rows of `matrix[row][col] * query[row]`, for all columns. With `threads` above 1

@@ -18,6 +18,7 @@ use crate::kernel::{Checked, dispatch};
 use crate::modulus::Modulus;
 use crate::region::Region;
 use crate::residues::Vectors;
+use crate::work::{Kind, Work, count};
 
 /// Rows of a strip, entries of a line.
 pub const LINE: usize = 16;
@@ -119,6 +120,18 @@ impl BlockDiagonal {
         let (first, side) = self.place(strip, band);
         let lines: &mut [Line] = bytemuck::cast_slice_mut(self.region.bytes_mut());
         &mut lines[first..first + side]
+    }
+
+    /// Of [`Self::multiply`] with so many inputs, of matrices of so many bytes in all: every [`MAX_BATCH`] inputs share a pass, which
+    /// multiplies each entry for 1, 2, 4 or 8 of them.
+    pub fn multiply_work(bytes: u64, inputs: u64) -> Work {
+        let batch = MAX_BATCH as u64;
+        let rest = inputs % batch;
+        let multiplied = inputs - rest + if rest == 0 { 0 } else { rest.next_power_of_two() };
+        Work::from([
+            (Kind::TableBytes, count(&[bytes, inputs.div_ceil(batch)])),
+            (Kind::TableMultiplyAdds, count(&[bytes / size_of::<u32>() as u64, multiplied])),
+        ])
     }
 
     /// `out[c]` = the sum over the bands of band times `inputs[c][band]`, for every c: n residues each. Up to [`MAX_BATCH`] of them

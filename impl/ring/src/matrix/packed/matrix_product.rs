@@ -8,6 +8,7 @@ use crate::bits::CHUNK;
 use crate::kernel::{Checked, Kernel};
 use crate::matrix::lanes::{Lanes, split};
 use crate::matrix::operands::{ProductError, check_length};
+use crate::work::{Kind, Work, count};
 use rayon::prelude::*;
 
 /// Recommended number of rows of A (columns of the matrix) per call: long enough that reading and writing the result costs
@@ -16,6 +17,11 @@ pub const RECOMMENDED_CHUNK_ROWS: usize = 2048;
 
 /// Rows of A in one pass of the innermost product: 32 columns of them, 16 KiB, half a first-level cache.
 const PANEL_ROWS: usize = 128;
+
+/// Of [`matmul_accumulate`] with all of a matrix of A's rows, `columns` x `n`.
+pub fn matmul_work(rows: u64, columns: u64, n: u64) -> Work {
+    Work::from([(Kind::MatrixMultiplyAdds, count(&[rows, columns, n])), (Kind::MatrixWords, count(&[columns, n]))])
+}
 
 /// Adds the product of some columns of the matrix with a chunk of A modulo 2^32: `out += D[:, first_col..] * a`. `a`:
 /// row-major, `a_rows` x `n`, where `a_rows` = `a.len() / n` is a multiple of 32 or reaches the last column exactly; `first_col`

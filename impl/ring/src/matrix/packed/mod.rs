@@ -27,6 +27,6 @@ pub use crate::bits::CHUNK;
 pub use block::RowBlockMut;
 pub use error::MatrixError;
 pub use matrix::PackedMatrix;
-pub use matrix_product::{RECOMMENDED_CHUNK_ROWS, matmul_accumulate};
+pub use matrix_product::{RECOMMENDED_CHUNK_ROWS, matmul_accumulate, matmul_work};
 pub use order::{BLOCK_ROWS, GROUP_ROWS};
-pub use vector_product::{PreparedVector, QUERIES_TOGETHER, Vector32, matvec, matvec_new};
+pub use vector_product::{PreparedVector, QUERIES_TOGETHER, Vector32, matvec, matvec_new, matvec_work, queries_work};

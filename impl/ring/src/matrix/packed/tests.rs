@@ -1,6 +1,7 @@
 use super::order::{Order, STRIP_CHUNKS};
 use super::*;
 use crate::bits::{read_entries, write_entries};
+use crate::work::Kind;
 use proptest::prelude::*;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -183,4 +184,17 @@ fn strips_are_visited_once_in_any_number_of_places() {
             assert!(in_one.is_sorted());
         }
     }
+}
+
+#[test]
+fn products_read_the_matrix_for_every_batch_and_each_query_for_every_block() {
+    let read = |rows, columns, queries| {
+        (matvec_work(rows, columns, 1000, queries) + queries_work(rows, columns, queries)).get(Kind::BytesRead)
+    };
+    assert_eq!(read(64, 10, 1), 1000);
+    assert_eq!(read(129, 10, 1), 1000 + 2 * 40);
+    assert_eq!(read(65, 10, 33), 2 * 1000 + 33 * 40);
+    let sums = [1, 11, 32, 33].map(|queries| matvec_work(7, 10, 1000, queries));
+    assert_eq!(sums.each_ref().map(|work| work.get(Kind::RowSums)), [7, 7, 7, 14]);
+    assert_eq!(sums.map(|work| work.get(Kind::FurtherRowSums)), [0, 70, 217, 217]);
 }

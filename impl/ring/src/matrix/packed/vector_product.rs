@@ -7,6 +7,7 @@ use crate::bits::CHUNK;
 use crate::kernel::{Checked, Kernel};
 use crate::matrix::lanes::{Lanes, split};
 use crate::matrix::operands::{ProductError, check_length};
+use crate::work::{Kind, Work, count};
 use rayon::prelude::*;
 
 /// A vector modulo 2^32 as the kernels read it: each element as low + 2^16 * high with signed 16-bit halves; per chunk of 32
@@ -59,6 +60,28 @@ impl Vector32 {
 /// Queries of one pass over the matrix: their sums of a block (4 KiB a query) stay in the second-level cache. So many
 /// multiply-adds of each entry take longer than reading it again for the next ones.
 pub const QUERIES_TOGETHER: usize = 32;
+
+/// Of [`matvec`] with a matrix of `stored` bytes and so many queries: the matrix is read once a pass. That queries are read again
+/// for further blocks of rows is [`queries_work`].
+///
+/// Multiply-adds of several queries are a kind of their own: a pass that they share both waits for the matrix and computes, and
+/// overlaps the two less well than either alone would have it. So are the row sums of queries after the first of a pass.
+pub fn matvec_work(rows: u64, columns: u64, stored: u64, queries: u64) -> Work {
+    let products = if queries > 1 { Kind::BatchMultiplyAddsPacked } else { Kind::MultiplyAddsPacked };
+    let passes = queries.div_ceil(QUERIES_TOGETHER as u64);
+    Work::from([
+        (products, count(&[rows, columns, queries])),
+        (Kind::BytesRead, count(&[stored, passes])),
+        (Kind::RowSums, count(&[rows, passes])),
+        (Kind::FurtherRowSums, count(&[rows, queries - passes])),
+    ])
+}
+
+/// Of [`matvec`], what is read of queries: each anew for every block of rows but the first, which finds it where it was written.
+pub fn queries_work(rows: u64, columns: u64, queries: u64) -> Work {
+    let again = rows.div_ceil(BLOCK_ROWS as u64).saturating_sub(1);
+    Work::of(Kind::BytesRead, &[size_of::<u32>() as u64, columns, again, queries])
+}
 
 /// Products of a matrix with vectors modulo 2^32, in one pass over the matrix for every [`QUERIES_TOGETHER`] of them: `out[k][row]` is set to the sum
 /// over columns of `matrix[row][col] * queries[k][col]`. `queries[k]` has `cols` elements, `out[k]` has `rows`. With

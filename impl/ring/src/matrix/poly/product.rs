@@ -6,7 +6,8 @@ use super::{GROUP, LINE, Line, PolyMatrix, PolyMatrixError, PolyPairs, scalar};
 use super::{avx2, avx512};
 use crate::kernel::{Checked, dispatch};
 use crate::modulus::Modulus;
-use crate::poly::{Ntt, Poly};
+use crate::poly::{Ntt, Poly, RingShape};
+use crate::work::{Kind, Work, count};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -14,6 +15,15 @@ use std::ops::Range;
 pub type Products = Vec<[Poly<u32, Ntt>; 2]>;
 
 impl PolyMatrix {
+    /// Of [`Self::multiply`] of so many rows and columns with so many vectors, while so many bytes are read.
+    pub fn multiply_work(ring: RingShape, (rows, columns): (usize, usize), vectors: u64, bytes: u64) -> Work {
+        let slots = (ring.degree * ring.primes) as u64;
+        Work::from([
+            (Kind::PolyMatrixMultiplyAdds, count(&[2, vectors, rows as u64, columns as u64, slots])),
+            (Kind::PolyMatrixBytes, bytes),
+        ])
+    }
+
     /// For each vector v and each column j the sum over the rows i of entry (i, j) times v_i. All vectors share one pass over the
     /// matrix. With `threads` above 1 the columns are split into that many tasks on the current rayon pool.
     ///

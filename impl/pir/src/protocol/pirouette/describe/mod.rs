@@ -20,8 +20,9 @@ use super::trace::index_bits;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::params::SecretKind;
+use crate::core::plan::{count, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::{Sizes, count, operations};
+use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
 use crate::parts::folding::{Layout, Matrix, Responder, ResponseParams};
 

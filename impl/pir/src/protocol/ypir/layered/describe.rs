@@ -1,18 +1,23 @@
 //! Layout, bytes, memory, operations and instances of the two layers.
 
+use lattice::SplitRlwe;
 use lattice::pack::Method;
+use ring::matrix::column::{product_work, ring_products_work};
+use ring::matrix::packed::matvec_work;
+use ring::{BlockDiagonal, Kind, Work};
 use serde_json::json;
 
 use super::layout::Layers;
 use super::params::{Body, Params};
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::{Sizes, count, ntt, operations, table_bytes_read, table_products};
 use crate::core::seed::SEED_BYTES;
+use crate::core::plan::{Plan, count, operations};
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
-use crate::parts::lwe_matrix::{NegacyclicHint, packed_multiply_adds, passes};
-use crate::parts::ring_matrix::{Packed, Selector, making_hints, making_tables, together};
+use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};
+use crate::parts::ring_matrix::{Packed, Selector};
 
 /// The description of a set at a workload.
 ///
@@ -38,13 +43,12 @@ pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let rebuilt = if workload.updates == 0 { 0 } else { tables };
     sizes.layout.extend(operations(json!({ "tables": tables, "tables_rebuilt": rebuilt })));
     messages(params, &layers, workload, &mut sizes);
-    if layers.selects_whole() {
-        sizes.memory = memory_whole(params, &layers, workload);
-        sizes.operations = operation_counts_whole(params, &layers, workload);
+    sizes.memory = if layers.selects_whole() {
+        memory_whole(params, &layers, workload)
     } else {
-        sizes.memory = memory(params, &layers, workload);
-        sizes.operations = operation_counts(params, &layers, workload);
-    }
+        memory(params, &layers, workload)
+    };
+    sizes.operations = operations_of(params, &layers, workload);
     sizes.instances = instances(params, &layers);
     Ok(sizes)
 }
@@ -146,135 +150,118 @@ fn memory_whole(params: &Params, layers: &Layers, workload: &Workload) -> Memory
     }
 }
 
-fn operation_counts_whole(
-    params: &Params,
-    layers: &Layers,
-    workload: &Workload,
-) -> serde_json::Map<String, serde_json::Value> {
-    let (rows, columns) = (layers.first.rows as u64, layers.first.columns as u64);
-    let (groups, copies) = (layers.groups as u64, layers.copies as u64);
-    let (n, degree, queries) = (params.lwe.dimension as u64, layers.degree as u64, workload.queries);
-    let first_blocks = columns.div_ceil(n);
-    let (lwe_ntt, ring_ntt) = (ntt(n), ntt(degree));
-    let digits = (layers.hint_digits + layers.answer_digits) as u64;
-    operations(json!({
-        "encode": { "bytes_written": layers.first.stored_bytes() },
-        "query": {
-            (&lwe_ntt): count(&[6, first_blocks, queries]),
-            (&ring_ntt): count(&[queries, 4, groups]),
-            "gaussian_samples": count(&[queries, columns + groups * degree]),
-        },
-        "answer": {
-            "first_layer": {
-                (packed_multiply_adds(queries)): count(&[rows, columns, queries]),
-                "bytes_read": layers.first.stored_bytes() * passes(queries),
-                "row_sums": count(&[rows, passes(queries)]),
-                "further_row_sums": count(&[rows, queries - passes(queries)]),
-            },
-            "selection": {
-                (&lwe_ntt): count(&[2, rows, first_blocks + 1]),
-                (&ring_ntt): count(&[2, queries, rows]).saturating_add(count(&[4, queries, copies])),
-                "residue_multiply_adds":
-                    count(&[2, rows, first_blocks, n]).saturating_add(count(&[4, queries, rows, degree])),
-                "digits": count(&[rows, digits]),
-                "coefficients_switched": count(&[queries, params.ciphertexts(layers) as u64, 2, degree]),
-            },
-        },
-        "extract": { "multiply_adds_u32": count(&[queries, copies, n]) },
-    }))
+/// Work of both kinds of answers, phase by phase.
+fn operations_of(params: &Params, layers: &Layers, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+    let (columns, queries) = (layers.first.columns as u64, workload.queries);
+    let (n, copies) = (params.lwe.dimension, layers.copies as u64);
+    let keys = if layers.selects_whole() { 0 } else { key_polynomials(params) };
+    let mut plan = Plan::default();
+    plan.phase("encode", Work::of(Kind::BytesWritten, &[layers.first.stored_bytes()]));
+    if !layers.selects_whole() {
+        hint_work(params, layers, &mut plan);
+    }
+    let degree = layers.degree as u64;
+    let blocks = if layers.selects_whole() { 2 * layers.groups } else { layers.groups.div_ceil(layers.degree) };
+    let sent = params.rlwe.shape().transforms(count(&[queries, blocks as u64 + 2 * keys]));
+    let samples = columns + layers.second_entries() as u64 + keys * degree;
+    plan.phase(
+        "query",
+        NegacyclicMatrix::encrypt_zero_work(columns, n) * queries
+            + sent
+            + Work::of(Kind::GaussianSamples, &[queries, samples]),
+    );
+    if !layers.selects_whole() {
+        let words = columns + 2 * (layers.groups as u64 + keys * degree);
+        plan.step("answer", "parse", Work::of(Kind::WordsRead, &[queries, words]));
+    }
+    let rows = layers.first.rows as u64;
+    plan.step("answer", "first_layer", matvec_work(rows, columns, layers.first.stored_bytes(), queries));
+    if layers.selects_whole() {
+        plan.step("answer", "selection", selection_work(params, layers, queries));
+    } else {
+        second_layer_work(params, layers, queries, &mut plan);
+    }
+    plan.phase("extract", Work::of(Kind::MultiplyAddsU32, &[queries, copies, n as u64]));
+    if !layers.selects_whole() {
+        update_work(params, layers, workload, &mut plan);
+    }
+    plan.operations()
 }
 
-fn operation_counts(
-    params: &Params,
-    layers: &Layers,
-    workload: &Workload,
-) -> serde_json::Map<String, serde_json::Value> {
-    let (rows, columns) = (layers.first.rows as u64, layers.first.columns as u64);
-    let (groups, outputs, copies) = (layers.groups as u64, layers.outputs() as u64, layers.copies as u64);
-    let (n, degree, length) = (params.lwe.dimension as u64, layers.degree as u64, params.packed.length() as u64);
-    let (queries, updates) = (workload.queries, workload.updates);
-    let (first_blocks, blocks) = (columns.div_ceil(n), groups.div_ceil(degree));
-    let answer_columns = layers.samples() as u64;
-    let gamma = layers.body_gamma(params.method) as u64;
-    // Method of the packing without a table, its key switches, and products and transforms of its sums over automorphisms.
-    let (method, switches, sums) = match layers.body {
-        Body::Traced => (Method::Cdks, count(&[answer_columns, u64::from(params.rlwe.degree.ilog2())]), (0, 0)),
-        Body::Unpacked | Body::Selected => (params.method, 0, (0, 0)),
-        Body::Packed | Body::Merged if params.method == Method::Cdks => (params.method, degree - 1, (0, 0)),
-        Body::Packed | Body::Merged => {
-            let direct = layers.samples() <= lattice::pack::DIRECT_TERMS;
-            let slots = count(&[2, degree, gamma]);
-            let sums = match (direct, gamma == degree) {
-                (true, _) => (answer_columns * slots, 0),
-                (false, true) => (0, 2 * degree),
-                (false, false) => (slots * u64::from(gamma.ilog2()) / 2, 0),
-            };
-            (params.method, gamma - 1, sums)
-        }
+/// Polynomials of the packing keys of one query.
+fn key_polynomials(params: &Params) -> u64 {
+    Packed::roles(&params.rlwe, params.method) * params.packed.length() as u64
+}
+
+/// Whole polynomials selected by a ciphertext each: their digits are those of rows of the first layer's hint and of its answers.
+fn selection_work(params: &Params, layers: &Layers, queries: u64) -> Work {
+    let ring = params.rlwe.shape();
+    let (rows, copies) = (layers.first.rows as u64, layers.copies as u64);
+    let digits = (layers.hint_digits + layers.answer_digits) as u64;
+    NegacyclicHint::work(rows, layers.first.columns as u64, params.lwe.dimension)
+        + Work::of(Kind::Digits, &[rows, digits])
+        + ring.transforms(count(&[queries, rows + 2 * copies]))
+        + ring.products(count(&[2, queries, rows]))
+        + SplitRlwe::switch_work(layers.degree) * count(&[queries, params.ciphertexts(layers) as u64])
+}
+
+/// Rows of the first layer times its masks: to words of 32 bits, switched and cut into digits.
+fn first_hint_work(params: &Params, layers: &Layers, rows: u64) -> Work {
+    let (n, columns) = (params.lwe.dimension, layers.first.columns as u64);
+    let words = [(Kind::WidenedEntries, count(&[2, rows, columns])), (Kind::HintWords, count(&[rows, n as u64]))];
+    NegacyclicHint::work(rows, columns, n) + words.into()
+}
+
+/// Ring masks of the hint digits of so many copies.
+fn second_hint_work(params: &Params, layers: &Layers, copies: u64) -> Work {
+    ring_products_work(params.rlwe.shape(), layers.groups as u64, count(&[copies, layers.hint_digits as u64]))
+}
+
+/// Packing tables of so many copies.
+fn tables_work(params: &Params, layers: &Layers, copies: u64) -> Work {
+    params.method.preprocess_work(params.packed.shape(&params.rlwe), layers.degree) * copies
+}
+
+fn hint_work(params: &Params, layers: &Layers, plan: &mut Plan) {
+    let copies = layers.copies as u64;
+    let written = Work::of(Kind::ColumnEntries, &[layers.groups as u64, layers.outputs() as u64]);
+    let first = first_hint_work(params, layers, layers.first.rows as u64);
+    plan.phase("hint", first + written + second_hint_work(params, layers, copies));
+    plan.phase("packing_tables", tables_work(params, layers, copies));
+}
+
+fn second_layer_work(params: &Params, layers: &Layers, queries: u64, plan: &mut Plan) {
+    let (groups, outputs) = (layers.groups as u64, layers.outputs() as u64);
+    let stored = layers.second_stored_bytes();
+    plan.step("answer", "second_layer", product_work(groups, outputs, stored, (queries, 2)));
+    let tables = count(&[layers.copies as u64, params.packed.table_bytes(&params.rlwe, params.method)]);
+    plan.step("answer", "packing", BlockDiagonal::multiply_work(tables, queries));
+    // Samples of the first answer's digits, whose masks depend on the query: packed without a table.
+    let (gadget, samples) = (params.packed.shape(&params.rlwe), layers.samples());
+    let packed = match layers.body {
+        Body::Traced => Method::Cdks.switch_work(gadget) * (samples as u64 * u64::from(layers.degree.ilog2())),
+        Body::Unpacked | Body::Selected => params.method.switch_work(gadget) * 0,
+        Body::Packed | Body::Merged => params.method.pack_work(gadget, layers.body_gamma(params.method), samples),
     };
-    let (sum_products, sum_transforms) = sums;
-    let switches = params.packed.switches(&params.rlwe, method, switches);
-    let tables = count(&[copies, params.packed.table_bytes(&params.rlwe, params.method)]);
-    let (lwe_ntt, ring_ntt) = (ntt(n), ntt(degree));
-    let roles = Packed::roles(&params.rlwe, params.method);
-    let make_tables = |copies: u64| making_tables(&params.rlwe, &params.packed, (params.method, degree), copies);
-    // Rows of the first layer times its masks: to words of 32 bits, switched and cut into digits.
-    let first_hint = |rows: u64| {
-        operations(json!({
-            (&lwe_ntt): count(&[2, rows, first_blocks + 1]),
-            "residue_multiply_adds": count(&[2, rows, first_blocks, n]),
-            "widened_entries": count(&[2, rows, columns]),
-            "hint_words": count(&[rows, n]),
-        }))
-    };
-    let digits = layers.hint_digits as u64;
-    let second_hint = |copies: u64| making_hints(&params.rlwe, groups, count(&[copies, digits]));
-    let written = operations(json!({ "column_entries": count(&[groups, outputs]) }));
+    let masks = gadget.ring.transforms(samples as u64 * groups.div_ceil(layers.degree as u64));
+    let switched = SplitRlwe::switch_work(layers.degree) * params.ciphertexts(layers) as u64;
+    plan.step("answer", "body", (masks + packed + switched) * queries);
+}
+
+fn update_work(params: &Params, layers: &Layers, workload: &Workload, plan: &mut Plan) {
+    let (rows, updates) = (layers.first.rows as u64, workload.updates);
     // Rows that an update changes, the groups of eight rows they are in, and the copies.
     let entries = workload.shape.record_bits.div_ceil(layers.first.code.entry_bits().into());
     let rows_changed = count(&[updates, entries]).min(rows);
     let groups_changed = count(&[updates, entries.div_ceil(8)]).min(rows.div_ceil(8));
-    let copies_changed = rows_changed.min(copies);
-    operations(json!({
-        "encode": { "bytes_written": layers.first.stored_bytes() },
-        "hint": together(together(first_hint(rows), written), second_hint(copies)),
-        "packing_tables": make_tables(copies),
-        "query": {
-            (&lwe_ntt): count(&[6, first_blocks, queries]),
-            (&ring_ntt): count(&[queries, 2 * blocks + 4 * roles * length]),
-            "gaussian_samples": count(&[queries, columns + groups + roles * length * degree]),
-        },
-        "answer": {
-            "parse": { "words_read": count(&[queries, columns + 2 * (groups + roles * length * degree)]) },
-            "first_layer": {
-                (packed_multiply_adds(queries)): count(&[rows, columns, queries]),
-                "bytes_read": layers.first.stored_bytes() * passes(queries),
-                "row_sums": count(&[rows, passes(queries)]),
-                "further_row_sums": count(&[rows, queries - passes(queries)]),
-            },
-            "second_layer": {
-                "multiply_adds_u16": count(&[2, groups, outputs, queries]),
-                "bytes_read": layers.second_stored_bytes(),
-            },
-            "packing": {
-                "table_bytes": table_bytes_read(tables, queries),
-                "table_multiply_adds": table_products(tables, queries),
-            },
-            "body": {
-                (&ring_ntt): count(&[queries, 2 * answer_columns * blocks + sum_transforms + switches.transforms]),
-                "digits": count(&[queries, switches.digits]),
-                "residue_multiply_adds": count(&[queries, switches.multiply_adds + sum_products]),
-                "automorphism_slots": count(&[queries, switches.moved_slots + sum_products]),
-                "coefficients_switched": count(&[queries, params.ciphertexts(layers) as u64, 2, degree]),
-            },
-        },
-        "extract": { "multiply_adds_u32": count(&[queries, copies, n]) },
-        "update_hint": first_hint(count(&[8, groups_changed])),
-        "update_second_layer": together(
-            together(operations(json!({ "scattered_entries": count(&[rows_changed, digits]) })), second_hint(copies_changed)),
-            make_tables(copies_changed),
-        ),
-    }))
+    let copies_changed = rows_changed.min(layers.copies as u64);
+    plan.phase("update_hint", first_hint_work(params, layers, count(&[8, groups_changed])));
+    plan.phase(
+        "update_second_layer",
+        Work::of(Kind::ScatteredEntries, &[rows_changed, layers.hint_digits as u64])
+            + second_hint_work(params, layers, copies_changed)
+            + tables_work(params, layers, copies_changed),
+    );
 }
 
 fn instances(params: &Params, layers: &Layers) -> Vec<LweInstance> {

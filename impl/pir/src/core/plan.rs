@@ -1,0 +1,53 @@
+//! What a description says of operations: phases, their steps, and the work of each.
+
+use ring::Work;
+pub(crate) use ring::work::count;
+use serde_json::{Map, Value};
+
+use crate::core::description::MAPPED_BYTES;
+
+/// Work by phase, in the order of first mention. A phase has counts of its own, steps that follow one another, or both.
+#[derive(Default)]
+pub(crate) struct Plan(Vec<(&'static str, Map<String, Value>)>);
+
+impl Plan {
+    /// Work of a phase that is no step's.
+    pub fn phase(&mut self, phase: &'static str, work: Work) {
+        self.entries(phase).extend(counts(&work));
+    }
+
+    /// Work of a step of a phase.
+    pub fn step(&mut self, phase: &'static str, step: &str, work: Work) {
+        self.entries(phase).insert(step.into(), counts(&work).collect());
+    }
+
+    fn entries(&mut self, phase: &'static str) -> &mut Map<String, Value> {
+        let place = self.0.iter().position(|(name, _)| *name == phase).unwrap_or(self.0.len());
+        if place == self.0.len() {
+            self.0.push((phase, Map::new()));
+        }
+        &mut self.0[place].1
+    }
+
+    /// As [`Description::operations`](crate::core::description::Description::operations) has it.
+    pub fn operations(self) -> Map<String, Value> {
+        self.0.into_iter().map(|(phase, entries)| (phase.into(), entries.into())).collect()
+    }
+}
+
+fn counts(work: &Work) -> impl Iterator<Item = (String, Value)> {
+    work.counts().map(|(kind, number)| (kind, number.into()))
+}
+
+/// `allocated_bytes` of a message of so many bytes, made anew in each exchange: its pages are new where they are not kept.
+pub(crate) fn new_memory(message_bytes: u64) -> u64 {
+    if message_bytes >= MAPPED_BYTES { message_bytes } else { 0 }
+}
+
+/// The object of a JSON value.
+pub(crate) fn operations(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
+    match value {
+        serde_json::Value::Object(map) => map,
+        _ => serde_json::Map::new(),
+    }
+}

@@ -1,0 +1,39 @@
+//! What the cost of operations on polynomials depends on.
+
+use crate::work::{Kind, Work};
+
+/// Degree and number of primes of a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingShape {
+    /// N.
+    pub degree: usize,
+    /// Number of primes below 2^28.
+    pub primes: usize,
+}
+
+impl RingShape {
+    /// So many transforms modulo one prime.
+    pub fn ntts(self, number: u64) -> Work {
+        Work::of(Kind::Transform(self.degree), &[number])
+    }
+
+    /// So many polynomials transformed, forward or back.
+    pub fn transforms(self, polynomials: u64) -> Work {
+        self.ntts(polynomials.saturating_mul(self.primes as u64))
+    }
+
+    /// So many products of polynomials, slot by slot, added up.
+    pub fn products(self, products: u64) -> Work {
+        Work::of(Kind::ResidueMultiplyAdds, &[products, self.primes as u64, self.degree as u64])
+    }
+
+    /// So many polynomials added, subtracted, turned by a monomial or mapped by an automorphism.
+    pub fn moves(self, polynomials: u64) -> Work {
+        Work::of(Kind::MovedSlots, &[polynomials, self.primes as u64, self.degree as u64])
+    }
+
+    /// Bytes of a polynomial in memory, in words of 32 bits.
+    pub fn poly_bytes(self) -> u64 {
+        (size_of::<u32>() * self.primes * self.degree) as u64
+    }
+}

@@ -1,0 +1,194 @@
+//! What operations cost: counts by kind, which add and scale.
+//!
+//! Every operation that a protocol calls has a twin beside it, named after it, that takes shapes and gives its [`Work`]. Descriptions
+//! are sums of these; estimator/cost/operations.py says how long one of each kind takes.
+
+use std::collections::BTreeMap;
+use std::iter::Sum;
+use std::ops::{Add, Mul};
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
+        /// A kind of counted operation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Kind {
+            /// A transform of that many points modulo a prime of 28 bits, as all rings of protocols have.
+            Transform(usize),
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl Kind {
+            /// Its name in descriptions.
+            pub fn name(self) -> String {
+                match self {
+                    Self::Transform(points) => format!("ntt_{points}_28"),
+                    $(Self::$kind => $name.into(),)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A digit of a residue in a base that is a power of two.
+    Digits = "digits",
+    /// A digit of a residue in any other base.
+    DividedDigits = "divided_digits",
+    /// A residue times a residue, added.
+    ResidueMultiplyAdds = "residue_multiply_adds",
+    /// A residue that an automorphism, a sum or a difference moves.
+    MovedSlots = "automorphism_slots",
+    /// A residue of a packing table of few ciphertexts, made.
+    SmallTableSlots = "small_table_slots",
+    /// A residue of a packing table of InspiRING, made.
+    TableSlots = "table_slots",
+    /// A residue of a packing table of CDKS, made.
+    TreeSlots = "tree_slots",
+    /// An entry of a packed matrix times a word of the only vector.
+    MultiplyAddsPacked = "multiply_adds_packed",
+    /// An entry of a packed matrix times a word of one of several vectors.
+    BatchMultiplyAddsPacked = "batch_multiply_adds_packed",
+    /// A packed entry times a word of a dense matrix.
+    MatrixMultiplyAdds = "matrix_multiply_adds",
+    /// A 16-bit entry times a residue.
+    MultiplyAddsU16 = "multiply_adds_u16",
+    /// A word of 32 bits times another.
+    MultiplyAddsU32 = "multiply_adds_u32",
+    /// A residue of a matrix of polynomials times a residue of a vector.
+    PolyMatrixMultiplyAdds = "poly_matrix_multiply_adds",
+    /// A residue of a packing table times a residue of a key.
+    TableMultiplyAdds = "table_multiply_adds",
+    /// A byte read from memory.
+    BytesRead = "bytes_read",
+    /// A byte of packing tables read.
+    TableBytes = "table_bytes",
+    /// A byte of a matrix of polynomials read.
+    PolyMatrixBytes = "poly_matrix_bytes",
+    /// A byte of keys that a step is the first to read.
+    KeyBytes = "key_bytes",
+    /// A byte of the database stored.
+    BytesWritten = "bytes_written",
+    /// A byte of memory new to the process.
+    AllocatedBytes = "allocated_bytes",
+    /// A byte of the pseudorandom generator.
+    PrgBytes = "prg_bytes",
+    /// A sample of an error distribution.
+    GaussianSamples = "gaussian_samples",
+    /// A sum of a packed row with the first vector of a pass.
+    RowSums = "row_sums",
+    /// A sum of a packed row with a further vector of a pass.
+    FurtherRowSums = "further_row_sums",
+    /// A word of a dense matrix made ready for the product with a packed one.
+    MatrixWords = "matrix_words",
+    /// A base-p digit of a record.
+    DigitConversions = "digit_conversions",
+    /// A balanced digit of a word of 32 bits.
+    BalancedDigits = "balanced_digits",
+    /// A 16-bit entry written by rows into a new matrix of columns.
+    ColumnEntries = "column_entries",
+    /// An entry of a matrix changed alone.
+    ScatteredEntries = "scattered_entries",
+    /// An entry changed alone in a matrix that lists some of its entries.
+    ListedEntries = "listed_entries",
+    /// An entry made ready for a transform.
+    WidenedEntries = "widened_entries",
+    /// An entry cut from the bits of records.
+    CutEntries = "cut_entries",
+    /// A residue of a polynomial of InsPIRe's planes, made.
+    PlaneEntries = "plane_entries",
+    /// A residue turned, added and subtracted in an interpolation.
+    Butterflies = "butterflies",
+    /// A residue divided by a difference of points.
+    Divisions = "divisions",
+    /// A word of a hint, switched and cut into digits.
+    HintWords = "hint_words",
+    /// A coefficient switched to a smaller modulus.
+    CoefficientsSwitched = "coefficients_switched",
+    /// A word of a message read.
+    WordsRead = "words_read",
+    /// A word of a message written.
+    WordsWritten = "words_written",
+    /// A query of a batch beside the first.
+    Queries = "queries",
+    /// What any phase takes.
+    Phases = "phases",
+}
+
+/// Counts by kind. A kind may be counted as zero, which is not the same as no count: descriptions show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work(BTreeMap<Kind, u64>);
+
+/// The product of a count's factors; beyond 2^64 the largest number.
+pub fn count(factors: &[u64]) -> u64 {
+    factors.iter().fold(1, |product: u64, &factor| product.saturating_mul(factor))
+}
+
+impl Work {
+    /// Operations of one kind, as many as the product of the factors.
+    pub fn of(kind: Kind, factors: &[u64]) -> Self {
+        Self::from([(kind, count(factors))])
+    }
+
+    /// How many of that kind.
+    pub fn get(&self, kind: Kind) -> u64 {
+        self.0.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// Names and numbers.
+    pub fn counts(&self) -> impl Iterator<Item = (String, u64)> {
+        self.0.iter().map(|(kind, number)| (kind.name(), *number))
+    }
+}
+
+impl<const N: usize> From<[(Kind, u64); N]> for Work {
+    fn from(counts: [(Kind, u64); N]) -> Self {
+        counts.into_iter().fold(Self::default(), Self::and)
+    }
+}
+
+impl Work {
+    fn and(mut self, (kind, more): (Kind, u64)) -> Self {
+        let number = self.0.entry(kind).or_default();
+        *number = number.saturating_add(more);
+        self
+    }
+}
+
+impl Add for Work {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        more.0.into_iter().fold(self, Self::and)
+    }
+}
+
+impl Sum for Work {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Self::default(), Self::add)
+    }
+}
+
+impl Mul<u64> for Work {
+    type Output = Self;
+
+    fn mul(mut self, times: u64) -> Self {
+        self.0.values_mut().for_each(|number| *number = number.saturating_mul(times));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_adds_and_scales() {
+        let one = Work::from([(Kind::Transform(2048), 3), (Kind::Digits, 0)]);
+        assert_eq!(one.clone() * 4, (0..4).map(|_| one.clone()).sum());
+        let names: Vec<_> = (one.clone() + Work::of(Kind::Digits, &[2, 5])).counts().collect();
+        assert_eq!(names, [("ntt_2048_28".into(), 3), ("digits".into(), 10)]);
+        assert_eq!((one * u64::MAX).get(Kind::Transform(2048)), u64::MAX, "saturates");
+        assert_eq!(count(&[1 << 40, 1 << 40]), u64::MAX);
+        assert_eq!(Work::default().get(Kind::Queries), 0);
+    }
+}
