@@ -27,7 +27,7 @@ help:
 	@echo 'make search      the sweeps of experiments/search/: best sets, fronts, gadgets, into $(RESULTS)/search/ and'
 	@echo '                 $(FIGURES)/search/; sets no worse than published ones, into params/searched/'
 	@echo 'make calibrate   measures the unit costs of this machine again'
-	@echo 'make bench       every Criterion bench, one after the other, as records in $(RESULTS)/bench/ and a summary; ONLY=filter'
+	@echo 'make bench       every Criterion bench, one after the other; ONLY=filter'
 	@echo 'make reference   copies the present run to results/reference/, that of another PROFILE to results/reference-PROFILE/'
 	@echo 'make redraw      draws the tables of that copy again from its records; ONLY=inspire/table9,... narrows it'
 	@echo 'make clean       removes what was built and drawn; records in $(RESULTS)/ stay'
@@ -71,9 +71,8 @@ search: build
 confirm: build
 	$(VENV)/pirlab-security confirm $$(find params -name '*.toml' | LC_ALL=C sort)
 
-bench: build
+bench: tools
 	cd impl && cargo bench --workspace --locked $(TFHE) --bench '*' -- $(ONLY)
-	$(BINARY) criterion impl/target/criterion --out '$(RESULTS)/bench'
 
 reference: build
 	$(VENV)/python -m pirlab_workflow.reference --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \

@@ -1,5 +1,5 @@
-//! Tells the program its commit, whether the work tree differed from it, the compiler, and the hash of the sources that each
-//! primitive's numbers depend on.
+//! Hands the program its commit, whether the work tree differed from it, the compiler, and the hash of the sources that unit costs depend
+//! on.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +17,6 @@ const ROOT: &str = "../..";
 
 fn main() {
     let mut sources = Sources::new("..");
-    hash_primitives(&mut sources);
     hash_calibration(&mut sources);
     let root = Path::new(ROOT);
     let Provenance { commit, dirty, remark } = Provenance::of(root, &[]);
@@ -40,9 +39,8 @@ fn main() {
             println!("cargo::rerun-if-changed={}", file.display());
         }
     }
-    for source in
-        ["build.rs", "../build", "../Cargo.toml", "../ring/src", "../gadget/src", "../lattice/src", "../pir/src", "src"]
-    {
+    let crates = ["../ring/src", "../gadget/src", "../lattice/src", "../pir/src", "../bench/src", "src"];
+    for source in ["build.rs", "../build", "../Cargo.toml"].into_iter().chain(crates) {
         println!("cargo::rerun-if-changed={source}");
     }
 }
@@ -50,13 +48,4 @@ fn main() {
 /// Unit costs depend on what is timed and on how it is.
 fn hash_calibration(sources: &mut Sources) {
     println!("cargo::rustc-env=PIRLAB_CALIBRATION={}", sources.digest(&["../cli/src/command/calibrate".into()]));
-}
-
-/// A primitive's numbers depend on what its own file or folder below src/primitive/kind imports. The hash goes by the name of that file.
-fn hash_primitives(sources: &mut Sources) {
-    let kinds = std::fs::read_dir("../cli/src/primitive/kind").into_iter().flatten().filter_map(Result::ok);
-    for kind in kinds.map(|entry| entry.path()).filter(|path| !path.ends_with("mod.rs")) {
-        let name = kind.file_stem().map(|name| name.to_string_lossy().to_uppercase()).unwrap_or_default();
-        println!("cargo::rustc-env=PIRLAB_PRIMITIVE_{name}={}", sources.digest(&[kind]));
-    }
 }

@@ -7,6 +7,7 @@ mod machine;
 mod measure;
 mod output;
 mod primitive;
+mod protocol;
 mod store;
 mod units;
 
@@ -40,7 +41,6 @@ enum Command {
     Probe(command::probe::Args),
     Key(command::key::Args),
     Primitive(command::primitive::Args),
-    Criterion(command::criterion::Args),
     #[command(hide = true)]
     Worker(command::worker::Args),
 }
@@ -65,7 +65,6 @@ fn dispatch(cli: Cli) -> Outcome<()> {
         Command::Probe(args) => command::probe::main(&args),
         Command::Key(args) => command::key::main(&args),
         Command::Primitive(args) => command::primitive::main(&args),
-        Command::Criterion(args) => command::criterion::main(&args),
         Command::Worker(args) => command::worker::main(&args),
     }
 }

@@ -167,28 +167,6 @@ fn summary(setup: &Setup, path: &str) {
     }
 }
 
-/// What `pirlab criterion` reads of an operation's transforms, to print their time alone beside its own.
-fn ntt_count(operation: &Operation, path: &str) -> String {
-    let (forward, inverse) = operation.ntts;
-    let bench = |way: &str| format!("\"{way}_bench\": \"lattice/two-{way}-ntts/{N}/{path}\"");
-    format!(
-        "\"lattice/{}/{N}/{path}\": {{\"forward\": {forward}, \"inverse\": {inverse}, \"n\": {N}, {}, {}, \"ntts_per_iteration\": 2}}",
-        operation.name,
-        bench("forward"),
-        bench("inverse")
-    )
-}
-
-/// Writes the counts beside Criterion's results, which lie three folders above this program.
-fn write_counts(counts: &[String]) -> Result<(), Failure> {
-    let program = std::env::current_exe()?;
-    if let Some(folder) = program.ancestors().nth(3).map(|target| target.join("criterion")).filter(|path| path.is_dir())
-    {
-        std::fs::write(folder.join("ntt-counts.json"), format!("{{{}}}\n", counts.join(",\n")))?;
-    }
-    Ok(())
-}
-
 fn main() -> Result<(), Failure> {
     // Cargo also builds benches as tests, with this flag: then each runs once, and there is nothing to sum up.
     let testing = std::env::args().any(|argument| argument == "--test");
@@ -197,7 +175,6 @@ fn main() -> Result<(), Failure> {
         .measurement_time(Duration::from_millis(1200))
         .sample_size(40)
         .configure_from_args();
-    let mut counts = Vec::new();
     for kernel in Kernel::available() {
         let setup = Setup::new(kernel)?;
         let path = setup.ring.limbs()[0].1.path();
@@ -205,18 +182,9 @@ fn main() -> Result<(), Failure> {
             let id = BenchmarkId::new(format!("lattice/{}", operation.name), format!("{N}/{path}"));
             criterion.bench_with_input(id, &(), |b, ()| b.iter(&mut operation.run));
         }
-        for (name, ntts) in [("forward", (2, 0)), ("inverse", (0, 2))] {
-            let mut transforms = setup.transforms(ntts);
-            let id = BenchmarkId::new(format!("lattice/two-{name}-ntts"), format!("{N}/{path}"));
-            criterion.bench_with_input(id, &(), |b, ()| b.iter(&mut transforms));
-        }
         if !testing {
-            counts.extend(setup.operations().iter().map(|operation| ntt_count(operation, path)));
             summary(&setup, path);
         }
-    }
-    if !testing {
-        write_counts(&counts)?;
     }
     criterion.final_summary();
     Ok(())

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
-use crate::measure::plan::{find_parameters, find_protocol, read_parameters};
 use crate::output::checked;
+use crate::protocol::find::{find_parameters, find_protocol, read_parameters};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

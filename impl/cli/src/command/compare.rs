@@ -10,8 +10,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::failure::{Failure, Outcome};
-use crate::measure::summary::{bandwidth, status_name};
+use crate::measure::summary::status_name;
 use crate::output::{Table, note, print};
+use crate::protocol::summary::bandwidth;
 use crate::units::{UNKNOWN, bytes, grouped, power, quartiles, ratio, seconds, three_digits};
 
 /// Compare run records: bytes, noise and seconds of B over A.

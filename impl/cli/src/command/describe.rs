@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::batch;
 use crate::failure::Outcome;
-use crate::measure::plan::{PARAMS_ROOT, find_set, read_parameters};
 use crate::output::{Table, print, print_json};
+use crate::protocol::find::{PARAMS_ROOT, find_set, read_parameters};
 use crate::units::{bytes, grouped, parse_count, power};
 
 /// Describe a parameter set at a database size: layout, exact message lengths, memory, operations, LWE instances.

@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use crate::failure::Outcome;
-use crate::measure::plan::read_parameters;
-use crate::measure::row::GroupFile;
-use crate::output::print_json;
+use crate::measure::group;
+use crate::protocol::plan::Plan;
 
 /// Print, as JSON, the staleness key that a record of each row would carry.
 ///
@@ -20,11 +19,5 @@ pub struct Args {
 
 /// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
-    let mut keys = serde_json::Map::new();
-    for row in GroupFile::read(&args.group)?.rows {
-        let (file, protocol) = read_parameters(&row.parameters)?;
-        let key = row.staleness_key(file.sha256(), protocol.source_hash);
-        keys.insert(row.id, key.into());
-    }
-    print_json(&keys)
+    group::keys::<Plan>(&args.group)
 }

@@ -6,8 +6,8 @@ use pir::registry;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
-use crate::measure::plan::{PARAMS_ROOT, read_parameters};
 use crate::output::{Table, note, print, print_json};
+use crate::protocol::find::{PARAMS_ROOT, read_parameters};
 
 /// List the protocols and the parameter sets there are.
 #[derive(clap::Args)]

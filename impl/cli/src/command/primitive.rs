@@ -3,17 +3,18 @@
 use std::io::{BufRead, BufWriter, Write};
 use std::path::PathBuf;
 
+use bench::primitive::{DESCRIPTION_SCHEMA, Described};
+use bench::registry;
+use bench::settings::Settings;
 use clap::Subcommand;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome};
-use crate::measure::record::refuse_debug_build;
+use crate::measure::group;
 use crate::output::{Table, checked, print, print_json};
-use crate::primitive::row::PrimitiveGroupFile;
-use crate::primitive::settings::Settings;
-use crate::primitive::{DESCRIPTION_SCHEMA, Described, group, registry};
+use crate::primitive::plan::{PrimitivePlan, describe as describe_settings, find};
 
 /// Measure operations on their own (a decomposition, a product), beside whole protocols.
 #[derive(clap::Args)]
@@ -59,11 +60,8 @@ pub fn main(args: &Args) -> Outcome<()> {
     match &args.command {
         Command::List { json } => list(*json),
         Command::Describe { batch: _ } => describe(),
-        Command::Run { group, no_probe } => {
-            refuse_debug_build()?;
-            group::main(group, !no_probe)
-        }
-        Command::Key { group } => keys(group),
+        Command::Run { group, no_probe } => group::measure::<PrimitivePlan>(group, !no_probe),
+        Command::Key { group } => group::keys::<PrimitivePlan>(group),
     }
 }
 
@@ -71,26 +69,15 @@ fn list(json: bool) -> Outcome<()> {
     if json {
         let all: Vec<_> = registry::all()
             .iter()
-            .map(
-                |e| json!({"name": e.primitive.name(), "summary": e.primitive.summary(), "source_hash": e.source_hash}),
-            )
+            .map(|entry| json!({"name": entry.name, "summary": entry.summary, "source_hash": entry.source_hash}))
             .collect();
         return print_json(&json!({"schema": "pirlab/primitives/1", "primitives": all}));
     }
     let mut table = Table::pairs();
     for entry in registry::all() {
-        table.row([entry.primitive.name(), entry.primitive.summary()]);
+        table.row([entry.name, entry.summary]);
     }
     print(&table.text())
-}
-
-fn keys(group: &std::path::Path) -> Outcome<()> {
-    let mut keys = Map::new();
-    for row in PrimitiveGroupFile::read(group)?.rows {
-        let key = row.staleness_key(registry::find(&row.primitive)?.source_hash);
-        keys.insert(row.id, key.into());
-    }
-    print_json(&keys)
 }
 
 #[derive(Deserialize)]
@@ -137,6 +124,6 @@ fn answer(line: &str) -> String {
 
 fn description(line: &str) -> Result<PrimitiveDescription, String> {
     let Request { id, primitive, settings } = serde_json::from_str(line).map_err(|e| format!("not a request: {e}"))?;
-    let described = registry::find(&primitive).and_then(|entry| entry.describe(&settings)).map_err(|e| e.text())?;
+    let described = find(&primitive).and_then(|entry| describe_settings(&entry, &settings)).map_err(|e| e.text())?;
     Ok(PrimitiveDescription { schema: DESCRIPTION_SCHEMA.into(), id, primitive, described })
 }

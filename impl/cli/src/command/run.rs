@@ -6,17 +6,19 @@ use pir::core::database::database_file;
 use pir::core::progress::Progress;
 use pir::core::record::Status;
 
-use super::group;
 use crate::bars::Bars;
 use crate::failure::{Failure, Outcome};
 use crate::machine::{self, bandwidth};
-use crate::measure::group::Job;
-use crate::measure::plan::{Plan, find_set};
-use crate::measure::record::{self, Ending, Setting, refuse_debug_build};
-use crate::measure::row::{DATABASE, KERNEL, REPETITIONS, Row};
-use crate::measure::steps::{Report, Step, Steps, online_steps};
-use crate::measure::summary;
-use crate::output::print_beside;
+use crate::measure::group;
+use crate::measure::job::{Ending, Job, Setting, Step};
+use crate::measure::record::refuse_debug_build;
+use crate::measure::run::{KERNEL, REPETITIONS};
+use crate::output::{print_beside, to_json};
+use crate::protocol::find::find_set;
+use crate::protocol::plan::Plan;
+use crate::protocol::row::{DATABASE, Row};
+use crate::protocol::steps::Report;
+use crate::protocol::summary;
 use crate::store;
 use crate::units::{self, parse_count};
 
@@ -86,7 +88,7 @@ pub struct Args {
 pub fn main(args: Args) -> Outcome<()> {
     refuse_debug_build()?;
     if let Some(group) = &args.group {
-        return group::main(group, !args.no_probe);
+        return group::measure::<Plan>(group, !args.no_probe);
     }
     let (probe, plan) = (!args.no_probe, plan(args)?);
     store::check(&plan.row.out, &plan.inputs())?;
@@ -101,8 +103,8 @@ pub fn main(args: Args) -> Outcome<()> {
     machine.read_bandwidth_after = probe.then(bandwidth::in_child).flatten();
 
     let setting = Setting { experiment: None, group: None, machine };
-    let record = record::assemble(&plan, &setting, &started, Ending::Measured(Box::new(report)))?;
-    record::write(&plan, &record)?;
+    let record = plan.record(&setting, &started, Ending::Measured(Box::new(report)))?;
+    store::write(&plan.row.out, &to_json(&record)?)?;
     print_beside(&summary::page(&record, &plan.row.out), store::is_standard(&plan.row.out))?;
     match record.status {
         Status::Ok => Ok(()),
@@ -151,13 +153,14 @@ fn plan(args: Args) -> Outcome<Plan> {
 }
 
 fn measure(plan: &Plan, bars: &Bars) -> Outcome<Report> {
-    let mut steps = Steps::start(plan, bars)?;
+    let mut steps = plan.start(bars)?;
     steps.take(Step::Prepare)?;
-    bars.begin("online", plan.row.repetitions + plan.last_steps().len() as u64);
-    for step in online_steps(plan) {
+    let last = plan.last_steps();
+    bars.begin("online", plan.row.repetitions + last.len() as u64);
+    for step in (0..plan.row.repetitions).map(|_| Step::Repetition).chain(last) {
         steps.take(step)?;
         bars.advance(1);
     }
     bars.end();
-    Ok(steps.finish())
+    steps.finish()
 }

@@ -14,7 +14,8 @@ use crate::failure::{Failure, Outcome};
 use crate::measure::row::GroupFile;
 use crate::output::{print, to_json};
 use crate::primitive::record::PrimitiveRecord;
-use crate::primitive::row::PrimitiveGroupFile;
+use crate::primitive::row::PrimitiveRow;
+use crate::protocol::row::Row;
 use crate::store;
 
 /// Print a JSON Schema, or write all of them to a folder.
@@ -68,10 +69,10 @@ fn all() -> Vec<(String, Value)> {
     let mut schemas = vec![
         ("description".to_string(), schema_for!(Description).to_value()),
         ("run".to_string(), schema_for!(RunRecord).to_value()),
-        ("group".to_string(), schema_for!(GroupFile).to_value()),
+        ("group".to_string(), schema_for!(GroupFile<Row>).to_value()),
         ("primitive-description".to_string(), schema_for!(PrimitiveDescription).to_value()),
         ("primitive".to_string(), schema_for!(PrimitiveRecord).to_value()),
-        ("primitive-group".to_string(), schema_for!(PrimitiveGroupFile).to_value()),
+        ("primitive-group".to_string(), schema_for!(GroupFile<PrimitiveRow>).to_value()),
         ("calibration".to_string(), schema_for!(Calibration).to_value()),
     ];
     schemas.extend(of_parameters());

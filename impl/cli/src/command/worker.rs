@@ -1,33 +1,34 @@
-//! `pirlab worker` (hidden): measures one row, told what to do on standard input.
+//! `pirlab worker` (hidden): measures one row; its orders come on standard input.
 
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::bars::Bars;
 use crate::failure::{Failure, Outcome};
 use crate::measure::child::{Order, Reply};
-use crate::measure::plan::Plan;
+use crate::measure::job::{Job, Kind, Step};
 use crate::measure::record::refuse_debug_build;
-use crate::measure::row::Row;
-use crate::measure::steps::{Report, Step, Steps};
+use crate::measure::row::Asked;
 use crate::output::print;
-use crate::primitive::row::PrimitiveRow;
-use crate::primitive::steps::{PrimitivePlan, PrimitiveReport, PrimitiveSteps};
+use crate::primitive::plan::PrimitivePlan;
+use crate::protocol::plan::Plan;
 
 /// Measure one row of a group; started by `pirlab run --group`.
 #[derive(clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// What the row is of.
+    kind: Kind,
+}
 
 /// Runs the command.
-pub fn main(_: &Args) -> Outcome<()> {
+pub fn main(args: &Args) -> Outcome<()> {
     refuse_debug_build()?;
-    let orders = read_orders();
-    match next(&orders)? {
-        Order::Row(row) => end(protocol(*row, &orders)),
-        Order::Primitive(row) => end(primitive(*row, &orders)),
-        Order::Step(_) => end::<Report>(Err(Failure::Input("worker: a row comes first.".into()))),
+    match args.kind {
+        Kind::Protocol => end(measure::<Plan>()),
+        Kind::Primitive => end(measure::<PrimitivePlan>()),
     }
 }
 
@@ -55,7 +56,7 @@ fn read_orders() -> Receiver<String> {
     orders
 }
 
-fn next(orders: &Receiver<String>) -> Outcome<Order> {
+fn next<R: DeserializeOwned>(orders: &Receiver<String>) -> Outcome<Order<R>> {
     let line = orders.recv().map_err(|_| Failure::Closed)?;
     serde_json::from_str(&line).map_err(|e| Failure::Input(format!("worker: not an order: {e}.")))
 }
@@ -66,29 +67,21 @@ fn answer<R: Serialize>(reply: &Reply<R>) -> Outcome<()> {
     print(&line)
 }
 
-/// Takes the steps that it is told to, until it is told that there are no more.
-fn take_steps(orders: &Receiver<String>, mut take: impl FnMut(Step) -> Outcome<()>) -> Outcome<()> {
+/// Measures the row that comes first, step by step, until there are no more orders.
+fn measure<J: Job>() -> Outcome<J::Report> {
+    let orders = read_orders();
+    let Order::Row(row) = next::<J::Row>(&orders)? else {
+        return Err(Failure::Input("worker: a row comes first.".into()));
+    };
+    let job = J::new(*row)?;
+    let bars = Bars::labelled(job.row().run().id);
+    let mut steps = job.start(&bars)?;
     loop {
         answer(&Reply::<()>::Done)?;
-        match next(orders)? {
-            Order::Step(Step::Finish) => return Ok(()),
-            Order::Step(step) => take(step)?,
-            _ => return Err(Failure::Input("worker: it has its row already.".into())),
+        match next::<J::Row>(&orders)? {
+            Order::Step(Step::Finish) => return steps.finish(),
+            Order::Step(step) => steps.take(step)?,
+            Order::Row(_) => return Err(Failure::Input("worker: it has its row already.".into())),
         }
     }
-}
-
-fn protocol(row: Row, orders: &Receiver<String>) -> Outcome<Report> {
-    let plan = Plan::new(row)?;
-    let bars = Bars::labelled(&plan.row.id);
-    let mut steps = Steps::start(&plan, &bars)?;
-    take_steps(orders, |step| steps.take(step))?;
-    Ok(steps.finish())
-}
-
-fn primitive(row: PrimitiveRow, orders: &Receiver<String>) -> Outcome<PrimitiveReport> {
-    let plan = PrimitivePlan::new(row)?;
-    let mut steps = PrimitiveSteps::start(&plan)?;
-    take_steps(orders, |step| steps.take(step))?;
-    steps.finish()
 }

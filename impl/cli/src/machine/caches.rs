@@ -37,7 +37,7 @@ impl Caches {
     }
 
     /// Empties the caches of the core to which rows of one thread are pinned, and the last-level cache that it shares.
-    pub fn empty_those_of_rows(&self) {
+    pub fn flush(&self) {
         std::thread::scope(|scope| {
             // A thread of its own, since workers started later inherit where this one may run.
             scope.spawn(|| {
@@ -70,7 +70,7 @@ mod tests {
         let before = allowed();
         let caches = Caches::new();
         assert!(caches.words.len() * 8 >= LEAST_BYTES || crate::machine::memory::free().unwrap() < 8 << 30);
-        caches.empty_those_of_rows();
+        caches.flush();
         assert_eq!(allowed(), before);
     }
 }

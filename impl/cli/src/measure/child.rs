@@ -1,4 +1,4 @@
-//! A worker: a process of its own that measures one row, told what to do line by line.
+//! A worker: a process of its own that measures one row, which gets its orders line by line.
 //!
 //! The parent writes an [`Order`] a line to the worker's standard input and reads a [`Reply`] a line from its standard
 //! output. A worker whose parent is gone reads the end of its input and exits.
@@ -9,22 +9,18 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
 use pir::core::record::Status;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::row::Row;
-use super::steps::Step;
-use crate::primitive::row::PrimitiveRow;
+use super::job::{Job, Step};
 
-/// What a worker is told.
+/// What a worker is asked to do; `R` is its row.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum Order<R> {
     /// The row it measures; comes first.
-    Row(Box<Row>),
-    /// The primitive it measures; comes first.
-    Primitive(Box<PrimitiveRow>),
+    Row(Box<R>),
     /// Take a step.
     Step(Step),
 }
@@ -65,25 +61,23 @@ impl Lost {
 }
 
 /// The parent's end of a worker. Dropping it ends the process.
-pub struct Worker<R> {
+pub struct Worker<J: Job> {
     child: Child,
     orders: ChildStdin,
     replies: Receiver<String>,
     /// What is left of the row's time.
     left: Option<Duration>,
     limit: Option<f64>,
-    reports: PhantomData<R>,
+    reports: PhantomData<fn() -> J>,
 }
 
-impl<R: DeserializeOwned> Worker<R> {
+impl<J: Job> Worker<J> {
     /// Starts a worker and hands it its row, which may take `limit` seconds in all.
-    ///
-    /// # Errors
-    /// The process cannot be started, or refuses the row.
-    pub fn start(row: &Order, limit: Option<f64>) -> Result<Self, Lost> {
+    pub fn start(row: &J::Row, limit: Option<f64>) -> Result<Self, Lost> {
         let program = std::env::current_exe().map_err(|e| Lost::failed(format!("this program's own file: {e}")))?;
         let mut child = Command::new(program)
             .arg("worker")
+            .args(J::KIND.to_possible_value().map(|kind| kind.get_name().to_string()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -101,18 +95,15 @@ impl<R: DeserializeOwned> Worker<R> {
         });
         let left = limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
         let mut worker = Self { child, orders, replies, left, limit, reports: PhantomData };
-        worker.order(row).map(|_| worker)
+        worker.order(&Order::Row(Box::new(row.clone()))).map(|_| worker)
     }
 
     /// Takes a step; what [`Step::Finish`] answers is the report.
-    ///
-    /// # Errors
-    /// The worker failed, died or took longer than its row's limit.
-    pub fn take(&mut self, step: Step) -> Result<Option<Box<R>>, Lost> {
+    pub fn take(&mut self, step: Step) -> Result<Option<Box<J::Report>>, Lost> {
         self.order(&Order::Step(step))
     }
 
-    fn order(&mut self, order: &Order) -> Result<Option<Box<R>>, Lost> {
+    fn order(&mut self, order: &Order<J::Row>) -> Result<Option<Box<J::Report>>, Lost> {
         let start = Instant::now();
         let mut line = serde_json::to_string(order).map_err(|e| Lost::failed(e.to_string()))?;
         line.push('\n');
@@ -147,7 +138,7 @@ impl<R: DeserializeOwned> Worker<R> {
     }
 }
 
-impl<R> Drop for Worker<R> {
+impl<J: Job> Drop for Worker<J> {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();

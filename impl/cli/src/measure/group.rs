@@ -4,55 +4,19 @@ use std::path::Path;
 use std::time::Instant;
 
 use pir::core::record::Status;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use super::child::{Lost, Order, Worker};
-use super::plan::too_much;
-use super::record::{Ending, Setting};
-use super::steps::Step;
+use super::batches;
+use super::child::{Lost, Worker};
+use super::job::{Ending, Job, Setting, Step};
+use super::record::refuse_debug_build;
+use super::row::{Asked, GroupFile};
+use super::run::Run;
 use crate::failure::{Failure, Outcome};
-use crate::machine::bandwidth;
 use crate::machine::caches::Caches;
-use crate::measure::batches;
-use crate::output::{note, print_beside, to_json};
+use crate::machine::{self, bandwidth};
+use crate::output::{note, print_beside, print_json, to_json};
 use crate::store::{self, Input};
 use crate::units;
-
-/// A row made ready.
-pub trait Job {
-    /// What its worker hands over.
-    type Report: DeserializeOwned;
-    /// What is written of it.
-    type Record: Serialize;
-    /// Its name in the group.
-    fn id(&self) -> &str;
-    /// Where its record goes.
-    fn out(&self) -> &Path;
-    /// The files that it reads.
-    fn inputs(&self) -> Vec<Input>;
-    /// How often it is measured.
-    fn repetitions(&self) -> u64;
-    /// Described peak of memory.
-    fn peak_bytes(&self) -> u64;
-    /// Seconds that it is predicted to take, and that it may take.
-    fn seconds(&self) -> (Option<f64>, Option<f64>);
-    /// What its worker is told first.
-    fn order(&self) -> Order;
-    /// Whether a repetition finds the caches empty; else it finds there what the rows before it left.
-    fn starts_cold(&self) -> bool;
-    /// What comes after its repetitions.
-    fn last_steps(&self) -> Vec<Step>;
-    /// Its record, of a row that started at `started` and finishes now.
-    ///
-    /// # Errors
-    /// The operating system gives no random identifier.
-    fn record(&self, setting: &Setting, started: &str, ending: Ending<Self::Report>) -> Outcome<Self::Record>;
-    /// How a record says that its row ended.
-    fn status(record: &Self::Record) -> Status;
-    /// All records of a group, a line each.
-    fn table(records: &[Self::Record]) -> String;
-}
 
 /// A row on its way through the group.
 struct Running<J: Job> {
@@ -60,33 +24,48 @@ struct Running<J: Job> {
     place: usize,
     job: J,
     started: String,
-    worker: Option<Worker<J::Report>>,
+    worker: Option<Worker<J>>,
     ending: Option<Ending<J::Report>>,
 }
 
 /// A bad row's problem, with the group file and the row named.
-pub fn named(path: &Path, row: &str, failure: &Failure) -> Failure {
+fn named(path: &Path, row: &str, failure: &Failure) -> Failure {
     Failure::Input(format!("group file {}: row `{row}`: {}", path.display(), failure.text()))
 }
 
-/// Measures the rows of the group file `path` and writes a record for each: of skipped rows at once, of the others as soon
-/// as all rows alive together have ended.
-///
-/// # Errors
-/// A record that cannot be written, before anything is measured where that can be known; a row that went wrong.
-pub fn measure<J: Job>(jobs: Vec<J>, path: &Path, setting: Setting, probe: bool) -> Outcome<()> {
+/// The staleness keys of a group's rows.
+pub fn keys<J: Job>(path: &Path) -> Outcome<()> {
+    let mut keys = serde_json::Map::new();
+    for row in GroupFile::<J::Row>::read(path)?.rows {
+        let key = J::key(&row)?;
+        keys.insert(row.run().id.into(), key.into());
+    }
+    print_json(&keys)
+}
+
+/// Measures every row of the group file `path`, and writes a record for each: of skipped rows at once, of the others as soon as all rows
+/// alive together have ended. Nothing is written before all rows are known to be good.
+pub fn measure<J: Job>(path: &Path, probe: bool) -> Outcome<()> {
+    refuse_debug_build()?;
+    let GroupFile { experiment, group, rows } = GroupFile::<J::Row>::read(path)?;
+    let mut jobs = Vec::new();
+    for row in rows {
+        let job = J::new(row.clone()).and_then(|job| job.check_inputs().map(|()| job));
+        jobs.push(job.map_err(|failure| named(path, row.run().id, &failure))?);
+    }
+    let setting = Setting { experiment: Some(experiment), group: Some(group), machine: machine::facts() };
     let mut inputs = vec![Input::new("the group file", path)];
     inputs.extend(jobs.iter().flat_map(Job::inputs));
-    let outputs: Vec<&Path> = jobs.iter().map(Job::out).collect();
-    store::check_all(&outputs, &inputs).map_err(|(i, e)| named(path, jobs[i].id(), &e))?;
+    let outputs: Vec<&Path> = jobs.iter().map(|job| job.row().run().out).collect();
+    store::check_all(&outputs, &inputs).map_err(|(i, e)| named(path, jobs[i].row().run().id, &e))?;
     let printed = outputs.iter().any(|out| store::is_standard(out));
     let mut ledger = Ledger { setting, records: Vec::new(), unwritten: Vec::new(), printed };
-    let caches = jobs.iter().any(Job::starts_cold).then(Caches::new);
+    let caches = (J::STARTS_COLD && !jobs.is_empty()).then(Caches::new);
     let free = batches::free_memory();
     let running = |(place, job)| Running { place, job, started: units::now(), worker: None, ending: None };
     let mut rows: Vec<Running<J>> = jobs.into_iter().enumerate().map(running).collect();
     for row in &mut rows {
-        row.skip_what_is_too_much(free);
+        row.skip_if_too_large(free);
     }
     let (skipped, rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.ending.is_some());
     ledger.enter(skipped);
@@ -110,20 +89,20 @@ fn measure_batch<J: Job>(batch: &mut [Running<J>], caches: Option<&Caches>) {
     for row in batch.iter_mut() {
         let start = Instant::now();
         row.started = units::now();
-        let worker = Worker::start(&row.job.order(), row.job.seconds().1);
+        let worker = Worker::start(row.job.row(), row.run().time_limit_seconds);
         if let Some(worker) = row.settle(worker) {
             row.worker = Some(worker);
             row.take(Step::Prepare);
         }
         if row.worker.is_some() {
-            note(&format!("{}: prepared in {}", row.job.id(), units::seconds(start.elapsed().as_secs_f64())));
+            note(&format!("{}: prepared in {}", row.run().id, units::seconds(start.elapsed().as_secs_f64())));
         }
     }
-    let turns = batch.iter().map(|row| row.job.repetitions()).max().unwrap_or(0);
+    let turns = batch.iter().map(|row| row.run().repetitions).max().unwrap_or(0);
     for turn in 0..turns {
-        for row in batch.iter_mut().filter(|row| turn < row.job.repetitions()) {
-            if let Some(caches) = caches.filter(|_| row.worker.is_some() && row.job.starts_cold()) {
-                caches.empty_those_of_rows();
+        for row in batch.iter_mut().filter(|row| turn < row.run().repetitions) {
+            if let Some(caches) = caches.filter(|_| row.worker.is_some()) {
+                caches.flush();
             }
             row.take(Step::Repetition);
         }
@@ -142,11 +121,14 @@ fn measure_batch<J: Job>(batch: &mut [Running<J>], caches: Option<&Caches>) {
 }
 
 impl<J: Job> Running<J> {
+    fn run(&self) -> Run<'_> {
+        self.job.row().run()
+    }
+
     /// Ends the row before it starts where it does not fit in memory or in its time.
-    fn skip_what_is_too_much(&mut self, free: Option<u64>) {
-        let (predicted, limit) = self.job.seconds();
-        let Some((status, reason)) = too_much(self.job.peak_bytes(), free, predicted, limit) else { return };
-        note(&format!("{}: skipped: {reason}", self.job.id()));
+    fn skip_if_too_large(&mut self, free: Option<u64>) {
+        let Some((status, reason)) = self.run().too_much(self.job.peak_bytes(), free) else { return };
+        note(&format!("{}: skipped: {reason}", self.run().id));
         self.ending = Some(Ending::Not(status, reason));
     }
 
@@ -165,7 +147,7 @@ impl<J: Job> Running<J> {
     fn settle<T>(&mut self, result: Result<T, Lost>) -> Option<T> {
         result
             .map_err(|Lost { status, reason }| {
-                note(&format!("{}: {reason}", self.job.id()));
+                note(&format!("{}: {reason}", self.run().id));
                 self.ending = Some(Ending::Not(status, reason));
             })
             .ok()
@@ -195,14 +177,15 @@ impl<J: Job> Ledger<J> {
     /// Writes the records of these rows; one that cannot be written does not hold up the others.
     fn enter(&mut self, rows: Vec<Running<J>>) {
         for Running { place, job, started, ending, .. } in rows {
+            let run = job.row().run();
             let lost = || Ending::Not(Status::Failed, "the row was not measured".into());
             let written = job.record(&self.setting, &started, ending.unwrap_or_else(lost)).and_then(|record| {
-                let written = to_json(&record).and_then(|text| store::write(job.out(), &text));
-                self.records.push(Entered { place, id: job.id().into(), record });
+                let written = to_json(&record).and_then(|text| store::write(run.out, &text));
+                self.records.push(Entered { place, id: run.id.into(), record });
                 written
             });
             if let Err(failure) = written {
-                let problem = format!("{}: {}", job.id(), failure.text());
+                let problem = format!("{}: {}", run.id, failure.text());
                 note(&problem);
                 self.unwritten.push(problem);
             }

@@ -1,11 +1,12 @@
-//! One measured row: what is asked (`row`), checked (`plan`), done (`steps`, in a process of its own `child`, rows in turn `group`), written
-//! (`record`) and said about it (`summary`).
+//! Rows measured, whatever they measure: what is asked (`row`, `run`), made ready and done (`job`, in a process of its own `child`, rows in
+//! turn `group`), and what every record and table says (`record`,
+//! `summary`). Protocols and operations alone are two kinds of [`job::Job`].
 
 pub mod batches;
 pub mod child;
 pub mod group;
-pub mod plan;
+pub mod job;
 pub mod record;
 pub mod row;
-pub mod steps;
+pub mod run;
 pub mod summary;

@@ -1,14 +1,15 @@
 //! The record of a primitive.
 
+use bench::primitive::{Described, Measured};
 use pir::core::record::{Build, Machine, RecordKind, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::steps::{PrimitivePlan, PrimitiveReport};
-use super::{Described, Measured};
+use super::plan::PrimitivePlan;
 use crate::failure::Outcome;
-use crate::measure::record::{Ending, Setting, build, random_id};
+use crate::measure::job::{Ending, Setting};
+use crate::measure::record::{build, judged, random_id};
 use crate::units;
 
 /// The format of [`PrimitiveRecord`]; part of every one, and what tells it from the record of a protocol.
@@ -28,7 +29,7 @@ pub struct PrimitiveRecord {
     pub status: Status,
     /// Why, where the status is not `ok`.
     pub reason: Option<String>,
-    /// Experiment, e.g. `gadget/table6`; `bench` for results of Criterion.
+    /// Experiment, e.g. `gadget/table6`.
     pub experiment: Option<String>,
     /// Group of rows measured interleaved.
     pub group: Option<String>,
@@ -52,7 +53,7 @@ pub struct PrimitiveRecord {
     pub seed: Option<String>,
     /// Times, values, counts, noise and comparisons.
     pub measured: Measured,
-    /// Hash of settings, row and sources; equal key: never measured again. Empty for results of Criterion.
+    /// Hash of settings, row and sources; equal key: never measured again.
     pub staleness_key: String,
     /// RFC 3339, UTC.
     pub started: String,
@@ -61,28 +62,20 @@ pub struct PrimitiveRecord {
 }
 
 /// The record of a row that started at `started` and finishes now.
-///
-/// # Errors
-/// The operating system gives no random identifier.
 pub fn assemble(
     plan: &PrimitivePlan,
     setting: &Setting,
     started: &str,
-    ending: Ending<PrimitiveReport>,
+    ending: Ending<Measured>,
 ) -> Outcome<PrimitiveRecord> {
-    let (status, reason, report) = match ending {
-        Ending::Not(status, reason) => (status, Some(reason), PrimitiveReport::default()),
-        Ending::Measured(report) => {
-            let (compared, right) = (report.measured.correct.compared, report.measured.correct.right);
-            let wrong = right != compared;
-            let status = if wrong { Status::Wrong } else { Status::Ok };
-            (status, wrong.then(|| format!("{right} of {compared} results were right")), *report)
-        }
-    };
+    let (status, reason, measured) = judged(ending, |measured: &Measured| {
+        let (compared, right) = (measured.correct.compared, measured.correct.right);
+        (right != compared).then(|| format!("{right} of {compared} results were right"))
+    });
     let row = &plan.row;
     Ok(PrimitiveRecord {
         schema: PRIMITIVE_SCHEMA.into(),
-        kind: if report.measured.failures.is_empty() { RecordKind::Primitive } else { RecordKind::Failure },
+        kind: if measured.failures.is_empty() { RecordKind::Primitive } else { RecordKind::Failure },
         id: random_id()?,
         status,
         reason,
@@ -92,13 +85,13 @@ pub fn assemble(
         primitive: row.primitive.clone(),
         settings: row.settings.clone(),
         described: plan.described.clone(),
-        build: build(plan.kernel, plan.entry.source_hash),
+        build: build(plan.context.kernel, plan.entry.source_hash),
         machine: setting.machine.clone(),
         threads: 1,
         repetitions: row.repetitions,
-        seed: plan.seed.map(|seed| pir::core::params::hex(&seed)),
-        measured: report.measured,
-        staleness_key: row.staleness_key(plan.entry.source_hash),
+        seed: plan.context.seed.map(|seed| pir::core::params::hex(&seed)),
+        measured,
+        staleness_key: row.key(plan.entry.source_hash),
         started: started.into(),
         finished: units::now(),
     })

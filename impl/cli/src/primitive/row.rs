@@ -1,16 +1,14 @@
-//! Rows and groups of primitives as experiments ask for them, and the key that says whether a row was measured already.
+//! Rows of primitives as experiments ask for them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use bench::settings::Settings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
-use super::settings::Settings;
-use crate::failure::Outcome;
-use crate::measure::plan::MOST_REPETITIONS;
-use crate::measure::row::{KERNEL, REPETITIONS, read_group};
+use crate::measure::row::{Asked, staleness_key};
+use crate::measure::run::{MOST_REPETITIONS, Run, kernel, repetitions};
 
 /// One primitive with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,39 +41,26 @@ pub struct PrimitiveRow {
     pub out: PathBuf,
 }
 
-fn repetitions() -> u64 {
-    REPETITIONS
-}
+impl Asked for PrimitiveRow {
+    const GROUP_SCHEMA: &'static str = "primitive-group";
 
-fn kernel() -> String {
-    KERNEL.into()
-}
-
-/// Rows measured together, interleaved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PrimitiveGroupFile {
-    /// The experiment, e.g. `gadget/table6`.
-    pub experiment: String,
-    /// The group, e.g. `base-2`.
-    pub group: String,
-    /// Its rows.
-    pub rows: Vec<PrimitiveRow>,
-}
-
-impl PrimitiveGroupFile {
-    /// Reads a group file; errors as [`read_group`].
-    pub fn read(path: &Path) -> Outcome<Self> {
-        read_group(path, "primitive-group", |group: &Self| {
-            group.rows.iter().map(|row| (row.id.as_str(), row.out.as_path())).collect()
-        })
+    fn run(&self) -> Run<'_> {
+        Run {
+            id: &self.id,
+            out: &self.out,
+            repetitions: self.repetitions,
+            kernel: &self.kernel,
+            seed: self.seed.as_deref(),
+            time_limit_seconds: self.time_limit_seconds,
+            predicted_seconds: self.predicted_seconds,
+        }
     }
 }
 
 impl PrimitiveRow {
     /// Hash of all that decides what a record of this row says: the settings, the row and the sources. Where the record goes
     /// and how long the row may or will take is not part of it.
-    pub fn staleness_key(&self, source_hash: &str) -> String {
+    pub fn key(&self, source_hash: &str) -> String {
         let Self {
             id,
             primitive,
@@ -96,18 +81,12 @@ impl PrimitiveRow {
             kernel.clone(),
             seed.clone().unwrap_or_default(),
         ];
-        let mut hash = Sha256::new();
-        hash.update(b"pirlab primitive staleness 1");
-        for part in parts {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part.as_bytes());
-        }
-        pir::core::params::hex(&hash.finalize())
+        staleness_key("pirlab primitive staleness 1", parts)
     }
 
     /// The settings as the primitive reads them.
     pub fn settings(&self) -> Settings {
-        Settings(self.settings.clone())
+        Settings::new(self.settings.clone())
     }
 }
 
@@ -135,17 +114,17 @@ mod tests {
     #[test]
     fn the_key_follows_content_and_not_spelling_or_output() {
         let first = row(r#"{"id":"a","primitive":"p","settings":{"x":1,"y":[2,{"b":1,"a":2}]},"out":"r"}"#);
-        let key = first.staleness_key("s");
+        let key = first.key("s");
         let turned = row(
             r#"{"id":"a","primitive":"p","settings":{"y":[2,{"a":2,"b":1}],"x":1},"out":"t","predicted_seconds":3}"#,
         );
-        assert_eq!(turned.staleness_key("s"), key);
+        assert_eq!(turned.key("s"), key);
         let others = [
-            first.staleness_key("t"),
-            row(r#"{"id":"a","primitive":"p","settings":{"x":2,"y":[2,{"b":1,"a":2}]},"out":"r"}"#).staleness_key("s"),
-            PrimitiveRow { repetitions: 6, ..first.clone() }.staleness_key("s"),
-            PrimitiveRow { kernel: "scalar".into(), ..first.clone() }.staleness_key("s"),
-            PrimitiveRow { primitive: "q".into(), ..first }.staleness_key("s"),
+            first.key("t"),
+            row(r#"{"id":"a","primitive":"p","settings":{"x":2,"y":[2,{"b":1,"a":2}]},"out":"r"}"#).key("s"),
+            PrimitiveRow { repetitions: 6, ..first.clone() }.key("s"),
+            PrimitiveRow { kernel: "scalar".into(), ..first.clone() }.key("s"),
+            PrimitiveRow { primitive: "q".into(), ..first }.key("s"),
         ];
         assert!(others.iter().all(|other| *other != key));
     }

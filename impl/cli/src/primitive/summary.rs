@@ -1,9 +1,9 @@
 //! What a person reads after a group of primitives.
 
 use super::record::PrimitiveRecord;
-use crate::measure::summary::status_name;
+use crate::measure::summary::{spread, status_name};
 use crate::output::Table;
-use crate::units::{grouped, quartiles, seconds, three_digits};
+use crate::units::{grouped, seconds, three_digits};
 
 /// All records of a group, a line for everything that each of them measured.
 pub fn group(records: &[PrimitiveRecord]) -> String {
@@ -27,13 +27,9 @@ pub fn group(records: &[PrimitiveRecord]) -> String {
 /// Name, median, interquartile range and number of samples of everything measured.
 fn lines(record: &PrimitiveRecord) -> Vec<[String; 4]> {
     let measured = &record.measured;
-    let spread = |name: &str, samples: &[f64], text: &dyn Fn(f64) -> String| {
-        let (low, middle, high) = quartiles(samples)?;
-        let range = if samples.len() > 1 { text(high - low) } else { "-".into() };
-        Some([name.to_string(), text(middle), range, samples.len().to_string()])
-    };
-    let times = measured.times.iter().filter_map(|(name, times)| spread(name, &times.samples, &seconds));
-    let values = measured.values.iter().filter_map(|(name, values)| spread(name, values, &three_digits));
+    let line = |name: &str, spread: Option<[String; 3]>| spread.map(|[a, b, c]| [name.to_string(), a, b, c]);
+    let times = measured.times.iter().filter_map(|(name, times)| line(name, spread(&times.samples, seconds)));
+    let values = measured.values.iter().filter_map(|(name, values)| line(name, spread(values, three_digits)));
     let noise = measured.noise.iter().map(|(stage, noise)| {
         [format!("noise {stage}"), format!("stddev {:.4e}", noise.variance.sqrt()), "-".into(), grouped(noise.samples)]
     });

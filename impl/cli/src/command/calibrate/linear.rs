@@ -13,9 +13,10 @@ use ring::{DiscreteGaussian, Kernel, PackedMatrix, PreparedVector, Seed, StdDev,
 
 use super::timing::{self, Failed, Timer};
 use super::{Scale, UnitCosts};
-use crate::measure::child::{Order, Worker};
-use crate::measure::row::{DATABASE, Row};
-use crate::measure::steps::{Report, Step};
+use crate::measure::child::Worker;
+use crate::measure::job::Step;
+use crate::protocol::plan::Plan;
+use crate::protocol::row::{DATABASE, Row};
 
 /// Width of packed entries: that of the published sets at a gigabyte.
 const WIDTH: u32 = 10;
@@ -226,7 +227,7 @@ pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Res
             predicted_seconds: None,
             out: PathBuf::new(),
         };
-        Worker::<Report>::start(&Order::Row(Box::new(row)), None)
+        Worker::<Plan>::start(&row, None)
     };
     // As many as the largest groups have rows: each finds less of what it left the more others come between.
     let mut workers = Vec::new();
@@ -236,7 +237,7 @@ pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Res
     workers.iter_mut().try_for_each(|worker| worker.take(Step::Prepare).map(drop))?;
     timer.turns(|caches| {
         workers.iter_mut().try_for_each(|worker| {
-            caches.empty_those_of_rows();
+            caches.flush();
             worker.take(Step::Repetition).map(drop)
         })
     })?;

@@ -1,0 +1,225 @@
+//! What one key's measurements need, and where their errors go.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gadget::{Coins, Gadget};
+use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
+use lattice::noise::{Moments, errors};
+use lattice::{
+    BlindRotationKey, Bootstrapper, LatticeError, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret,
+    SeededBlindRotationKey, SeededRgsw, Workspace,
+};
+use rand::RngCore;
+use ring::prg::PrgRng;
+use ring::{Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Seed, Word};
+
+use crate::primitive::{Failed, Measured, Noise};
+use crate::setting::Message;
+use crate::timing;
+
+/// A fresh secret key with errors, masks and coins of its own.
+pub struct Lab<W: Word> {
+    /// The ring.
+    pub ring: Arc<Ring<W>>,
+    /// The distribution of the key.
+    pub secret: Secret,
+    /// The key.
+    pub key: RlweKey<W>,
+    /// The distribution of fresh errors.
+    pub error: DiscreteGaussian,
+    /// Where masks come from.
+    pub masks: Masks,
+    /// Where secrets, errors and messages come from.
+    pub rng: PrgRng,
+    /// Buffers and coins of decompositions.
+    pub workspace: Workspace<W>,
+    seed: Seed,
+}
+
+impl<W: Word> Lab<W> {
+    /// Everything from one seed.
+    pub fn new(ring: &Arc<Ring<W>>, secret: Secret, error: &DiscreteGaussian, seed: Seed) -> Result<Self, Failed> {
+        let mut rng = seed.derive("noise: secrets and errors").prg().rng();
+        let key = RlweKey::sample(ring, &secret, &mut rng)?;
+        Ok(Self {
+            ring: ring.clone(),
+            secret,
+            key,
+            error: error.clone(),
+            masks: Masks::new(seed.derive("noise: masks")),
+            rng,
+            workspace: Workspace::new(Coins::from_seed(seed.derive("noise: coins"))),
+            seed,
+        })
+    }
+
+    /// A seed for a further purpose.
+    pub fn seed(&self, label: &str) -> Seed {
+        self.seed.derive(label)
+    }
+
+    /// A uniform polynomial.
+    pub fn uniform(&mut self) -> Poly<W, Coefficient> {
+        self.ring.uniform(&mut self.rng)
+    }
+
+    /// A fresh encryption in the coefficient domain.
+    pub fn fresh(&mut self, message: &Poly<W, Coefficient>) -> Rlwe<W, Coefficient> {
+        let fresh = self.key.encrypt(message, &self.error, &mut self.masks, &mut self.rng);
+        fresh.expand(&self.ring).inverse(&self.ring)
+    }
+
+    /// A message for a gadget encryption.
+    pub fn message(&mut self, message: Message) -> Poly<W, Ntt> {
+        let mut coefficients = vec![0; self.ring.n()];
+        match message {
+            Message::Zero => {}
+            Message::One => coefficients[0] = 1,
+            Message::Ternary => ring::secret::fill_ternary(&mut self.rng, &mut coefficients),
+        }
+        self.ring.forward(self.ring.from_signed_i32(&coefficients))
+    }
+
+    /// A constant polynomial.
+    pub fn constant(&self, value: u128) -> Poly<W, Coefficient> {
+        let mut integers = vec![0; self.ring.n()];
+        integers[0] = value;
+        self.ring.from_u128(&integers)
+    }
+
+    /// The product of two polynomials.
+    pub fn product(&self, x: &Poly<W, Coefficient>, y: &Poly<W, Ntt>) -> Poly<W, Coefficient> {
+        let mut product = self.ring.forward(x.clone());
+        self.ring.mul_assign(&mut product, y);
+        self.ring.inverse(product)
+    }
+
+    /// A uniform number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        ring::secret::uniform_below(&mut self.rng, bound as u64) as usize
+    }
+
+    /// A fair bit.
+    pub fn bit(&mut self) -> bool {
+        self.rng.next_u32() & 1 == 1
+    }
+
+    /// An RGSW encryption.
+    pub fn rgsw(&mut self, message: &Poly<W, Ntt>, gadget: &RingGadget<W>) -> Result<Rgsw<W>, Failed> {
+        let rgsw = SeededRgsw::new(&self.key, message, gadget, &self.error, &mut self.masks, &mut self.rng)?;
+        Ok(rgsw.expand(&self.ring))
+    }
+
+    /// An RGSW encryption of a bit.
+    pub fn rgsw_bit(&mut self, bit: bool, gadget: &RingGadget<W>) -> Result<Rgsw<W>, Failed> {
+        let message = self.message(if bit { Message::One } else { Message::Zero });
+        self.rgsw(&message, gadget)
+    }
+
+    /// A blind-rotation key for a small key.
+    pub fn rotation_key(
+        &mut self,
+        shape: RotationShape,
+        small: &LweKey,
+        gadget: &RingGadget<W>,
+    ) -> Result<BlindRotationKey<W>, Failed> {
+        let Self { key, error, masks, rng, .. } = self;
+        let seeded = SeededBlindRotationKey::new(shape, small, key, gadget, error, masks, rng)?;
+        Ok(BlindRotationKey::new(gadget, &seeded)?)
+    }
+
+    /// What switches ciphertexts under the ring's key to a small key, and rotates.
+    pub fn bootstrapper(
+        &mut self,
+        rotation: BlindRotationKey<W>,
+        small: &LweKey,
+        (gadget, error): (Arc<dyn Gadget<u64>>, &DiscreteGaussian),
+        masks: Seed,
+    ) -> Result<Bootstrapper<W>, Failed> {
+        let seeded = SeededLweSwitchKey::new(&self.key.to_lwe(), small, gadget.as_ref(), error, masks, &mut self.rng)?;
+        Ok(Bootstrapper::new(rotation, LweSwitcher::new(seeded.expand()?, gadget)?)?)
+    }
+
+    /// phase - known.
+    pub fn errors(&self, phase: &Poly<W, Coefficient>, known: &Poly<W, Coefficient>) -> Result<Vec<f64>, Failed> {
+        Ok(errors(&self.ring, phase, known)?)
+    }
+}
+
+/// The phase `found` modulo `to` less `known`, which is modulo `from`, in units of `to`.
+pub fn scaled_error(found: f64, known: f64, (from, to): (f64, f64)) -> f64 {
+    let error = found - known / from * to;
+    error - (error / to).round() * to
+}
+
+/// Errors under one key by stage, and what the operation alone took.
+#[derive(Default)]
+pub struct Tally {
+    stages: BTreeMap<String, Moments>,
+    /// Calls timed together, and what they took.
+    time: Option<(u64, f64)>,
+}
+
+/// Calls timed together.
+const CALLS: u64 = 32;
+
+impl Tally {
+    /// Takes in errors of one stage.
+    pub fn add(&mut self, stage: &str, errors: &[f64]) {
+        self.stages.entry(stage.to_string()).or_default().add(errors);
+    }
+
+    /// Calls the operation, and times some calls more where this was not done yet. Every call takes coins of its own.
+    pub fn operate(&mut self, operation: impl FnMut() -> Result<(), LatticeError>) -> Result<(), Failed> {
+        self.operate_calls(CALLS, operation)
+    }
+
+    /// The same with another number of calls, for operations that take long.
+    pub fn operate_calls(
+        &mut self,
+        calls: u64,
+        mut operation: impl FnMut() -> Result<(), LatticeError>,
+    ) -> Result<(), Failed> {
+        operation()?;
+        if self.time.is_none() {
+            let mut result = Ok(());
+            let seconds = timing::seconds(calls, || {
+                if result.is_ok() {
+                    result = operation();
+                }
+            });
+            self.time = Some((calls, seconds));
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Whether every stage has that many errors.
+    pub fn reached(&self, wanted: u64) -> bool {
+        !self.stages.is_empty() && self.stages.values().all(|moments| moments.samples >= wanted)
+    }
+
+    /// Writes the time, if there is one.
+    pub fn write_time(&self, out: &mut Measured) {
+        if let Some((calls, seconds)) = self.time {
+            out.time("operation", calls, seconds);
+        }
+    }
+
+    /// Writes the noise over all keys, and each key's.
+    pub fn write(keys: &[Self], out: &mut Measured) {
+        let mut all: BTreeMap<&str, (Moments, u64)> = BTreeMap::new();
+        for (stage, moments) in keys.iter().flat_map(|tally| &tally.stages) {
+            let (total, count) = all.entry(stage).or_default();
+            total.merge(moments);
+            *count += 1;
+            out.value(&format!("{stage}.key_mean"), moments.mean());
+            out.value(&format!("{stage}.key_mean_square"), moments.mean_square());
+            out.value(&format!("{stage}.key_max"), moments.max);
+        }
+        for (stage, (total, keys)) in all {
+            out.noise.insert(stage.to_string(), Noise::of(&total, keys));
+        }
+    }
+}

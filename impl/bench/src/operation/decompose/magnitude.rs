@@ -1,0 +1,121 @@
+//! `decompose-magnitude`: Euclidean norms of the digits of uniform residues.
+
+use gadget::{Coins, Decomposer, Gadget};
+use rand::Rng;
+use ring::{Kernel, primes};
+use serde::{Deserialize, Serialize};
+
+use super::{family, uniform};
+use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use crate::settings::{Refusal, Settings, complete};
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    /// The largest prime below 2^j.
+    Largest,
+    /// A prime of j bits, the same in every run: the paper names none.
+    Random,
+    /// The smallest prime above 2^(j-1).
+    Smallest,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Own {
+    family: String,
+    base: u64,
+    modulus_bits: u32,
+    modulus_kind: Kind,
+    runs: usize,
+}
+
+/// Norms of digits.
+pub struct Magnitude {
+    own: Own,
+    gadget: Decomposer<u64>,
+}
+
+impl Primitive for Magnitude {
+    const NAME: &'static str = "decompose-magnitude";
+    const SUMMARY: &'static str = "Euclidean norm of the digits of uniform residues";
+
+    fn read(settings: &Settings) -> Result<Self, Refusal> {
+        let own: Own = settings.parse()?;
+        let bits = own.modulus_bits;
+        if !(3..=62).contains(&bits) {
+            return Err(Refusal::new("modulus_bits", format!("{bits} is not between 3 and 62. Give 60.")));
+        }
+        if !(1..=1 << 20).contains(&own.runs) {
+            return Err(Refusal::new("runs", format!("{} is not between 1 and 2^20. Give 10000.", own.runs)));
+        }
+        let prime = match own.modulus_kind {
+            Kind::Largest => primes::primes_below(bits, 2).next(),
+            Kind::Smallest => primes::primes_above(bits - 1, 2).next(),
+            Kind::Random => {
+                let mut rng = ring::Seed([0; 16]).derive(&format!("gadget figure 1, {bits} bits")).prg().rng();
+                let mut drawn = (0..10_000).map(|_| rng.random_range(1 << (bits - 1)..1u64 << bits));
+                drawn.find(|candidate| primes::is_prime(*candidate))
+            }
+        };
+        let prime = prime.ok_or_else(|| Refusal::new("modulus_bits", format!("no such prime of {bits} bits.")))?;
+        let gadget = Decomposer::new(family(&own.family)?, prime, own.base, 0, Kernel::best())
+            .map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        Ok(Self { own, gadget })
+    }
+
+    fn describe(&self) -> Result<Described, Refusal> {
+        let Self { own, gadget } = self;
+        let mut settings = complete(own)?;
+        settings.insert("modulus".into(), gadget.modulus().to_string().into());
+        settings.insert("length".into(), gadget.length().into());
+        let square = gadget.moments().iter().map(|digit| digit.mean_square).sum();
+        Ok(Described {
+            settings,
+            counts: [("norm_square_expected".to_string(), square)].into(),
+            predicted_seconds: (own.runs * gadget.length()) as f64 * 3e-7,
+            peak_bytes: (own.runs * gadget.length() * 16) as u64 + (16 << 20),
+        })
+    }
+
+    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+        let Self { own, gadget } = self;
+        let gadget = Decomposer::new(gadget.family(), gadget.modulus(), own.base, 0, context.kernel)?;
+        let seed = context.seed("magnitude input")?.0;
+        Ok(Box::new(Running {
+            gadget,
+            runs: own.runs,
+            seed,
+            coins: Coins::from_seed(context.seed("magnitude coins")?),
+        }))
+    }
+}
+
+struct Running {
+    gadget: Decomposer<u64>,
+    runs: usize,
+    seed: [u8; 16],
+    coins: Coins,
+}
+
+impl Session for Running {
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
+        let Self { gadget, runs, seed, coins } = self;
+        let (n, k) = (*runs, gadget.length());
+        let mut rng = ring::Seed(*seed).prg().rng();
+        *seed = rng.random();
+        let input: Vec<u64> = uniform(&mut rng, gadget.modulus().into(), n);
+        let mut digits = vec![0i64; n * k];
+        gadget.decompose_fresh(&input, &mut digits, coins);
+        let of = |j: usize| (0..k).map(move |t| t * n + j);
+        let norms = (0..n).map(|j| of(j).map(|at| (digits[at] * digits[at]) as f64).sum::<f64>().sqrt());
+        let (sum, max) = norms.fold((0.0, 0.0), |(sum, max), norm| (sum + norm, f64::max(max, norm)));
+        out.value("norm_mean", sum / n as f64);
+        out.value("norm_max", max);
+        let square = gadget.moments().iter().map(|digit| digit.mean_square).sum();
+        out.count("norm_square_expected", square);
+        let right = (0..n).filter(|j| gadget.recompose((0..k).map(|t| digits[t * n + j])) == input[*j]);
+        out.compared(n as u64, right.count() as u64);
+        Ok(())
+    }
+}

@@ -1,0 +1,313 @@
+//! `decompose`: vectors, by the vectorised kernels and by the paper's way.
+
+use std::hint::black_box;
+
+use gadget::stages::Stages;
+use gadget::{Coins, Decomposer, Digit, Family, Gadget, Precomputed};
+use rand::Rng;
+use ring::Kernel;
+use serde::{Deserialize, Serialize};
+
+use super::{family, modulus, uniform};
+use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use crate::settings::{Refusal, Settings, complete};
+use crate::timing;
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    /// Whole polynomials by the kernels.
+    Vectorised,
+    /// A division per digit, one coefficient after another, a fresh heap vector each.
+    Division,
+}
+
+#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Source {
+    /// Drawn inside the clock.
+    Fresh,
+    /// Drawn before.
+    Offline,
+    /// None needed.
+    None,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Own {
+    family: String,
+    base: u64,
+    modulus_bits: u32,
+    coefficients: usize,
+    #[serde(default = "vectorised")]
+    method: Method,
+    #[serde(default = "widest")]
+    digit_bits: u32,
+    coins: Option<Source>,
+}
+
+fn vectorised() -> Method {
+    Method::Vectorised
+}
+
+fn widest() -> u32 {
+    64
+}
+
+/// Decompositions of vectors.
+pub struct Vectors {
+    own: Own,
+    family: Family,
+    q: u64,
+}
+
+impl Vectors {
+    fn gadget(&self, kernel: Kernel) -> Result<Decomposer<u64>, Refusal> {
+        let Self { own, family, q } = self;
+        let gadget = Decomposer::new(*family, *q, own.base, 0, kernel)
+            .map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let fits = match own.digit_bits {
+            8 => gadget.fits::<i8>(),
+            16 => gadget.fits::<i16>(),
+            32 => gadget.fits::<i32>(),
+            64 => true,
+            bits => return Err(Refusal::new("digit_bits", format!("{bits} is not 8, 16, 32 or 64."))),
+        };
+        if !fits {
+            let problem =
+                format!("digits up to {} do not fit {} bits. Give wider ones.", gadget.bound(), own.digit_bits);
+            return Err(Refusal::new("digit_bits", problem));
+        }
+        Ok(gadget)
+    }
+}
+
+impl Primitive for Vectors {
+    const NAME: &'static str = "decompose";
+    const SUMMARY: &'static str =
+        "digits of a vector of residues: seconds a vector, beside plain stores of as many bytes";
+
+    fn read(settings: &Settings) -> Result<Self, Refusal> {
+        let mut own: Own = settings.parse()?;
+        let family = family(&own.family)?;
+        if !(1..=1 << 20).contains(&own.coefficients) {
+            let problem = format!("{} is not between 1 and 2^20. Give 2048.", own.coefficients);
+            return Err(Refusal::new("coefficients", problem));
+        }
+        let most = u128::from(u64::MAX);
+        let q = modulus(own.modulus_bits)?;
+        if own.modulus_bits > 62 || q > most {
+            let problem = format!("{} is above 62, the most that 64-bit residues take. Give 60.", own.modulus_bits);
+            return Err(Refusal::new("modulus_bits", problem));
+        }
+        let by_family = match (family.randomised(), own.method) {
+            (false, _) => Source::None,
+            // The paper draws its coins before: that is its way's default.
+            (true, Method::Division) => own.coins.unwrap_or(Source::Offline),
+            (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
+        };
+        if own.coins.is_some_and(|coins| coins != by_family) || family.randomised() == (by_family == Source::None) {
+            return Err(Refusal::new("coins", "this family does not take them so. Leave the key out."));
+        }
+        own.coins = Some(by_family);
+        if own.method == Method::Division
+            && (own.digit_bits != 64 || matches!(family, Family::Balanced | Family::DitherQ))
+        {
+            let problem = format!("the paper's way writes 64-bit digits and has no {family} ones. Use `vectorised`.");
+            return Err(Refusal::new("method", problem));
+        }
+        Ok(Self { own, family, q: q as u64 })
+    }
+
+    fn describe(&self) -> Result<Described, Refusal> {
+        let Self { own, q, .. } = self;
+        let gadget = self.gadget(Kernel::Scalar)?;
+        let mut settings = complete(own)?;
+        settings.insert("modulus".into(), q.to_string().into());
+        settings.insert("length".into(), gadget.length().into());
+        let digits = (own.coefficients * gadget.length()) as f64;
+        let counts = [
+            ("digits", digits),
+            ("output_bytes", digits * f64::from(own.digit_bits) / 8.0),
+            ("random_bits", gadget.random_bits()),
+            ("bound", gadget.bound() as f64),
+        ];
+        Ok(Described {
+            settings,
+            counts: counts.map(|(name, count)| (name.to_string(), count)).into(),
+            predicted_seconds: 8.0 * timing::SAMPLE.as_secs_f64() + digits * 2e-7,
+            peak_bytes: (digits * 16.0) as u64 + (64 << 20),
+        })
+    }
+
+    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+        let gadget = self.gadget(context.kernel)?;
+        let Self { own, family, q } = self;
+        let mut rng = context.seed("decompose input")?.prg().rng();
+        let input = uniform(&mut rng, q.into(), own.coefficients);
+        let coins = Coins::from_seed(context.seed("decompose coins")?);
+        let source = own.coins.unwrap_or(Source::None);
+        if own.method == Method::Division {
+            let stages = Stages::new(q.into(), own.base)?;
+            return Ok(Box::new(OneByOne { family, source, stages, gadget, input, seed: rng.random() }));
+        }
+        Ok(match own.digit_bits {
+            8 => Box::new(Whole::<i8>::new(gadget, source, &input, coins)),
+            16 => Box::new(Whole::<i16>::new(gadget, source, &input, coins)),
+            32 => Box::new(Whole::<i32>::new(gadget, source, &input, coins)),
+            _ => Box::new(Whole::<i64>::new(gadget, source, &input, coins)),
+        })
+    }
+}
+
+/// A buffer that starts at a page.
+struct Aligned<T> {
+    buffer: Vec<T>,
+    start: usize,
+    len: usize,
+}
+
+impl<T: Default + Clone> Aligned<T> {
+    fn new(len: usize) -> Self {
+        let buffer = vec![T::default(); len + 4096 / size_of::<T>()];
+        let start = buffer.as_ptr().align_offset(4096).min(4096 / size_of::<T>());
+        Self { buffer, start, len }
+    }
+
+    fn get(&mut self) -> &mut [T] {
+        &mut self.buffer[self.start..self.start + self.len]
+    }
+}
+
+struct Whole<D> {
+    gadget: Decomposer<u64>,
+    source: Source,
+    input: Aligned<u64>,
+    digits: Aligned<D>,
+    coins: Coins,
+    drawn: Precomputed<u64>,
+    calls: Option<u64>,
+}
+
+impl<D: Digit> Whole<D> {
+    fn new(gadget: Decomposer<u64>, source: Source, input: &[u64], mut coins: Coins) -> Self {
+        let mut aligned = Aligned::new(input.len());
+        aligned.get().copy_from_slice(input);
+        let digits = Aligned::new(input.len() * gadget.length());
+        let drawn = gadget.precompute(input.len(), &mut coins);
+        Self { gadget, source, input: aligned, digits, coins, drawn, calls: None }
+    }
+}
+
+impl<D: Digit> Session for Whole<D> {
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
+        let Self { gadget, source, input, digits, coins, drawn, calls } = self;
+        let (input, digits) = (&*input.get(), digits.get());
+        if *source != Source::None {
+            let calls = *calls
+                .get_or_insert_with(|| timing::calls_per_sample(|| gadget.precompute_into(input.len(), coins, drawn)));
+            let seconds = timing::seconds(calls, || gadget.precompute_into(input.len(), coins, black_box(drawn)));
+            out.time("precompute", calls, seconds);
+        }
+        let mut call = |digits: &mut [D]| match source {
+            Source::Fresh => gadget.decompose_fresh(input, digits, coins),
+            Source::Offline | Source::None => gadget.decompose_with(input, digits, drawn),
+        };
+        let calls = timing::calls_per_sample(|| call(digits));
+        let seconds = timing::seconds(calls, || call(black_box(&mut *digits)));
+        out.time("decompose", calls, seconds);
+        let right = (0..input.len()).filter(|j| {
+            let own = (0..gadget.length()).map(|t| digits[t * input.len() + j].to_i64());
+            gadget.recompose(own) == input[*j]
+        });
+        out.compared(input.len() as u64, right.count() as u64);
+        let calls = timing::calls_per_sample(|| gadget.store_only(digits));
+        let seconds = timing::seconds(calls, || gadget.store_only(black_box(&mut *digits)));
+        out.time("store", calls, seconds);
+        Ok(())
+    }
+}
+
+/// The paper's way: coins, and z = S y, are drawn beforehand, or one coefficient after another inside the clock.
+struct OneByOne {
+    family: Family,
+    source: Source,
+    stages: Stages<u64, false>,
+    gadget: Decomposer<u64>,
+    input: Vec<u64>,
+    seed: [u8; 16],
+}
+
+impl OneByOne {
+    /// One coefficient's coins: words, or z, of which this says whether u - q is taken.
+    fn draw(&self, rng: &mut impl Rng, carries: &mut [i64], words: &mut [u64], z: &mut [i64]) -> bool {
+        let last = words.len() - 1;
+        match self.family {
+            Family::Gmp19 => words.iter_mut().for_each(|word| *word = rng.random()),
+            Family::Zy22 => {
+                words[..last].iter_mut().for_each(|word| *word = rng.random_range(0..self.gadget.base()));
+                words[last] = rng.random();
+            }
+            Family::Jlp21 | Family::Jlp24 => {
+                // k bits of one word: moduli are of 62 bits at most.
+                let bits: u64 = rng.random();
+                carries.iter_mut().enumerate().for_each(|(i, carry)| *carry = (bits >> i & 1) as i64);
+                if self.family == Family::Jlp21 {
+                    self.stages.precompute(carries, z);
+                } else {
+                    self.stages.precompute_jlp24(carries, z);
+                }
+                return carries[last] == 1;
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
+impl Session for OneByOne {
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
+        let (k, n) = (self.stages.length(), self.input.len());
+        let mut rng = ring::Seed(self.seed).prg().rng();
+        self.seed = rng.random();
+        let fresh = self.source == Source::Fresh;
+        let (mut words, mut z, mut selects) = (vec![0; n * k], vec![0; n * k], vec![false; n]);
+        let mut carries = vec![0; k];
+        for (j, select) in selects.iter_mut().enumerate() {
+            let own = j * k..(j + 1) * k;
+            *select = self.draw(&mut rng, &mut carries, &mut words[own.clone()], &mut z[own]);
+        }
+        let Self { family, stages, input, .. } = &*self;
+        let mut digits = vec![0i64; n * k];
+        let mut call = || {
+            for j in 0..n {
+                // Fresh coins take the place of the last ones.
+                let place = if fresh { 0 } else { j };
+                let own = place * k..(place + 1) * k;
+                if fresh {
+                    selects[0] = self.draw(&mut rng, &mut carries, &mut words[own.clone()], &mut z[own.clone()]);
+                }
+                let mut x = vec![0; k];
+                let (u, words, z) = (input[j], &words[own.clone()], &z[own]);
+                match family {
+                    Family::Gmp19 => stages.gmp19(u, words, &mut vec![0.0; k], &mut vec![0; k], &mut x),
+                    Family::Zy22 => stages.zy22(u, words, &mut x),
+                    Family::Jlp21 => stages.jlp21(u, z, &mut x),
+                    Family::Jlp24 => stages.jlp24(u, selects[place], z, &mut x),
+                    _ => stages.decomposition(u, &mut x),
+                }
+                for (t, digit) in x.into_iter().enumerate() {
+                    digits[t * n + j] = digit;
+                }
+            }
+            black_box(&mut digits);
+        };
+        let calls = timing::calls_per_sample(&mut call);
+        let seconds = timing::seconds(calls, call);
+        out.time("decompose", calls, seconds);
+        let right = (0..n).filter(|j| self.gadget.recompose((0..k).map(|t| digits[t * n + j])) == input[*j]);
+        out.compared(n as u64, right.count() as u64);
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! `failure`: how often decisions on LWE phases go wrong, where errors are made so large that they do.
+//!
+//! A ciphertext of Gaussian error is switched to modulus 2N and the small key, and rotates a table. The error that the rotation sees is
+//! known from the key: where it alone decides, every outcome is also held against the one that it asks for. Of right conversions to RGSW
+//! the rows' errors are measured too.
+
+mod digits;
+mod rgsw;
+mod settings;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use lattice::lwe::LweKey;
+use lattice::noise::Moments;
+use lattice::{BlindRotationKey, Secret};
+use ring::{Kernel, Modulus, Ring, Seed, Word};
+
+use crate::in_ring::{polynomial_bytes, seconds_per_polynomial};
+use crate::lab::Lab;
+use crate::primitive::{Context, Described, Failed, Failures, Measured, Noise, Primitive, Session};
+use crate::settings::{Refusal, Settings, complete};
+use settings::Decision;
+pub use settings::Failure;
+
+impl Primitive for Failure {
+    const NAME: &'static str = "failure";
+    const SUMMARY: &'static str = "how often decisions on LWE phases go wrong, of so many trials";
+
+    fn read(settings: &Settings) -> Result<Self, Refusal> {
+        Failure::read_own(settings)
+    }
+
+    fn describe(&self) -> Result<Described, Refusal> {
+        if self.setting.narrow()? { describe::<u32>(self) } else { describe::<u64>(self) }
+    }
+
+    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+        if self.setting.narrow()? { start::<u32>(self, context) } else { start::<u64>(self, context) }
+    }
+}
+
+fn describe<W: Word>(own: &Failure) -> Result<Described, Refusal> {
+    let ring: Arc<Ring<W>> = own.setting.ring(Kernel::best())?;
+    let mut described = Described { settings: complete(own)?, ..Described::default() };
+    described.ring(&ring);
+    let costs = own.costs(&ring)?;
+    described.settings.insert("limit".into(), costs.limit.into());
+    described.counts([("trial_rotations", costs.rotations), ("trial_ntts", costs.trial)]);
+    // Key rows at six polynomials each.
+    let polynomials = costs.trial * own.trials as usize / ring.primes().len() + 6 * costs.key_rows;
+    described.predicted_seconds = 2.0 * polynomials as f64 * seconds_per_polynomial(&ring);
+    described.peak_bytes = polynomial_bytes(&ring, 4 * costs.key_rows + 64 * own.batch);
+    Ok(described)
+}
+
+/// Trials under one key.
+trait Trials {
+    /// Makes that many trials, at most a batch.
+    fn run(&mut self, count: usize) -> Result<Vec<Trial>, Failed>;
+    /// The errors for which outcomes are right, and no others, where the input's error alone decides.
+    fn decides(&self) -> Option<std::ops::Range<i64>>;
+}
+
+/// One trial.
+struct Trial {
+    /// The rotation's input less what it should be, modulo 2N.
+    error: i64,
+    wrong: bool,
+    /// Errors of the rows made, where the outcome is right.
+    rows: Vec<f64>,
+}
+
+fn start<W: Word>(own: Failure, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    let ring: Arc<Ring<W>> = own.setting.ring(context.kernel)?;
+    let (trials, batch) = (own.trials, own.batch);
+    let fresh = move |seed: Seed| -> Result<Box<dyn Trials>, Failed> {
+        let lab = Lab::new(&ring, own.setting.secret()?, &own.setting.error()?, seed)?;
+        match own.decision {
+            Decision::Rgsw => Ok(Box::new(rgsw::Conversions::new(&own, lab)?)),
+            Decision::Floor | Decision::Digit | Decision::Bits => Ok(Box::new(digits::Decompositions::new(&own, lab)?)),
+        }
+    };
+    Ok(Box::new(FailureSession {
+        fresh,
+        seed: context.seed("failure")?,
+        trials,
+        batch,
+        keys: 0,
+        failures: Failures::default(),
+        judged: 0,
+        as_due: 0,
+        errors: Moments::default(),
+        rows: Moments::default(),
+    }))
+}
+
+/// A session in which every repetition, the warm-up too, makes its trials under a key of its own.
+struct FailureSession<F> {
+    fresh: F,
+    seed: Seed,
+    trials: u64,
+    batch: usize,
+    keys: u64,
+    failures: Failures,
+    judged: u64,
+    as_due: u64,
+    errors: Moments,
+    rows: Moments,
+}
+
+impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for FailureSession<F> {
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
+        let mut trials = (self.fresh)(self.seed.derive(&format!("key {}", self.keys)))?;
+        self.keys += 1;
+        let decides = trials.decides();
+        let (mut left, start) = (self.trials, Instant::now());
+        while left > 0 {
+            let count = left.min(self.batch as u64);
+            for trial in trials.run(count as usize)? {
+                self.failures.trials += 1;
+                self.failures.failures += u64::from(trial.wrong);
+                if let Some(right) = &decides {
+                    self.judged += 1;
+                    self.as_due += u64::from(trial.wrong != right.contains(&trial.error));
+                }
+                self.errors.add(&[trial.error as f64]);
+                self.rows.add(&trial.rows);
+            }
+            left -= count;
+        }
+        out.time("trial", self.trials, start.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, out: &mut Measured) -> Result<(), Failed> {
+        out.compared(self.judged, self.as_due);
+        for (stage, moments) in [("input", &self.errors), ("row", &self.rows)] {
+            if moments.samples > 0 {
+                out.noise.insert(stage.into(), Noise::of(moments, self.keys));
+            }
+        }
+        out.failures.insert("decision".into(), self.failures);
+        Ok(())
+    }
+}
+
+/// A small key with its blind-rotation key.
+struct Rotations<W: Word> {
+    small: LweKey,
+    key: BlindRotationKey<W>,
+    order: Modulus<u64>,
+}
+
+impl<W: Word> Rotations<W> {
+    fn new(own: &Failure, lab: &mut Lab<W>) -> Result<Self, Failed> {
+        let (shape, gadget) = (own.shape(), own.rotation_gadget(&lab.ring)?);
+        let small = LweKey::sample(&Secret::Binary, shape.dimension, &mut lab.rng)?;
+        let key = lab.rotation_key(shape, &small, &gadget)?;
+        Ok(Self { small, key, order: Modulus::new(2 * lab.ring.n() as u64)? })
+    }
+}

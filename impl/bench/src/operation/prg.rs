@@ -1,0 +1,72 @@
+//! `prg`: the generator that expands seeds, AES-128 in counter mode.
+
+use std::hint::black_box;
+
+use ring::Seed;
+use serde::{Deserialize, Serialize};
+
+use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use crate::settings::{Refusal, Settings, complete};
+use crate::timing;
+
+/// The generator.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generator {
+    /// Bytes a call makes.
+    bytes: usize,
+}
+
+const LARGEST: usize = 1 << 30;
+
+impl Primitive for Generator {
+    const NAME: &'static str = "prg";
+    const SUMMARY: &'static str = "the generator that expands seeds: seconds a call of so many bytes";
+
+    fn read(settings: &Settings) -> Result<Self, Refusal> {
+        let own: Self = settings.parse()?;
+        if own.bytes == 0 || own.bytes > LARGEST {
+            let problem = format!("{} is not between 1 and {LARGEST}. Give 16384, say.", own.bytes);
+            return Err(Refusal::new("bytes", problem));
+        }
+        Ok(own)
+    }
+
+    fn describe(&self) -> Result<Described, Refusal> {
+        // A gigabyte a second is slow for it.
+        let call = self.bytes as f64 * 1e-9;
+        Ok(Described {
+            settings: complete(self)?,
+            counts: [("bytes".to_string(), self.bytes as f64)].into(),
+            predicted_seconds: call.max(2.0 * timing::SAMPLE.as_secs_f64()),
+            peak_bytes: self.bytes as u64,
+        })
+    }
+
+    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+        Ok(Box::new(Running { seed: context.seed("prg")?, out: vec![0; self.bytes], calls: None }))
+    }
+}
+
+struct Running {
+    seed: Seed,
+    out: Vec<u8>,
+    calls: Option<u64>,
+}
+
+impl Session for Running {
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
+        let Self { seed, out: bytes, calls } = self;
+        let prg = seed.prg();
+        let mut call = || prg.fill_at(0, black_box(bytes.as_mut_slice()));
+        let calls = *calls.get_or_insert_with(|| timing::calls_per_sample(&mut call));
+        let seconds = timing::seconds(calls, call);
+        out.time("fill", calls, seconds);
+        // The stream from its middle on is the second half of the whole.
+        let middle = bytes.len() / 2;
+        let mut half = vec![0; bytes.len() - middle];
+        prg.fill_at(middle as u64, &mut half);
+        out.compared(1, u64::from(half == bytes[middle..]));
+        Ok(())
+    }
+}

@@ -1,0 +1,212 @@
+//! The operations of `rotation` that switch to the small key: the switch itself, floors, bits.
+
+use std::sync::Arc;
+
+use gadget::Gadget;
+use lattice::lwe::{Lwe, LweKey, LweSwitchKey, SeededLweSwitchKey};
+use lattice::{BlindRotationKey, Bootstrapper, DigitLayout};
+use ring::{DiscreteGaussian, Kernel, Modulus, Word};
+use serde_json::json;
+
+use super::settings::{Operation, Rotation};
+use crate::lab::{Lab, Tally, scaled_error};
+use crate::primitive::{Described, Failed};
+use crate::setting::{gaussian, modulus, required};
+use crate::settings::Refusal;
+
+/// What these operations need beside the blind-rotation key.
+pub struct Functional {
+    gadget: Arc<dyn Gadget<u64>>,
+    error: DiscreteGaussian,
+    layout: DigitLayout,
+}
+
+/// Checks that settings of a switch and of digits are there exactly where the operation takes them.
+pub fn check(own: &Rotation) -> Result<(), Refusal> {
+    if own.operation == Operation::BlindRotation {
+        let given = [
+            ("switch_modulus", own.switch_modulus.is_some()),
+            ("switch_base", own.switch_base.is_some()),
+            ("switch_dropped", own.switch_dropped.is_some()),
+            ("switch_stddev", own.switch_stddev.is_some()),
+            ("log_modulus", own.log_modulus.is_some()),
+            ("low", own.low.is_some()),
+            ("digit_bits", own.digit_bits.is_some()),
+            ("digits", own.digits.is_some()),
+        ];
+        return match given.iter().find(|(_, given)| *given) {
+            Some((key, _)) => Err(Refusal::new(key, "this operation does not take it. Remove it.")),
+            None => Ok(()),
+        };
+    }
+    let n = own.setting.n;
+    if Functional::new(own, Kernel::Scalar)?.is_none_or(|functional| n.ilog2() < functional.layout.bits()) {
+        return Err(Refusal::new("digit_bits", format!("windows of digits need 2^digit_bits <= n = {n}.")));
+    }
+    Ok(())
+}
+
+/// Blind rotations of an operation.
+pub fn rotations(own: &Rotation) -> Result<usize, Refusal> {
+    Ok(match own.operation {
+        Operation::BlindRotation | Operation::Bits => 1,
+        Operation::ToSmall => 0,
+        Operation::Floor => layout(own)?.floor_rotations() as usize,
+    })
+}
+
+/// Adds what the settings of the switch mean; bytes of its expanded key.
+pub fn describe(own: &Rotation, described: &mut Described) -> Result<usize, Refusal> {
+    let Some(functional) = Functional::new(own, Kernel::Scalar)? else { return Ok(0) };
+    let (gadget, modulus) = (&functional.gadget, functional.modulus()?);
+    described.settings.insert("switch_length".into(), json!(gadget.length()));
+    let bytes = LweSwitchKey::bytes(modulus, own.setting.n, own.dimension, gadget.length());
+    let wire = SeededLweSwitchKey::wire_bytes(modulus, own.setting.n, gadget.length());
+    described.counts.insert("switch_key_bytes".into(), wire as f64);
+    described.counts.insert("expanded_switch_key_bytes".into(), bytes as f64);
+    Ok(bytes)
+}
+
+fn layout(own: &Rotation) -> Result<DigitLayout, Refusal> {
+    let log_modulus = required(&own.log_modulus, "log_modulus")?;
+    let (low, bits) = (required(&own.low, "low")?, required(&own.digit_bits, "digit_bits")?);
+    DigitLayout::try_new(log_modulus, low, bits, required(&own.digits, "digits")?).map_err(Refusal::of("digits"))
+}
+
+impl Functional {
+    /// None for blind rotations alone.
+    pub fn new(own: &Rotation, kernel: Kernel) -> Result<Option<Self>, Refusal> {
+        if own.operation == Operation::BlindRotation {
+            return Ok(None);
+        }
+        let q = modulus(&own.switch_modulus, "switch_modulus", 2..=1 << 61)?;
+        let (base, dropped) = (required(&own.switch_base, "switch_base")?, own.switch_dropped.unwrap_or(0));
+        let gadget = own.gadget.with(base, dropped).modulo(q, kernel, "switch_base")?.into();
+        let error = gaussian(required(&own.switch_stddev, "switch_stddev")?, "switch_stddev")?;
+        Ok(Some(Self { gadget, error, layout: layout(own)? }))
+    }
+
+    fn modulus(&self) -> Result<Modulus<u64>, Refusal> {
+        Modulus::new(self.gadget.modulus()).map_err(Refusal::of("switch_modulus"))
+    }
+
+    /// Measures under one pair of keys.
+    pub fn run<W: Word>(
+        &self,
+        own: &Rotation,
+        lab: &mut Lab<W>,
+        small: &LweKey,
+        rotation: BlindRotationKey<W>,
+    ) -> Result<Tally, Failed> {
+        let (switch, masks) = ((self.gadget.clone(), &self.error), lab.seed("rotation: key switch"));
+        let bootstrapper = lab.bootstrapper(rotation, small, switch, masks)?;
+        let keys = Keys { key: lab.key.to_lwe(), small, bootstrapper };
+        let mut tally = Tally::default();
+        for _ in 0..own.groups() {
+            match own.operation {
+                Operation::ToSmall => self.to_small(own, lab, &keys, &mut tally)?,
+                Operation::Floor => self.floor(own, lab, &keys, &mut tally)?,
+                Operation::Bits => self.bits(own, lab, &keys, &mut tally)?,
+                Operation::BlindRotation => {}
+            }
+        }
+        Ok(tally)
+    }
+
+    fn to_small<W: Word>(
+        &self,
+        own: &Rotation,
+        lab: &mut Lab<W>,
+        keys: &Keys<'_, W>,
+        tally: &mut Tally,
+    ) -> Result<(), Failed> {
+        let modulus = self.layout.modulus()?;
+        let message = |lab: &mut Lab<W>| ring::secret::uniform_below(&mut lab.rng, modulus.value());
+        let inputs: Vec<Lwe> = (0..own.together)
+            .map(|_| {
+                let message = message(lab);
+                keys.key.encrypt(modulus, message, &lab.error, &mut lab.rng)
+            })
+            .collect();
+        let mut outputs = Vec::new();
+        tally.operate(|| {
+            outputs = keys.bootstrapper.to_small(&inputs, &mut lab.workspace)?;
+            Ok(())
+        })?;
+        let order = 2.0 * own.setting.n as f64;
+        for (input, output) in inputs.iter().zip(&outputs) {
+            let found = keys.small.phase(output)? as f64;
+            let known = keys.key.phase(input)? as f64;
+            tally.add("added", &[scaled_error(found, known, (modulus.value() as f64, order))]);
+        }
+        Ok(())
+    }
+
+    /// A ciphertext of uniform digits, and its lowest.
+    fn digits<W: Word>(&self, own: &Rotation, lab: &mut Lab<W>, keys: &Keys<'_, W>) -> Result<(Lwe, u64), Failed> {
+        let modulus = self.layout.modulus()?;
+        let low = required(&own.low, "low")?;
+        let message = lab.below(1 << (self.layout.bits() * self.layout.digits())) as u64;
+        let input = keys.key.encrypt(modulus, message << low, &lab.error, &mut lab.rng);
+        Ok((input, message & ((1 << self.layout.bits()) - 1)))
+    }
+
+    fn floor<W: Word>(
+        &self,
+        own: &Rotation,
+        lab: &mut Lab<W>,
+        keys: &Keys<'_, W>,
+        tally: &mut Tally,
+    ) -> Result<(), Failed> {
+        let (input, digit) = self.digits(own, lab, keys)?;
+        let mut output = None;
+        tally.operate_calls(1, || {
+            output = Some(keys.bootstrapper.floor(&self.layout, &input, 0, &mut lab.workspace)?);
+            Ok(())
+        })?;
+        let Some(output) = output else { return Ok(()) };
+        let known = keys.key.phase(&input)?;
+        let known = input.modulus.sub(known, digit << required(&own.low, "low")?);
+        let found = keys.key.phase(&output)?;
+        tally.add("added", &[input.modulus.centred(input.modulus.sub(found, known)) as f64]);
+        Ok(())
+    }
+
+    fn bits<W: Word>(
+        &self,
+        own: &Rotation,
+        lab: &mut Lab<W>,
+        keys: &Keys<'_, W>,
+        tally: &mut Tally,
+    ) -> Result<(), Failed> {
+        let made: Vec<(Lwe, u64)> = (0..own.together)
+            .map(|_| {
+                let (input, digit) = self.digits(own, lab, keys)?;
+                let lowest = keys.bootstrapper.digit(&self.layout, &input, 0)?;
+                Ok((lowest, digit))
+            })
+            .collect::<Result<_, Failed>>()?;
+        let digits: Vec<Lwe> = made.iter().map(|(lwe, _)| lwe.clone()).collect();
+        let mut bits = Vec::new();
+        tally.operate_calls(1, || {
+            bits = keys.bootstrapper.bits(&self.layout, &digits, &mut lab.workspace)?;
+            Ok(())
+        })?;
+        let q = keys.bootstrapper.modulus();
+        for (bits, (_, digit)) in bits.iter().zip(&made) {
+            for (k, bit) in bits.iter().enumerate() {
+                let known = if digit >> k & 1 == 1 { q.value() / 2 } else { 0 };
+                let found = keys.key.phase(bit)?;
+                tally.add(&format!("bit-{k}"), &[q.centred(q.sub(found, known)) as f64]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A ring key's coefficients, a small key, and what leads from one to the other.
+struct Keys<'a, W: Word> {
+    key: LweKey,
+    small: &'a LweKey,
+    bootstrapper: Bootstrapper<W>,
+}

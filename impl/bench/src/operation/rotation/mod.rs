@@ -1,0 +1,103 @@
+//! `rotation`: times and noise of blind rotations, of switches to the small key, and of the floors and bits made of them.
+
+mod functional;
+mod settings;
+
+use std::sync::Arc;
+
+use lattice::lwe::{Lwe, LweKey};
+use lattice::{BlindRotationKey, Rlwe, SeededBlindRotationKey};
+use ring::{Modulus, Ring, Word};
+
+use crate::in_ring::{InRing, Measure, seconds_per_polynomial};
+use crate::lab::{Lab, Tally};
+use crate::primitive::{Described, Failed};
+use crate::setting::{GadgetSetting, Setting};
+use crate::settings::{Refusal, Settings};
+use functional::Functional;
+pub use settings::Rotation;
+
+impl InRing for Rotation {
+    const NAME: &'static str = "rotation";
+    const SUMMARY: &'static str =
+        "blind rotations, switches to the small key, floors and bits: seconds, transforms, key bytes, noise";
+
+    fn read(settings: &Settings) -> Result<Self, Refusal> {
+        let own = Rotation::read_own(settings)?;
+        functional::check(&own)?;
+        Ok(own)
+    }
+
+    fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>) {
+        (&self.setting, self.keys, Some(&self.gadget))
+    }
+
+    fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, length: usize, described: &mut Described) -> Result<(), Refusal> {
+        let (shape, primes) = (self.shape(), ring.primes().len());
+        let rotations = functional::rotations(self)?;
+        let (forward, inverse) = shape.ntts(length, primes);
+        let expanded = BlindRotationKey::expanded_bytes(ring, shape, length);
+        described.counts([
+            ("rotations", rotations),
+            ("forward_ntts", rotations * forward),
+            ("inverse_ntts", rotations * inverse),
+            ("key_bytes", SeededBlindRotationKey::wire_bytes(ring, shape, length)),
+            ("expanded_key_bytes", expanded),
+        ]);
+        let switch_bytes = functional::describe(self, described)?;
+        // A row of a key is made at six polynomials a prime; a rotation's transforms, and as much again for the rest.
+        let made = 6 * shape.selectors() * 2 * length * primes;
+        let used = 2 * rotations * (forward + inverse) * self.groups() as usize * self.together;
+        let polynomials = (made + used) as f64 / primes as f64;
+        described.predicted_seconds = polynomials * seconds_per_polynomial(ring) + switch_bytes as f64 * 3e-9;
+        // The seeded key's bodies beside the expanded key.
+        described.peak_bytes =
+            (expanded + expanded / 2 + 2 * switch_bytes + 64 * ring.n() * primes * self.together * 8) as u64;
+        Ok(())
+    }
+
+    fn measure<W: Word>(self, ring: &Arc<Ring<W>>) -> Result<Measure<W>, Failed> {
+        let (gadget, shape) = (self.gadget.build(ring, "base")?, self.shape());
+        let functional = Functional::new(&self, ring.kernel())?;
+        Ok(Box::new(move |lab| {
+            let small = self.small_key(&mut lab.rng)?;
+            let key = lab.rotation_key(shape, &small, &gadget)?;
+            match &functional {
+                None => rotate(&self, lab, &small, &key),
+                Some(functional) => functional.run(&self, lab, &small, key),
+            }
+        }))
+    }
+}
+
+/// Rotates uniform pairs by uniform ciphertexts; the phases before are known.
+fn rotate<W: Word>(
+    own: &Rotation,
+    lab: &mut Lab<W>,
+    small: &LweKey,
+    key: &BlindRotationKey<W>,
+) -> Result<Tally, Failed> {
+    let order = 2 * own.setting.n;
+    let modulus = Modulus::new(order as u64)?;
+    let mut tally = Tally::default();
+    for _ in 0..own.groups() {
+        let mut inputs = vec![Lwe::trivial(modulus, own.dimension, 0); own.together];
+        for input in &mut inputs {
+            input.a.fill_with(|| lab.below(order) as u64);
+            input.b = lab.below(order) as u64;
+        }
+        let before: Vec<_> = inputs.iter().map(|_| Rlwe { a: lab.uniform(), b: lab.uniform() }).collect();
+        let mut after = before.clone();
+        let workspace = &mut lab.workspace;
+        tally.operate_calls(1, || {
+            after.clone_from(&before);
+            key.rotate_all(&mut after, &inputs, workspace)
+        })?;
+        for ((input, before), after) in inputs.iter().zip(&before).zip(&after) {
+            let phase = small.phase(input)? as usize;
+            let known = lab.ring.mul_monomial(&lab.key.phase_coefficient(before), order - phase);
+            tally.add("added", &lab.errors(&lab.key.phase_coefficient(after), &known)?);
+        }
+    }
+    Ok(tally)
+}

@@ -1,0 +1,110 @@
+//! `selector-tree`: noise of the leaves, and of their sum with database digits.
+
+use std::sync::Arc;
+
+use lattice::convert::{SelectorTree, selector_tree};
+use lattice::{Rgsw, RingGadget, Rlwe};
+use ring::{Ring, Word};
+use serde::{Deserialize, Serialize};
+
+use crate::in_ring::{InRing, Measure, polynomial_bytes, seconds_per_polynomial};
+use crate::lab::{Lab, Tally};
+use crate::primitive::{Described, Failed};
+use crate::setting::{GadgetSetting, PlainDigits, Setting, bounded, twenty};
+use crate::settings::{Refusal, Settings};
+
+/// The noise of a selector tree; the setting's errors are those of the selectors.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tree {
+    #[serde(flatten, skip_deserializing)]
+    setting: Setting,
+    #[serde(default = "twenty")]
+    keys: u64,
+    /// Trees in all, at least.
+    trees: u64,
+    #[serde(flatten, skip_deserializing)]
+    gadget: GadgetSetting,
+    /// Bits of the index.
+    bits: usize,
+    /// Database digits are uniform modulo p, in this range.
+    plain_modulus: u64,
+    plain_digits: PlainDigits,
+}
+
+impl InRing for Tree {
+    const NAME: &'static str = "selector-tree";
+    const SUMMARY: &'static str = "errors of the leaves of selector trees and of first dimensions, under many keys";
+
+    fn read(settings: &Settings) -> Result<Self, Refusal> {
+        let mut rest = settings.clone();
+        let (setting, gadget) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&GadgetSetting::KEYS)?);
+        let own = Self { setting, gadget, ..rest.parse()? };
+        bounded(own.trees, "trees", 1..=1 << 30)?;
+        // A tree of one bit would have only the product of the root, a constant whose digits are no average.
+        bounded(own.bits, "bits", 2..=16)?;
+        bounded(own.plain_modulus, "plain_modulus", 2..=1 << 20)?;
+        Ok(own)
+    }
+
+    fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>) {
+        (&self.setting, self.keys, Some(&self.gadget))
+    }
+
+    fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, length: usize, described: &mut Described) -> Result<(), Refusal> {
+        let (leaves, primes) = (1usize << self.bits, ring.primes().len());
+        let (forward, inverse) = SelectorTree::<u64>::ntts(self.bits, 1, length, primes);
+        described.counts([("leaves", leaves), ("forward_ntts", forward), ("inverse_ntts", inverse)]);
+        // Selectors at six polynomials a row, the products, the phases and plaintext products of the leaves.
+        let polynomials = (forward + inverse) / primes + 12 * self.bits * length + 12 * leaves;
+        let trees = self.trees.div_ceil(self.keys);
+        described.predicted_seconds = trees as f64 * polynomials as f64 * seconds_per_polynomial(ring);
+        let tree = SelectorTree::<u64>::peak_bytes(self.bits, 1, ring.n() * primes * 8) as u64;
+        described.peak_bytes = polynomial_bytes(ring, 16 * self.bits * length + 64) + tree;
+        Ok(())
+    }
+
+    fn measure<W: Word>(self, ring: &Arc<Ring<W>>) -> Result<Measure<W>, Failed> {
+        let gadget = self.gadget.build(ring, "base")?;
+        Ok(Box::new(move |lab| run(&self, lab, &gadget)))
+    }
+}
+
+fn run<W: Word>(own: &Tree, lab: &mut Lab<W>, gadget: &RingGadget<W>) -> Result<Tally, Failed> {
+    let leaves = 1 << own.bits;
+    let weight = gadget.modulus() / u128::from(own.plain_modulus);
+    let least = own.plain_digits.least(own.plain_modulus);
+    let mut tally = Tally::default();
+    for _ in 0..own.trees.div_ceil(own.keys) {
+        let index = lab.below(leaves);
+        let mut bits: Vec<Rgsw<W>> = Vec::with_capacity(own.bits);
+        for place in (0..own.bits).rev() {
+            bits.push(lab.rgsw_bit(index >> place & 1 == 1, gadget)?);
+        }
+        let mut made = None;
+        tally.operate(|| {
+            made = Some(selector_tree(gadget, &[weight], &bits, std::slice::from_mut(&mut lab.workspace))?);
+            Ok(())
+        })?;
+        let Some(tree) = made else { continue };
+        let (selected, zero) = (lab.constant(weight), lab.ring.zero());
+        let (mut sum, mut known) = (Rlwe::zero(&lab.ring), lab.ring.zero());
+        for leaf in 0..leaves {
+            let ciphertext = &tree.leaf(leaf)[0];
+            let errors = lab.errors(&lab.key.phase(ciphertext), if leaf == index { &selected } else { &zero })?;
+            tally.add("leaves", &errors);
+            let digits: Vec<i64> =
+                (0..lab.ring.n()).map(|_| least + lab.below(own.plain_modulus as usize) as i64).collect();
+            let digits = lab.ring.forward(lab.ring.from_signed(&digits));
+            let mut product = ciphertext.clone();
+            product.mul_plain_assign(&lab.ring, &digits);
+            sum.add_assign(&lab.ring, &product);
+            if leaf == index {
+                tally.add("selected", &errors);
+                known = lab.product(&selected, &digits);
+            }
+        }
+        tally.add("first-dimension", &lab.errors(&lab.key.phase(&sum), &known)?);
+    }
+    Ok(tally)
+}

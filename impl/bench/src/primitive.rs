@@ -1,0 +1,202 @@
+//! What an operation is that can be measured on its own, and what is said and measured of it.
+
+use std::collections::BTreeMap;
+
+use lattice::noise::Moments;
+use pir::core::record::Correct;
+use ring::{Kernel, Seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::settings::{Refusal, Settings};
+
+/// The format of [`Described`]; part of every one.
+pub const DESCRIPTION_SCHEMA: &str = "pirlab/primitive-description/1";
+
+/// One operation that can be measured on its own: its settings, read and checked.
+pub trait Primitive: Sized {
+    /// Its name in experiment files, e.g. `decompose`.
+    const NAME: &'static str;
+    /// One line that says what is measured.
+    const SUMMARY: &'static str;
+    /// Reads the settings; refuses one that is unknown, missing or out of range.
+    fn read(settings: &Settings) -> Result<Self, Refusal>;
+    /// What the settings mean; touches no memory worth mentioning.
+    fn describe(&self) -> Result<Described, Refusal>;
+    /// Makes everything ready that is not measured: inputs, keys, plans.
+    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed>;
+}
+
+/// An operation under measurement.
+pub trait Session {
+    /// Measures once. The first repetition is a warm-up: the runner drops its times, values and noise, not its comparisons.
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed>;
+    /// Adds what is only known at the end, such as noise over all keys.
+    fn finish(self: Box<Self>, _: &mut Measured) -> Result<(), Failed> {
+        Ok(())
+    }
+}
+
+/// Why a measurement failed, in a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed(pub String);
+
+impl<E: std::error::Error> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// What the runner hands to an operation beside its settings.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Kernel path to take.
+    pub kernel: Kernel,
+    /// Seed of all randomness, where one was given.
+    pub seed: Option<[u8; 32]>,
+}
+
+impl Context {
+    /// A seed for one purpose: from the given one, else from the operating system. Different labels give independent seeds.
+    pub fn seed(&self, label: &str) -> Result<Seed, Failed> {
+        match self.seed {
+            None => Ok(Seed::from_os()?),
+            Some(seed) => {
+                let mut halves = [[0; 16]; 2];
+                halves.iter_mut().zip(seed.chunks_exact(16)).for_each(|(half, bytes)| half.copy_from_slice(bytes));
+                Ok(Seed(halves[0]).derive(&format!("{label} {}", pir::core::params::hex(&halves[1]))))
+            }
+        }
+    }
+}
+
+/// What settings mean.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Described {
+    /// The settings with every default and derived value filled in.
+    pub settings: Map<String, Value>,
+    /// What can be counted without measuring, by name.
+    pub counts: BTreeMap<String, f64>,
+    /// What one repetition roughly takes.
+    pub predicted_seconds: f64,
+    /// What a row takes of memory at its peak.
+    pub peak_bytes: u64,
+}
+
+/// What was measured of an operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// Seconds, by name.
+    pub times: BTreeMap<String, Times>,
+    /// Other quantities, by name: a number a repetition, or as many as there were.
+    pub values: BTreeMap<String, Vec<f64>>,
+    /// Counts that do not change between repetitions, by name.
+    pub counts: BTreeMap<String, f64>,
+    /// Errors against known values, by stage.
+    pub noise: BTreeMap<String, Noise>,
+    /// How often a decision went wrong, by stage; only records of kind `failure` have any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, Failures>,
+    /// Results compared with what they must be.
+    pub correct: Correct,
+}
+
+/// Times of one name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Times {
+    /// Always `s`.
+    pub unit: String,
+    /// Calls timed together for the last sample, which is their mean.
+    pub per: u64,
+    /// Seconds of one call, a sample a repetition.
+    pub samples: Vec<f64>,
+}
+
+/// Errors at one stage, over all repetitions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    /// Errors seen.
+    pub samples: u64,
+    /// Independent keys they were seen under.
+    pub keys: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Their mean square about zero, which is what formulas give.
+    pub variance: f64,
+    /// The largest, without its sign.
+    pub max: f64,
+}
+
+impl Noise {
+    /// The errors of one stage, seen under `keys` keys.
+    pub fn of(moments: &Moments, keys: u64) -> Self {
+        let Moments { samples, max, .. } = *moments;
+        Self { samples, keys, mean: moments.mean(), variance: moments.mean_square(), max }
+    }
+}
+
+/// Decisions of one stage, over all repetitions and the warm-up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Failures {
+    /// Decisions taken.
+    pub trials: u64,
+    /// Those that went wrong.
+    pub failures: u64,
+}
+
+impl Measured {
+    /// Adds a sample: `calls` calls took `seconds` together.
+    pub fn time(&mut self, name: &str, calls: u64, seconds: f64) {
+        let times =
+            self.times.entry(name.into()).or_insert_with(|| Times { unit: "s".into(), per: 0, samples: Vec::new() });
+        times.per = calls;
+        times.samples.push(seconds / calls.max(1) as f64);
+    }
+
+    /// Adds a value.
+    pub fn value(&mut self, name: &str, value: f64) {
+        self.values.entry(name.into()).or_default().push(value);
+    }
+
+    /// Sets a count.
+    pub fn count(&mut self, name: &str, count: f64) {
+        self.counts.insert(name.into(), count);
+    }
+
+    /// Adds results compared with what they must be, and how many of them were right.
+    pub fn compared(&mut self, compared: u64, right: u64) {
+        self.correct.compared += compared;
+        self.correct.right += right;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_per_call() {
+        let mut measured = Measured::default();
+        measured.time("a", 4, 2.0);
+        measured.time("a", 8, 2.0);
+        assert_eq!(measured.times["a"].samples, [0.5, 0.25]);
+        assert_eq!(measured.times["a"].per, 8);
+    }
+
+    #[test]
+    fn seeds_follow_the_given_one_and_the_label() {
+        let context = |seed| Context { kernel: Kernel::Scalar, seed };
+        let given = context(Some([3; 32]));
+        let other = context(Some([[3; 16], [4; 16]].concat().try_into().unwrap()));
+        assert_eq!(given.seed("a").unwrap(), given.seed("a").unwrap());
+        assert_ne!(given.seed("a").unwrap(), given.seed("b").unwrap());
+        assert_ne!(given.seed("a").unwrap(), other.seed("a").unwrap());
+        assert_ne!(context(None).seed("a").unwrap(), context(None).seed("a").unwrap());
+    }
+}

@@ -1,0 +1,145 @@
+//! How a row is run: repetitions, kernel path, seed, time. The same whatever it measures.
+
+use std::path::Path;
+
+use pir::core::record::Status;
+use ring::Kernel;
+
+use crate::failure::{Failure, Outcome};
+use crate::units;
+
+/// Repetitions where none are asked for.
+pub const REPETITIONS: u64 = 5;
+/// Most repetitions: the samples of all phases then take a few MiB, which no description counts.
+pub const MOST_REPETITIONS: u64 = 1 << 16;
+/// The kernel path where none is given: the fastest of the machine.
+pub const KERNEL: &str = "auto";
+
+/// How a row is run.
+pub struct Run<'a> {
+    /// Name of the row, unique in its group.
+    pub id: &'a str,
+    /// Where the record goes.
+    pub out: &'a Path,
+    /// Repetitions.
+    pub repetitions: u64,
+    /// Kernel path.
+    pub kernel: &'a str,
+    /// Seed of all randomness, hexadecimal.
+    pub seed: Option<&'a str>,
+    /// The row is stopped when its own work has taken so long.
+    pub time_limit_seconds: Option<f64>,
+    /// What the row's own work is predicted to take.
+    pub predicted_seconds: Option<f64>,
+}
+
+/// The repetitions where none are asked for.
+pub fn repetitions() -> u64 {
+    REPETITIONS
+}
+
+/// The kernel path where none is given.
+pub fn kernel() -> String {
+    KERNEL.into()
+}
+
+impl Run<'_> {
+    /// Checks how often the row is measured, and how long it may and will take.
+    pub fn check_limits(&self) -> Outcome<()> {
+        let Self { repetitions, time_limit_seconds, predicted_seconds, .. } = *self;
+        let refuse = |text: &str| Err(Failure::Input(text.into()));
+        if repetitions == 0 {
+            return refuse("repetitions = 0: at least one is measured. Give --repetitions 5 or more for a median.");
+        }
+        if repetitions > MOST_REPETITIONS {
+            return refuse(&format!(
+                "repetitions = {repetitions}: at most {MOST_REPETITIONS}. Give --repetitions in that range, or run several times."
+            ));
+        }
+        if time_limit_seconds.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
+            return refuse("time_limit_seconds: it must be above zero. Leave it out for no limit.");
+        }
+        if predicted_seconds.is_some_and(|seconds| seconds.is_nan() || seconds <= 0.0) {
+            return refuse("predicted_seconds: it must be above zero. Leave it out where nothing is predicted.");
+        }
+        Ok(())
+    }
+
+    /// The kernel path that was asked for.
+    pub fn find_kernel(&self) -> Outcome<Kernel> {
+        find_kernel(self.kernel)
+    }
+
+    /// The seed, where one was given.
+    pub fn parse_seed(&self) -> Outcome<Option<[u8; 32]>> {
+        self.seed.map(parse_seed).transpose()
+    }
+
+    /// Why the row is not run, and with which status; `None` where `peak_bytes` fit in memory and the row in its time.
+    pub fn too_much(&self, peak_bytes: u64, free: Option<u64>) -> Option<(Status, String)> {
+        let memory = too_large(peak_bytes, free).map(|reason| (Status::SkippedMemory, reason));
+        memory.or_else(|| self.too_slow().map(|reason| (Status::SkippedTime, reason)))
+    }
+
+    /// Why the row is not worth starting: it would take longer than it may.
+    fn too_slow(&self) -> Option<String> {
+        let (seconds, limit) = (self.predicted_seconds?, self.time_limit_seconds?);
+        // Whole seconds, but where they would hide that the limit is exceeded.
+        let about = if seconds.round() > limit { seconds.round() } else { seconds };
+        (seconds > limit).then(|| format!("would take about {about} s; the limit is {limit} s"))
+    }
+}
+
+/// Why `needed` bytes do not fit in `free` bytes of memory; `None` where they fit.
+pub fn too_large(needed: u64, free: Option<u64>) -> Option<String> {
+    let free = free.filter(|&free| needed > free)?;
+    Some(format!("needs {}; {} free", units::bytes(needed), units::bytes(free)))
+}
+
+/// The kernel path of that name; `auto` is the fastest one.
+pub fn find_kernel(name: &str) -> Outcome<Kernel> {
+    if name == KERNEL {
+        return Ok(Kernel::best());
+    }
+    let kernel = name.parse::<Kernel>().and_then(Kernel::check);
+    kernel.map_err(|e| {
+        Failure::Input(format!("kernel `{name}`: {e}. Give --kernel auto for the fastest path of this machine."))
+    })
+}
+
+/// A seed of up to 64 hexadecimal digits, padded with zeros in front.
+fn parse_seed(text: &str) -> Outcome<[u8; 32]> {
+    let refuse = || Failure::Input(format!("seed `{text}`: give 1 to 64 hexadecimal digits (--seed, key `seed`)."));
+    if text.is_empty() || text.len() > 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(refuse());
+    }
+    let padded = format!("{text:0>64}");
+    let mut seed = [0; 32];
+    for (byte, at) in seed.iter_mut().zip((0..64).step_by(2)) {
+        *byte = u8::from_str_radix(&padded[at..at + 2], 16).map_err(|_| refuse())?;
+    }
+    Ok(seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_padded_in_front() {
+        let mut expected = [0; 32];
+        expected[31] = 0x2a;
+        assert_eq!(parse_seed("2a").unwrap(), expected);
+        assert_eq!(parse_seed(&"f".repeat(64)).unwrap(), [0xff; 32]);
+        for bad in ["", "g", "é", "+1", &"0".repeat(65)] {
+            assert!(parse_seed(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn kernels_are_found_or_refused() {
+        assert_eq!(find_kernel("auto").unwrap(), Kernel::best());
+        assert_eq!(find_kernel("scalar").unwrap(), Kernel::Scalar);
+        assert!(find_kernel("mmx").unwrap_err().text().contains("mmx"));
+    }
+}

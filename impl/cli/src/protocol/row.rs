@@ -1,0 +1,185 @@
+//! Rows of protocols as experiments ask for them.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::measure::row::{Asked, staleness_key};
+use crate::measure::run::{MOST_REPETITIONS, Run, kernel, repetitions};
+
+/// The database where none is given.
+pub const DATABASE: &str = "seeded:0";
+
+/// One parameter set at one database shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// Name of the row, unique in its group.
+    pub id: String,
+    /// Parameter file.
+    pub parameters: PathBuf,
+    /// Number of records.
+    pub records: u64,
+    /// Bits of one record.
+    pub record_bits: u64,
+    /// Queries answered together.
+    #[serde(default = "one")]
+    pub queries: u64,
+    /// Records changed by one update; 0: no update is measured.
+    #[serde(default)]
+    pub updates: u64,
+    /// Repetitions of the online phases.
+    #[serde(default = "repetitions")]
+    #[schemars(range(min = 1, max = MOST_REPETITIONS))]
+    pub repetitions: u64,
+    /// Threads of the server.
+    #[serde(default = "one")]
+    pub threads: u64,
+    /// Whether the preprocessed database is streamed past the clock block by block, as where it exceeds memory.
+    #[serde(default)]
+    pub streamed: bool,
+    /// `seeded:HEX`, `file:PATH` or `mmap:PATH`.
+    #[serde(default = "database")]
+    pub database: String,
+    /// Kernel path: `auto`, `scalar`, `avx2` or `avx512`.
+    #[serde(default = "kernel")]
+    pub kernel: String,
+    /// Seed of all randomness, hexadecimal; without it, randomness is the operating system's.
+    #[serde(default)]
+    pub seed: Option<String>,
+    /// Seconds for which stages of few values each are diagnosed on; without it, 20, or as long as the repetitions took.
+    #[serde(default)]
+    #[schemars(extend("minimum" = 0))]
+    pub noise_seconds: Option<f64>,
+    /// The row is stopped when its own work has taken so long.
+    #[serde(default)]
+    pub time_limit_seconds: Option<f64>,
+    /// What the row's own work is predicted to take, above zero; where that exceeds `time_limit_seconds`, the row is not run.
+    #[serde(default)]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub predicted_seconds: Option<f64>,
+    /// Where the record goes.
+    pub out: PathBuf,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn database() -> String {
+    DATABASE.into()
+}
+
+impl Asked for Row {
+    const GROUP_SCHEMA: &'static str = "group";
+
+    fn run(&self) -> Run<'_> {
+        Run {
+            id: &self.id,
+            out: &self.out,
+            repetitions: self.repetitions,
+            kernel: &self.kernel,
+            seed: self.seed.as_deref(),
+            time_limit_seconds: self.time_limit_seconds,
+            predicted_seconds: self.predicted_seconds,
+        }
+    }
+}
+
+impl Row {
+    /// Hash of all that decides what a record of this row says: the parameter file, the row and the sources. Where the
+    /// record goes and how long the row may or will take is not part of it.
+    pub fn key(&self, parameters_sha256: &str, source_hash: &str) -> String {
+        let Row {
+            id,
+            parameters,
+            records,
+            record_bits,
+            queries,
+            updates,
+            repetitions,
+            threads,
+            streamed,
+            database,
+            kernel,
+            seed,
+            noise_seconds,
+            time_limit_seconds: _,
+            predicted_seconds: _,
+            out: _,
+        } = self;
+        let parts = [
+            parameters_sha256.to_string(),
+            source_hash.to_string(),
+            id.clone(),
+            parameters.display().to_string(),
+            [records, record_bits, queries, updates, repetitions, threads].map(u64::to_string).join(" "),
+            database.clone(),
+            kernel.clone(),
+            seed.clone().unwrap_or_default(),
+        ];
+        let streamed = streamed.then(|| "streamed".to_string());
+        let noise = noise_seconds.map(|seconds| format!("noise {seconds}"));
+        staleness_key("pirlab staleness 1", parts.into_iter().chain(streamed).chain(noise))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::row::GroupFile;
+
+    fn row() -> Row {
+        let text = r#"{"id":"a","parameters":"p.toml","records":4,"record_bits":8,"out":"r.json"}"#;
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn defaults_are_filled_in() {
+        let row = row();
+        assert_eq!((row.queries, row.updates, row.repetitions, row.threads), (1, 0, 5, 1));
+        assert_eq!((row.database.as_str(), row.kernel.as_str()), ("seeded:0", "auto"));
+    }
+
+    #[test]
+    fn the_key_follows_content_and_not_the_output() {
+        let key = row().key("p", "s");
+        assert_eq!(key.len(), 64);
+        let same =
+            Row { out: "else.json".into(), time_limit_seconds: Some(3.0), predicted_seconds: Some(2.0), ..row() };
+        assert_eq!(same.key("p", "s"), key);
+        let others = [
+            row().key("q", "s"),
+            row().key("p", "t"),
+            Row { records: 5, ..row() }.key("p", "s"),
+            Row { updates: 1, ..row() }.key("p", "s"),
+            Row { streamed: true, ..row() }.key("p", "s"),
+            Row { noise_seconds: Some(1.0), ..row() }.key("p", "s"),
+            Row { database: "seeded:1".into(), ..row() }.key("p", "s"),
+            Row { seed: Some("0".into()), ..row() }.key("p", "s"),
+        ];
+        assert!(others.iter().all(|other| *other != key));
+    }
+
+    #[test]
+    fn bad_groups_are_refused_by_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.json");
+        let refused = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            GroupFile::<Row>::read(&path).unwrap_err().text()
+        };
+        assert!(refused(r#"{"experiment":"e","group":"g","rows":[]}"#).contains("`rows`"));
+        assert!(refused(r#"{"experiment":"e","group":"g"}"#).contains("`rows`"));
+        assert!(refused(r#"{"experiment":"e","group":"g","rows":[],"x":1}"#).contains("`x`"));
+        let row = r#"{"id":"a","parameters":"p.toml","records":4,"record_bits":8,"out":"r.json"}"#;
+        assert!(refused(&format!(r#"{{"experiment":"e","group":"g","rows":[{row},{row}]}}"#)).contains("rows[1]"));
+        let here = std::env::current_dir().unwrap().join("r.json");
+        for out in ["./r.json", ".//r.json", here.to_str().unwrap()] {
+            let other = row.replace("\"a\"", "\"b\"").replace("r.json", out);
+            let problem = refused(&format!(r#"{{"experiment":"e","group":"g","rows":[{row},{other}]}}"#));
+            assert!(problem.contains("rows[1]") && problem.contains(out) && problem.contains("`a`"), "{problem}");
+        }
+    }
+}
