@@ -15,9 +15,10 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.describe import describe
-from pirlab_figures import inspire_paper, loader
-from pirlab_figures.inspire_paper import EXACT_TABLES, FAMILY, WITH_LAYOUTS, Measured, Printed
-from pirlab_figures.inspire_table1 import PARAMETERS, lattice_parameters
+from pirlab_figures.inspire.table1 import PARAMETERS, lattice_parameters
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import paper as inspire_paper
+from pirlab_figures.lib.paper import EXACT_TABLES, FAMILY, WITH_LAYOUTS, Measured, Printed
 
 sys.path.insert(0, str(Path(__file__).parent / "rules"))
 import primitives

@@ -7,10 +7,10 @@ from math import log2
 from typing import Any
 
 from pirlab_estimator.security.assess import predict_security, weakest
-from pirlab_figures.inspire_paper import WITH_LAYOUTS
-from pirlab_figures.inspire_table1 import power_text
-from pirlab_figures.names import protocol_name
-from pirlab_figures.units import KIB
+from pirlab_figures.inspire.table1 import power_text
+from pirlab_figures.lib.paper import WITH_LAYOUTS
+from pirlab_figures.lib.protocols import protocol_name
+from pirlab_figures.lib.units import KIB
 from printed_columns import APPLICATIONS, STANDING, Index, Line, entries, gigabytes
 
 #: Table 1's parameters as the index calls them, where it has a sign for them.

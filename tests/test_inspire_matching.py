@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 import synthetic_inspire as synthetic
 from inspire_rows import build, load
-from pirlab_figures import inspire_notes, inspire_paper, loader
+from pirlab_figures.inspire import errata as inspire_notes
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import paper as inspire_paper
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
 KIB = 1024

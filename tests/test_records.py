@@ -11,7 +11,7 @@ import synthetic_primitives
 from outside import named, predictions, runs
 from outside import outside as rows_outside
 from pirlab_estimator.cost import UnitCosts, predict_seconds
-from pirlab_figures.inspire_tables import NOT_PLANNED
+from pirlab_figures.inspire.tables import NOT_PLANNED
 from synthetic_parts import changed
 
 REFERENCE = sweep.ROOT / "results/reference"

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 import sweep
-from pirlab_figures import search_found
+from pirlab_figures.search import found as search_found
 
 
 def row(role, **changes):

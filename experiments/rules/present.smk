@@ -1,5 +1,5 @@
 # Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers, and a verdict.
-FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("*.py"))
+FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("**/*.[pt][yo]*"))
 PAPERS = sorted(str(path) for path in Path("experiments/expected").glob("*.csv"))
 
 
