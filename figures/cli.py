@@ -14,7 +14,7 @@ from pirlab_estimator.outputs import OutputError, protected
 from pirlab_estimator.paths import ROOT
 from pirlab_estimator.records import PRIMITIVE, RUN, InputError, read_all
 
-from .drawings import FIGURES, SWEEPS, TABLES, find
+from .drawings import FIGURES, SWEEPS, TABLES, make
 from .lib.inputs import Inputs
 from .lib.output import check
 
@@ -67,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> list[Path]:
     _refuse_missing(arguments)
     which = getattr(arguments, "which", arguments.command)
     place = {"table": TABLES, "sweep": SWEEPS}.get(arguments.command) or {name: of for name, (of, _) in FIGURES.items()}
-    return find(place[which])(Inputs(arguments)).write(arguments.out)
+    return make(place[which], Inputs(arguments)).write(arguments.out)
 
 
 def _read(arguments: argparse.Namespace) -> Iterator[Path]:

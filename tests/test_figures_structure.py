@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pirlab_figures.drawings import FIGURES, SWEEPS, TABLES, find
+from pirlab_figures.lib.inputs import Inputs
 from pirlab_figures.lib.protocols import PROTOCOLS
 
 FIGURE_FILES = sorted(path for path in (Path(__file__).parents[1] / "figures").rglob("*.py") if "out" not in path.parts)
@@ -66,4 +67,6 @@ def test_every_protocol_of_the_registry_is_listed(binary):
 
 @pytest.mark.parametrize("place", [*TABLES.values(), *(place for place, _ in FIGURES.values()), *SWEEPS.values()])
 def test_every_name_has_a_function(place):
-    assert callable(find(place))
+    function, *names = place.split()
+    assert callable(find(function))
+    assert all(hasattr(Inputs, name) for name in names if not name.startswith("="))

@@ -34,7 +34,7 @@ def expected() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def contradictions() -> pd.DataFrame:
-    return inspire_notes.load(EXPECTED)
+    return inspire_paper.load_contradictions(EXPECTED)
 
 
 def skipped() -> dict:

@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 import synthetic_inspire as synthetic
 from inspire_rows import build, load
-from pirlab_figures.inspire import errata as inspire_notes
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 
@@ -21,7 +20,7 @@ def expected() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def contradictions() -> pd.DataFrame:
-    return inspire_notes.load(EXPECTED)
+    return inspire_paper.load_contradictions(EXPECTED)
 
 
 def test_records_are_matched_by_layout_and_not_by_name(tmp_path, expected):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from pirlab_estimator.cost.units import UnitCosts
 from pirlab_estimator.records import InputError
-from pirlab_figures.drawings import TABLES, find
+from pirlab_figures.drawings import TABLES, make
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib.drawing import Drawing
 from pirlab_figures.lib.inputs import Inputs
@@ -248,11 +248,11 @@ def inputs(**given):
 
 def test_tables_need_the_papers_numbers_and_unit_costs(tmp_path):
     with pytest.raises(InputError, match="--expected"):
-        find(TABLES["pirouette-table7"])(inputs())
+        make(TABLES["pirouette-table7"], inputs())
     bad = tmp_path / "costs.json"
     bad.write_text("{}")
     with pytest.raises(InputError, match="unit_seconds"):
-        find(TABLES["pirouette-phases"])(inputs(expected=EXPECTED, costs=bad))
+        make(TABLES["pirouette-phases"], inputs(expected=EXPECTED, costs=bad))
 
 
 def test_figure4_joins_the_sets_of_a_protocol_to_one_series(expected):

@@ -13,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 from pirlab_estimator.records import InputError
 
-from ..lib.inputs import Inputs
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.table import Cell, Row, Table, texts
@@ -185,11 +184,6 @@ def part_sums(expected: pd.DataFrame) -> list[tuple[str, float]]:
         if differences:
             found.append((family.upper(), 1e6 * max(differences)))
     return found
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of all records."""
-    return table(inputs.primitives, inputs.expected, inputs.folder)
 
 
 def table(records: Sequence[Primitive], expected: pd.DataFrame, folder: Path) -> Table:

@@ -14,7 +14,6 @@ from matplotlib.lines import Line2D
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.output import caption_text, words
 from ..lib.primitive import Primitive, notes
 from .paper import FAMILIES, RANDOM
@@ -128,7 +127,7 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
     return caption_text("Figure 1 of the gadget paper.", text)
 
 
-def make(inputs: Inputs) -> Drawing:
-    """The figure of all records."""
-    data = build(inputs.primitives)
-    return Drawing(draw(data), data, caption(data, inputs.primitives))
+def drawing(records: Sequence[Primitive]) -> Drawing:
+    """The figure with its data and caption."""
+    data = build(records)
+    return Drawing(draw(data), data, caption(data, records))

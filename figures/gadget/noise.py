@@ -1,6 +1,6 @@
 """The experiment beyond the gadget paper: noise of products and of long chains under each decomposition, and its price.
 
-Every measured standard deviation stands beside its formula. Bits are log2 of a standard deviation in units of one.
+Every measured standard deviation stands next to its formula's. Bits are log2 of a standard deviation in units of one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import pandas as pd
 from pirlab_estimator.compare import UNSURE
 
 from ..lib.cells import has, number, quantity
-from ..lib.inputs import Inputs
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.table import Cell, Column, Row, Table, label, make_cells
@@ -133,11 +132,6 @@ TABLE_COLUMNS = [
 
 def _micro(seconds: float | None) -> Cell:
     return number(1e6 * seconds) if seconds is not None and has(seconds) else Cell()
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of all records."""
-    return table(inputs.primitives)
 
 
 def table(records: Sequence[Primitive]) -> Table:

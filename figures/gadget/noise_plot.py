@@ -13,7 +13,6 @@ from matplotlib.ticker import FuncFormatter
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
 from ..lib.units import count_tex
@@ -102,7 +101,7 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
     return caption_text("Does randomisation buy anything?", text)
 
 
-def make(inputs: Inputs) -> Drawing:
-    """The figure of all records."""
-    data = build(inputs.primitives)
-    return Drawing(draw(data), data, caption(data, inputs.primitives))
+def drawing(records: Sequence[Primitive]) -> Drawing:
+    """The figure with its data and caption."""
+    data = build(records)
+    return Drawing(draw(data), data, caption(data, records))

@@ -1,4 +1,4 @@
-"""Table 1 of the gadget paper: the formulas for bit operations beside counts taken while the samplers ran."""
+"""Table 1 of the gadget paper: the formulas for bit operations, and counts taken while the samplers ran."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from ..lib.cells import quantity
-from ..lib.inputs import Inputs
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.table import Cell, Column, Row, Table, label, make_cells
@@ -55,11 +54,6 @@ COLUMNS = [
     quantity("divisions", "Divisions"),
     quantity("real_operations", "Floating-point operations"),
 ]
-
-
-def make(inputs: Inputs) -> Table:
-    """Table 1."""
-    return table(inputs.primitives, inputs.folder)
 
 
 def table(records: Sequence[Primitive], expected: Path) -> Table:

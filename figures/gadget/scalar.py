@@ -1,4 +1,4 @@
-"""Tables 2 to 5 of the gadget paper: time of one scalar, whole and by sub-algorithm, each beside the printed number."""
+"""Tables 2 to 5 of the gadget paper: time of one scalar, whole and by sub-algorithm, with the printed numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.inputs import Inputs
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.table import Cell, Column, Row, Table, texts
@@ -41,16 +40,6 @@ BY_PART = {
     "3": Printing("3", 60, ("gmp19", "zy22", "jlp21", "jlp24")),
     "5": Printing("5", 102, ("gmp19", "zy22", "jlp21", "jlp24")),
 }
-
-
-def make_whole(number: str, inputs: Inputs) -> Table:
-    """Table 2 or 4."""
-    return whole(inputs.primitives, inputs.expected, number)
-
-
-def make_parts(number: str, inputs: Inputs) -> Table:
-    """Table 3 or 5."""
-    return parts(inputs.primitives, inputs.expected, number)
 
 
 def _entry(record: Primitive | None, family: str, part: str, printed: float | None) -> dict[str, Any] | None:

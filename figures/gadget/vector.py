@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from ..lib.cells import quantity
-from ..lib.inputs import Inputs
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.table import Cell, Column, Maker, Row, Table, label, make_cells
@@ -164,11 +163,6 @@ COLUMNS = [
     quantity("paper_seconds", "Paper", "µs", scale=1e-6),
     Column("paper_overhead", "Paper's overhead", "%", cell=_percent("paper_overhead")),
 ]
-
-
-def make(inputs: Inputs) -> Table:
-    """Table 6."""
-    return table(inputs.primitives, inputs.expected)
 
 
 def table(records: Sequence[Primitive], expected: pd.DataFrame) -> Table:

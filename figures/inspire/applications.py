@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from ..lib.frame import status_text
-from ..lib.inputs import Inputs
 from ..lib.marks import SYMBOLS, footnotes, marks_of, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import Measured, Printed, printed
@@ -41,11 +40,6 @@ DATA_COLUMNS = words(
     "table place source metric value described unit set status reason marks record_id records record_bits"
 )
 CURRENT = "IPFS-current"
-
-
-def make(number: str, inputs: Inputs) -> Table:
-    """The table of that number."""
-    return build(inputs.measured, inputs.expected, errata.load(inputs.folder), number)
 
 
 def _place(column: Printed) -> str:

@@ -1,5 +1,5 @@
 """How close the parts of an answer come to memory's speed: the bytes that a part must read, as its description counts
-them, over its median time, as a share of the read bandwidth probed beside the record."""
+them, over its median time, as a share of the read bandwidth probed with the record."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Batches and updates: what a query costs in company, and what changing records costs beside preprocessing.
+"""Batches and updates: what a query costs in a batch, and what changing records costs compared with preprocessing.
 
-Queries answered together read the database and the packing tables once. An update of some records encodes them, mends
-the hint, and makes the packing tables anew that they touch. A line is a row of the experiment; its single queries are
-those of rows of the same set and shape with one query, here or in the experiments shown beside it.
+Queries answered together read the database and the packing tables once. An update encodes the changed records, corrects
+the hint, and rebuilds the packing tables that they touch. A line is a row of the experiment; its single queries are
+those of rows of the same set and shape with one query, here or in the experiments shown with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import pandas as pd
 
 from ..lib.cells import FAILURE, RIGHT, SECURITY, SERIES, counted, plain_database, quantity, shown
 from ..lib.frame import dicts, quartiles, status_text
-from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.output import words
 from ..lib.table import Cell, Column, Row, Table, label, make_cells
@@ -68,11 +67,6 @@ def _parts(row: dict[str, Any]) -> dict[str, float]:
         for p in steps
         if p["name"] not in (UPDATE, "update_client")
     }
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of all records."""
-    return build(inputs.joined)
 
 
 def _enrich(row: dict[str, Any], single: dict[tuple[Any, ...], float]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The paper's numbers beside ours: the metrics of its tables, and the cells of a printed column and of our rows."""
+"""The paper's numbers next to ours: the metrics of its tables, and the cells of a printed column and of our rows."""
 
 from __future__ import annotations
 

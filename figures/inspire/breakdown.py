@@ -15,7 +15,6 @@ from matplotlib.patches import Patch
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, provenance
 from ..lib.output import caption_text, words
 from ..lib.paper import Measured, Printed, matches, printed
@@ -175,7 +174,7 @@ def _panel(
     factor: float,
     shifts: dict[str, float],
 ) -> None:
-    """Stacked bars, one of each source beside the others. shifts: where a source's stand."""
+    """Stacked bars, one for each source. shifts: by how much a source's bars stand aside."""
     firsts = sorted(own["first"].dropna().unique())
     where = {first: place for place, first in enumerate(firsts)}
     for source, shift in shifts.items():
@@ -206,8 +205,8 @@ def caption(data: pd.DataFrame, rows: list[dict[str, Any]], which: str, notes: l
     )
 
 
-def make(which: str, inputs: Inputs) -> Drawing:
+def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, which: str) -> Drawing:
     """The figure of that number."""
-    data = build(inputs.measured, inputs.expected, which)
-    notes = errata.notes_of(inputs.folder, [FIGURES[which].table])
-    return Drawing(draw(data, which), data, caption(data, shown(data, inputs.measured), which, notes))
+    data = build(found, expected, which)
+    notes = errata.notes_of(contradictions, [FIGURES[which].table])
+    return Drawing(draw(data, which), data, caption(data, shown(data, found), which, notes))

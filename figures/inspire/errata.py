@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 
 import pandas as pd
-from pirlab_estimator.records import InputError
 
-from ..lib.paper import PAPER, Printed
+from ..lib.paper import Printed
 from ..lib.protocols import IDS
 
-COLUMNS = ["id", "paper", "where", "kind", "printed", "recomputed", "comment"]
 PHASE_SUMS = {
     "8": ("first_matmul", "first_pack", "second_matmul", "second_pack", "third_pack"),
     "9": ("matmul", "packing", "poly_eval"),
@@ -82,20 +79,6 @@ def contradicted(column: Printed, metric: str) -> bool:
     return any(metric in cells for cells in concerned)
 
 
-def load(folder: Path | None) -> pd.DataFrame:
-    """The paper's contradictions; an empty frame without a folder."""
-    if folder is None:
-        return pd.DataFrame(columns=COLUMNS)
-    path = folder / "inconsistencies.csv"
-    if not path.is_file():
-        raise InputError(path, None, "no such file", "Restore it from the repository")
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    missing = [column for column in COLUMNS if column not in frame.columns]
-    if missing:
-        raise InputError(path, ", ".join(missing), "column is missing", "Restore the file from the repository")
-    return frame[frame["paper"] == PAPER].reset_index(drop=True)
-
-
 def tables_of(entry: dict[str, str]) -> set[str]:
     """The tables that a contradiction concerns: those it names, and those its text is about."""
     named: set[str] = set()
@@ -116,7 +99,6 @@ def notes(contradictions: pd.DataFrame, table: str) -> list[str]:
     return found
 
 
-def notes_of(folder: Path, tables: Iterable[str]) -> list[str]:
+def notes_of(contradictions: pd.DataFrame, tables: Iterable[str]) -> list[str]:
     """The notes of several tables, each once."""
-    contradictions = load(folder)
     return list(dict.fromkeys(note for table in tables for note in notes(contradictions, table)))

@@ -13,7 +13,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.marks import MARKS, Mark, footnotes, marks_of, provenance, superscripts
 from ..lib.output import caption_text, words
 from ..lib.paper import ORDER, PAPER_ONLY, Measured, matches, printed
@@ -102,7 +101,7 @@ def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
 
 
 def here_label(data: pd.DataFrame, text: str) -> str | None:
-    """What the legend says of our numbers, with the symbols of all their marks; None if there is none."""
+    """What the legend says of our numbers, with the symbols of all their marks; None without such numbers."""
     ours = data[data["source"] == "here"]
     used = {key for marks in ours["marks"].dropna() for key in marks.split()}
     return None if ours.empty else text + superscripts(mark.key for mark in MARKS if mark.key in used)
@@ -181,8 +180,8 @@ def caption(data: pd.DataFrame, rows: list[dict[str, Any]], notes: list[str]) ->
     )
 
 
-def make(inputs: Inputs) -> Drawing:
+def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Drawing:
     """The figure, with the contradictions of the tables whose numbers it draws."""
-    data = build(inputs.measured, inputs.expected)
-    notes = errata.notes_of(inputs.folder, ENTRIES)
-    return Drawing(draw(data), data, caption(data, shown(data, inputs.measured), notes))
+    data = build(found, expected)
+    notes = errata.notes_of(contradictions, ENTRIES)
+    return Drawing(draw(data), data, caption(data, shown(data, found), notes))

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.inputs import Inputs
 from ..lib.marks import SYMBOLS, marks_of
 from ..lib.output import words
 from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
@@ -43,11 +42,6 @@ DATA_COLUMNS = words(
 )
 NEAR = 2.5
 """Bits by which moduli of one column may differ: the paper's 28 is 30 bits in its authors' code (X15)."""
-
-
-def make(inputs: Inputs) -> Table:
-    """Table 5."""
-    return table(inputs.primitives, inputs.expected, errata.load(inputs.folder))
 
 
 def _log2s(column: Printed) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""The InsPIRe paper's Table 1: its lattice parameters, and those of our sets with security and failure beside them."""
+"""The InsPIRe paper's Table 1: its lattice parameters, and those of our sets with security and failure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.inputs import Inputs
 from ..lib.marks import DEFAULT_SECURITY_TARGET, SYMBOLS, failing, symbols
 from ..lib.output import words
 from ..lib.paper import ORDER, Measured, Printed, printed
@@ -37,11 +36,6 @@ DATA_COLUMNS = words(
 )
 SHOWN = 3
 """Sets of equal parameters are named up to this number; of more only their number is given."""
-
-
-def make(inputs: Inputs) -> Table:
-    """Table 1."""
-    return build(inputs.measured, inputs.expected, errata.load(inputs.folder))
 
 
 def power_text(value: float) -> str:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from ..lib.cells import plain_database
 from ..lib.frame import status_text
-from ..lib.inputs import Inputs
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import PAPER_ONLY, Measured, Printed, matches, printed, unmatched
@@ -31,11 +30,6 @@ DATA_COLUMNS = words(
     "bandwidth_share set "
     "measured_record_bits status reason marks security_bits failure_log2 record_id"
 )
-
-
-def make(number: str, inputs: Inputs) -> Table:
-    """The table of that number."""
-    return build(inputs.measured, inputs.expected, errata.load(inputs.folder), number)
 
 
 def _place(column: Printed) -> dict[str, Cell]:

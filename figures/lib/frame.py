@@ -66,7 +66,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     database_bytes = record["database"]["records"] * record["database"]["record_bits"] / 8
     described = record["description"]
     read = described["operations"].get(ANSWER, {}).get("bytes_read") or described["layout"].get("stored_bytes")
-    # A memory map's pages count as resident although the system may drop them: there, the anonymous part tells more.
+    # A memory map's pages count as resident although the system may drop them: there, only the anonymous part counts.
     mapped = record["database"]["source"].startswith("mmap:")
     return {
         "offline_download_bytes": _sizes(transcript, "download", OFFLINE),
@@ -245,7 +245,7 @@ def load_stale(path: Path | None) -> dict[str, str]:
 
 
 def load_expected(folder: Path | None) -> pd.DataFrame:
-    """The papers' numbers (tidy CSV of experiments/expected), with `bytes`, `seconds` beside the printed value, and the
+    """The papers' numbers (tidy CSV of experiments/expected), with `bytes`, `seconds` next to the printed value, and the
     bytes that its last digit leaves open: half a unit of it.
 
     Rows with an empty value are dropped: they say that the paper's number is not recoverable.
@@ -289,7 +289,7 @@ def dicts(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]) -> pd.DataFrame:
-    """Records with the prediction of the same parameter file and shape beside them, and the date of stale ones.
+    """Records with the prediction of the same parameter file and shape, and the date of stale ones.
 
     A stale record whose parameter file has changed since has no prediction of its own any more: its security is that of
     the instances that it describes, its failure that of the set's present file (`borrowed`), so that a mark does not

@@ -21,6 +21,11 @@ class Inputs:
         self.preferred: tuple[str, ...] = ()
         """Experiments whose records alone are shown, if the first of them has any."""
 
+    @property
+    def inputs(self) -> Inputs:
+        """All of it."""
+        return self
+
     def prefer(self, *experiments: str) -> Inputs:
         """Show the records of these experiments alone, unless the command line names one."""
         self.preferred = experiments
@@ -89,6 +94,16 @@ class Inputs:
     def expected(self) -> pd.DataFrame:
         """The papers' numbers, which a drawing cannot do without."""
         return frame.load_expected(self.folder)
+
+    @property
+    def contradictions(self) -> pd.DataFrame:
+        """The places where the InsPIRe paper contradicts itself."""
+        return paper.load_contradictions(self.folder)
+
+    @property
+    def sweep(self) -> Path:
+        """The CSV of a sweep."""
+        return Path(self.arguments.sweep)
 
     @cached_property
     def expected_if_given(self) -> pd.DataFrame:

@@ -95,7 +95,7 @@ def _choices(
 
 
 def _best(choices: list[Choice], label: Label, others: list[Label]) -> Bbox:
-    """The cheapest place beside the others' present ones."""
+    """The cheapest place, given where the others are now."""
     best, least = choices[0][2], math.inf
     for cost, _, box in choices:
         if cost >= least:
@@ -107,7 +107,7 @@ def _best(choices: list[Choice], label: Label, others: list[Label]) -> Bbox:
 
 
 def _clash(label: Label, box: Bbox, other: Label) -> float:
-    """What a place costs beside another label: overlap, leaders through labels, crossing leaders."""
+    """What a place costs next to another label: overlap, leaders through labels, crossing leaders."""
     assert other.box is not None
     near, there = anchor(label, box), anchor(other, other.box)
     cost = _HARD * overlap(box, other.box)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.records import InputError
 
 from .frame import Described, dicts, quartiles, unmeasured
+from .output import words
 from .protocols import IDS, PAPERS, PROTOCOLS, protocol, set_short
 from .units import KIB
 
@@ -25,6 +28,8 @@ PAPER_ONLY = tuple(name for name in ORDER if not PROTOCOLS[name].built)
 FAMILY = tuple(name for name in ORDER if PROTOCOLS[name].built)
 WITH_LAYOUTS = tuple(name for name in FAMILY if PROTOCOLS[name].layouts)
 """Protocols of which the paper has several layouts of one database."""
+CONTRADICTION = words("id paper where kind printed recomputed comment")
+"""Columns of the papers' contradictions."""
 DATABASES = {"1GB": 2**33, "8GB": 2**36, "32GB": 2**38}
 """Bits of the paper's databases."""
 EXACT_TABLES = ("8", "9")
@@ -342,3 +347,15 @@ def printed_totals(expected: pd.DataFrame, of_paper: str, table: str) -> dict[Ke
 def printed_rows(expected: pd.DataFrame, of_paper: str, table: str) -> list[dict[str, Any]]:
     """The numbers of one table of a paper."""
     return dicts(expected[(expected["paper"] == of_paper) & (expected["table"].astype(str) == table)])
+
+
+def load_contradictions(folder: Path) -> pd.DataFrame:
+    """The paper's contradictions, experiments/expected/inconsistencies.csv."""
+    path = folder / "inconsistencies.csv"
+    if not path.is_file():
+        raise InputError(path, None, "no such file", "Restore it from the repository")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    missing = [name for name in CONTRADICTION if name not in frame.columns]
+    if missing:
+        raise InputError(path, ", ".join(missing), "column is missing", "Restore the file from the repository")
+    return frame[frame["paper"] == PAPER].reset_index(drop=True)

@@ -64,7 +64,7 @@ class Primitive:
         return self.document["measured"][part].get(name) if self.ok else None
 
     def time(self, name: str) -> Time | None:
-        """Quartiles of a time; None where there is none."""
+        """Quartiles of a time; None where it was not measured."""
         times = self._measured("times", name)
         return Time(*quartiles(times["samples"])) if times and times["samples"] else None
 

@@ -1,6 +1,6 @@
 """The one style of all figures: sizes of the publishers' columns, type, and a palette for colour-blind and grey eyes.
 
-Colours are Okabe and Ito's; every series also has its own marker, and line style tells sets below the security target,
+Colours are Okabe and Ito's; every series also has its own marker, and broken lines mark sets below the security target,
 so a figure printed in grey loses nothing. Fonts are matplotlib's own STIX (the same everywhere), embedded as type 42.
 """
 

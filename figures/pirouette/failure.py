@@ -11,7 +11,6 @@ from pirlab_estimator.compare import UNSURE
 from scipy.special import betaincinv
 
 from ..lib.cells import has, number, quantity
-from ..lib.inputs import Inputs
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.table import Cell, Column, Row, Table, label, make_cells
@@ -152,11 +151,6 @@ TABLE_COLUMNS = [
 
 def _name(decision: str) -> str:
     return DECISIONS.get(decision, decision)
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of all records."""
-    return table(inputs.primitives)
 
 
 def table(records: Sequence[Primitive]) -> Table:

@@ -20,7 +20,6 @@ from scipy.special import log_ndtr, ndtri_exp
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
 from .failure import DECISIONS, READING, answer, build, relevant
@@ -79,7 +78,7 @@ def _band(axes: Axes, low: float, high: float) -> None:
 
 
 def _shifts(predicted: Sequence[float]) -> list[float]:
-    """Sideways shifts of rates in order: those of about equal prediction stand beside each other."""
+    """Sideways shifts of rates in order: those of about equal prediction stand side by side."""
     groups: list[list[float]] = []
     for bits in predicted:
         if groups and abs(groups[-1][0] - bits) < ALIKE:
@@ -133,11 +132,6 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
         f"{filled} {READING} {answer(data)} {origin}"
     )
     return caption_text("Do decisions fail as often as predicted?", text)
-
-
-def make(inputs: Inputs) -> Drawing:
-    """The figure of all records."""
-    return drawing(inputs.primitives)
 
 
 def drawing(records: Sequence[Primitive]) -> Drawing:

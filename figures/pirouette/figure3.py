@@ -1,4 +1,4 @@
-"""The Pirouette paper's Figure 3: what phase 0 is made of, its bars beside those measured here.
+"""The Pirouette paper's Figure 3: what phase 0 is made of, its bars and those measured here.
 
 The paper's bars were read off its vector graphic (experiments/expected/pirouette-figure3.csv).
 """
@@ -16,7 +16,6 @@ from matplotlib.patches import Patch
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, marks_of, provenance, superscripts, symbols
 from ..lib.output import caption_text, words
 from ..lib.protocols import mathtext, protocol_name, series_name
@@ -207,12 +206,7 @@ def caption(lines: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def make(inputs: Inputs) -> Drawing:
+def drawing(joined: pd.DataFrame, expected: pd.DataFrame) -> Drawing:
     """The figure."""
-    lines = bars(inputs.joined, inputs.expected)
+    lines = bars(joined, expected)
     return Drawing(draw(lines), frame(lines), caption(lines))
-
-
-def make_table(inputs: Inputs) -> Table:
-    """The bars as numbers."""
-    return table(inputs.joined, inputs.expected)

@@ -1,4 +1,4 @@
-"""The Pirouette paper's Table 6, keys: the paper's formula at the set's parameters beside the bytes that travel.
+"""The Pirouette paper's Table 6, keys: the paper's formula at the set's parameters, and the bytes that travel.
 
 The formula counts both halves of every ciphertext. Of all keys together the paper prints a total, in Table 7.
 """

@@ -10,7 +10,6 @@ import pandas as pd
 
 from ..lib.cells import DATABASE, quantity, series
 from ..lib.cells import shown as shown_as
-from ..lib.inputs import Inputs
 from ..lib.marks import ASSUMED, marks_of, provenance
 from ..lib.output import words
 from ..lib.protocols import series_name
@@ -111,11 +110,6 @@ TABLE_COLUMNS = [
     Column("samples", "Samples", cell=shown_as("samples", "{:.0f}".format)),
     label("verdict", "Verdict", cell=_verdict),
 ]
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of all records."""
-    return table(inputs.joined)
 
 
 def table(joined: pd.DataFrame) -> Table:

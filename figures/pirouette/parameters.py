@@ -111,7 +111,7 @@ TITLES = {
 }
 
 
-def make(number: str, inputs: Inputs) -> Table:
+def make(inputs: Inputs, number: str) -> Table:
     """The table of that number."""
     instances = printed_security(inputs.folder / "security-sets.csv", "Pirouette", number)
     return parameters(rows(inputs.predictions, inputs.described), inputs.expected, number, instances)

@@ -1,4 +1,4 @@
-"""Keys and steps of an answer beside their predicted seconds and a bound.
+"""Keys and steps of an answer with their predicted seconds and a bound.
 
 Counts are those of `pirlab describe`. The bound of a step is its number of transforms times the calibrated seconds of
 one, or the bytes of the preprocessed database that it reads over the probed bandwidth, whichever is longer, over the
@@ -34,7 +34,7 @@ COLUMNS = words(
 )
 
 
-def make(which: str, inputs: Inputs) -> Table:
+def make(inputs: Inputs, which: str) -> Table:
     """The table of that name, with the unit costs of the machine: those named, else this machine's or the committed."""
     costs = inputs.arguments.costs
     try:

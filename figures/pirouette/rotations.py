@@ -1,4 +1,4 @@
-"""How many blind rotations an answer of Pirouette has, counted, beside the paper's formulas."""
+"""How many blind rotations an answer of Pirouette has, counted, and by the paper's formulas."""
 
 from __future__ import annotations
 

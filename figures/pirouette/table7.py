@@ -1,6 +1,6 @@
 """The Pirouette paper's Table 7: sizes and times of every printed line, and below them what was measured here.
 
-Rows are matched by protocol and database, never by a file's name. A line of ours is beside the paper's of one thread,
+Rows are matched by protocol and database, never by a file's name. A line of ours follows the paper's of one thread,
 or, run on several, below the paper's parallel ones.
 """
 
@@ -14,7 +14,6 @@ import pandas as pd
 
 from ..lib.cells import failure, security
 from ..lib.frame import dicts, status_text
-from ..lib.inputs import Inputs
 from ..lib.marks import SYMBOLS, marks_of, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import PRINTED_TOTALS, Key, printed_totals
@@ -48,11 +47,6 @@ COLUMNS = [
     Column("ratio", "Time", "here/paper"),
     Column("right", "Records right"),
 ]
-
-
-def make(inputs: Inputs) -> Table:
-    """Table 7."""
-    return table(inputs.joined, inputs.expected)
 
 
 def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
@@ -142,7 +136,7 @@ def _paper_line(
 def _our_line(
     key: Key, row: dict[str, Any], printed_one: float | None, own_one: float | None
 ) -> tuple[Row, dict[str, Any]]:
-    """A line of what was measured here: beside the paper's seconds of one thread, or our own of one."""
+    """A line of what was measured here, compared with the paper's seconds of one thread, or our own of one."""
     values = {name: row.get(own) for name, own in OWN.items()}
     seconds = values["server_time"]
     speedup = own_one / seconds if own_one and seconds else None

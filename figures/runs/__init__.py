@@ -1,1 +1,1 @@
-"""What runs measured, of whatever paper: comparison, predictions beside measurements, primitives."""
+"""What runs measured, of whatever paper: comparison, predictions against measurements, primitives."""

@@ -14,7 +14,6 @@ from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANC
 
 from ..lib import style
 from ..lib.frame import dicts
-from ..lib.inputs import Inputs
 from ..lib.output import caption_text, write_text
 from ..lib.series import order
 from ..lib.table import Table
@@ -53,9 +52,8 @@ class Accuracy:
         return [*written, write_text(prefix, ".caption.rst", caption)]
 
 
-def make(inputs: Inputs) -> Accuracy:
+def accuracy(joined: pd.DataFrame) -> Accuracy:
     """Every twin of the records."""
-    joined = inputs.joined
     frame = build(joined)
     return Accuracy(draw(frame, order(dicts(joined))), table(frame, joined))
 

@@ -1,4 +1,4 @@
-"""The table of all that records of primitives measured, one line a quantity, beside its prediction."""
+"""The table of all that records of primitives measured, one line a quantity, with its prediction."""
 
 from __future__ import annotations
 
@@ -8,16 +8,10 @@ import pandas as pd
 from pirlab_estimator.compare import Comparison
 
 from ..lib.frame import quartiles
-from ..lib.inputs import Inputs
 from ..lib.output import words
 from ..lib.primitive import SPREAD, Primitive, notes
 from ..lib.table import Cell, Column, Row, Table, texts
 from ..lib.units import human_seconds, significant
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of all records."""
-    return table(inputs.primitives)
 
 
 def lines(record: Primitive) -> list[tuple[str, str, float, str]]:
@@ -56,7 +50,7 @@ RULES = (
 
 
 def _held(kind: str, twin: Comparison | None) -> dict[str, Cell]:
-    """Cells of a measured quantity beside its prediction, if it has one."""
+    """Cells that compare a measured quantity with its prediction, if it has one."""
     if twin is None:
         return {"note": Cell(NOT_DESCRIBED)} if kind == "seconds" else {}
     predicted = human_seconds(twin.predicted) if kind == "seconds" else significant(twin.predicted, 4)

@@ -13,7 +13,6 @@ from pirlab_estimator.compare import VARIANCE_TOLERANCE
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
 from .accuracy_plot import scale_ratios
@@ -97,11 +96,6 @@ def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
     figure.legend(handles=handles, loc="upper right", ncols=len(handles), handletextpad=0.2, borderpad=0)
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.12 / height), pad=0.5)
     return figure
-
-
-def make(inputs: Inputs) -> Drawing:
-    """The figure of all records."""
-    return drawing(inputs.primitives)
 
 
 def drawing(records: Sequence[Primitive]) -> Drawing:

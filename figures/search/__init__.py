@@ -1,1 +1,1 @@
-"""What searches found: sweeps over databases, fronts, gadgets, and found sets measured beside published ones."""
+"""What searches found: sweeps over databases, fronts, gadgets, and found sets measured against published ones."""

@@ -1,4 +1,4 @@
-"""The best sets of a sweep beside the best published ones, by database and protocol."""
+"""The best sets of a sweep and the best published ones, by database and protocol."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from ..lib.cells import has, plain_database, quantity
-from ..lib.inputs import Inputs
 from ..lib.marks import ASSUMED
 from ..lib.output import words
 from ..lib.protocols import place, protocol_name
@@ -47,11 +46,6 @@ COLUMNS = [
     quantity("answer", "Answer time", "ms", "seconds", 1e-3),
     quantity("memory", "Server", "GiB", "server_bytes", GIB),
 ]
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of a sweep."""
-    return build(inputs.arguments.sweep)
 
 
 def build(path: Path) -> Table:

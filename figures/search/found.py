@@ -1,4 +1,4 @@
-"""Found sets beside the published columns they were searched against: both run in one group, so times are comparable.
+"""Found sets against the published ones that they should undercut: both run in one group, so times are comparable.
 
 A found set dominates when it sends no more, answers no later and is better by a tenth in at least one of the three.
 Later is what the spread of both shows: its first quartile is above the published set's third.
@@ -13,7 +13,6 @@ import pandas as pd
 
 from ..lib.cells import FAILURE, RIGHT, SECURITY, SERIES, has, plain_database, quantity
 from ..lib.frame import dicts, status_text
-from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, provenance
 from ..lib.output import words
 from ..lib.table import Cell, Column, Row, Table, label, make_cells
@@ -90,11 +89,6 @@ COLUMNS = [
     label("saved", "Saved: upload, download, answer (predicted)", cell=_saved),
     label("verdict", "Verdict", cell=lambda row: Cell(row.get("verdict") or "")),
 ]
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of all records."""
-    return build(inputs.joined)
 
 
 def build(joined: pd.DataFrame) -> Table:

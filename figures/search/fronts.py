@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot
@@ -10,7 +12,6 @@ from matplotlib.figure import Figure
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.protocols import mathtext, protocol_name
 from ..lib.units import KIB, shape_text
 from .data import load
@@ -56,9 +57,9 @@ def _panel(axes: Axes, data: pd.DataFrame, column: str) -> None:
     axes.set_yscale("log")
 
 
-def make(inputs: Inputs) -> Drawing:
+def drawing(path: Path) -> Drawing:
     """The figure of a sweep."""
-    data = load(inputs.arguments.sweep, "front")
+    data = load(path, "front")
     shape = shape_text(int(data["records"].iloc[0]), int(data["record_bits"].iloc[0]))
     text = (
         f"**Pareto fronts.** Of every protocol, the found sets for {shape} that no other set of it undercuts in both: "

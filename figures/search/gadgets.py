@@ -13,7 +13,6 @@ from matplotlib.patheffects import withStroke
 
 from ..lib import style
 from ..lib.drawing import Drawing
-from ..lib.inputs import Inputs
 from ..lib.protocols import mathtext, protocol_name
 from .data import TARGET_FAILURE, load
 
@@ -89,9 +88,9 @@ def _length(axes: Axes, rows: pd.DataFrame, colour: str, place: int) -> None:
     )
 
 
-def make(inputs: Inputs) -> Drawing:
+def drawing(path: Path) -> Drawing:
     """The figure of a sweep."""
-    data = frame(inputs.arguments.sweep)
+    data = frame(path)
     text = (
         "**Failure against gadget base and length.** log2 of the probability that a record comes back wrong, for any "
         "data, of one set whose gadget takes other bases. A larger base has fewer digits: fewer bytes, less work. The "

@@ -16,7 +16,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..lib import style
-from ..lib.inputs import Inputs
 from ..lib.output import csv_text, words, write_text
 from ..lib.protocols import mathtext, place, protocol_name
 from ..lib.units import human_bytes
@@ -143,6 +142,6 @@ def caption(bits: int) -> str:
     )
 
 
-def make(inputs: Inputs) -> Grids:
+def grids(path: Path) -> Grids:
     """The figures of a sweep."""
-    return Grids(frame(inputs.arguments.sweep))
+    return Grids(frame(path))

@@ -14,7 +14,6 @@ from matplotlib.lines import Line2D
 from ..lib import style
 from ..lib.drawing import Drawing
 from ..lib.frame import load_records
-from ..lib.inputs import Inputs
 from ..lib.protocols import mathtext, protocol_name
 from ..lib.units import KIB, human_bytes
 from .data import load
@@ -97,9 +96,9 @@ def _panel(axes: Axes, chosen: pd.DataFrame, runs: pd.DataFrame, quantity: str) 
     axes.set_yscale("log")
 
 
-def make(inputs: Inputs) -> Drawing:
+def drawing(path: Path, folders: Sequence[Path]) -> Drawing:
     """The figure of a sweep, with the runs that are named."""
-    data, runs = found(inputs.arguments.sweep), measured(inputs.folders)
+    data, runs = found(path), measured(folders)
     text = (
         "**Cost against database size.** Lines: the best set that is found for each database; at least 128 bits, "
         "failure below 2^-40. Above by bytes of query, answer and a hundredth of the hint or keys, of which query and "

@@ -148,7 +148,7 @@ def claimed_bytes(
             hits = [ours for ours in papers.matches(column, family) if ours.size("total_comm")]
             off = [abs(log2((ours.size("total_comm") or inf) / total)) if total else 0.0 for ours in hits]
             # A column is of one layout; where several sets have its database, it is that of the closest, and of ours,
-            # which may differ in what bytes do not tell, that with the plainest name.
+            # which may differ in what does not change bytes, that with the plainest name.
             closest = [ours for ours, distance in zip(hits, off) if distance == min(off)]
             published = [ours for ours in closest if ours.row["source_kind"] == "published"]
             for ours in published or sorted(closest, key=lambda ours: len(ours.row["set"]))[:1]:
