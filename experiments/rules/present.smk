@@ -1,5 +1,6 @@
 # Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers, and a verdict.
-FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("**/*.[pt][yo]*"))
+FIGURE_KINDS = (".py", ".toml", ".html", ".mplstyle")
+FIGURE_CODE = sorted(str(p) for p in Path("figures").rglob("*") if p.suffix in FIGURE_KINDS and "out" not in p.parts)
 PAPERS = sorted(str(path) for path in Path("experiments/expected").glob("*.csv"))
 
 

@@ -26,7 +26,8 @@ SOURCES += ["estimator/cost/unit_costs.json", str(pirlab_binary())]
 SOURCES += sorted(str(path) for path in Path("params").glob("*/*.toml") if path.parent.name != "searched")
 #: Sweeps with a set that a search finds: these come after the searches.
 FOUND = {name for name, path in FILES.items() if any("searched/" in g.get("set", "") for g in sweep_file.read(path).get("grid", []))}
-FIGURE_CODE = sorted(str(path) for path in Path("figures").glob("**/*.[pt][yo]*"))
+FIGURE_KINDS = (".py", ".toml", ".html", ".mplstyle")
+FIGURE_CODE = sorted(str(p) for p in Path("figures").rglob("*") if p.suffix in FIGURE_KINDS and "out" not in p.parts)
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
 KEPT = ["best.md", "fronts.csv", "grids.csv"]

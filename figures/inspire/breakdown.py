@@ -51,11 +51,7 @@ FIGURES = {
     "3": Breakdown(
         "9",
         "InsPIRe",
-        {
-            "matmul": ("Product", "#0072B2"),
-            "packing": ("Packing", "#56B4E9"),
-            "poly_eval": ("Evaluation", "#E69F00"),
-        },
+        {"matmul": ("Product", "#0072B2"), "packing": ("Packing", "#56B4E9"), "poly_eval": ("Evaluation", "#E69F00")},
     ),
 }
 REST_LOOK = ("not itemised", "#CFCFCF")
@@ -168,11 +164,7 @@ def _legend(figure: Figure, heading: str, looks: dict[str, tuple[str, str]], use
 
 
 def _panel(
-    axes: Axes,
-    own: pd.DataFrame,
-    looks: dict[str, tuple[str, str]],
-    factor: float,
-    shifts: dict[str, float],
+    axes: Axes, own: pd.DataFrame, looks: dict[str, tuple[str, str]], factor: float, shifts: dict[str, float]
 ) -> None:
     """Stacked bars, one for each source. shifts: by how much a source's bars stand aside."""
     firsts = sorted(own["first"].dropna().unique())

@@ -27,6 +27,14 @@ DESCRIPTION_SCHEMA = "pirlab/description/1"
 EXPECTED_COLUMNS = words("paper table protocol database num_records record_bits metric value unit config note")
 BORROWED = words("security_target failure_log2 failure_random_log2 failure_target")
 SHAPE_KEYS = ["set", "sha256", "records", "record_bits"]
+NEEDED = {
+    "set": "parameters.name",
+    "sha256": "parameters.sha256",
+    "records": "shape.records",
+    "record_bits": "shape.record_bits",
+    "protocol": "protocol",
+}
+"""What a prediction must have: columns, and their keys in the document."""
 ORPHAN = ", its row in no experiment file any more"
 ANSWER, OFFLINE = "answer", "offline"
 CLIENT_PHASES = ("keygen", "offline_client", "offline_exchange")
@@ -177,28 +185,16 @@ def load_predictions(path: Path | None) -> pd.DataFrame:
         if "primitive" in document:
             continue
         noise = document.get("noise") or {}
-        rows.append(
-            {
-                "set": need(file, document, "parameters.name"),
-                "sha256": need(file, document, "parameters.sha256"),
-                "protocol": need(file, document, "protocol"),
-                "records": need(file, document, "shape.records"),
-                "record_bits": need(file, document, "shape.record_bits"),
-                "security_bits": document.get("security_bits"),
-                "security_target": document.get("security_target", 128),
-                "security": document.get("security") or [],
-                "failure_log2": noise.get("log2_failure"),
-                "failure_random_log2": noise.get("log2_failure_random"),
-                "failure_target": noise.get("failure_target", -40),
-                "noise_stages": noise.get("stages") or [],
-                "seconds": document.get("seconds") or {},
-                "predicted_peak_bytes": document.get("peak_bytes"),
-                "prediction": document,
-            }
-        )
-    columns = SHAPE_KEYS + words(
-        "protocol security_bits security_target security failure_log2 failure_random_log2 failure_target noise_stages "
-        "seconds predicted_peak_bytes prediction"
+        row = {name: need(file, document, dotted) for name, dotted in NEEDED.items()}
+        row |= {"security_bits": document.get("security_bits"), "predicted_peak_bytes": document.get("peak_bytes")}
+        row |= {"security_target": document.get("security_target", 128), "security": document.get("security") or []}
+        row |= {"failure_log2": noise.get("log2_failure"), "failure_random_log2": noise.get("log2_failure_random")}
+        row |= {"failure_target": noise.get("failure_target", -40), "noise_stages": noise.get("stages") or []}
+        rows.append(row | {"seconds": document.get("seconds") or {}, "prediction": document})
+    columns = [*NEEDED]
+    columns += words(
+        "security_bits security_target security failure_log2 failure_random_log2 failure_target noise_stages seconds "
+        "predicted_peak_bytes prediction"
     )
     frame = pd.DataFrame(rows, columns=columns)
     for column in ("security_bits", "failure_log2", "failure_random_log2"):
@@ -245,7 +241,7 @@ def load_stale(path: Path | None) -> dict[str, str]:
 
 
 def load_expected(folder: Path | None) -> pd.DataFrame:
-    """The papers' numbers (tidy CSV of experiments/expected), with `bytes`, `seconds` next to the printed value, and the
+    """The papers' numbers (tidy CSV of experiments/expected), with `bytes` and `seconds` of the printed value, and the
     bytes that its last digit leaves open: half a unit of it.
 
     Rows with an empty value are dropped: they say that the paper's number is not recoverable.
@@ -271,11 +267,11 @@ def load_expected(folder: Path | None) -> pd.DataFrame:
     frame["num_records"] = pd.to_numeric(frame["num_records"], errors="coerce")
     frame["record_bits"] = pd.to_numeric(frame["record_bits"], errors="coerce")
     frame = frame[frame["value"].notna()].reset_index(drop=True)
-    cells = list(zip(frame["paper"], frame["table"], frame["value"], frame["unit"], strict=True))
-    units = list(zip(frame["paper"], frame["table"], frame["rounding"], frame["unit"], strict=True))
-    frame["rounding"] = pd.Series([paper_bytes(p, t, v, u) for p, t, v, u in units], dtype=float)
-    frame["bytes"] = pd.Series([paper_bytes(p, t, v, u) for p, t, v, u in cells], dtype=float)
-    frame["seconds"] = pd.Series([paper_seconds(v, u) for _, _, v, u in cells], dtype=float)
+    for column, value in (("rounding", frame["rounding"]), ("bytes", frame["value"])):
+        cells = zip(frame["paper"], frame["table"], value, frame["unit"], strict=True)
+        frame[column] = pd.Series([paper_bytes(*cell) for cell in cells], dtype=float)
+    seconds = [paper_seconds(value, unit) for value, unit in zip(frame["value"], frame["unit"], strict=True)]
+    frame["seconds"] = pd.Series(seconds, dtype=float)
     return frame
 
 

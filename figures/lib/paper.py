@@ -101,7 +101,7 @@ class Printed:
 
 @dataclass
 class Measured:
-    """A row of ours: joined (`loader.join`), with its layout, and values by the paper's metrics.
+    """A row of ours: joined (`frame.join`), with its layout, and values by the paper's metrics.
 
     values: measured, empty if the row's status is not `ok`. described: sizes that its description predicts.
     """

@@ -22,13 +22,7 @@ from matplotlib.lines import Line2D
 from .output import write_bytes
 from .protocols import protocol
 
-WIDTHS = {
-    "lncs": 4.80,
-    "acm": 3.33,
-    "acm-wide": 7.00,
-    "ieee": 3.50,
-    "ieee-wide": 7.16,
-}
+WIDTHS = {"lncs": 4.80, "acm": 3.33, "acm-wide": 7.00, "ieee": 3.50, "ieee-wide": 7.16}
 """Widths in inches: text width (lncs), one column, and both columns (wide)."""
 
 INK = "#222222"
@@ -38,42 +32,6 @@ OTHER = {"colours": ["#009E73", "#CC79A7", "#5B4A8A", "#8C8C8C"], "markers": ["P
 """Colours and markers of the sets of all protocols that have none of their own (`protocols.toml`)."""
 DOTS = (0, (1, 1.6))
 """The line of numbers that a paper prints."""
-
-SETTINGS: Any = {
-    "font.family": "STIXGeneral",
-    "mathtext.fontset": "stix",
-    "font.size": 8,
-    "axes.titlesize": 8.5,
-    "axes.labelsize": 8.5,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 8,
-    "axes.linewidth": 0.6,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.5,
-    "lines.linewidth": 1.1,
-    "lines.markersize": 4.2,
-    "legend.frameon": False,
-    "pdf.fonttype": 42,
-    "ps.fonttype": 42,
-    "svg.fonttype": "path",
-    "svg.hashsalt": "pirlab",
-    "savefig.dpi": 300,
-}
-
 
 Line = Literal["-"] | tuple[float, tuple[float, ...]]
 """A line's style: solid, or an offset and lengths of dashes and gaps."""
@@ -86,6 +44,10 @@ class Look:
     colour: str
     marker: str
     line: Line
+
+    def drawn(self, **options: Any) -> dict[str, Any]:
+        """What matplotlib draws a line like this with."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line} | options
 
 
 SAMPLERS = {
@@ -103,7 +65,7 @@ SAMPLERS = {
 def apply() -> None:
     """Set the style; every figure calls it first."""
     pyplot.rcdefaults()
-    matplotlib.rcParams.update(SETTINGS)
+    pyplot.style.use(Path(__file__).with_name("pirlab.mplstyle"))
 
 
 def look(name: str) -> Look:
@@ -128,7 +90,7 @@ def looks(series: list[tuple[str, str, bool]]) -> dict[str, Look]:
 
 def handle(look: Look, **options: Any) -> Line2D:
     """A line of a legend."""
-    return Line2D([], [], **({"color": look.colour, "marker": look.marker, "linestyle": look.line} | options))
+    return Line2D([], [], **look.drawn(**options))
 
 
 def save(figure: Figure, prefix: Path) -> list[Path]:

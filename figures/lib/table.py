@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import pandas as pd
@@ -48,31 +49,7 @@ TEX_SPECIAL = {
     ">": r"\textgreater{}",
 }
 TEX_SYMBOL = {mark.symbol: mark.tex for mark in (*MARKS, *CELL_MARKS)}
-HTML_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{title}</title>
-<style>{style}</style>
-<h1>{heading}</h1>
-<table><thead><tr>{heads}</tr></thead><tbody>
-{body}
-</tbody></table>
-{notes}
-<script>{script}</script></html>
-"""
-SORT_SCRIPT = """
-document.querySelectorAll('th').forEach((th, i) => th.onclick = () => {
-  const body = th.closest('table').tBodies[0], dir = th.dir = th.dir === 1 ? -1 : 1;
-  const key = row => { const c = row.cells[i], n = parseFloat(c.dataset.sort); return isNaN(n) ? c.innerText : n; };
-  [...body.rows].sort((a, b) => { const x = key(a), y = key(b);
-    return dir * (typeof x === 'number' && typeof y === 'number' ? x - y : String(x).localeCompare(String(y))); })
-    .forEach(row => body.append(row));
-});
-"""
-STYLE_SHEET = (
-    "body{font:14px/1.4 system-ui,sans-serif;margin:2em}table{border-collapse:collapse}"
-    "th,td{padding:.25em .7em;text-align:right;white-space:nowrap}th{cursor:pointer;border-bottom:1px solid;"
-    "vertical-align:bottom}tr:nth-child(even){background:#f4f4f4}.l{text-align:left}.status{color:#a00;font-style:italic;"
-    "white-space:normal;text-align:left;max-width:34em}p.note{max-width:70em;margin:.3em 0}"
-)
+HTML_PAGE = Template(Path(__file__).with_name("table.html").read_text(encoding="utf-8"))
 
 
 def tex_escape(text: str) -> str:
@@ -283,14 +260,12 @@ class Table:
                 cells.append(f'<td class=status colspan="{span}">{html.escape(row.status)}</td>')
             title = f' title="record {html.escape(row.record_id)}"' if row.record_id else ""
             body.append(f"<tr{title}>{''.join(cells)}</tr>")
-        return HTML_PAGE.format(
+        return HTML_PAGE.substitute(
             title=html.escape(self.title),
-            style=STYLE_SHEET,
             heading=html_text(self.title),
             heads=heads,
             body="\n".join(body),
             notes="\n".join(f"<p class=note>{html_text(note)}</p>" for note in self._all_notes()),
-            script=SORT_SCRIPT,
         )
 
     def caption(self) -> str:

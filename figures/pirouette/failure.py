@@ -55,31 +55,16 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
             noise = record.noise("input")
             rate = count["failures"] / count["trials"]
             expected = 2.0 ** predicted["log2_failure"] if predicted else None
-            rows.append(
-                {
-                    "decision": record.settings["decision"],
-                    "stage": stage,
-                    "n": record.settings["n"],
-                    "dimension": record.settings["dimension"],
-                    "form": record.settings["form"],
-                    "limit": predicted["threshold"] if predicted else None,
-                    "stddev": noise["variance"] ** 0.5 if noise else None,
-                    "trials": count["trials"],
-                    "keys": noise["keys"] if noise else None,
-                    "failures": count["failures"],
-                    "rate": rate,
-                    "rate_low": low,
-                    "rate_high": high,
-                    "predicted": expected,
-                    "margin": predicted["margin"] if predicted else None,
-                    "ratio": rate / expected if expected else None,
-                    "verdict": "" if twin is None else twin.verdict,
-                    "tolerance": "" if twin is None else twin.tolerance,
-                    "note": "" if twin is None else twin.note,
-                    "trial_s": record.seconds("trial"),
-                    "record_id": record.id,
-                }
-            )
+            row = {key: record.settings[key] for key in ("decision", "n", "dimension", "form")} | {"stage": stage}
+            row |= {"trials": count["trials"], "failures": count["failures"], "rate": rate}
+            row |= {"rate_low": low, "rate_high": high, "trial_s": record.seconds("trial"), "record_id": record.id}
+            if noise:
+                row |= {"stddev": noise["variance"] ** 0.5, "keys": noise["keys"]}
+            if predicted:
+                row |= {"limit": predicted["threshold"], "predicted": expected, "margin": predicted["margin"]}
+                row |= {"ratio": rate / expected if expected else None}
+            row |= {key: getattr(twin, key) if twin else "" for key in ("verdict", "tolerance", "note")}
+            rows.append(row)
     frame = pd.DataFrame(rows, columns=COLUMNS)
     order = {decision: place for place, decision in enumerate(DECISIONS)}
     places = frame["decision"].map(order)

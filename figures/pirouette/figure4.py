@@ -38,6 +38,12 @@ class Metric:
     factor: float
     column: str
 
+    def point(self, base: float) -> dict[str, Any]:
+        """A value as the figure's data has it."""
+        base_unit = "B/s" if self.key == "throughput" else "B"
+        value = base / self.factor
+        return {"metric": self.key, "value": value, "unit": self.unit, "value_base": base, "base_unit": base_unit}
+
 
 METRICS = (
     Metric("offline_comm", "Offline communication", "MiB", MIB, "offline_bytes"),
@@ -46,6 +52,8 @@ METRICS = (
     Metric("throughput", "Throughput", "GiB/s", GIB, "throughput_bytes_per_s"),
 )
 READ_OFF = "Figure 4, read off"
+OF_RECORD = words("records record_bits status reason security_bits failure_log2 stale")
+"""Columns of a record that are the same for all its points."""
 COLUMNS = words(
     "source series set parameters records record_bits metric value unit value_base base_unit q1 q3 status reason marks "
     "security_bits failure_log2 stale reference record_id"
@@ -109,7 +117,7 @@ def paper_points(expected: pd.DataFrame) -> pd.DataFrame:
 
 
 def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame | None = None) -> Figure4:
-    """The figure's data from joined records (`loader.join`) of its experiment and the expected numbers.
+    """The figure's data from joined records (`frame.join`) of its experiment and the expected numbers.
 
     Predictions exist for every row of an experiment, also for those that a profile leaves out: they show what is
     missing, as opposed to what was never asked for.
@@ -117,50 +125,21 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
     records = shown(joined)
     rows: list[dict[str, Any]] = []
     for record in records:
-        offline = record["offline_download_bytes"] + record["offline_upload_bytes"]
+        same = {key: record[key] for key in OF_RECORD} | {"source": "measured", "parameters": record["set"]}
+        same |= {"series": series_name(record["protocol"], record["series"]), "set": record["series"]}
+        same |= {"marks": " ".join(marks_of(record)), "record_id": record["id"]}
+        database = record["queries"] * record["records"] * record["record_bits"] / 8
+        sizes = {"offline_bytes": record["offline_download_bytes"] + record["offline_upload_bytes"]}
         for metric in METRICS:
-            base = offline if metric.key == "offline_comm" else record[metric.column]
-            rate = metric.key == "throughput" and record["status"] == "ok"
-            database = record["queries"] * record["records"] * record["record_bits"] / 8
-            rows.append(
-                {
-                    "source": "measured",
-                    "series": series_name(record["protocol"], record["series"]),
-                    "set": record["series"],
-                    "parameters": record["set"],
-                    "records": record["records"],
-                    "record_bits": record["record_bits"],
-                    "metric": metric.key,
-                    "value": base / metric.factor,
-                    "unit": metric.unit,
-                    "value_base": base,
-                    "base_unit": "B/s" if metric.key == "throughput" else "B",
-                    "q1": database / record["answer_q3_s"] / metric.factor if rate else None,
-                    "q3": database / record["answer_q1_s"] / metric.factor if rate else None,
-                    "status": record["status"],
-                    "reason": record["reason"],
-                    "marks": " ".join(marks_of(record)),
-                    "security_bits": record["security_bits"],
-                    "failure_log2": record["failure_log2"],
-                    "stale": record["stale"],
-                    "reference": None,
-                    "record_id": record["id"],
-                }
-            )
+            point = same | metric.point((record | sizes)[metric.column])
+            if metric.key == "throughput" and record["status"] == "ok":
+                point |= {"q1": database / record["answer_q3_s"] / metric.factor}
+                point |= {"q3": database / record["answer_q1_s"] / metric.factor}
+            rows.append(point)
     by_key = {metric.key: metric for metric in METRICS}
     for point in paper_points(expected).to_dict("records"):
-        metric = by_key[point["metric"]]
-        rows.append(
-            point
-            | {
-                "source": "paper",
-                "series": point["set"],
-                "value": point["value_base"] / metric.factor,
-                "unit": metric.unit,
-                "base_unit": "B/s" if metric.key == "throughput" else "B",
-                "status": "printed",
-            }
-        )
+        point |= {"source": "paper", "series": point["set"], "status": "printed"}
+        rows.append(point | by_key[point["metric"]].point(point["value_base"]))
     points = pd.DataFrame(rows, columns=COLUMNS)
     for column in ("value", "value_base", "q1", "q3"):
         points[column] = pd.to_numeric(points[column])

@@ -80,11 +80,7 @@ def table(joined: pd.DataFrame, costs: UnitCosts, of: Steps = PIROUETTE) -> Tabl
     rows, data = shown(joined, of), []
     lines = []
     for row in rows:
-        head = {
-            "database": database(row),
-            "series": series(row),
-            "threads": Cell(str(row["threads"])),
-        }
+        head = {"database": database(row), "series": series(row), "threads": Cell(str(row["threads"]))}
         found = list(_lines(row, costs, of))
         data += found
         answer = [line for line in found if line["step"] not in PIROUETTE.once]

@@ -84,7 +84,7 @@ def rotation_table(found: Sequence[Mapping[str, Any]]) -> Table:
         "Counted: transforms of the step in `pirlab describe` over those of one blind rotation (of one rotation with "
         "its conversion, for LWE to RGSW). The paper says about 3 k / 5 for the decomposition of k bits, rounded up "
         "to whole digits of 5 bits, against 2 k of a base of one bit (section 3.1). The last digit needs no floor: "
-        "3 D - 2. Pirouette^H decomposes nothing.",
+        "3 D - 2. Pirouette^H decomposes nothing."
     ]
     frame = pd.DataFrame(data, columns=["set", "records", "record_bits", *(column.key for column in COUNTS)])
     title = "Pirouette: blind rotations of an answer, counted, beside the paper's formula"

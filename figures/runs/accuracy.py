@@ -24,6 +24,7 @@ ONLINE = ("query", "answer", "extract")
 #: The summary counts others from these measured seconds on, and those within this factor of the prediction.
 LEAST_SECONDS, FACTOR = 0.01, 1.5
 PREFIXES = {"payload": "bytes", "table": "memory", "peak": "memory", "noise": "noise", "seconds": "seconds"}
+OF_TWINS = words("predicted measured unit ratio verdict tolerance note")
 COLUMNS = words(
     "kind quantity series set security_bits marks records record_bits data queries predicted measured unit ratio "
     "verdict tolerance note record_id"
@@ -37,29 +38,12 @@ def build(joined: pd.DataFrame) -> pd.DataFrame:
         if record["status"] != "ok" or record["prediction"] is None:
             continue
         for twin in compare(record["prediction"], record["document"]):
-            kind = PREFIXES[twin.quantity.split()[0]]
-            rows.append(
-                {
-                    "kind": kind,
-                    "quantity": twin.quantity.removeprefix("payload ").removeprefix("seconds "),
-                    "series": series_name(record["protocol"], record["set"]),
-                    "set": record["set"],
-                    "security_bits": record["security_bits"],
-                    "marks": " ".join(marks_of(record)),
-                    "records": record["records"],
-                    "record_bits": record["record_bits"],
-                    "data": _data(record["database_source"]),
-                    "queries": record["queries"],
-                    "predicted": twin.predicted,
-                    "measured": twin.measured,
-                    "unit": twin.unit,
-                    "ratio": twin.ratio,
-                    "verdict": twin.verdict,
-                    "tolerance": twin.tolerance,
-                    "note": twin.note,
-                    "record_id": record["id"],
-                }
-            )
+            row = {key: record[key] for key in ("set", "security_bits", "records", "record_bits", "queries")}
+            row |= {key: getattr(twin, key) for key in OF_TWINS}
+            row |= {"kind": PREFIXES[twin.quantity.split()[0]], "record_id": record["id"]}
+            row |= {"quantity": twin.quantity.removeprefix("payload ").removeprefix("seconds ")}
+            row |= {"series": series_name(record["protocol"], record["set"]), "marks": " ".join(marks_of(record))}
+            rows.append(row | {"data": _data(record["database_source"])})
     frame = pd.DataFrame(rows, columns=COLUMNS)
     for column in ("predicted", "measured", "ratio"):
         frame[column] = pd.to_numeric(frame[column])

@@ -61,6 +61,6 @@ def build(path: Path) -> Table:
         f"chain for any data ({ASSUMED}), seconds of one core by the unit costs. Found sets reach 128 bits and 2^-40; "
         "† is a published set below 128 bits, ‡ one that fails more often than 2^-40. The published set is the best of "
         "those that take the database, by the same measure: bytes of query, answer and a hundredth of the hint or "
-        "keys, or seconds from question to record at 100 Mbit/s and 50 ms with that share.",
+        "keys, or seconds from question to record at 100 Mbit/s and 50 ms with that share."
     ]
     return Table("Best sets by database", COLUMNS, rows, data[DATA_COLUMNS].reset_index(drop=True), [], notes)

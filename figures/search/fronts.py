@@ -46,12 +46,8 @@ def _panel(axes: Axes, data: pd.DataFrame, column: str) -> None:
         axes.plot(
             front[column],
             front["seconds"] * 1e3,
-            color=its.colour,
-            marker=its.marker,
-            linestyle=its.line,
-            drawstyle="steps-post",
-            markersize=3,
             label=mathtext(protocol_name(str(protocol))),
+            **its.drawn(drawstyle="steps-post", markersize=3),
         )
     axes.set_xscale("log")
     axes.set_yscale("log")

@@ -77,20 +77,13 @@ def draw(data: pd.DataFrame, runs: pd.DataFrame, width: str = "acm-wide") -> Fig
 def _panel(axes: Axes, chosen: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> None:
     for protocol, rows in chosen.groupby("protocol"):
         its, rows = style.look(str(protocol)), rows.sort_values("records")
-        axes.plot(
-            rows["records"], rows[quantity], color=its.colour, marker=its.marker, linestyle=its.line, markersize=3
-        )
+        axes.plot(rows["records"], rows[quantity], **its.drawn(markersize=3))
     for protocol, rows in runs.groupby("protocol") if not runs.empty else ():
         its = style.look(str(protocol))
         axes.plot(
             rows["records"],
             rows[quantity],
-            color=its.colour,
-            marker=its.marker,
-            linestyle="none",
-            markersize=5,
-            markerfacecolor="none",
-            markeredgewidth=0.7,
+            **its.drawn(linestyle="none", markersize=5, markerfacecolor="none", markeredgewidth=0.7),
         )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")

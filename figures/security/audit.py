@@ -311,21 +311,14 @@ def table(
 
 
 def _data(line: Line) -> dict[str, Any]:
-    return {
-        "paper": line.paper,
-        "location": line.location,
-        "set": line.set,
+    """The CSV's line."""
+    return vars(line) | {
         "claimed_bits": line.claim,
         "bits": line.bits,
         "instances": "; ".join(f"{row['instance'].split(':')[0]}={row['bits']}" for row in line.instances),
         "failure_log2": line.failure,
-        "failure_shape": line.failure_shape,
-        "compared": line.compared,
-        "wrong": line.wrong,
-        "bytes_shape": line.bytes_shape,
         "bytes_claimed": line.claimed_bytes,
         "bytes_found": line.found_bytes,
-        "bytes_source": line.bytes_source,
         "verdict": "; ".join(line.faults) or "holds",
         "repaired": line.repaired if line.faults else "",
     }

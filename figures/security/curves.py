@@ -117,10 +117,7 @@ def _window(panel: Panel, target: float) -> tuple[tuple[float, float], tuple[flo
     bits = [p["bits"] for p in panel.points] + [target]
     wide = max(max(moduli) - min(moduli), 0.1 * max(moduli))
     high = max(max(bits) - min(bits), 25.0)
-    return (
-        (min(moduli) - 0.16 * wide, max(moduli) + 0.16 * wide),
-        (min(bits) - 0.18 * high, max(bits) + 0.18 * high),
-    )
+    return ((min(moduli) - 0.16 * wide, max(moduli) + 0.16 * wide), (min(bits) - 0.18 * high, max(bits) + 0.18 * high))
 
 
 def _panel(axes: Axes, panel: Panel, target: float) -> None:

@@ -14,10 +14,7 @@ from ..lib.units import power_of_two
 from .document import Audit, load_audit, load_references, secret_text
 
 OUTSIDE = next(mark for mark in CELL_MARKS if mark.key == "outside")
-REFERENCES = {
-    "guidelines": "guidelines 2024",
-    "standard-2018": "standard 2018",
-}
+REFERENCES = {"guidelines": "guidelines 2024", "standard-2018": "standard 2018"}
 DATA_COLUMNS = words("origin secret stddev dimension log2_modulus bits attack reason")
 
 
