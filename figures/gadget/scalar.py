@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from ..lib.output import words
-from ..lib.primitive import Primitive, notes
+from ..lib.primitive import SPREAD, Primitive, notes
 from ..lib.table import Cell, Column, Row, Table, texts
 from ..lib.units import significant
 from .paper import FAMILIES, PARTS, Printed, base_text, find, part_name, values_of
@@ -23,54 +22,22 @@ READING = (
 COLUMNS = words("modulus_bits base length family part here_s here_q1_s here_q3_s paper_s record_id")
 
 
-@dataclass(frozen=True)
-class Printing:
-    """Which table this is."""
-
-    number: str
-    modulus_bits: int
-    families: tuple[str, ...]
+WHOLE, BY_PART = {"2": 60, "4": 102}, {"3": 60, "5": 102}
+"""Tables of whole samplers and of sub-algorithms, and the bits of their modulus."""
+Data = list[dict[str, Any]]
 
 
-WHOLE = {
-    "2": Printing("2", 60, ("gmp19", "zy22", "jlp21", "jlp24", "unsigned")),
-    "4": Printing("4", 102, ("gmp19", "zy22", "jlp21", "jlp24", "unsigned")),
-}
-BY_PART = {
-    "3": Printing("3", 60, ("gmp19", "zy22", "jlp21", "jlp24")),
-    "5": Printing("5", 102, ("gmp19", "zy22", "jlp21", "jlp24")),
-}
-
-
-def _entry(record: Primitive | None, family: str, part: str, printed: float | None) -> dict[str, Any] | None:
+def _beside(record: Primitive | None, family: str, part: str, printed: float | None, data: Data) -> list[Cell]:
+    """Our time in µs, marked where it varies, and the printed one; both become a line of the data."""
     time = record.time(part) if record else None
-    if record is None or (time is None and printed is None):
-        return None
-    settings = record.settings
-    return {
-        "modulus_bits": settings["modulus_bits"],
-        "base": settings["base"],
-        "length": settings.get("length"),
-        "family": family,
-        "part": part,
-        "here_s": time.median if time else None,
-        "here_q1_s": time.low if time else None,
-        "here_q3_s": time.high if time else None,
-        "paper_s": printed,
-        "record_id": record.id,
-    }
-
-
-def _micro(record: Primitive | None, part: str) -> tuple[Cell, bool]:
-    """A measured time in µs, marked where it varies."""
-    time = record.time(part) if record else None
-    if record is None or time is None:
-        return Cell(""), False
-    return Cell(significant(MICRO * time.median), record.marks([part]), time.median), time.varying
-
-
-def _paper(seconds: float | None) -> Cell:
-    return Cell("" if seconds is None else significant(MICRO * seconds, 4), sort=seconds)
+    if record and (time or printed is not None):
+        line: dict[str, Any] = {key: record.settings.get(key) for key in ("modulus_bits", "base", "length")}
+        line |= {"family": family, "part": part, "paper_s": printed, "record_id": record.id}
+        if time:
+            line |= {"here_s": time.median, "here_q1_s": time.low, "here_q3_s": time.high}
+        data.append(line)
+    here = Cell(significant(MICRO * time.median), record.marks([part]), time.median) if record and time else Cell()
+    return [here, Cell("" if printed is None else significant(MICRO * printed, 4), sort=printed)]
 
 
 def of_modulus(records: Sequence[Primitive], modulus_bits: int) -> list[Primitive]:
@@ -81,83 +48,58 @@ def of_modulus(records: Sequence[Primitive], modulus_bits: int) -> list[Primitiv
 
 def whole(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> Table:
     """Table 2 or 4: bases down, samplers across."""
-    printing, printed = WHOLE[which], Printed.of(expected)
-    own = of_modulus(records, printing.modulus_bits)
-    families = [f for f in printing.families if find(own, PRIMITIVE, family=f) or _printed(printed, printing, f)]
+    printed, own = Printed.of(expected), of_modulus(records, WHOLE[which])
+    bases = printed.bases(which)
+    known = {f for f in FAMILIES if any(printed.time(which, f, base) is not None for base in bases)}
+    families = [f for f in (*PARTS, "unsigned") if f in known or find(own, PRIMITIVE, family=f)]
     columns = [Column("base", "b"), Column("length", "k")]
     for family in families:
-        columns.append(Column(f"{family}_here", FAMILIES[family], "here"))
-        if _printed(printed, printing, family):
-            columns.append(Column(f"{family}_paper", FAMILIES[family], "paper"))
+        columns += [Column(f"{family}_here", FAMILIES[family], "here")]
+        columns += [Column(f"{family}_paper", FAMILIES[family], "paper")] * (family in known)
         if family == "zy22" and any(r.time("dither") for r in own):
             columns.append(Column("dither_here", "ZY22 as dither", "here"))
-    rows, data, varying = [], [], False
-    for base in sorted({*printed.bases(printing.number), *values_of(own, "base")}):
+    rows: list[Row] = []
+    data: Data = []
+    for base in sorted({*bases, *values_of(own, "base")}):
         found = {family: find(own, PRIMITIVE, family=family, base=base) for family in families}
-        length = next((r.settings["length"] for r in found.values() if r and "length" in r.settings), None)
-        cells = {"base": Cell(base_text(base), sort=float(base)), "length": Cell("" if length is None else str(length))}
+        length = next((r.settings["length"] for r in found.values() if r and "length" in r.settings), "")
+        cells = {"base": Cell(base_text(base), sort=float(base)), "length": Cell(str(length))}
         for family, record in found.items():
-            seconds = printed.time(printing.number, family, base)
-            cells[f"{family}_here"], vary = _micro(record, "whole")
-            cells[f"{family}_paper"] = _paper(seconds)
-            varying = varying or vary
-            data.append(_entry(record, family, "whole", seconds))
+            times = _beside(record, family, "whole", printed.time(which, family, base), data)
+            cells[f"{family}_here"], cells[f"{family}_paper"] = times
             if family == "zy22":
-                cells["dither_here"], vary = _micro(record, "dither")
-                varying = varying or vary
-                data.append(_entry(record, family, "dither", None))
+                cells["dither_here"], _ = _beside(record, family, "dither", None, data)
         rows.append(Row(cells, next((r.id for r in found.values() if r), "")))
-    title = f"Gadget paper, Table {printing.number}: time of one scalar (µs), log2 q = {printing.modulus_bits}"
-    return _table(title, columns, rows, data, own, varying)
-
-
-def _printed(printed: Printed, printing: Printing, family: str) -> bool:
-    return any(printed.time(printing.number, family, base) is not None for base in printed.bases(printing.number))
+    title = f"Gadget paper, Table {which}: time of one scalar (µs), log2 q = {WHOLE[which]}"
+    return _table(title, columns, rows, data, own)
 
 
 def parts(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> Table:
     """Table 3 or 5: sub-algorithms down, bases across."""
-    printing, printed = BY_PART[which], Printed.of(expected)
-    own = of_modulus(records, printing.modulus_bits)
-    bases = printed.bases(printing.number) or values_of(own, "base")
+    printed, own = Printed.of(expected), of_modulus(records, BY_PART[which])
+    bases = printed.bases(which) or values_of(own, "base")
     columns = texts(family="Sampler", part="Sub-algorithm")
     for base in bases:
-        columns.append(Column(f"{base}_here", f"b = {base_text(base)}", "here"))
-        if base in printed.bases(printing.number):
-            columns.append(Column(f"{base}_paper", f"b = {base_text(base)}", "paper"))
-    rows, data, varying = [], [], False
-    for family in printing.families:
-        if find(own, PRIMITIVE, family=family) is None and not _parts_printed(printed, printing, family):
-            continue
-        for part in PARTS[family]:
-            cells = {"family": Cell(FAMILIES[family]), "part": Cell(part_name(part))}
-            ids = ""
+        columns += [Column(f"{base}_here", f"b = {base_text(base)}", "here")]
+        columns += [Column(f"{base}_paper", f"b = {base_text(base)}", "paper")] * (base in printed.bases(which))
+    rows: list[Row] = []
+    data: Data = []
+    for family, names in PARTS.items():
+        known = any(printed.time(which, family, base, f"phase_{names[0]}") is not None for base in bases[:1])
+        for part in names if known or find(own, PRIMITIVE, family=family) else ():
+            cells, ids = {"family": Cell(FAMILIES[family]), "part": Cell(part_name(part))}, ""
             for base in bases:
                 record = find(own, PRIMITIVE, family=family, base=base)
-                seconds = printed.time(printing.number, family, base, f"phase_{part}")
-                cells[f"{base}_here"], vary = _micro(record, part)
-                cells[f"{base}_paper"] = _paper(seconds)
-                varying, ids = varying or vary, ids or (record.id if record else "")
-                data.append(_entry(record, family, part, seconds))
+                times = _beside(record, family, part, printed.time(which, family, base, f"phase_{part}"), data)
+                cells[f"{base}_here"], cells[f"{base}_paper"] = times
+                ids = ids or (record.id if record else "")
             rows.append(Row(cells, ids))
-    title = f"Gadget paper, Table {printing.number}: time of each sub-algorithm (µs), log2 q = {printing.modulus_bits}"
-    return _table(title, columns, rows, data, own, varying)
+    title = f"Gadget paper, Table {which}: time of each sub-algorithm (µs), log2 q = {BY_PART[which]}"
+    return _table(title, columns, rows, data, own)
 
 
-def _parts_printed(printed: Printed, printing: Printing, family: str) -> bool:
-    base = printed.bases(printing.number)[:1]
-    return bool(base) and printed.time(printing.number, family, base[0], f"phase_{PARTS[family][0]}") is not None
-
-
-def _table(
-    title: str,
-    columns: list[Column],
-    rows: list[Row],
-    data: list[dict[str, Any] | None],
-    own: list[Primitive],
-    varying: bool,
-) -> Table:
+def _table(title: str, columns: list[Column], rows: list[Row], data: Data, own: list[Primitive]) -> Table:
+    varying = any(SPREAD.symbol in cell.marks for row in rows for cell in row.cells.values())
     marks, origin = notes(own, varying)
-    frame = pd.DataFrame([entry for entry in data if entry], columns=COLUMNS)
     lost = [f"{r.document['group']} {r.document['row']}: {r.status()}." for r in own if not r.ok]
-    return Table(title, columns, rows, frame, marks, [READING, origin, *lost])
+    return Table(title, columns, rows, pd.DataFrame(data, columns=COLUMNS), marks, [READING, origin, *lost])

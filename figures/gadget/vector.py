@@ -186,23 +186,13 @@ def _entry(vector: Vector, printed: Printed) -> dict[str, Any]:
     deterministic = printed.time("6", "unsigned", base)
     overhead = paper / deterministic - 1 if paper and deterministic and family in RANDOM else None
     reference = vector.record in (vector.vectorised, vector.division)
-    return {
-        "base": base,
-        "length": settings.get("length"),
-        "method": here,
-        "digit_bits": settings["digit_bits"],
-        "family": family,
-        "coins": settings.get("coins", "none"),
-        "seconds": time.median if time else None,
-        "q1": time.low if time else None,
-        "q3": time.high if time else None,
+    line = {"base": base, "length": settings.get("length"), "method": here, "digit_bits": settings["digit_bits"]}
+    line |= {"family": family, "coins": settings.get("coins", "none"), "record_id": record.id}
+    line |= {"seconds": time.median, "q1": time.low, "q3": time.high} if time else {}
+    line |= {"store_share": vector.store_share(), "store_seconds": vector.store}
+    line |= {"precompute_seconds": record.seconds("precompute"), "paper_seconds": paper, "paper_overhead": overhead}
+    return line | {
         "over_vectorised": None if record == vector.vectorised else vector.over(vector.vectorised),
         "over_division": None if reference and here == "division" else vector.over(vector.division),
-        "store_share": vector.store_share(),
         "target": {True: "holds", False: "misses", None: ""}[vector.target()],
-        "store_seconds": vector.store,
-        "precompute_seconds": record.seconds("precompute"),
-        "paper_seconds": paper,
-        "paper_overhead": overhead,
-        "record_id": record.id,
     }

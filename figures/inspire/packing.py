@@ -9,14 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.marks import SYMBOLS, marks_of
+from ..lib.marks import SYMBOLS
 from ..lib.output import words
 from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
 from ..lib.primitive import Primitive, notes
 from ..lib.protocols import protocol_name
 from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
 from . import errata
-from .beside import METRICS, NOT_PLANNED, columns_of, predicted_cells, printed_cells
+from .beside import METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells
 
 PRIMITIVE = "packing"
 STAGE = "packed"
@@ -40,6 +40,7 @@ DATA_COLUMNS = words(
     "server_time table_bytes noise_max_log2 noise_stddev_log2 noise_predicted_log2 security_bits failure_log2 "
     "status reason marks record_id"
 )
+LOG2S = words("log2_d log2_q log2_p")
 NEAR = 2.5
 """Bits by which moduli of one column may differ: the paper's 28 is 30 bits in its authors' code (X15)."""
 
@@ -128,31 +129,16 @@ def _our_row(column: Printed | None, record: Primitive) -> Row:
     return Row(cells, record.id, record.status())
 
 
-def _data(column: Printed | None, record: Primitive | None) -> dict[str, Any]:
-    if record is None:
-        assert column is not None
-        d, q, p = _log2s(column)
-        return {"method": column.protocol, "log2_d": d, "log2_q": q, "log2_p": p, "source": "paper"} | column.values
-    d, q, p = _ring(record)
+def _data(record: Primitive) -> dict[str, Any]:
     measured, predicted, row = record.noise(STAGE), record.predicted_noise(STAGE), record.row()
-    return _values(record) | {
-        "method": record.settings["method"],
-        "log2_d": d,
-        "log2_q": q,
-        "log2_p": p,
-        "source": "here",
-        "clients": record.settings.get("clients", 1),
-        "table_bytes": record.count("table_bytes"),
-        "noise_max_log2": noise_max(record),
-        "noise_stddev_log2": math.log2(measured["variance"]) / 2 if measured and measured["variance"] else None,
-        "noise_predicted_log2": math.log2(predicted["stddev"]) if predicted else None,
-        "security_bits": row["security_bits"],
-        "failure_log2": row["failure_log2"],
-        "status": record.document["status"],
-        "reason": record.document.get("reason"),
-        "marks": " ".join(marks_of(row)),
-        "record_id": record.id,
-    }
+    line = _values(record) | our_data(row) | dict(zip(LOG2S, _ring(record)))
+    line |= {"method": record.settings["method"], "source": "here", "clients": record.settings.get("clients", 1)}
+    line |= {"table_bytes": record.count("table_bytes"), "noise_max_log2": noise_max(record), "record_id": record.id}
+    if measured and measured["variance"]:
+        line["noise_stddev_log2"] = math.log2(measured["variance"]) / 2
+    if predicted:
+        line["noise_predicted_log2"] = math.log2(predicted["stddev"])
+    return line | {"reason": record.document.get("reason")}
 
 
 def paper_noise(expected: pd.DataFrame) -> dict[str, float]:
@@ -167,18 +153,19 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, contradictions: 
     noise, rows, data, left = paper_noise(expected), [], [], list(own)
     for column in printed(expected, "5"):
         rows.append(_paper_row(column, noise.get(column.protocol) if column.config["log2d"] == "11" else None))
-        data.append(_data(column, None))
+        line: dict[str, Any] = {"method": column.protocol, "source": "paper"} | dict(zip(LOG2S, _log2s(column)))
+        data.append(line | column.values)
         hits = [record for record in own if _fits(column, record)]
         for record in hits:
             rows.append(_our_row(column, record))
-            data.append(_data(column, record))
+            data.append(_data(record))
             left.remove(record)
         if not hits and column.protocol not in PAPER_ONLY:
             cells = {key: rows[-1].cells[key] for key in ("method", "ring")}
             rows.append(Row(cells | {"source": Cell("here")}, "", NOT_PLANNED))
     for record in left:
         rows.append(_our_row(None, record))
-        data.append(_data(None, record))
+        data.append(_data(record))
     marked, origin = notes(own, varying=any("ᵛ" in record.marks(["online"]) for record in own))
     reading = (
         "2^12 ciphertexts in all. Sizes: unpacked ciphertexts with one mask each, packing keys with public masks, "

@@ -8,27 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.marks import DEFAULT_SECURITY_TARGET, SYMBOLS, failing, symbols
+from ..lib.cells import security
+from ..lib.marks import SYMBOLS, failing, symbols
 from ..lib.output import words
-from ..lib.paper import ORDER, Measured, Printed, printed
+from ..lib.paper import ORDER, Measured, printed
 from ..lib.protocols import protocol_name, set_short
-from ..lib.table import Cell, Column, Row, Table, footnotes_of, texts
+from ..lib.table import Cell, Column, Maker, Row, Table, footnotes_of, label, make_cells
 from . import errata
 
-COLUMNS = [
-    *texts(protocol="Protocol", layer="Instance", source="Source"),
-    Column("d", "d"),
-    Column("log2_q", "log2 q"),
-    Column("sigma_chi", "Error", "sigma"),
-    Column("secret", "Secret", text=True),
-    Column("p", "p"),
-    Column("ell_ks", "ℓ keys"),
-    Column("z_ks", "z keys"),
-    Column("ell_gsw", "ℓ RGSW"),
-    Column("z_gsw", "z RGSW"),
-    Column("security", "Security", "bit"),
-    Column("failure", "Failure bound", "log2, worst"),
-]
 PARAMETERS = words("d log2_q sigma_chi p ell_ks ell_gsw z_ks z_gsw")
 DATA_COLUMNS = words(
     "protocol instance source d log2_q sigma_chi secret p ell_ks z_ks ell_gsw z_gsw security_bits security_source "
@@ -68,14 +55,8 @@ def lattice_parameters(description: dict[str, Any]) -> list[dict[str, Any]]:
     for instance in description["instances"]:
         first_layer = instance["modulus"] == "2^32"
         p = layout["plain_modulus"] if first_layer or "digit_bits" not in layout else 2 ** layout["digit_bits"]
-        entry = {
-            "instance": instance["name"],
-            "d": instance["dimension"],
-            "log2_q": instance["log2_modulus"],
-            "sigma_chi": instance["error_stddev"],
-            "secret": secret_text(instance["secret"]),
-            "p": p,
-        }
+        entry = {"instance": instance["name"], "d": instance["dimension"], "log2_q": instance["log2_modulus"]}
+        entry |= {"sigma_chi": instance["error_stddev"], "secret": secret_text(instance["secret"]), "p": p}
         if not first_layer:
             entry |= _gadget(layout, "packing_gadget", "ks") | _gadget(layout, "rgsw_gadget", "gsw")
         found.append(entry)
@@ -112,34 +93,50 @@ def ours(found: Sequence[Measured]) -> list[dict[str, Any]]:
     return sorted(entries.values(), key=lambda entry: ORDER.index(entry["protocol"]))
 
 
-def _cells(entry: dict[str, Any]) -> dict[str, Cell]:
-    cells = {}
-    for key in PARAMETERS:
+def _number(key: str) -> Maker:
+    """Makes cells of a parameter: of ours, or of a printed one with its mark."""
+
+    def cell(entry: dict[str, Any]) -> Cell:
         value = entry.get(key)
-        if value is not None:
-            text = f"{value:.1f}" if key == "log2_q" else f"{value:g}" if key == "sigma_chi" else power_text(value)
-            cells[key] = Cell(text, sort=float(value))
-    bits, failure = entry.get("security_bits"), entry["failure_log2"]
-    if bits is None:
-        cells["security"] = Cell("unknown", symbols(["unknown"]))
-    else:
-        keys = ["insecure"] * (bits < DEFAULT_SECURITY_TARGET)
-        keys += ["unconfirmed"] * (entry["security_source"] == "fast_only")
-        cells["security"] = Cell(f"{bits:.1f}", symbols(keys), bits)
-    if failure is not None:
-        cells["failure"] = Cell(f"{failure:.0f}", symbols(["failing"] * failing(entry["row"])), failure)
-    return cells
+        if value is None:
+            return Cell()
+        column = entry.get("printed")
+        plain = key == "sigma_chi" or (column and key == "log2_q")
+        text = f"{value:g}" if plain else f"{value:.1f}" if key == "log2_q" else power_text(value)
+        marks = SYMBOLS["contradicted"] if column and errata.contradicted(column, key) else ""
+        return Cell(text, marks, float(value))
+
+    return cell
 
 
-def _paper_cells(column: Printed) -> dict[str, Cell]:
-    cells = {}
-    for key in PARAMETERS:
-        if key in column.values:
-            marks = SYMBOLS["contradicted"] if errata.contradicted(column, key) else ""
-            value = column.values[key]
-            text = f"{value:g}" if key in ("sigma_chi", "log2_q") else power_text(value)
-            cells[key] = Cell(text, marks, value)
-    return cells
+def _security_cell(entry: dict[str, Any]) -> Cell:
+    unsure = [{"source": entry.get("security_source")}]
+    return (
+        Cell() if entry.get("printed") else security({"security_bits": entry.get("security_bits"), "security": unsure})
+    )
+
+
+def _failure_cell(entry: dict[str, Any]) -> Cell:
+    bound = entry.get("failure_log2")
+    return Cell() if bound is None else Cell(f"{bound:.0f}", symbols(["failing"] * failing(entry["row"])), bound)
+
+
+COLUMNS = [
+    label("protocol", "Protocol", cell=lambda entry: Cell(protocol_name(entry["protocol"]))),
+    label("layer", "Instance", cell=lambda entry: Cell(entry["instance"].replace("_", " "))),
+    label("source", "Source", cell="shown"),
+    Column("d", "d", cell=_number("d")),
+    Column("log2_q", "log2 q", cell=_number("log2_q")),
+    Column("sigma_chi", "Error", "sigma", cell=_number("sigma_chi")),
+    label("secret", "Secret", cell=lambda entry: Cell(entry.get("secret", ""))),
+    Column("p", "p", cell=_number("p")),
+    Column("ell_ks", "ℓ keys", cell=_number("ell_ks")),
+    Column("z_ks", "z keys", cell=_number("z_ks")),
+    Column("ell_gsw", "ℓ RGSW", cell=_number("ell_gsw")),
+    Column("z_gsw", "z RGSW", cell=_number("z_gsw")),
+    Column("security", "Security", "bit", cell=_security_cell),
+    Column("failure", "Failure bound", "log2, worst", cell=_failure_cell),
+]
 
 
 def _sets_text(names: Sequence[str]) -> str:
@@ -151,22 +148,16 @@ def _sets_text(names: Sequence[str]) -> str:
 def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Table:
     """Table 1 from our rows (`paper.rows`), which need descriptions, and the paper's parameters."""
     columns, entries = printed(expected, "1"), ours(found)
-    rows, data = [], []
+    data: list[dict[str, Any]] = []
     for protocol in ORDER:
         for column in (c for c in columns if c.protocol == protocol):
             layer = f"layer {column.config['layer']}" if "layer" in column.config else ""
-            place = {"protocol": Cell(protocol_name(protocol)), "layer": Cell(layer)}
-            rows.append(Row(place | {"source": Cell("paper, Table 1")} | _paper_cells(column)))
-            data.append({"protocol": protocol, "instance": layer, "source": "paper"} | column.values)
+            line = {"protocol": protocol, "instance": layer, "source": "paper", "shown": "paper, Table 1"}
+            data.append(line | column.values | {"printed": column})
         for entry in (e for e in entries if e["protocol"] == protocol):
-            place = {
-                "protocol": Cell(protocol_name(protocol)),
-                "layer": Cell(entry["instance"].replace("_", " ")),
-                "source": Cell(_sets_text(entry["sets"])),
-                "secret": Cell(entry["secret"]),
-            }
-            rows.append(Row(place | _cells(entry)))
-            data.append(entry | {"source": "here", "sets": " ".join(entry["sets"])})
+            line = {"source": "here", "shown": _sets_text(entry["sets"]), "sets": " ".join(entry["sets"])}
+            data.append(entry | line)
+    rows = [Row(make_cells(COLUMNS, entry)) for entry in data]
     notes = [
         "The paper calls 6.4 (11 in YPIR's first layer) sigma_chi without saying whether it is a width or a standard "
         "deviation; in its authors' code it is the standard deviation, and so it is here. Its secrets are drawn like "
@@ -174,7 +165,6 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
         "instance, the failure bound that of the worst of the sets' databases in this run.",
         *errata.notes(contradictions, "1"),
     ]
-    marked = footnotes_of(rows)
     title = "InsPIRe, Table 1: lattice parameters, the paper's and ours, with security and failure"
     frame = pd.DataFrame(data).reindex(columns=DATA_COLUMNS)
-    return Table(title, COLUMNS, rows, frame, marked, notes)
+    return Table(title, COLUMNS, rows, frame, footnotes_of(rows), notes)
