@@ -17,7 +17,7 @@ from ..lib import style
 from ..lib.drawing import Drawing
 from ..lib.marks import footnotes, provenance
 from ..lib.output import caption_text, words
-from ..lib.paper import Measured, Printed, matches, printed
+from ..lib.paper import Measured, matches, printed
 from ..lib.units import KIB, count_tex, human_bytes
 from . import errata
 from .beside import NOT_PLANNED
@@ -67,7 +67,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.D
         base = {"protocol": column.protocol, "layout": column.layout.text(), "record_bits": column.record_bits}
         base["first"] = column.layout.first
         lines += _parts(base | {"source": "paper", "status": "printed"}, column.values, chosen)
-        hits: list[Measured] = [m for m in matches(column, found) if _same_records(column, m)][:1]
+        hits = [ours for ours in matches(column, found) if int(ours.row["record_bits"]) == column.record_bits][:1]
         for ours in hits:
             own = base | {"source": "here"} | of_row(ours.row)
             lines += _parts(own, ours.values, chosen) or [own]
@@ -77,10 +77,6 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.D
     for name in ("value", "server_s", "first"):
         frame[name] = pd.to_numeric(frame[name])
     return frame
-
-
-def _same_records(column: Printed, ours: Measured) -> bool:
-    return int(ours.row["record_bits"]) == column.record_bits
 
 
 def _parts(base: dict[str, Any], values: dict[str, float], chosen: Breakdown) -> list[dict[str, Any]]:
@@ -101,14 +97,9 @@ def draw(data: pd.DataFrame, which: str, width: str = "acm-wide") -> Figure:
     chosen = FIGURES[which]
     sizes = sorted(int(bits) for bits in data["record_bits"].unique())
     counts = [data[data["record_bits"] == bits]["first"].nunique() for bits in sizes]
-    figure, grid = pyplot.subplots(
-        2,
-        max(len(sizes), 1),
-        figsize=(style.WIDTHS[width], 4.3),
-        sharex="col",
-        squeeze=False,
-        gridspec_kw={"width_ratios": counts or [1]},
-    )
+    figure = pyplot.figure(figsize=(style.WIDTHS[width], 4.3))
+    ratios = {"width_ratios": counts or [1]}
+    grid = figure.subplots(2, max(len(sizes), 1), sharex="col", squeeze=False, gridspec_kw=ratios)
     looks = chosen.times | {REST: REST_LOOK}
     shifts = {"paper": -0.2, "here": 0.2} if (data["source"][data["value"].notna()] == "here").any() else {"paper": 0.0}
     for place, bits in enumerate(sizes):
@@ -116,7 +107,7 @@ def draw(data: pd.DataFrame, which: str, width: str = "acm-wide") -> Figure:
         upper, lower = grid[0][place], grid[1][place]
         _panel(upper, own[own["unit"] == "B"], SIZES, KIB, shifts)
         _panel(lower, own[own["unit"] == "s"], looks, 1e-3, shifts)
-        upper.set_title("1-bit records" if bits == 1 else f"{record_bytes(bits)} records")
+        upper.set_title("1-bit records" if bits == 1 else f"{human_bytes(bits / 8, 2)} records")
         firsts = sorted(own["first"].dropna().unique())
         lower.set_xticks(range(len(firsts)), [count_tex(int(first)) for first in firsts])
         for axes in (upper, lower):
@@ -131,36 +122,19 @@ def draw(data: pd.DataFrame, which: str, width: str = "acm-wide") -> Figure:
     used = set(data["part"])
     _legend(figure, "Communication", SIZES, used, 0.995)
     _legend(figure, "Time", looks, used, 0.955)
-    whose = [(Patch(facecolor="#9a9a9a", hatch="/////", edgecolor="white", linewidth=0), "paper")]
-    if here := here_label(data[data["value"].notna()], "here"):
-        whose.append((Patch(facecolor="#9a9a9a"), here))
-    patches, names = zip(*whose)
-    corner: dict[str, Any] = {"loc": "upper right", "bbox_to_anchor": (0.995, 0.995), "handlelength": 1.4, **TIGHT}
-    figure.legend(patches, names, ncols=len(whose), **corner)
+    whose = style.bars("#9a9a9a", "paper", here_label(data[data["value"].notna()], "here"))
+    style.legend(figure, whose, "upper right", (0.995, 0.995), **SPACING)
     figure.tight_layout(rect=(0, 0.02, 1, 0.915), pad=0.4, h_pad=0.8, w_pad=0.8)
     return figure
 
 
-def record_bytes(bits: int) -> str:
-    """A record size in bytes, as the paper titles its panels."""
-    return human_bytes(bits / 8, 2)
-
-
-TIGHT = {"borderaxespad": 0, "borderpad": 0, "columnspacing": 1.1, "handletextpad": 0.5}
+SPACING = {"handlelength": 1.4, "columnspacing": 1.1, "handletextpad": 0.5}
 
 
 def _legend(figure: Figure, heading: str, looks: dict[str, tuple[str, str]], used: set[str], top: float) -> None:
-    entries = [(Patch(facecolor=colour), name) for key, (name, colour) in looks.items() if key in used]
+    entries: style.Entries = [(Patch(facecolor=colour), name) for key, (name, colour) in looks.items() if key in used]
     figure.text(0.012, top, heading, ha="left", va="top", fontsize=8, fontweight="bold")
-    figure.legend(
-        [patch for patch, _ in entries],
-        [name for _, name in entries],
-        loc="upper left",
-        ncols=max(len(entries), 1),
-        bbox_to_anchor=(0.16, top),
-        handlelength=1.4,
-        **TIGHT,
-    )
+    style.legend(figure, entries, "upper left", (0.16, top), **SPACING)
 
 
 def _panel(
@@ -176,7 +150,7 @@ def _panel(
             values = np.zeros(len(firsts))
             for first, value in zip(bars["first"][bars["part"] == key], bars["value"][bars["part"] == key]):
                 values[where[first]] = value / factor
-            hatch: dict[str, Any] = {"hatch": "/////", "edgecolor": "white"} if source == "paper" else {}
+            hatch = style.PRINTED_BAR if source == "paper" else {}
             axes.bar(np.arange(len(firsts)) + shift, values, 0.36, floor, color=colour, linewidth=0, zorder=3, **hatch)
             floor += values
 

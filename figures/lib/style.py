@@ -16,8 +16,10 @@ import matplotlib
 matplotlib.use("Agg")
 
 from matplotlib import pyplot
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from .output import write_bytes
 from .protocols import protocol
@@ -91,6 +93,25 @@ def looks(series: list[tuple[str, str, bool]]) -> dict[str, Look]:
 def handle(look: Look, **options: Any) -> Line2D:
     """A line of a legend."""
     return Line2D([], [], **look.drawn(**options))
+
+
+Entries = list[tuple[Artist, str]]
+"""Handles and labels of a legend."""
+PRINTED_BAR: dict[str, Any] = {"hatch": "/////", "edgecolor": "white"}
+"""How bars of printed numbers differ from measured ones."""
+
+
+def bars(grey: str, printed: str, measured: str | None) -> Entries:
+    """What a legend says of hatched and of solid bars."""
+    entries: Entries = [(Patch(facecolor=grey, linewidth=0, **PRINTED_BAR), printed)]
+    return entries + ([(Patch(facecolor=grey), measured)] if measured else [])
+
+
+def legend(figure: Figure, entries: Entries, loc: str, at: tuple[float, float], **options: Any) -> None:
+    """A legend in one line, whose corner is at a place of the figure."""
+    handles, labels = [handle for handle, _ in entries], [label for _, label in entries]
+    place: dict[str, Any] = {"loc": loc, "bbox_to_anchor": at, "ncols": max(len(entries), 1)}
+    figure.legend(handles, labels, **place, **{"borderaxespad": 0, "borderpad": 0} | options)
 
 
 def save(figure: Figure, prefix: Path) -> list[Path]:

@@ -15,12 +15,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..lib import style
+from ..lib.cells import DATABASE, number, quantity
+from ..lib.cells import shown as shown_as
 from ..lib.drawing import Drawing
 from ..lib.marks import footnotes, marks_of, provenance, superscripts, symbols
 from ..lib.output import caption_text, words
 from ..lib.protocols import mathtext, protocol_name, series_name
-from ..lib.table import Cell, Column, Row, Table, footnotes_of, texts
-from ..lib.units import count_tex, count_text, shape_text, significant
+from ..lib.table import Cell, Column, Maker, Row, Table, footnotes_of, label, make_cells
+from ..lib.units import count_tex, count_text, significant
 from .sets import PAPER as PIROUETTE
 from .steps import PIROUETTE as STEPS
 from .steps import shown, steps
@@ -34,14 +36,8 @@ LOOKS = {
     "selector": ("Selector", "#009E73"),
 }
 PAPER = "paper"
-COLUMNS = [
-    *words("source protocol set records record_bits threads"),
-    *PHASE0,
-    "total_s",
-    "speedup",
-    "marks",
-    "record_id",
-]
+COLUMNS = words("source protocol set records record_bits threads") + PHASE0
+COLUMNS += words("total_s speedup marks record_id")
 
 
 def bars(joined: pd.DataFrame, expected: pd.DataFrame) -> list[dict[str, Any]]:
@@ -118,7 +114,7 @@ def _label(line: dict[str, Any]) -> str:
 
 def _bar(axes: Axes, at: float, line: dict[str, Any], factor: float) -> None:
     start = 0.0
-    hatch: dict[str, Any] = {"hatch": "/////", "edgecolor": "white"} if line["source"] == PAPER else {}
+    hatch = style.PRINTED_BAR if line["source"] == PAPER else {}
     for step, (_, colour) in LOOKS.items():
         value = (line.get(step) or 0.0) * factor
         axes.barh(at, value, 0.72, start, color=colour, linewidth=0, zorder=3, **hatch)
@@ -126,16 +122,10 @@ def _bar(axes: Axes, at: float, line: dict[str, Any], factor: float) -> None:
 
 
 def _legend(figure: Figure, height: float) -> None:
-    patches = [Patch(facecolor=colour) for _, colour in LOOKS.values()]
-    patches += [Patch(facecolor="#9a9a9a", hatch="/////", edgecolor="white", linewidth=0), Patch(facecolor="#9a9a9a")]
-    names = [*(name for name, _ in LOOKS.values()), "paper", "measured here"]
-    place: dict[str, Any] = {
-        "loc": "upper center",
-        "bbox_to_anchor": (0.5, 1 - 0.03 / height),
-        "borderaxespad": 0,
-        "borderpad": 0,
-    }
-    figure.legend(patches, names, ncols=len(names), handlelength=1.4, columnspacing=1.4, handletextpad=0.5, **place)
+    entries: style.Entries = [(Patch(facecolor=colour), name) for name, colour in LOOKS.values()]
+    entries += style.bars("#9a9a9a", "paper", "measured here")
+    spacing = {"handlelength": 1.4, "columnspacing": 1.4, "handletextpad": 0.5}
+    style.legend(figure, entries, "upper center", (0.5, 1 - 0.03 / height), **spacing)
 
 
 def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
@@ -147,40 +137,30 @@ def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def _seconds(step: str) -> Maker:
+    return lambda line: number(line[step]) if line.get(step) is not None else Cell()
+
+
+TABLE_COLUMNS = [
+    DATABASE,
+    label("series", "Source", cell=lambda line: Cell(line["name"], line["symbols"])),
+    Column("threads", "Threads", cell="threads"),
+    *(Column(step, name, "s", cell=_seconds(step)) for step, (name, _) in LOOKS.items()),
+    quantity("total", "Phase 0", "s", "total_s"),
+    Column("speedup", "Over 1 thread", cell=shown_as("speedup", "{:.2f}x".format)),
+]
+
+
 def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
     """The bars as numbers."""
-    columns = [
-        *texts(database="Database", series="Source"),
-        Column("threads", "Threads"),
-        *(Column(step, name, "s") for step, (name, _) in LOOKS.items()),
-        Column("total", "Phase 0", "s"),
-        Column("speedup", "Over 1 thread"),
-    ]
     lines, rows = bars(joined, expected), []
     for line in lines:
-        cells = {
-            step: Cell(significant(line[step], 3), sort=line[step]) for step in LOOKS if line.get(step) is not None
-        }
-        mark = symbols(marks_of(line["row"])) if line["row"] else ""
         name = series_name(line["protocol"], line["set"]) if line["set"] else "paper, Figure 3"
-        cells |= {
-            "database": Cell(shape_text(line["records"], line["record_bits"]), sort=float(line["records"])),
-            "series": Cell(name, mark),
-            "threads": Cell(str(line["threads"])),
-            "total": Cell(significant(line["total_s"], 3), sort=line["total_s"]),
-        }
-        if line["speedup"]:
-            cells["speedup"] = Cell(f"{line['speedup']:.2f}x", sort=line["speedup"])
-        rows.append(Row(cells, line["row"]["id"] if line["row"] else ""))
-    measured = [line["row"] for line in lines if line["row"]]
-    return Table(
-        "Pirouette, Figure 3 in numbers: what phase 0 is made of",
-        columns,
-        rows,
-        frame(lines),
-        footnotes_of(rows),
-        [provenance(measured), _reading(lines)],
-    )
+        shown_of = {"name": name, "symbols": symbols(marks_of(line["row"])) if line["row"] else ""}
+        rows.append(Row(make_cells(TABLE_COLUMNS, line | shown_of), line["row"]["id"] if line["row"] else ""))
+    notes = [provenance([line["row"] for line in lines if line["row"]]), _reading(lines)]
+    title = "Pirouette, Figure 3 in numbers: what phase 0 is made of"
+    return Table(title, TABLE_COLUMNS, rows, frame(lines), footnotes_of(rows), notes)
 
 
 def _reading(lines: Sequence[dict[str, Any]]) -> str:

@@ -35,7 +35,6 @@ LINE = 0.17
 
 LEGEND_LEFT = 1.13
 """Inches from the left edge to the legends' entries."""
-Entries = list[tuple[Line2D, str]]
 
 
 def make(inputs: Inputs) -> Drawing:
@@ -86,18 +85,7 @@ def _panel(axes: Axes, data: Figure4, metric: Metric, bits: int, looks: dict[str
     paper = paper[(paper["metric"] == metric.key) & (paper["record_bits"] == bits)]
     for name in PAPER_SERIES:
         points = paper[paper["set"] == name].sort_values("records")
-        axes.plot(
-            points["records"],
-            points["value"],
-            linestyle=style.DOTS,
-            linewidth=0.8,
-            marker=protocol(IDS[name]).printed_marker,
-            color=style.GREY,
-            markerfacecolor="white",
-            markeredgewidth=0.8,
-            markersize=4.6,
-            zorder=3,
-        )
+        axes.plot(points["records"], points["value"], zorder=3, **_printed(name))
     for index, (_, name, _) in enumerate(data.series):
         points = measured[measured["set"] == name].sort_values("records")
         if points.empty:
@@ -106,18 +94,15 @@ def _panel(axes: Axes, data: Figure4, metric: Metric, bits: int, looks: dict[str
         _series(axes, places, points, metric, looks[name])
 
 
+def _printed(name: str) -> dict[str, Any]:
+    """How the paper's numbers are drawn: hollow, grey and dotted."""
+    look = style.Look(style.GREY, protocol(IDS[name]).printed_marker, style.DOTS)
+    return look.drawn(linewidth=0.8, markerfacecolor="white", markeredgewidth=0.8, markersize=4.6)
+
+
 def _series(axes: Axes, places: pd.Series, points: pd.DataFrame, metric: Metric, look: style.Look) -> None:
     """One measured series; throughput with whiskers over the quartiles; stale points crossed out with a plus."""
-    axes.plot(
-        places,
-        points["value"],
-        linestyle=look.line,
-        marker=look.marker,
-        color=look.colour,
-        markeredgecolor="white",
-        markeredgewidth=0.4,
-        zorder=5,
-    )
+    axes.plot(places, points["value"], **look.drawn(markeredgecolor="white", markeredgewidth=0.4, zorder=5))
     if metric.key == "throughput":
         spread = [points["value"] - points["q1"], points["q3"] - points["value"]]
         axes.errorbar(places, points["value"], yerr=spread, fmt="none", ecolor=style.INK, elinewidth=0.6, zorder=6)
@@ -139,16 +124,9 @@ def _bandwidth(axes: Axes, data: Figure4, labelled: bool) -> None:
         return
     axes.axhline(probed / GIB, color=style.GREY, linewidth=0.7, linestyle=(0, (6, 2)), zorder=2)
     if labelled:
-        axes.annotate(
-            "read bandwidth, one core",
-            xy=(0.02, probed / GIB),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 2),
-            textcoords="offset points",
-            fontsize=6.5,
-            color=style.GREY,
-            va="bottom",
-        )
+        place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "bottom"}
+        place |= {"fontsize": 6.5, "color": style.GREY}
+        axes.annotate("read bandwidth, one core", xy=(0.02, probed / GIB), xytext=(0, 2), **place)
 
 
 def _limits(axes: Axes, data: Figure4, metric: Metric) -> None:
@@ -192,26 +170,15 @@ def _legends(figure: Figure, data: Figure4, looks: dict[str, style.Look]) -> int
         for first, chunk in _lines(entries, width - LEGEND_LEFT - 0.05):
             top = 1 - (LINE * lines + 0.03) / HEIGHT
             if first:
-                figure.text(
-                    0.08 / width, top - 0.005 / HEIGHT, heading, ha="left", va="top", fontsize=8, fontweight="bold"
-                )
-            figure.legend(
-                [handle for handle, _ in chunk],
-                [label for _, label in chunk],
-                loc="upper left",
-                ncols=len(chunk),
-                bbox_to_anchor=(LEGEND_LEFT / width, top),
-                columnspacing=1.1,
-                handlelength=2.3,
-                handletextpad=0.4,
-                borderaxespad=0,
-                borderpad=0,
-            )
+                font: dict[str, Any] = {"fontsize": 8, "fontweight": "bold"}
+                figure.text(0.08 / width, top - 0.005 / HEIGHT, heading, ha="left", va="top", **font)
+            spacing = {"columnspacing": 1.1, "handlelength": 2.3, "handletextpad": 0.4}
+            style.legend(figure, chunk, "upper left", (LEGEND_LEFT / width, top), **spacing)
             lines += 1
     return lines
 
 
-def _lines(entries: Entries, width: float) -> Iterator[tuple[bool, Entries]]:
+def _lines(entries: style.Entries, width: float) -> Iterator[tuple[bool, style.Entries]]:
     """Entries in equal lines that fit `width` inches (estimated from the labels' lengths), the first one marked."""
     needs = [0.44 + 0.05 * len(label.replace("$", "")) for _, label in entries]
     for lines in range(1, len(entries) + 1):
@@ -222,9 +189,9 @@ def _lines(entries: Entries, width: float) -> Iterator[tuple[bool, Entries]]:
             return
 
 
-def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[Entries, Entries]:
+def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[style.Entries, style.Entries]:
     """Handles and labels of our series, and of the paper's."""
-    measured: Entries = []
+    measured: style.Entries = []
     drawn = set(data.measured()["set"])
     unsure = {record["series"] for record in data.records if unknown(record)}
     for owner, name, below in data.series:
@@ -235,10 +202,8 @@ def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[Entries, Entr
         mark = (SYMBOLS["insecure"] if below else "") + (SYMBOLS["unknown"] if name in unsure else "")
         measured.append((line, mathtext(series_name(owner, name)) + mark))
     present = set(data.paper()["set"])
-    paper: Entries = []
+    paper: style.Entries = []
     for name in PAPER_SERIES:
         if name in present:
-            line = Line2D([], [], color=style.GREY, marker=protocol(IDS[name]).printed_marker, linestyle=style.DOTS)
-            line.set(linewidth=0.8, markerfacecolor="white", markeredgewidth=0.8, markersize=4.6)
-            paper.append((line, mathtext(paper_name(name))))
+            paper.append((Line2D([], [], **_printed(name)), mathtext(paper_name(name))))
     return measured, paper

@@ -65,23 +65,14 @@ class Panel:
 
 def panels(audit: Audit) -> list[list[Panel]]:
     """Rows of panels; a panel without a set keeps its curves."""
-    degrees = {degree for row in ROWS for log2 in row for degree in [1 << log2]}
     drawn = audit.drawn()
-    found = []
-    for row in ROWS:
-        found.append(
-            [
-                Panel(
-                    rf"$n = 2^{{{log2}}}$",
-                    [p for p in drawn if p["dimension"] == 1 << log2],
-                    [c for c in audit.curves if c["dimension"] == 1 << log2],
-                )
-                for log2 in row
-            ]
-        )
-    others = [p for p in drawn if p["dimension"] not in degrees]
-    found[-1] = [Panel("other dimensions", others, audit.through)]
-    return found
+
+    def panel(log2: int) -> Panel:
+        points, curves = ([each for each in of if each["dimension"] == 1 << log2] for of in (drawn, audit.curves))
+        return Panel(rf"$n = 2^{{{log2}}}$", points, curves)
+
+    others = [point for point in drawn if point["dimension"] not in {1 << log2 for row in ROWS for log2 in row}]
+    return [*([panel(log2) for log2 in row] for row in ROWS[:-1]), [Panel("other dimensions", others, audit.through)]]
 
 
 def draw(audit: Audit) -> Figure:
@@ -135,17 +126,9 @@ def _panel(axes: Axes, panel: Panel, target: float) -> None:
             _draw_curve(axes, points, *look, 0.9)
     for point in panel.points:
         reached = point["bits"] >= target
-        axes.plot(
-            point["log2_modulus"],
-            point["bits"],
-            marker=MARKERS[ALIKE.get(point["kind"], point["kind"])],
-            markersize=MARKER,
-            color=REACHED if reached else MISSED,
-            markerfacecolor=REACHED if reached else "white",
-            markeredgewidth=0.8,
-            linestyle="none",
-            zorder=7,
-        )
+        face: dict[str, Any] = {"markerfacecolor": REACHED if reached else "white", "markeredgewidth": 0.8, "zorder": 7}
+        face |= {"marker": MARKERS[ALIKE.get(point["kind"], point["kind"])], "markersize": MARKER, "linestyle": "none"}
+        axes.plot(point["log2_modulus"], point["bits"], color=REACHED if reached else MISSED, **face)
     axes.set_title(panel.title, loc="left", pad=2, fontsize=8)
     axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(5, integer=True))
@@ -191,30 +174,20 @@ def _samples(axes: Axes, panel: Panel, target: float) -> list[tuple[float, float
 
 def _legend(figure: Figure, target: float) -> float:
     """Two lines above the panels; returns where the panels may begin, as a share of the height."""
-    curves = [
+    curves: style.Entries = [
         (Line2D([], [], color=colour, linestyle=line), rf"{name}, $\sigma$ = {stddev:g}")
         for name, stddev, colour, line in CURVES
     ]
     curves.append((Line2D([], [], color=MISSED, linewidth=0.8), f"{target:g} bit"))
-    points = [
+    points: style.Entries = [
         (Line2D([], [], marker=marker, color=style.INK, linestyle="none", markersize=MARKER), MEANINGS[kind])
         for kind, marker in MARKERS.items()
     ]
     hollow = Line2D([], [], marker="o", color=MISSED, markerfacecolor="white", linestyle="none", markersize=MARKER)
     points.append((hollow, f"below {target:g} bit"))
     for line, entries in enumerate((curves, points)):
-        figure.legend(
-            *zip(*entries),
-            loc="upper left",
-            bbox_to_anchor=(0.05, 1 - (0.03 + 0.17 * line) / SIZE[1]),
-            ncols=len(entries),
-            columnspacing=1.1,
-            handletextpad=0.4,
-            handlelength=2.0,
-            borderaxespad=0,
-            borderpad=0,
-            fontsize=7.2,
-        )
+        spacing = {"columnspacing": 1.1, "handletextpad": 0.4, "handlelength": 2.0, "fontsize": 7.2}
+        style.legend(figure, entries, "upper left", (0.05, 1 - (0.03 + 0.17 * line) / SIZE[1]), **spacing)
     return 1 - 0.4 / SIZE[1]
 
 
