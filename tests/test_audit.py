@@ -14,12 +14,16 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.transforms import Bbox
+from pirlab_estimator.records import InputError
 from pirlab_estimator.security import audit, cli, limits, recorded
 from pirlab_estimator.security.attacks import ATTACKS, BROKEN_BELOW, MODEL, SECURITY_TARGET, bits_text
-from pirlab_figures import audit_limits, audit_plot, audit_sets, labels, loader
-from pirlab_figures.audit import Audit, claim_text, load_audit, load_references, secret_text, verdict
 from pirlab_figures.cli import main
-from pirlab_figures.errors import InputError
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import labels
+from pirlab_figures.security import curves as audit_plot
+from pirlab_figures.security import limits as audit_limits
+from pirlab_figures.security import sets as audit_sets
+from pirlab_figures.security.document import Audit, claim_text, load_audit, load_references, secret_text, verdict
 from stand_in_estimator import without_estimator
 
 pytestmark = pytest.mark.usefixtures("no_estimator")

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from pirlab_figures import audit_whole, inspire_paper, loader
-from pirlab_figures.audit import Audit
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import paper as inspire_paper
+from pirlab_figures.security import audit as audit_whole
+from pirlab_figures.security.document import Audit
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
 SHAPE = (1 << 20, 2048)

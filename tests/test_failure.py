@@ -12,7 +12,8 @@ from pirlab_estimator.compare import compare, failure_band
 from pirlab_estimator.noise.error import Noise
 from pirlab_estimator.noise.primitive_failure import FloorInputs, _first_alone
 from pirlab_estimator.schemas import validate
-from pirlab_figures import failure, failure_plot, primitives
+from pirlab_figures.lib import primitive as primitives
+from pirlab_figures.pirouette import failure, failure_plot
 from synthetic_parts import BUILD, machine
 
 COMMON = {"n": 1024, "modulus": "268369921*249561089", "dimension": 256, "form": "joint", "family": "balanced"}
@@ -184,7 +185,7 @@ def test_figure_and_table_show_every_rate(records, tmp_path):
     assert "LWE to RGSW" in table and "DIFFERS" in table and "4096" in table
     drawn = failure_plot.draw(data)
     assert [axes.get_title("left") for axes in drawn.axes] == ["LWE to RGSW", "Floor", "Digits", "Bits of a digit"]
-    written = failure_plot.write(records, tmp_path / "failure")
+    written = failure_plot.drawing(records).write(tmp_path / "failure")
     assert {path.suffix for path in written} == {".pdf", ".svg", ".png", ".csv", ".rst"}
     assert all(path.stat().st_size for path in written)
 
@@ -205,4 +206,4 @@ def test_rates_of_equal_prediction_stand_side_by_side(records):
 def test_without_records_the_figure_says_so(tmp_path):
     data = failure.build([])
     assert data.empty and failure.answer(data) == "No failure rate was measured."
-    failure_plot.write([], tmp_path / "failure")
+    failure_plot.drawing([]).write(tmp_path / "failure")

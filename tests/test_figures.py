@@ -11,9 +11,13 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
-from pirlab_figures import accuracy, comparison, figure4, figure4_caption, figure4_table, loader, marks, security, units
 from pirlab_figures.cli import main
-from pirlab_figures.table import Cell, tex_escape
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import marks, units
+from pirlab_figures.lib.table import Cell, tex_escape
+from pirlab_figures.pirouette import figure4, figure4_caption, figure4_table
+from pirlab_figures.runs import accuracy, comparison
+from pirlab_figures.security import instances as security
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -210,7 +214,7 @@ def test_unknown_security_is_marked(tmp_path: Path, expected: pd.DataFrame) -> N
     assert "$^{?}$" in table.tex()
     data = figure4.build(joined, expected, foretold)
     assert "? security unknown" in figure4_caption.caption(data)
-    from pirlab_figures.figure4_plot import draw
+    from pirlab_figures.pirouette.figure4_plot import draw
 
     labels = [text.get_text() for legend in draw(data).legends for text in legend.get_texts()]
     assert {"SimplePIR usenix23?", "DoublePIR usenix23?"} <= set(labels)
@@ -268,7 +272,7 @@ def test_predicted_rows_without_a_record_are_shown(tmp_path: Path, expected: pd.
     documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
     joined, predictions = load(tmp_path, documents)
     table = comparison.build(joined[joined["records"] == 2**18].reset_index(drop=True), expected, predictions)
-    assert [row.status for row in table.rows] == [None, comparison.NOT_MEASURED]
+    assert [row.status for row in table.rows] == [None, loader.NOT_MEASURED]
     assert table.data["answer_s"].notna().tolist() == [True, False]
     assert table.data["marks"].tolist() == ["insecure", "insecure"]
 

@@ -10,21 +10,20 @@ from types import ModuleType
 
 import pandas as pd
 import pytest
-from pirlab_figures import (
-    gadget,
-    gadget_claims,
-    gadget_figure1,
-    gadget_noise,
-    gadget_noise_plot,
-    gadget_operations,
-    gadget_scalar,
-    gadget_vector,
-    loader,
-    primitives,
-    primitives_plot,
-)
+from pirlab_estimator.records import InputError
 from pirlab_figures.cli import main
-from pirlab_figures.errors import InputError
+from pirlab_figures.gadget import claims as gadget_claims
+from pirlab_figures.gadget import figure1 as gadget_figure1
+from pirlab_figures.gadget import noise as gadget_noise
+from pirlab_figures.gadget import noise_plot as gadget_noise_plot
+from pirlab_figures.gadget import operations as gadget_operations
+from pirlab_figures.gadget import paper as gadget
+from pirlab_figures.gadget import scalar as gadget_scalar
+from pirlab_figures.gadget import vector as gadget_vector
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import primitive as primitives
+from pirlab_figures.runs import primitives as primitives_table
+from pirlab_figures.runs import primitives_plot
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -77,7 +76,7 @@ def test_a_record_that_is_not_ok_has_no_numbers(tmp_path):
     document = synthetic.vectors((2,))[0] | {"status": "failed", "reason": "no | coins"}
     record = one(tmp_path, document)
     assert record.time("decompose") is None and record.values("x") == [] and record.noise("x") is None
-    for table in (primitives.table([record]), gadget_vector.table([record], loader.load_expected(EXPECTED))):
+    for table in (primitives_table.table([record]), gadget_vector.table([record], loader.load_expected(EXPECTED))):
         assert "failed: no \\| coins" in table.markdown()
         assert not table.data.get("seconds", pd.Series(dtype=float)).notna().any()
 
@@ -138,7 +137,7 @@ def test_table1_puts_counts_beside_formulas(records):
 
 
 def test_tables_2_and_4_have_every_printed_number(records, expected):
-    for which, number in (("table2", "2"), ("table4", "4")):
+    for which, number in (("2", "2"), ("4", "4")):
         data = gadget_scalar.whole(records, expected, which).data
         printed = expected[(expected["paper"] == "gadget") & (expected["table"] == number)]
         own = data[data["part"] == "whole"]
@@ -150,7 +149,7 @@ def test_tables_2_and_4_have_every_printed_number(records, expected):
 
 
 def test_tables_3_and_5_have_every_printed_number(records, expected):
-    for which, number in (("table3", "3"), ("table5", "5")):
+    for which, number in (("3", "3"), ("5", "5")):
         data = gadget_scalar.parts(records, expected, which).data
         printed = expected[(expected["paper"] == "gadget") & (expected["table"] == number)]
         assert sorted(data["paper_s"].dropna()) == pytest.approx(sorted(printed["seconds"]))
@@ -282,7 +281,7 @@ def test_all_that_a_primitive_measured_stands_beside_its_prediction(tmp_path):
     counted = {"seconds": 1e-3, "counted": "transforms"}
     prediction |= {"times": {"operation": counted}, "unit_costs": {"machine": "Synthetic CPU", "read_bandwidth": None}}
     folder = synthetic.write(tmp_path, [document], [prediction])
-    table = primitives.table(primitives.load([folder], [tmp_path / "predictions.json"]))
+    table = primitives_table.table(primitives.load([folder], [tmp_path / "predictions.json"]))
     found = table.data.set_index("quantity")
     assert (found.loc["operation", "ratio"], found.loc["operation", "verdict"]) == (2.0, "shown")
     assert found.loc["added", "verdict"] == "agrees" and pd.isna(found.loc["other", "predicted"])
@@ -365,9 +364,9 @@ def test_primitives_are_drawn_beside_their_predictions(tmp_path):
     folder = ROOT / "results/reference"
     records = primitives.load([folder / "records/gadget/noise"], [folder / "predictions/gadget/noise.json"])
     data = primitives_plot.build(records)
-    twins = [twin for record in records for twin in primitives.twins(record).values()]
-    assert len(data) == len(twins) > 0 and set(data["kind"]) <= set(primitives.TWINS)
+    twins = [twin for record in records for twin in record.twins().values()]
+    assert len(data) == len(twins) > 0 and set(data["kind"]) <= set(primitives_table.TWINS)
     assert not (data["verdict"] == "DIFFERS").any() and (data["ratio"] > 0).all()
-    written = primitives_plot.write(records, tmp_path / "primitives")
+    written = primitives_plot.drawing(records).write(tmp_path / "primitives")
     assert {path.suffix for path in written} == {".pdf", ".svg", ".png", ".csv", ".rst"}
     assert primitives_plot.draw(data.iloc[:0]).axes[0].texts, "without a point it says so"

@@ -9,20 +9,18 @@ import pandas as pd
 import pytest
 import synthetic_inspire as synthetic
 from inspire_rows import build, load, standing
-from pirlab_figures import (
-    inspire,
-    inspire_applications,
-    inspire_batch,
-    inspire_breakdown,
-    inspire_figure1,
-    inspire_notes,
-    inspire_packing,
-    inspire_paper,
-    inspire_tables,
-    loader,
-    primitives,
-)
 from pirlab_figures.cli import main
+from pirlab_figures.drawings import FIGURES, TABLES
+from pirlab_figures.inspire import applications as inspire_applications
+from pirlab_figures.inspire import batch as inspire_batch
+from pirlab_figures.inspire import breakdown as inspire_breakdown
+from pirlab_figures.inspire import errata as inspire_notes
+from pirlab_figures.inspire import figure1 as inspire_figure1
+from pirlab_figures.inspire import packing as inspire_packing
+from pirlab_figures.inspire import tables as inspire_tables
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import paper as inspire_paper
+from pirlab_figures.lib import primitive as primitives
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -36,7 +34,7 @@ def expected() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def contradictions() -> pd.DataFrame:
-    return inspire_notes.load(EXPECTED)
+    return inspire_paper.load_contradictions(EXPECTED)
 
 
 def skipped() -> dict:
@@ -392,7 +390,7 @@ def test_figures_without_records_are_the_papers_alone(tmp_path, expected):
         inspire_breakdown.draw(data, which)
 
 
-@pytest.mark.parametrize(("which", "bars"), [("inspire-figure2", 12), ("inspire-figure3", 16)])
+@pytest.mark.parametrize(("which", "bars"), [("2", 12), ("3", 16)])
 def test_parts_add_up_to_the_total(found, expected, which, bars):
     data = inspire_breakdown.build(found, expected, which)
     assert data[["source", "record_bits", "first"]].drop_duplicates().shape[0] == 2 * bars
@@ -408,7 +406,9 @@ def test_parts_add_up_to_the_total(found, expected, which, bars):
     assert paper["value"].min() >= 12 * KIB
 
 
-@pytest.mark.parametrize("which", [name for name in inspire.TABLES])
+@pytest.mark.parametrize(
+    "which", [name for name in TABLES if name.startswith("inspire-table") and name != "inspire-table5"]
+)
 def test_tables_from_the_command_line(folder, tmp_path, which, capsys, declared):
     arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json")]
     arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "t")]
@@ -418,7 +418,7 @@ def test_tables_from_the_command_line(folder, tmp_path, which, capsys, declared)
     assert "InsPIRe_0" not in (tmp_path / "t.html").read_text() + (tmp_path / "t.tex").read_text()
 
 
-@pytest.mark.parametrize("which", inspire.FIGURES)
+@pytest.mark.parametrize("which", [name for name in FIGURES if name.startswith("inspire-")])
 def test_figures_from_the_command_line(folder, tmp_path, which, declared):
     arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json")]
     arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "f")]

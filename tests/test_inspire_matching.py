@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 import synthetic_inspire as synthetic
 from inspire_rows import build, load
-from pirlab_figures import inspire_notes, inspire_paper, loader
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import paper as inspire_paper
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
 KIB = 1024
@@ -19,7 +20,7 @@ def expected() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def contradictions() -> pd.DataFrame:
-    return inspire_notes.load(EXPECTED)
+    return inspire_paper.load_contradictions(EXPECTED)
 
 
 def test_a_row_stands_for_the_columns_of_its_experiment_alone(tmp_path, expected):

@@ -14,7 +14,7 @@ from pirlab_estimator.noise import PROTOCOLS, predict_noise
 from pirlab_estimator.noise.ring_setting import KEY_SQUARES
 from pirlab_estimator.noise.stage import Stage
 from pirlab_estimator.noise.tails import KeyLength, key_union, log2_subgaussian_tail, longest_key
-from pirlab_figures import marks
+from pirlab_figures.lib import marks
 from pirlab_workflow.files import ROOT
 from scipy.stats import chi2
 

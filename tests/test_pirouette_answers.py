@@ -1,21 +1,25 @@
 """Pirouette's Figure 3, Table 7, steps, rotations and margins, from synthetic records whose right numbers are known."""
 
+from argparse import Namespace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from pirlab_estimator.cost.units import UnitCosts
-from pirlab_figures import (
-    figure4,
-    loader,
-    pirouette,
-    pirouette_figure3,
-    pirouette_margins,
-    pirouette_phases,
-    pirouette_totals,
-)
-from pirlab_figures.errors import InputError
-from pirlab_figures.marks import SYMBOLS
+from pirlab_estimator.records import InputError
+from pirlab_figures.drawings import TABLES, make
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib.drawing import Drawing
+from pirlab_figures.lib.inputs import Inputs
+from pirlab_figures.lib.marks import SYMBOLS
+from pirlab_figures.lib.protocols import STEPS
+from pirlab_figures.pirouette import figure3 as pirouette_figure3
+from pirlab_figures.pirouette import figure4
+from pirlab_figures.pirouette import margins as pirouette_margins
+from pirlab_figures.pirouette import phases as pirouette_phases
+from pirlab_figures.pirouette import rotations as pirouette_rotations
+from pirlab_figures.pirouette import steps as pirouette_steps
+from pirlab_figures.pirouette import table7 as pirouette_totals
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
 SECONDS = {"digits": 0.3, "bits": 0.2, "rgsw": 1.0, "selector": 0.1, "first_dimension": 0.2, "folding": 0.15}
@@ -100,7 +104,7 @@ def test_table7_puts_measured_lines_below_the_papers(expected):
 def test_table7_splits_the_papers_seconds(expected):
     """Of 19 s: the printed set here, with its transforms, ours with its own, and what is left."""
     fewer = description(k=20, digits=1)
-    count = {name: pirouette_phases.answer_transforms(d) for name, d in (("theirs", description()), ("ours", fewer))}
+    count = {name: pirouette_steps.answer_transforms(d) for name, d in (("theirs", description()), ("ours", fewer))}
     published = row(seconds=1.4, set="pirouette/published", sha256="printed", id="printed")
     table = pirouette_totals.table(pd.DataFrame([row(seconds=0.74, description=fewer), published]), expected)
     [text] = [note for note in table.notes if note.startswith(SYMBOLS["split"])]
@@ -129,7 +133,7 @@ def test_table7_says_what_was_not_measured(expected):
 
 def test_steps_stand_beside_their_transforms():
     costs = UnitCosts({"ntt_2048_28": 1e-6}, "this")
-    table = pirouette_phases.table(pd.DataFrame([row(), row(threads=2, id="two")]), costs)
+    table = pirouette_phases.table(pd.DataFrame([row(), row(threads=2, id="two")]), costs, pirouette_steps.PIROUETTE)
     data = table.data.set_index(["threads", "step"])
     assert data.loc[(1, "digits"), "ntts"] == 6 * ROTATION
     assert data.loc[(1, "digits"), "bound_s"] == pytest.approx(6 * ROTATION * 1e-6)
@@ -148,7 +152,7 @@ def test_reading_the_database_bounds_a_step_that_has_few_transforms():
     more = {"protocol": "respire", "description": described, "read_bandwidth": 20e9}
     measured = [{"name": "answer_first_dimension", "seconds": [0.125]}]
     joined = pd.DataFrame([row(phases=measured, answer_s=0.5, **more), row(), row(phases=[], id="other", **more)])
-    table = pirouette_phases.table(joined, costs, pirouette_phases.RESPIRE)
+    table = pirouette_phases.table(joined, costs, STEPS["respire-phases"])
     [line] = table.data.to_dict("records")
     assert (line["bound_s"], line["measured_over_bound"]) == (pytest.approx(0.1), pytest.approx(1.25))
     assert [r.cells["step"].text for r in table.rows] == ["first dimension", "answer", "answer"], "no phase 0, no keys"
@@ -162,7 +166,9 @@ def test_keys_stand_above_the_answer_with_their_predictions():
     described["operations"] |= {"keys": {"ntt_2048_28": 100_000}, "key_expansion": {"prg_bytes": 7}}
     seconds = {"keys": 0.4, "key_expansion": 0.2} | {f"answer_{step}": value / 2 for step, value in SECONDS.items()}
     more = {"description": described, "phases": measured, "prediction": {"seconds": seconds}}
-    table = pirouette_phases.table(pd.DataFrame([row(**more), row(threads=2, id="two", **more)]), costs)
+    table = pirouette_phases.table(
+        pd.DataFrame([row(**more), row(threads=2, id="two", **more)]), costs, pirouette_steps.PIROUETTE
+    )
     shown = {(r.cells["threads"].text, r.cells["step"].text): r.cells for r in table.rows}
     texts = {
         where: [each[key].text for key in ("predicted", "measured", "ratio", "share")] for where, each in shown.items()
@@ -176,7 +182,7 @@ def test_keys_stand_above_the_answer_with_their_predictions():
 
 def test_rotations_are_counted_from_transforms():
     described = row() | {"description": description(k=25, digits=5)}
-    table = pirouette_phases.rotation_table([described])
+    table = pirouette_rotations.rotation_table([described])
     shown = cells(table, 0)
     assert [shown[key] for key in ("one_bit", "paper", "floors", "bits", "decomposition", "formula")] == [
         *("50", "15"),
@@ -209,8 +215,8 @@ def test_overlapped_steps_are_one_phase(expected):
     joined = pd.DataFrame([row(threads=2, phases=phases)])
     line = next(line for line in pirouette_figure3.bars(joined, expected) if line["source"] == "here")
     assert line["total_s"] == pytest.approx(0.9)
-    counts = [sum(pirouette_phases.transforms(description(), step).values()) for step in ("digits", "bits", "rgsw")]
-    assert sum(pirouette_phases.transforms(description(), "conversion").values()) == sum(counts)
+    counts = [sum(pirouette_steps.transforms(description(), step).values()) for step in ("digits", "bits", "rgsw")]
+    assert sum(pirouette_steps.transforms(description(), "conversion").values()) == sum(counts)
 
 
 def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
@@ -227,19 +233,26 @@ def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
     table = pirouette_figure3.table(joined, expected)
     assert (cells(table, 2)["digits"], cells(table, 3).get("digits")) == ("0.300", None)
     assert any("Not measured in this run: 2^25 records" in note for note in table.notes)
-    written = pirouette.figure(joined, expected, tmp_path / "figure3")
+    drawing = Drawing(pirouette_figure3.draw(lines), pirouette_figure3.frame(lines), pirouette_figure3.caption(lines))
+    written = drawing.write(tmp_path / "figure3")
     assert {path.suffix for path in written} == {".pdf", ".svg", ".png", ".csv", ".rst"}
     data = pd.read_csv(tmp_path / "figure3.csv")
     assert data["record_id"].dropna().tolist() == ["one", "half"]
 
 
+def inputs(**given):
+    """What the command line names: no record, and these."""
+    nothing = dict.fromkeys(("predictions", "stale", "experiment", "expected", "costs"))
+    return Inputs(Namespace(**nothing | {"records": [EXPECTED / "none"], "descriptions": []} | given))
+
+
 def test_tables_need_the_papers_numbers_and_unit_costs(tmp_path):
     with pytest.raises(InputError, match="--expected"):
-        pirouette.table("pirouette-table7", pd.DataFrame(), pd.DataFrame(), {}, None, None)
+        make(TABLES["pirouette-table7"], inputs())
     bad = tmp_path / "costs.json"
     bad.write_text("{}")
     with pytest.raises(InputError, match="unit_seconds"):
-        pirouette.table("pirouette-phases", pd.DataFrame([row()]), pd.DataFrame(), {}, EXPECTED, bad)
+        make(TABLES["pirouette-phases"], inputs(expected=EXPECTED, costs=bad))
 
 
 def test_figure4_joins_the_sets_of_a_protocol_to_one_series(expected):

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from pirlab_figures import loader, pirouette_tables
+from pirlab_estimator.security.audit import printed_security
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib.protocols import IDS, PAPERS
+from pirlab_figures.pirouette import keys as pirouette_keys
+from pirlab_figures.pirouette import parameters as pirouette_parameters
+from pirlab_figures.pirouette import sets
 
 EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
 
@@ -82,9 +87,15 @@ def cells(table, line):
     return {key: cell.text for key, cell in table.rows[line].cells.items()}
 
 
+def parameters(number, predictions, described, expected):
+    """Table 3, 4 or 5."""
+    instances = printed_security(EXPECTED / "security-sets.csv", "Pirouette", number)
+    return pirouette_parameters.parameters(sets.rows(predictions, described), expected, number, instances)
+
+
 def test_every_printed_parameter_is_in_a_table(expected):
     left_out = {"Q_phase1", "selector_B", "selector_ell"}  # of the text, not of the table's columns
-    for number, listed in pirouette_tables.PARAMETERS.items():
+    for number, listed in pirouette_parameters.PARAMETERS.items():
         keys = {key for key, _, _ in listed} | {"Q_1"}
         printed = expected[(expected["paper"] == "pirouette") & (expected["table"].astype(str) == number)]
         assert set(printed["metric"]) - left_out <= keys
@@ -92,7 +103,7 @@ def test_every_printed_parameter_is_in_a_table(expected):
 
 
 def test_parameters_stand_below_the_printed_ones(expected, predictions, described):
-    table = pirouette_tables.table("pirouette-table3", predictions, predictions, described, expected, EXPECTED)
+    table = parameters("3", predictions, described, expected)
     assert cells(table, 0)["n_in"] == "1300"
     assert cells(table, 0)["B"] == "2^14"
     assert cells(table, 0)["security"] == "118.9", "the ring; readings of the key-switching key do not decide"
@@ -108,7 +119,7 @@ def test_parameters_stand_below_the_printed_ones(expected, predictions, describe
 
 
 def test_table5_has_a_line_for_each_printed_database(expected, predictions, described):
-    table = pirouette_tables.table("pirouette-table5", predictions, predictions, described, expected, EXPECTED)
+    table = parameters("5", predictions, described, expected)
     printed = [r for r in table.rows if r.cells["series"].text.startswith("paper")]
     assert [r.cells["v_2"].text for r in printed] == ["7", "9", "12"]
     assert {r.cells["v_1"].text for r in printed} == {"11"}
@@ -117,7 +128,7 @@ def test_table5_has_a_line_for_each_printed_database(expected, predictions, desc
 
 def test_table6_evaluates_the_papers_formulas(expected, predictions, described):
     joined = pd.DataFrame([row("pirouette", transcript=[{"name": "squaring_key", "payload_bytes": 999}])])
-    table = pirouette_tables.table("pirouette-table6", joined, predictions, described, expected, EXPECTED)
+    table = pirouette_keys.keys(sets.rows(predictions, described), joined, expected)
     data = table.data.set_index(["set", "key"])
     assert data.loc[("pirouette/2^20", "blind_rotation_key"), "both"] == 4 * 768 * 1.5 * 5 * 2048 * 56 / 8
     assert data.loc[("pirouette_h/2^20", "blind_rotation_key"), "both"] == 4 * 460 * 5 * 2048 * 56 / 8
@@ -129,16 +140,16 @@ def test_table6_evaluates_the_papers_formulas(expected, predictions, described):
 
 
 def test_table6_sums_the_keys_beside_the_papers_totals(expected, predictions, described):
-    keys = [*pirouette_tables.KEYS]
+    keys = [*pirouette_keys.KEYS]
     transcript = [{"name": name, "payload_bytes": 10**i} for i, name in enumerate(keys)]
     described["pirouette", 1 << 20, 2048]["messages"].append(
         {"name": "key_switching_key", "phase": "offline", "payload_bytes": 7}
     )
     joined = pd.DataFrame([row("pirouette", transcript=transcript)])
-    table = pirouette_tables.table("pirouette-table6", joined, predictions, described, expected, EXPECTED)
+    table = pirouette_keys.keys(sets.rows(predictions, described), joined, expected)
     data = table.data.set_index(["set", "key"])
-    whole, half = (data.loc[(f"{name}/2^20", pirouette_tables.ALL)] for name in ("pirouette", "pirouette_h"))
-    singles = data.drop(index=pirouette_tables.ALL, level="key")
+    whole, half = (data.loc[(f"{name}/2^20", pirouette_keys.ALL)] for name in ("pirouette", "pirouette_h"))
+    singles = data.drop(index=pirouette_keys.ALL, level="key")
     assert whole["both"] == singles.loc["pirouette/2^20", "both"].sum()
     assert (whole["described"], whole["measured"], whole["paper"]) == (4007, 11111, 1.2 * 2**30)
     assert (half["described"], half["paper"]) == (4000, 650 * 2**20)
@@ -150,6 +161,8 @@ def test_table6_sums_the_keys_beside_the_papers_totals(expected, predictions, de
 
 def test_the_papers_totals_are_the_same_for_every_database(expected):
     rows = expected[(expected["paper"] == "pirouette") & (expected["metric"] == "offline_comm")]
-    for name, protocol in pirouette_tables.PRINTED.items():
+    for name, protocol in IDS.items():
+        if protocol not in PAPERS["pirouette"]["own"]:
+            continue
         printed = rows[(rows["protocol"] == name) & (rows["table"].astype(str) == "7")]
-        assert set(printed["bytes"]) == {pirouette_tables._paper_totals(expected)[protocol]}
+        assert set(printed["bytes"]) == {pirouette_keys._paper_totals(expected)[protocol]}

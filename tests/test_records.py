@@ -10,7 +10,7 @@ import synthetic_primitives
 from outside import Outside, named, predictions, runs
 from outside import outside as rows_outside
 from pirlab_estimator.cost import UnitCosts, predict_seconds
-from pirlab_figures.inspire_tables import NOT_PLANNED
+from pirlab_figures.inspire.beside import NOT_PLANNED
 from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
 from synthetic_parts import changed

@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from pirlab_figures import search_found
+from pirlab_figures.search import found as search_found
 from pirlab_workflow.experiments import expand, read_profile
 
 

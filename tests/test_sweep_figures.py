@@ -4,7 +4,11 @@ import json
 
 import pandas as pd
 import pytest
-from pirlab_figures import sweep_best, sweep_data, sweep_gadgets, sweep_grids, sweep_sizes
+from pirlab_figures.search import best as sweep_best
+from pirlab_figures.search import data as sweep_data
+from pirlab_figures.search import gadgets as sweep_gadgets
+from pirlab_figures.search import grids as sweep_grids
+from pirlab_figures.search import sizes as sweep_sizes
 
 FIGURES = {"upload": 1024, "download": 2048, "hint_bytes": 0, "seconds": 0.5, "server_bytes": 4096, "refused": None}
 ABOUT = {"sweep": "s", "objective": "bytes", "protocol": "inspire", "records": 2**14, "record_bits": 262144}
@@ -69,7 +73,7 @@ def test_grids_show_the_best_of_each_base_and_modulus_that_is_right_and_secure(t
     points = {(row["key"], row["value"]): row["score"] for row in data.to_dict("records")}
     base, modulus = "packing.base_log2", "rlwe.log2_modulus"
     assert points == {(base, 8.0): 2.0, (base, 10.0): 4.0, (modulus, 48.0): 3.0, (modulus, 56.0): 2.0}
-    files = sweep_grids.write(written(tmp_path, rows), tmp_path / "grids")
+    files = sweep_grids.Grids(sweep_grids.frame(written(tmp_path, rows))).write(tmp_path / "grids")
     assert {file.name for file in files} >= {"grids.csv", "grids-262144.pdf", "grids-262144.caption.rst"}
     above, below = sweep_grids.draw(data).axes
     assert above.get_xlabel() == "log2 packing base" and below.get_xlabel() == "log2 q"

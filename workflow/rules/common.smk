@@ -24,7 +24,8 @@ VERDICT = f"{RESULTS}/verdict/{PROFILE}.json"
 ENVIRONMENT = "../../environment.yml"
 EXPERIMENT_FILES = sorted(map(str, Path("experiments").glob("*/*.toml")))
 PARAMETER_FILES = sorted(map(str, Path("params").rglob("*.toml")))
-FIGURE_CODE = sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in (".py", ".toml"))
+FIGURE_KINDS = (".py", ".toml", ".html", ".mplstyle")
+FIGURE_CODE = sorted(str(p) for p in Path("figures").rglob("*") if p.suffix in FIGURE_KINDS and "out" not in p.parts)
 PAPERS = sorted(map(str, Path("experiments/expected").glob("*.csv")))
 # Tables that hold times against the unit costs of this machine.
 COSTED = ("pirouette-phases", "respire-phases")

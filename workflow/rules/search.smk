@@ -29,7 +29,8 @@ SOURCES = sorted(map(str, SOURCES))
 GRIDS = {name: sweep_file.read(path).get("grid", []) for name, path in FILES.items()}
 #: Sweeps with a set that a search finds: these come after the searches.
 FOUND = {name for name, grids in GRIDS.items() if any("searched/" in grid.get("set", "") for grid in grids)}
-FIGURE_CODE = sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in (".py", ".toml"))
+FIGURE_KINDS = (".py", ".toml", ".html", ".mplstyle")
+FIGURE_CODE = sorted(str(p) for p in Path("figures").rglob("*") if p.suffix in FIGURE_KINDS and "out" not in p.parts)
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
 KEPT = ["best.md", "fronts.csv", "grids.csv"]

@@ -1,0 +1,184 @@
+"""The experiment beyond the gadget paper: noise of products and of long chains under each decomposition, and its price.
+
+Every measured standard deviation stands next to its formula's. Bits are log2 of a standard deviation in units of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.compare import UNSURE
+
+from ..lib.cells import has, number, quantity
+from ..lib.output import words
+from ..lib.primitive import Primitive, notes
+from ..lib.table import Cell, Column, Row, Table, label, make_cells
+from .paper import FAMILIES, base_text
+
+OPERATION = "external-product"
+PRODUCT_STAGE = "added"
+CHAIN = "cmux-chain"
+CHAINS = {
+    ("rotate", "fresh"): "blind rotation",
+    ("rotate", "one"): "blind rotation, one selector",
+    ("constant", "fresh"): "fixed input",
+    ("constant", "one"): "fixed input, one selector",
+}
+COLUMNS = words(
+    "what input selectors n modulus family base dropped length steps samples keys stddev stddev_predicted kind "
+    "variance_ratio verdict tolerance note bits bits_over_balanced max time_s record_id"
+)
+READING = (
+    "Standard deviations in bits (log2). Product: what one external product adds to its input's noise, uniform input, "
+    "message 1. Blind rotation: CMUXes that turn the accumulator by random powers of X, a fresh selector each step. "
+    "Fixed input: the same ciphertext, all coefficients equal, selected again and again; with one selector the errors "
+    "of deterministic digits add coherently, length^2 in the variance, those of digits centred for every input do not."
+)
+
+
+SETTINGS = words("input selectors n modulus family base dropped length")
+"""Settings that are columns."""
+
+
+def _stages(record: Primitive) -> list[tuple[str, int]]:
+    """The stages shown of a record, with the steps they come after."""
+    if record.name == CHAIN:
+        return [(f"after-{steps}", steps) for steps in record.settings["lengths"]]
+    return [(PRODUCT_STAGE, 1)]
+
+
+def relevant(record: Primitive) -> bool:
+    """Whether the record is of a chain or of an external product."""
+    return record.name == CHAIN or (record.name == "noise" and record.settings.get("operation") == OPERATION)
+
+
+def build(records: Sequence[Primitive]) -> pd.DataFrame:
+    """One row a record and stage: measured and predicted, and bits above balanced digits of the same base."""
+    rows = []
+    for record in filter(relevant, records):
+        settings = record.settings
+        for stage, steps in _stages(record):
+            noise, predicted = record.noise(stage), record.predicted_noise(stage)
+            if noise is None or noise["variance"] <= 0:
+                continue
+            stddev, twin = noise["variance"] ** 0.5, record.twins().get(f"noise stddev {stage}")
+            row: dict[str, Any] = {
+                "what": "chain" if record.name == CHAIN else "product",
+                "input": "uniform",
+                "selectors": "fresh",
+            }
+            row |= {"dropped": 0} | {key: settings[key] for key in SETTINGS if key in settings}
+            row |= {"steps": steps, "samples": noise["samples"], "keys": noise["keys"], "max": noise["max"]}
+            row |= {"stddev": stddev, "bits": log2(stddev), "verdict": "", "tolerance": "", "note": ""}
+            if predicted:
+                row |= {"stddev_predicted": predicted["stddev"], "kind": predicted["kind"]}
+                row |= {"variance_ratio": noise["variance"] / predicted["variance"]}
+            if twin:
+                row |= {"verdict": twin.verdict, "tolerance": twin.tolerance.removeprefix("variance ")}
+                row |= {"note": twin.note}
+            rows.append(row | {"time_s": record.seconds("operation"), "record_id": record.id})
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    place = ["what", "input", "selectors", "n", "modulus", "base", "dropped", "steps"]
+    balanced = frame[frame["family"] == "balanced"].set_index(place)["bits"].to_dict()
+    frame["bits_over_balanced"] = pd.Series(
+        [
+            row["bits"] - balanced[key] if (key := tuple(row[k] for k in place)) in balanced else None
+            for row in frame.to_dict("records")
+        ],
+        dtype=float,
+    )
+    return frame
+
+
+def _what(chain: bool, settings: dict[str, Any]) -> str:
+    if not chain:
+        return "product"
+    return CHAINS.get((settings["input"], settings["selectors"]), f"{settings['input']}, {settings['selectors']}")
+
+
+def _predicted(entry: dict[str, Any]) -> Cell:
+    predicted = entry["stddev_predicted"]
+    return number(log2(predicted) if has(predicted) and predicted else None, digits=4)
+
+
+def _verdict(entry: dict[str, Any]) -> Cell:
+    return Cell(f"{entry['verdict']} ({entry['note']})" if entry["note"] else entry["verdict"])
+
+
+def _over(entry: dict[str, Any]) -> Cell:
+    over = entry["bits_over_balanced"]
+    return Cell(f"{over:+.2f}", sort=over) if has(over) else Cell()
+
+
+TABLE_COLUMNS = [
+    label("what", "What", cell=lambda entry: Cell(_what(entry["what"] == "chain", entry))),
+    Column("steps", "Steps", cell="steps"),
+    Column("base", "Base", cell=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"]))),
+    Column("length", "k", cell="length"),
+    label("family", "Digits", cell=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"])),
+    quantity("bits", "Measured", "bits", digits=4),
+    Column("bits_predicted", "Formula", "bits", cell=_predicted),
+    quantity("variance_ratio", "Variance, measured / formula"),
+    label("kind", "Formula is", cell=lambda entry: Cell(entry["kind"] or "")),
+    label("tolerance", "Tolerance of the variance"),
+    label("verdict", "Verdict", cell=_verdict),
+    Column("bits_over_balanced", "Over balanced", "bits", cell=_over),
+    Column("time", "Time of one", "µs", cell=lambda entry: _micro(entry["time_s"])),
+]
+
+
+def _micro(seconds: float | None) -> Cell:
+    return number(1e6 * seconds) if seconds is not None and has(seconds) else Cell()
+
+
+def table(records: Sequence[Primitive]) -> Table:
+    """A row a chain or product, base and decomposition, and number of steps."""
+    data = build(records)
+    order = {family: place for place, family in enumerate(FAMILIES)}
+    shown = data.assign(order=data["family"].map(order)).sort_values(
+        ["what", "input", "selectors", "base", "steps", "order"], ascending=[False, False, True, True, True, True]
+    )
+    marks_of = {record.id: record.marks() for record in records}
+    rows = []
+    for entry in shown.to_dict("records"):
+        rows.append(Row(make_cells(TABLE_COLUMNS, entry | {"marks": marks_of[entry["record_id"]]}), entry["record_id"]))
+    lost = [r for r in records if relevant(r) and not r.ok]
+    for record in lost:
+        place = {"what": Cell(_what(record.name == CHAIN, record.settings)), "family": Cell(record.settings["family"])}
+        rows.append(Row(place, record.id, record.status()))
+    marks, origin = notes([r for r in records if relevant(r)])
+    title = "Noise of products and chains under each decomposition"
+    judged = data[data["verdict"] != ""]
+    wide = judged["tolerance"].str.contains("sampling").sum()
+    verdict = f"{len(judged)} stages held against their formulas, {(judged['verdict'] == 'DIFFERS').sum()} differ."
+    verdict += f" {wide} of them have too few samples or keys for 1/16: their tolerance adds the sampling error."
+    verdict += f" Of {(judged['verdict'] == UNSURE).sum()} that error is larger than 1/16: {UNSURE}."
+    return Table(title, TABLE_COLUMNS, rows, data, marks, [READING, answer(data), verdict, origin], "bits")
+
+
+def answer(data: pd.DataFrame) -> str:
+    """Whether randomisation bought anything, in the measured numbers."""
+    parts = []
+    product = data[(data["what"] == "product") & (data["family"] != "balanced")].dropna(subset=["bits_over_balanced"])
+    if not product.empty:
+        spans = product.groupby("family")["bits_over_balanced"].agg(["min", "max"])
+        texts = [f"{FAMILIES[f]} {_span(spans.loc[f])}" for f in FAMILIES if f in spans.index]
+        parts.append(f"Against balanced digits a product's noise grows by (bits): {', '.join(texts)}.")
+    for (chain, selectors), title in CHAINS.items():
+        rows = data[(data["what"] == "chain") & (data["input"] == chain) & (data["selectors"] == selectors)]
+        rows = rows[rows["steps"] == rows["steps"].max()].dropna(subset=["bits_over_balanced"])
+        rows = rows[rows["family"] != "balanced"]
+        if rows.empty:
+            continue
+        spans = rows.groupby("family")["bits_over_balanced"].agg(["min", "max"])
+        texts = [f"{FAMILIES[f]} {_span(spans.loc[f])}" for f in FAMILIES if f in spans.index]
+        parts.append(f"After {rows['steps'].max()} steps of the chain '{title}': {', '.join(texts)}.")
+    return " ".join(parts) or "No product or chain under balanced digits was measured."
+
+
+def _span(row: pd.Series) -> str:
+    low, high = f"{row['min']:+.2f}", f"{row['max']:+.2f}"
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,127 @@
+"""The gadget paper: names of its samplers, its printed numbers by sampler and base, its sub-algorithms and formulas."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.records import InputError
+
+from ..lib.paper import config
+from ..lib.primitive import Primitive
+
+PAPER = "gadget"
+FAMILIES = {
+    "unsigned": "Unsigned",
+    "balanced": "Balanced",
+    "gmp19": "GMP19",
+    "zy22": "ZY22",
+    "jlp21": "JLP21",
+    "jlp24": "JLP24",
+    "dither-q": "Dither mod q",
+}
+"""Display names by setting. JLP24 is the paper's own sampler, `Ours` in its tables."""
+RANDOM = ("gmp19", "zy22", "jlp21", "jlp24", "dither-q")
+PRINTED = {"unsigned": "Deterministic", "gmp19": "GMP19", "zy22": "ZY22", "jlp21": "JLP21", "jlp24": "Ours"}
+"""Names in experiments/expected."""
+PARTS = {
+    "gmp19": ("decomposition", "sampling", "transformation", "addition"),
+    "zy22": ("subgaussian", "compute", "check", "probability"),
+    "jlp21": ("decomposition", "addition"),
+    "jlp24": ("subgaussian", "compute"),
+}
+"""Sub-algorithms, as Tables 1, 3 and 5 divide each sampler."""
+PART_NAMES = {"subgaussian": "Subgaussian'"}
+OPERATORS: dict[type, Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: operator.pow,
+}
+
+
+def part_name(part: str) -> str:
+    """`subgaussian` -> `Subgaussian'`, the others capitalised."""
+    return PART_NAMES.get(part, part.capitalize())
+
+
+def base_text(base: int) -> str:
+    """`2^8` for powers of two, else the number."""
+    return f"2^{base.bit_length() - 1}" if base & (base - 1) == 0 else str(base)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The paper's numbers, in seconds."""
+
+    seconds: dict[tuple[str, str, str, str], float]
+
+    @classmethod
+    def of(cls, expected: pd.DataFrame) -> Printed:
+        """From `loader.load_expected`."""
+        rows = expected[(expected["paper"] == PAPER) & expected["seconds"].notna()]
+        found = {}
+        for row in rows.to_dict("records"):
+            base = config(row["config"]).get("b", "")
+            found[row["table"], row["protocol"], row["metric"], base] = row["seconds"]
+        return cls(found)
+
+    def time(self, table: str, family: str, base: int, metric: str = "sampling_time") -> float | None:
+        """The printed time of a sampler, or of one of its sub-algorithms (`phase_...`), at a base."""
+        return self.seconds.get((table, PRINTED.get(family, ""), metric, base_text(base)))
+
+    def bases(self, table: str) -> list[int]:
+        """The bases that a table prints."""
+        return sorted({1 << int(base[2:]) for t, _, _, base in self.seconds if t == table and base.startswith("2^")})
+
+
+def formulas(folder: Path) -> dict[tuple[str, str], str]:
+    """Table 1 as printed: the formula, or nothing where the paper says N/A, by sampler and sub-algorithm."""
+    path = folder / "gadget-table1.csv"
+    if not path.is_file():
+        raise InputError(path, None, "no such file of the paper's formulas", "Restore it from the repository")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    names = {printed: family for family, printed in PRINTED.items()}
+    return {
+        (names[row["protocol"]], row["metric"].removeprefix("bit_operations_")): row["value"]
+        for row in frame.to_dict("records")
+    }
+
+
+def evaluate(formula: str, length: int, ell: float) -> float | None:
+    """The number of a formula in k and ell, its O() taken with constant one; None where it has other constants."""
+    text = formula.strip()
+    if text.startswith("O(") and text.endswith(")"):
+        text = text[2:-1]
+    known = {"k": float(length), "ell": float(ell)}
+
+    def value(node: ast.expr) -> float:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return float(number)
+            case ast.Name(id=name):
+                return known[name]
+            case ast.BinOp(left=left, op=op, right=right):
+                return OPERATORS[type(op)](value(left), value(right))
+        raise KeyError(ast.dump(node))
+
+    try:
+        return value(ast.parse(text.replace("^", "**"), mode="eval").body)
+    except (KeyError, SyntaxError):
+        return None
+
+
+def find(records: Sequence[Primitive], primitive: str, **settings: object) -> Primitive | None:
+    """The record of that primitive with those settings; the last one where several have them."""
+    hits = [r for r in records if r.name == primitive and all(r.settings.get(k) == v for k, v in settings.items())]
+    return next((r for r in reversed(hits) if r.ok), hits[-1] if hits else None)
+
+
+def values_of(records: Sequence[Primitive], key: str) -> list[Any]:
+    """The different values of a setting, in order."""
+    return sorted({r.settings[key] for r in records if key in r.settings})

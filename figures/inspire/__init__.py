@@ -1,0 +1,1 @@
+"""The InsPIRe paper: its tables and figures, with our measurements."""

@@ -1,0 +1,123 @@
+"""The InsPIRe paper's applications: Table 6 (queries in IPFS) and Table 7 (enrolment of Chrome devices)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from ..lib.frame import status_text
+from ..lib.marks import SYMBOLS, footnotes, marks_of, provenance, symbols
+from ..lib.output import words
+from ..lib.paper import Measured, Printed, printed, stands_for
+from ..lib.protocols import protocol_name
+from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
+from ..lib.units import shape_text
+from . import errata
+from .beside import METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells, unequal
+
+TITLES = {"6": "queries in IPFS", "7": "enrolment of Chrome devices"}
+STEPS = {
+    "peer_routing": "Peer routing (256 x 1.5 KB)",
+    "content_discovery": "Content discovery (200 000 records)",
+    "content_retrieval": "Content retrieval (2^14 x 256 KB)",
+}
+MEASURED_FROM = {"6": "server_time", "7": "offline_time"}
+"""The first column that only a measurement fills; sizes are known without."""
+PLACES = {"6": "Step", "7": "Devices"}
+"""Header of the first column."""
+NOTES = {
+    "6": "The paper's 'current' solutions are lower bounds (it prints >), and what we save is against them. It does "
+    "not say how large the records of content discovery are, and its 128 KB follow from none of its parameters: keys "
+    "and RGSW bodies of InsPIRe alone are 168 KB.",
+    "7": "Records of 64 bytes. The paper's database sizes are GiB. Its bytes are those of N/t = 16384 with 1, 1 and 2 "
+    "answer ciphertexts: rows rounded up to a power of two, as chrome-n16384-t64 has them; others have as many as the "
+    "records need.",
+}
+DATA_COLUMNS = words(
+    "table place source metric value described unit set status reason marks record_id records record_bits"
+)
+CURRENT = "IPFS-current"
+
+
+def _place(column: Printed) -> str:
+    if column.table == "6":
+        return STEPS[column.config["step"]]
+    return f"{column.records // 10**6} M"
+
+
+def _improvements(values: dict[str, float], current: dict[str, float] | None) -> dict[str, float]:
+    """Per cent saved against the current solution's lower bounds."""
+    saved = {}
+    for metric in ("total_comm", "server_time"):
+        if current and current.get(metric) and metric in values:
+            saved[f"{metric}_improvement"] = 100 * (1 - values[metric] / current[metric])
+    return saved
+
+
+def _source(column: Printed) -> str:
+    return "paper, current solution" if column.protocol == CURRENT else "paper, InsPIRe"
+
+
+def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
+    """Table 6 or 7: what the paper prints, and below each database what was measured of it here, by any protocol."""
+    columns = printed(expected, table)
+    rows, data, shown = [], [], []
+    for place in dict.fromkeys(_place(column) for column in columns):
+        here = [column for column in columns if _place(column) == place]
+        current = next((column.values for column in here if column.protocol == CURRENT), None)
+        for column in here:
+            cells = {"place": Cell(place), "source": Cell(_source(column))}
+            rows.append(Row(cells | printed_cells(column, METRICS[table])))
+            data += _data(table, place, _source(column), column.values, {})
+        column = here[-1]
+        hits = [ours for ours in found if stands_for(ours, column)]
+        for ours in sorted(hits, key=lambda m: (m.row["protocol"], m.row["set"])):
+            values = _values(ours)
+            values |= _improvements(values, current)
+            rows.append(_our_row(place, ours, values, column))
+            data += _data(table, place, "here", values, ours.row)
+            shown.append(ours.row)
+        if not hits:
+            rows.append(Row({"place": Cell(place), "source": Cell("here")}, "", NOT_PLANNED))
+    notes = [provenance(shown), NOTES[table], *errata.notes(contradictions, table)]
+    marked = footnotes(shown) + cell_footnotes(rows)
+    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
+    title = f"InsPIRe, Table {table}: {TITLES[table]}, the paper's numbers and ours"
+    head = [*texts(place=PLACES[table], source="Source"), Column("security", "Security", "bit")]
+    shown_columns = [*head, Column("failure", "Failure bound", "log2"), *columns_of(METRICS[table])]
+    return Table(title, shown_columns, rows, frame, marked, notes, MEASURED_FROM[table])
+
+
+def _values(ours: Measured) -> dict[str, float]:
+    """Measured, or of a row that was not measured the sizes that are known."""
+    values = {name: ours.values[name] for name in ("server_time", "offline_time") if name in ours.values}
+    total = ours.size("total_comm")
+    return values | ({} if total is None else {"total_comm": total}) | {"db_size": ours.database_bits / 8}
+
+
+def _our_row(place: str, ours: Measured, values: dict[str, float], column: Printed) -> Row:
+    """A row of ours with its layout, since the paper prints none here; bytes that differ from the printed ones are
+    marked."""
+    name = f"{protocol_name(ours.row['protocol'])} {ours.name}"
+    size = "" if column.record_bits else f", {shape_text(int(ours.row['records']), int(ours.row['record_bits']))}"
+    layout = f", {ours.layout.text()}" if ours.layout.first else ""
+    cells = {"place": Cell(place), "source": Cell(f"here, {name}{size}{layout}", symbols(marks_of(ours.row)))}
+    cells |= predicted_cells(ours.row)
+    cells |= {each.key: each.cell(values[each.key]) for each in METRICS[column.table] if each.key in values}
+    if "total_comm" in cells:
+        marks = "" if "total_comm" in ours.values else SYMBOLS["described"]
+        marks += SYMBOLS["unequal"] if unequal(column, ours, "total_comm") else ""
+        cells["total_comm"] = replace(cells["total_comm"], marks=marks)
+    return Row(cells, ours.row["id"] or "", status_text(ours.row))
+
+
+def _data(table: str, place: str, source: str, values: dict[str, float], row: dict[str, Any]) -> list[dict[str, Any]]:
+    shared = our_data(row) | {key: row.get(key) for key in ("records", "record_bits")}
+    shared |= {"table": table, "place": place, "source": source}
+    units = {"total_comm": "B", "db_size": "B", "server_time": "s", "offline_time": "s"}
+    # The paper's numbers are values, and so is what was measured here.
+    kind = "value" if not row or row["status"] == "ok" else "described"
+    return [shared | {"metric": m, kind: value, "unit": units.get(m, "%")} for m, value in values.items()]

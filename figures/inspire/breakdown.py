@@ -1,0 +1,178 @@
+"""The InsPIRe paper's Figures 2 and 3: what communication and time of InsPIRe^(2) and InsPIRe are made of, at 1 GB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from ..lib import style
+from ..lib.drawing import Drawing
+from ..lib.marks import footnotes, provenance
+from ..lib.output import caption_text, words
+from ..lib.paper import Measured, matches, printed
+from ..lib.units import KIB, count_tex, human_bytes
+from . import errata
+from .beside import NOT_PLANNED
+from .figure1 import DATABASE, here_label, missing_text, of_row, shown
+
+REST = "rest"
+SIZES = {"upload_keys": ("Keys", "#0072B2"), "upload_query": ("Query", "#56B4E9"), "download": ("Answer", "#E69F00")}
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A figure: the paper's table it is a part of, its protocol's name, and names and colours of an answer's parts."""
+
+    table: str
+    name: str
+    times: dict[str, tuple[str, str]]
+
+
+FIGURES = {
+    "2": Breakdown(
+        "8",
+        "InsPIRe^(2)",
+        {
+            "first_matmul": ("1st product", "#0072B2"),
+            "first_pack": ("1st packing", "#56B4E9"),
+            "second_matmul": ("2nd product", "#222222"),
+            "second_pack": ("2nd packing", "#009E73"),
+            "third_pack": ("3rd packing", "#E69F00"),
+        },
+    ),
+    "3": Breakdown(
+        "9",
+        "InsPIRe",
+        {"matmul": ("Product", "#0072B2"), "packing": ("Packing", "#56B4E9"), "poly_eval": ("Evaluation", "#E69F00")},
+    ),
+}
+REST_LOOK = ("not itemised", "#CFCFCF")
+COLUMNS = words("source protocol layout record_bits first part value unit set status reason marks record_id server_s")
+
+
+def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.DataFrame:
+    """One line a part of a bar, in bytes or seconds; a configuration without a number of ours says why."""
+    chosen, lines = FIGURES[which], []
+    for column in printed(expected, chosen.table):
+        if column.database != DATABASE:
+            continue
+        base = {"protocol": column.protocol, "layout": column.layout.text(), "record_bits": column.record_bits}
+        base["first"] = column.layout.first
+        lines += _parts(base | {"source": "paper", "status": "printed"}, column.values, chosen)
+        hits = [ours for ours in matches(column, found) if int(ours.row["record_bits"]) == column.record_bits][:1]
+        for ours in hits:
+            own = base | {"source": "here"} | of_row(ours.row)
+            lines += _parts(own, ours.values, chosen) or [own]
+        if not hits:
+            lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
+    frame = pd.DataFrame(lines, columns=COLUMNS)
+    for name in ("value", "server_s", "first"):
+        frame[name] = pd.to_numeric(frame[name])
+    return frame
+
+
+def _parts(base: dict[str, Any], values: dict[str, float], chosen: Breakdown) -> list[dict[str, Any]]:
+    """The parts that have a number, and what the total time has beyond them."""
+    base = base | {"server_s": values.get("server_time")}
+    lines = [base | {"part": key, "value": values[key], "unit": "B"} for key in SIZES if key in values]
+    timed = [key for key in chosen.times if key in values]
+    lines += [base | {"part": key, "value": values[key], "unit": "s"} for key in timed]
+    if "server_time" in values:
+        rest = values["server_time"] - sum(values[key] for key in timed)
+        lines.append(base | {"part": REST, "value": max(rest, 0.0), "unit": "s"})
+    return lines
+
+
+def draw(data: pd.DataFrame, which: str, width: str = "acm-wide") -> Figure:
+    """Communication above, time below, a panel a record size; of each pair of bars the paper's is the hatched one."""
+    style.apply()
+    chosen = FIGURES[which]
+    sizes = sorted(int(bits) for bits in data["record_bits"].unique())
+    counts = [data[data["record_bits"] == bits]["first"].nunique() for bits in sizes]
+    figure = pyplot.figure(figsize=(style.WIDTHS[width], 4.3))
+    ratios = {"width_ratios": counts or [1]}
+    grid = figure.subplots(2, max(len(sizes), 1), sharex="col", squeeze=False, gridspec_kw=ratios)
+    looks = chosen.times | {REST: REST_LOOK}
+    shifts = {"paper": -0.2, "here": 0.2} if (data["source"][data["value"].notna()] == "here").any() else {"paper": 0.0}
+    for place, bits in enumerate(sizes):
+        own = data[data["record_bits"] == bits]
+        upper, lower = grid[0][place], grid[1][place]
+        _panel(upper, own[own["unit"] == "B"], SIZES, KIB, shifts)
+        _panel(lower, own[own["unit"] == "s"], looks, 1e-3, shifts)
+        upper.set_title("1-bit records" if bits == 1 else f"{human_bytes(bits / 8, 2)} records")
+        firsts = sorted(own["first"].dropna().unique())
+        lower.set_xticks(range(len(firsts)), [count_tex(int(first)) for first in firsts])
+        for axes in (upper, lower):
+            axes.grid(False, axis="x")
+            axes.set_ylim(0, axes.get_ylim()[1] * 1.04)
+        upper.tick_params(axis="x", length=0)
+        lower.tick_params(axis="x", length=0)
+    grid[0][0].set_ylabel("Communication (KiB)")
+    grid[1][0].set_ylabel("Server's time (ms)")
+    figure.align_ylabels(grid[:, 0])
+    figure.supxlabel("First dimension N/t", fontsize=8.5, y=0.01)
+    used = set(data["part"])
+    _legend(figure, "Communication", SIZES, used, 0.995)
+    _legend(figure, "Time", looks, used, 0.955)
+    whose = style.bars("#9a9a9a", "paper", here_label(data[data["value"].notna()], "here"))
+    style.legend(figure, whose, "upper right", (0.995, 0.995), **SPACING)
+    figure.tight_layout(rect=(0, 0.02, 1, 0.915), pad=0.4, h_pad=0.8, w_pad=0.8)
+    return figure
+
+
+SPACING = {"handlelength": 1.4, "columnspacing": 1.1, "handletextpad": 0.5}
+
+
+def _legend(figure: Figure, heading: str, looks: dict[str, tuple[str, str]], used: set[str], top: float) -> None:
+    entries: style.Entries = [(Patch(facecolor=colour), name) for key, (name, colour) in looks.items() if key in used]
+    figure.text(0.012, top, heading, ha="left", va="top", fontsize=8, fontweight="bold")
+    style.legend(figure, entries, "upper left", (0.16, top), **SPACING)
+
+
+def _panel(
+    axes: Axes, own: pd.DataFrame, looks: dict[str, tuple[str, str]], factor: float, shifts: dict[str, float]
+) -> None:
+    """Stacked bars, one for each source. shifts: by how much a source's bars stand aside."""
+    firsts = sorted(own["first"].dropna().unique())
+    where = {first: place for place, first in enumerate(firsts)}
+    for source, shift in shifts.items():
+        bars = own[own["source"] == source]
+        floor = np.zeros(len(firsts))
+        for key, (_, colour) in looks.items():
+            values = np.zeros(len(firsts))
+            for first, value in zip(bars["first"][bars["part"] == key], bars["value"][bars["part"] == key]):
+                values[where[first]] = value / factor
+            hatch = style.PRINTED_BAR if source == "paper" else {}
+            axes.bar(np.arange(len(firsts)) + shift, values, 0.36, floor, color=colour, linewidth=0, zorder=3, **hatch)
+            floor += values
+
+
+def caption(data: pd.DataFrame, rows: list[dict[str, Any]], which: str, notes: list[str]) -> str:
+    """What is drawn, where it is from, and what is missing."""
+    chosen = FIGURES[which]
+    return caption_text(
+        f"Figure {which} of InsPIRe, with our measurements.",
+        f"What one query of {chosen.name} to a database of 1 GB sends, and where the server's time goes, by first "
+        f"dimension. Hatched: the numbers that Table {chosen.table} of the paper prints, on its machine; solid: "
+        "measured here, one thread. 'Not itemised' is the total less its parts: the paper lists less than it adds "
+        "up. The scales of the panels differ.",
+        provenance(rows),
+        *(f"{mark.symbol} {text}." for mark, text in footnotes(rows)),
+        missing_text(data),
+        *notes,
+    )
+
+
+def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, which: str) -> Drawing:
+    """The figure of that number."""
+    data = build(found, expected, which)
+    notes = errata.notes_of(contradictions, [FIGURES[which].table])
+    return Drawing(draw(data, which), data, caption(data, shown(data, found), which, notes))

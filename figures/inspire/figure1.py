@@ -1,0 +1,187 @@
+"""The InsPIRe paper's Figure 1: communication against the server's time for one query to a database of 1 GB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from ..lib import style
+from ..lib.drawing import Drawing
+from ..lib.marks import MARKS, Mark, footnotes, marks_of, provenance, superscripts
+from ..lib.output import caption_text, words
+from ..lib.paper import ORDER, PAPER_ONLY, Measured, matches, printed
+from ..lib.protocols import mathtext, protocol, protocol_name
+from ..lib.units import KIB
+from . import errata
+from .beside import NOT_PLANNED
+
+DATABASE = "1GB"
+ENTRIES = {"2": ("1-bit entries", "#D55E00"), "4": ("32 KB entries", "#0072B2")}
+"""The paper's tables whose 1 GB parts the figure is, with their colours (the paper's are red and blue)."""
+COLUMNS = words("entries source protocol layout set total_comm_bytes server_s status reason marks record_id")
+
+
+def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
+    """One line a point, the paper's and ours; a configuration without a number of ours says why. Sets that a search
+    found would cross the line through those of the paper: tables have them."""
+    lines: list[dict[str, Any]] = []
+    for table in ENTRIES:
+        for column in printed(expected, table):
+            if column.database != DATABASE:
+                continue
+            base = {"entries": table, "protocol": column.protocol, "layout": column.layout.text()}
+            lines.append(base | {"source": "paper", "status": "printed"} | _point(column.values))
+            if column.protocol in PAPER_ONLY:
+                continue
+            hits = [ours for ours in matches(column, found) if ours.row["source_kind"] != "searched"]
+            for ours in hits:
+                lines.append(base | {"source": "here"} | of_row(ours.row) | _point(ours.values))
+            if not hits:
+                lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
+    frame = pd.DataFrame(lines, columns=COLUMNS)
+    for name in ("total_comm_bytes", "server_s"):
+        frame[name] = pd.to_numeric(frame[name])
+    return frame
+
+
+def of_row(row: dict[str, Any]) -> dict[str, Any]:
+    """What the data of figures say of a row of ours."""
+    return {key: row[key] for key in ("set", "status", "reason")} | {
+        "marks": " ".join(marks_of(row)),
+        "record_id": row["id"],
+    }
+
+
+def _point(values: dict[str, float]) -> dict[str, float | None]:
+    return {"total_comm_bytes": values.get("total_comm"), "server_s": values.get("server_time")}
+
+
+def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+    """Both axes logarithmic; the paper's points hollow, ours solid, configurations of a protocol joined by a line."""
+    style.apply()
+    figure, axes = pyplot.subplots(figsize=(style.WIDTHS[width], 3.6))
+    numbers = data[data["total_comm_bytes"].notna() & data["server_s"].notna()]
+    for (table, source, name), points in numbers.groupby(["entries", "source", "protocol"], sort=False):
+        colour, ours = ENTRIES[table][1], source == "here"
+        points = points.sort_values("total_comm_bytes")
+        axes.plot(
+            points["total_comm_bytes"] / KIB,
+            points["server_s"] * 1e3,
+            color=colour,
+            marker=protocol(name).layout_marker,
+            linestyle="-" if ours else style.DOTS,
+            linewidth=1.0 if ours else 0.8,
+            markerfacecolor=colour if ours else "white",
+            markeredgecolor="white" if ours else colour,
+            markeredgewidth=0.4 if ours else 0.9,
+            markersize=5.6 if ours else 5.0,
+            zorder=5 if ours else 3,
+        )
+        stale = points["marks"].fillna("").str.contains("stale")
+        old = points[stale]
+        axes.plot(old["total_comm_bytes"] / KIB, old["server_s"] * 1e3, "+", color=style.INK, zorder=7)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+    axes.tick_params(which="minor", length=0)
+    axes.set_xlabel("Total communication of one query (KiB)")
+    axes.set_ylabel("Server's time (ms)")
+    _legends(figure, set(numbers["protocol"]), here_label(numbers, "measured here"))
+    figure.tight_layout(rect=(0, 0, 0.79, 1), pad=0.4)
+    return figure
+
+
+def here_label(data: pd.DataFrame, text: str) -> str | None:
+    """What the legend says of our numbers, with the symbols of all their marks; None without such numbers."""
+    ours = data[data["source"] == "here"]
+    used = {key for marks in ours["marks"].dropna() for key in marks.split()}
+    return None if ours.empty else text + superscripts(mark.key for mark in MARKS if mark.key in used)
+
+
+def _legends(figure: Figure, protocols: set[str], here: str | None) -> None:
+    """Three short legends to the right: protocol, entries, whose number."""
+    shapes: list[tuple[Line2D, str]] = []
+    for each in map(protocol, ORDER):
+        if each.id in protocols:
+            handle = Line2D([], [], color=style.GREY, marker=each.layout_marker, linestyle="none")
+            shapes.append((handle, mathtext(each.name)))
+    colours = [(Line2D([], [], color=colour, marker="o", linestyle="none"), text) for text, colour in ENTRIES.values()]
+    hollow = Line2D([], [], color=style.INK, marker="o", markerfacecolor="white", linestyle=style.DOTS)
+    whose: list[tuple[Line2D, str]] = [(hollow, "paper")]
+    if here:
+        whose.append((Line2D([], [], color=style.INK, marker="o"), here))
+    top = 0.97
+    for heading, entries in (("Protocol", shapes), ("Records", colours), ("Source", whose)):
+        legend = figure.legend(
+            [handle for handle, _ in entries],
+            [label for _, label in entries],
+            title=heading,
+            alignment="left",
+            loc="upper left",
+            bbox_to_anchor=(0.80, top),
+            borderaxespad=0,
+            labelspacing=0.35,
+        )
+        legend.get_title().set_fontweight("bold")
+        top -= 0.047 * (len(entries) + 1) + 0.035
+
+
+def missing_text(data: pd.DataFrame) -> str:
+    """Which configurations have no number of ours, by reason; a protocol that lacks all of them by its name."""
+    ours = data[data["source"] == "here"]
+    absent = ours[ours["server_s"].isna()]
+    if absent.empty:
+        return ""
+    parts = []
+    for reason, rows in absent.groupby(absent["reason"].fillna("no reason given"), sort=False):
+        names = []
+        for name, own in rows.groupby("protocol", sort=False):
+            layouts = [layout for layout in dict.fromkeys(own["layout"]) if layout]
+            whole = len(own) == (ours["protocol"] == name).sum()
+            few = "" if whole or not layouts else f" at {'; '.join(layouts)}"
+            names.append(protocol_name(str(name)) + few)
+        parts.append(f"{', '.join(names)} ({reason})")
+    return "Without a number of ours: " + "; ".join(parts) + "."
+
+
+def crossed(mark: Mark) -> str:
+    """What a figure adds to a mark's footnote."""
+    return " Their points are crossed with a plus." if mark.key == "stale" else ""
+
+
+def shown(data: pd.DataFrame, found: Sequence[Measured]) -> list[dict[str, Any]]:
+    """The rows of ours that a figure draws."""
+    drawn = set(data["record_id"].dropna())
+    return [ours.row for ours in found if ours.row["id"] in drawn]
+
+
+def caption(data: pd.DataFrame, rows: list[dict[str, Any]], notes: list[str]) -> str:
+    """What is drawn, where it is from, and what is missing."""
+    return caption_text(
+        "Figure 1 of InsPIRe, with our measurements.",
+        "Total communication of one query against the server's time, database of 1 GB, one thread; both axes "
+        "logarithmic. Hollow: the numbers that Tables 2 and 4 of the paper print (its figure is an image of them), "
+        "on its machine. Solid: measured here. SimpleYPIR, KSPIR and HintlessPIR have the same numbers for both "
+        "kinds of entry in the paper; KSPIR and HintlessPIR are the paper's only, since they are not implemented "
+        "here yet.",
+        provenance(rows),
+        *(f"{mark.symbol} {text}.{crossed(mark)}" for mark, text in footnotes(rows)),
+        missing_text(data),
+        *notes,
+    )
+
+
+def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Drawing:
+    """The figure, with the contradictions of the tables whose numbers it draws."""
+    data = build(found, expected)
+    notes = errata.notes_of(contradictions, ENTRIES)
+    return Drawing(draw(data), data, caption(data, shown(data, found), notes))

@@ -1,0 +1,181 @@
+"""The InsPIRe paper's Table 5: packing 2^12 LWE ciphertexts, its four columns and ours, and their noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+from ..lib.marks import SYMBOLS
+from ..lib.output import words
+from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
+from ..lib.primitive import Primitive, notes
+from ..lib.protocols import protocol_name
+from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
+from . import errata
+from .beside import METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells
+
+PRIMITIVE = "packing"
+STAGE = "packed"
+METHODS = {
+    "cdks-preprocessed": "CDKS",
+    "cdks": "CDKS, all online",
+    "inspiring": "InspiRING",
+    "inspiring-online": "InspiRING, all online",
+}
+"""Settings of ours and their names; the paper's CDKS has a preprocessing."""
+COLUMNS = [
+    *texts(method="Packing", ring="log2 d, q, p", source="Source"),
+    Column("security", "Security", "bit"),
+    Column("failure", "Failure bound", "log2"),
+    *columns_of(METRICS["5"]),
+    Column("noise", "Noise, max", "log2"),
+    Column("predicted", "predicted sigma", "log2"),
+]
+DATA_COLUMNS = words(
+    "method log2_d log2_q log2_p source clients unpacked_size upload_keys packed_size total_size offline_time "
+    "server_time table_bytes noise_max_log2 noise_stddev_log2 noise_predicted_log2 security_bits failure_log2 "
+    "status reason marks record_id"
+)
+LOG2S = words("log2_d log2_q log2_p")
+NEAR = 2.5
+"""Bits by which moduli of one column may differ: the paper's 28 is 30 bits in its authors' code (X15)."""
+
+
+def _log2s(column: Printed) -> tuple[float, float, float]:
+    return float(column.config["log2d"]), float(column.config["log2q"]), float(column.config["log2p"])
+
+
+def _ring(record: Primitive) -> tuple[float, float, float]:
+    s = record.settings
+    return math.log2(s["n"]), sum(math.log2(p) for p in s["primes"]), math.log2(s["plain_modulus"])
+
+
+def _fits(column: Printed, record: Primitive) -> bool:
+    """Whether a record packs as many ciphertexts in the ring of a column, by its method or a variant of it."""
+    name = METHODS.get(record.settings["method"], "").split(",")[0]
+    (d, q, _), (own_d, own_q, _) = _log2s(column), _ring(record)
+    same = d == own_d and abs(q - own_q) < NEAR
+    return name == column.protocol and same and int(record.settings["ciphertexts"]) == column.records
+
+
+def noise_max(record: Primitive) -> float | None:
+    """log2 of the median over keys and outputs of the largest error of an output."""
+    largest = record.values(f"{STAGE}.output_max")
+    return math.log2(median(largest)) if largest else None
+
+
+def _values(record: Primitive) -> dict[str, float]:
+    """Sizes as described, times as measured, a batch's online time by client."""
+    names = {"unpacked_size": "input_bytes", "upload_keys": "key_bytes", "packed_size": "output_bytes"}
+    found = {key: record.count(name) for key, name in names.items()}
+    values = {key: float(value) for key, value in found.items() if value is not None}
+    if {"upload_keys", "packed_size"} <= set(values):
+        values["total_size"] = values["upload_keys"] + values["packed_size"]
+    offline, online = record.seconds("offline"), record.seconds("online")
+    if offline is not None:
+        values["offline_time"] = offline
+    if online is not None:
+        values["server_time"] = online / int(record.settings.get("clients", 1))
+    return values
+
+
+def _paper_row(column: Printed, noise: float | None) -> Row:
+    d, q, p = _log2s(column)
+    cells = {"method": Cell(protocol_name(column.protocol)), "ring": Cell(f"{d:g}, {q:g}, {p:g}")}
+    cells |= {"source": Cell("paper, Table 5")} | printed_cells(column, METRICS["5"])
+    if noise is not None:
+        cells["noise"] = Cell(f"{noise:g}", sort=noise)
+    return Row(cells)
+
+
+def _variant(record: Primitive) -> str:
+    """What distinguishes a record from others of its column."""
+    s = record.settings
+    parts = [METHODS.get(s["method"], s["method"]), f"{s['family']} digits"]
+    if s["gamma"] != s["n"]:
+        parts.append(f"gamma = {s['gamma']}")
+    if s.get("dropped"):
+        parts.append(f"{s['dropped']} dropped")
+    if s.get("clients", 1) > 1:
+        parts.append(f"{s['clients']} clients together")
+    return ", ".join(parts)
+
+
+def _our_row(column: Printed | None, record: Primitive) -> Row:
+    d, q, p = _ring(record)
+    values = _values(record)
+    cells = {
+        "method": Cell(column.protocol if column else METHODS[record.settings["method"]].split(",")[0]),
+        "ring": Cell(f"{d:g}, {q:.1f}, {p:.3g}"),
+        "source": Cell(f"here, {_variant(record)}", record.marks(["online"])),
+        **predicted_cells(record.row()),
+    }
+    for metric in METRICS["5"]:
+        key, differs = metric.key, False
+        # Times differ between machines; dropped digits are our own, and make shorter keys.
+        size = metric.base_unit == "B" and not record.settings.get("dropped")
+        if column and size and key in column.values and key in values:
+            differs = column.unequal(key, values[key])
+        cells[key] = metric.cell(values.get(key), SYMBOLS["unequal"] if differs else "")
+    largest, predicted = noise_max(record), record.predicted_noise(STAGE)
+    if largest is not None:
+        cells["noise"] = Cell(f"{largest:.1f}", sort=largest)
+    if predicted:
+        cells["predicted"] = Cell(f"{math.log2(predicted['stddev']):.1f}", sort=predicted["stddev"])
+    return Row(cells, record.id, record.status())
+
+
+def _data(record: Primitive) -> dict[str, Any]:
+    measured, predicted, row = record.noise(STAGE), record.predicted_noise(STAGE), record.row()
+    line = _values(record) | our_data(row) | dict(zip(LOG2S, _ring(record)))
+    line |= {"method": record.settings["method"], "source": "here", "clients": record.settings.get("clients", 1)}
+    line |= {"table_bytes": record.count("table_bytes"), "noise_max_log2": noise_max(record), "record_id": record.id}
+    if measured and measured["variance"]:
+        line["noise_stddev_log2"] = math.log2(measured["variance"]) / 2
+    if predicted:
+        line["noise_predicted_log2"] = math.log2(predicted["stddev"])
+    return line | {"reason": record.document.get("reason")}
+
+
+def paper_noise(expected: pd.DataFrame) -> dict[str, float]:
+    """Bit lengths of the largest error (section 7.4) by method, d = 2048."""
+    own = expected[(expected["paper"] == PAPER) & (expected["metric"] == "noise_bitlength_pack")]
+    return dict(zip(own["protocol"], own["value"], strict=True))
+
+
+def table(records: Sequence[Primitive], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Table:
+    """Table 5: the paper's columns as lines, each with ours of the same ring below it; then the rest of ours."""
+    own = [record for record in records if record.name == PRIMITIVE]
+    noise, rows, data, left = paper_noise(expected), [], [], list(own)
+    for column in printed(expected, "5"):
+        rows.append(_paper_row(column, noise.get(column.protocol) if column.config["log2d"] == "11" else None))
+        line: dict[str, Any] = {"method": column.protocol, "source": "paper"} | dict(zip(LOG2S, _log2s(column)))
+        data.append(line | column.values)
+        hits = [record for record in own if _fits(column, record)]
+        for record in hits:
+            rows.append(_our_row(column, record))
+            data.append(_data(record))
+            left.remove(record)
+        if not hits and column.protocol not in PAPER_ONLY:
+            cells = {key: rows[-1].cells[key] for key in ("method", "ring")}
+            rows.append(Row(cells | {"source": Cell("here")}, "", NOT_PLANNED))
+    for record in left:
+        rows.append(_our_row(None, record))
+        data.append(_data(record))
+    marked, origin = notes(own, varying=any("ᵛ" in record.marks(["online"]) for record in own))
+    reading = (
+        "2^12 ciphertexts in all. Sizes: unpacked ciphertexts with one mask each, packing keys with public masks, "
+        "packed ciphertexts without a modulus switch. Online is one client's packing with fresh keys, key expansion "
+        "included; the paper's InspiRING averages an expansion that only its first trial did. Noise: median over keys "
+        "of the largest error over all coefficients, inputs without noise (the paper: section 7.4, one run); beside it "
+        "the predicted standard deviation. Security is that of the packing keys under the record's secret; the failure "
+        "bound is that one of all 2^12 messages modulo p is wrong by the packing's noise alone."
+    )
+    all_notes = [origin, reading, *errata.notes(contradictions, "5")]
+    title = "InsPIRe, Table 5: packing 2^12 LWE ciphertexts, the paper's numbers and ours"
+    frame = pd.DataFrame(data).reindex(columns=DATA_COLUMNS)
+    return Table(title, COLUMNS, rows, frame, marked + cell_footnotes(rows), all_notes, "unpacked_size")

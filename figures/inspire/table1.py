@@ -1,0 +1,170 @@
+"""The InsPIRe paper's Table 1: its lattice parameters, and those of our sets with security and failure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..lib.cells import security
+from ..lib.marks import SYMBOLS, failing, symbols
+from ..lib.output import words
+from ..lib.paper import ORDER, Measured, printed
+from ..lib.protocols import protocol_name, set_short
+from ..lib.table import Cell, Column, Maker, Row, Table, footnotes_of, label, make_cells
+from . import errata
+
+PARAMETERS = words("d log2_q sigma_chi p ell_ks ell_gsw z_ks z_gsw")
+DATA_COLUMNS = words(
+    "protocol instance source d log2_q sigma_chi secret p ell_ks z_ks ell_gsw z_gsw security_bits security_source "
+    "failure_log2 sets"
+)
+SHOWN = 3
+"""Sets of equal parameters are named up to this number; of more only their number is given."""
+
+
+def power_text(value: float) -> str:
+    """A power of two above 2^9 as such, any other number in full."""
+    log2 = math.log2(value)
+    return f"2^{log2:.0f}" if log2 >= 10 and log2 == int(log2) else f"{value:.10g}"
+
+
+def secret_text(secret: dict[str, Any]) -> str:
+    """A secret's distribution in words."""
+    kind = secret["kind"]
+    if kind == "gaussian":
+        return f"Gaussian, sigma {secret['stddev']:g}"
+    if kind == "fixed_weight":
+        return f"{secret['plus']} ones, {secret['minus']} minus ones"
+    return str(kind).replace("_", " ")
+
+
+def _gadget(layout: dict[str, Any], key: str, name: str) -> dict[str, Any]:
+    """Length and base of a gadget of the layout."""
+    gadget = layout.get(key)
+    if not gadget:
+        return {}
+    return {f"ell_{name}": gadget["digits"], f"z_{name}": float(2 ** gadget["base_log2"])}
+
+
+def lattice_parameters(description: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parameters of each instance that a description names."""
+    layout, found = description["layout"], []
+    for instance in description["instances"]:
+        first_layer = instance["modulus"] == "2^32"
+        p = layout["plain_modulus"] if first_layer or "digit_bits" not in layout else 2 ** layout["digit_bits"]
+        entry = {"instance": instance["name"], "d": instance["dimension"], "log2_q": instance["log2_modulus"]}
+        entry |= {"sigma_chi": instance["error_stddev"], "secret": secret_text(instance["secret"]), "p": p}
+        if not first_layer:
+            entry |= _gadget(layout, "packing_gadget", "ks") | _gadget(layout, "rgsw_gadget", "gsw")
+        found.append(entry)
+    return found
+
+
+def _security(row: dict[str, Any], instance: str) -> tuple[float | None, str | None]:
+    """Bits of an instance and where the figure is from."""
+    found = row.get("security")
+    entries: list[dict[str, Any]] = found if isinstance(found, list) else []
+    hit: dict[str, Any] = next((entry for entry in entries if entry.get("instance") == instance), {})
+    return hit.get("bits"), hit.get("source")
+
+
+def ours(found: Sequence[Measured]) -> list[dict[str, Any]]:
+    """One entry for each protocol, instance and choice of parameters; sets that share it together."""
+    entries: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for each in found:
+        row = each.row
+        for parameters in lattice_parameters(row["description"]) if row["description"] else []:
+            bits, source = _security(row, parameters["instance"])
+            key = (row["protocol"], *parameters.values())
+            entry = entries.setdefault(
+                key, {"protocol": row["protocol"], **parameters, "sets": [], "failure_log2": None, "row": row}
+            )
+            if row["set"] not in entry["sets"]:
+                entry["sets"].append(row["set"])
+            if bits is not None and (entry.get("security_bits") is None or bits < entry["security_bits"]):
+                entry |= {"security_bits": bits, "security_source": source}
+            failure = row["failure_log2"]
+            worse = entry["failure_log2"] is None or failure > entry["failure_log2"]
+            if pd.notna(failure) and worse:
+                entry |= {"failure_log2": failure, "row": row}
+    return sorted(entries.values(), key=lambda entry: ORDER.index(entry["protocol"]))
+
+
+def _number(key: str) -> Maker:
+    """Makes cells of a parameter: of ours, or of a printed one with its mark."""
+
+    def cell(entry: dict[str, Any]) -> Cell:
+        value = entry.get(key)
+        if value is None:
+            return Cell()
+        column = entry.get("printed")
+        plain = key == "sigma_chi" or (column and key == "log2_q")
+        text = f"{value:g}" if plain else f"{value:.1f}" if key == "log2_q" else power_text(value)
+        marks = SYMBOLS["contradicted"] if column and errata.contradicted(column, key) else ""
+        return Cell(text, marks, float(value))
+
+    return cell
+
+
+def _security_cell(entry: dict[str, Any]) -> Cell:
+    unsure = [{"source": entry.get("security_source")}]
+    return (
+        Cell() if entry.get("printed") else security({"security_bits": entry.get("security_bits"), "security": unsure})
+    )
+
+
+def _failure_cell(entry: dict[str, Any]) -> Cell:
+    bound = entry.get("failure_log2")
+    return Cell() if bound is None else Cell(f"{bound:.0f}", symbols(["failing"] * failing(entry["row"])), bound)
+
+
+COLUMNS = [
+    label("protocol", "Protocol", cell=lambda entry: Cell(protocol_name(entry["protocol"]))),
+    label("layer", "Instance", cell=lambda entry: Cell(entry["instance"].replace("_", " "))),
+    label("source", "Source", cell="shown"),
+    Column("d", "d", cell=_number("d")),
+    Column("log2_q", "log2 q", cell=_number("log2_q")),
+    Column("sigma_chi", "Error", "sigma", cell=_number("sigma_chi")),
+    label("secret", "Secret", cell=lambda entry: Cell(entry.get("secret", ""))),
+    Column("p", "p", cell=_number("p")),
+    Column("ell_ks", "ℓ keys", cell=_number("ell_ks")),
+    Column("z_ks", "z keys", cell=_number("z_ks")),
+    Column("ell_gsw", "ℓ RGSW", cell=_number("ell_gsw")),
+    Column("z_gsw", "z RGSW", cell=_number("z_gsw")),
+    Column("security", "Security", "bit", cell=_security_cell),
+    Column("failure", "Failure bound", "log2, worst", cell=_failure_cell),
+]
+
+
+def _sets_text(names: Sequence[str]) -> str:
+    if len(names) > SHOWN:
+        return f"here, {len(names)} sets"
+    return "here, " + ", ".join(map(set_short, names))
+
+
+def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Table:
+    """Table 1 from our rows (`paper.rows`), which need descriptions, and the paper's parameters."""
+    columns, entries = printed(expected, "1"), ours(found)
+    data: list[dict[str, Any]] = []
+    for protocol in ORDER:
+        for column in (c for c in columns if c.protocol == protocol):
+            layer = f"layer {column.config['layer']}" if "layer" in column.config else ""
+            line = {"protocol": protocol, "instance": layer, "source": "paper", "shown": "paper, Table 1"}
+            data.append(line | column.values | {"printed": column})
+        for entry in (e for e in entries if e["protocol"] == protocol):
+            line = {"source": "here", "shown": _sets_text(entry["sets"]), "sets": " ".join(entry["sets"])}
+            data.append(entry | line)
+    rows = [Row(make_cells(COLUMNS, entry)) for entry in data]
+    notes = [
+        "The paper calls 6.4 (11 in YPIR's first layer) sigma_chi without saying whether it is a width or a standard "
+        "deviation; in its authors' code it is the standard deviation, and so it is here. Its secrets are drawn like "
+        "errors, those of its code have 256 ones and 256 minus ones. Security is that of the weakest attack on the "
+        "instance, the failure bound that of the worst of the sets' databases in this run.",
+        *errata.notes(contradictions, "1"),
+    ]
+    title = "InsPIRe, Table 1: lattice parameters, the paper's and ours, with security and failure"
+    frame = pd.DataFrame(data).reindex(columns=DATA_COLUMNS)
+    return Table(title, COLUMNS, rows, frame, footnotes_of(rows), notes)

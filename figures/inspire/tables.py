@@ -1,0 +1,165 @@
+"""The InsPIRe paper's Tables 2, 3, 4, 8 and 9: each printed column a line, and below it what was measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..lib.cells import plain_database
+from ..lib.frame import status_text
+from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
+from ..lib.output import words
+from ..lib.paper import PAPER_ONLY, Measured, Printed, matches, printed, unmatched
+from ..lib.protocols import protocol_name
+from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
+from ..lib.units import record_text, shape_text, significant
+from . import bandwidth, errata
+from .beside import METRICS, NOT_PLANNED, SIZES, Metric, columns_of, our_data, predicted_cells, printed_cells, unequal
+
+TITLES = {
+    "2": "1-bit entries",
+    "3": "64-byte entries",
+    "4": "32-KB entries",
+    "8": "configurations of InsPIRe^(2)",
+    "9": "configurations of InsPIRe by interpolation degree",
+}
+DATA_COLUMNS = words(
+    "table database protocol layout record_bits metric paper here described ratio unit size_equal read_bytes "
+    "bandwidth_share set "
+    "measured_record_bits status reason marks security_bits failure_log2 record_id"
+)
+
+
+def _place(column: Printed) -> dict[str, Cell]:
+    size = f"{column.database[:-2]} GB" + (f", {record_text(column.record_bits)}" if column.table in ("8", "9") else "")
+    marks = SYMBOLS["contradicted"] if errata.contradicted(column, errata.CONFIGURATION) else ""
+    return {
+        "database": Cell(size, sort=float(column.database_bits)),
+        "protocol": Cell(protocol_name(column.protocol)),
+        "layout": Cell(column.layout.text(), marks),
+    }
+
+
+def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], metrics: Sequence[Metric]) -> Row:
+    marks = symbols(marks_of(ours.row))
+    other = column is not None and int(ours.row["record_bits"]) != column.record_bits
+    marks += SYMBOLS["entry"] if other else ""
+    size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
+    cells = place | {"source": Cell(f"here, {ours.name}{size}", marks)} | predicted_cells(ours.row)
+    if column is not None and column.layout.first:
+        cells["layout"] = Cell(ours.layout.text())
+    for metric in metrics:
+        value, marks = ours.values.get(metric.key), ""
+        if value is None and metric.key in SIZES:
+            value, marks = ours.size(metric.key), SYMBOLS["described"]
+        if column is not None and unequal(column, ours, metric.key):
+            marks += SYMBOLS["unequal"]
+        cells[metric.key] = metric.cell(value, marks)
+        if metric.of_bandwidth:
+            cells[f"{metric.key}_of_bandwidth"] = bandwidth.cell(ours, metric.key)
+    if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
+        ratio = ours.values["server_time"] / column.values["server_time"]
+        cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)
+    return Row(cells, ours.row["id"] or "", status_text(ours.row))
+
+
+def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metric], table: str) -> list[dict[str, Any]]:
+    """One line a metric, base units."""
+    row = ours.row if ours else {}
+    shared = {"status": "not planned"} | (our_data(row) if ours else {"marks": ""})
+    shared |= {
+        "table": table,
+        "database": column.database if column else shape_text(int(row["records"]), int(row["record_bits"])),
+        "protocol": column.protocol if column else row["protocol"],
+        "layout": shown.layout.text() if (shown := column or ours) else "",
+        "record_bits": column.record_bits if column else row["record_bits"],
+        "measured_record_bits": row.get("record_bits"),
+    }
+    found = []
+    for metric in metrics:
+        key, unit = metric.key, "B" if metric.key in SIZES else metric.base_unit
+        paper = column.values.get(key) if column else None
+        line: dict[str, Any] = {"metric": key, "paper": paper, "unit": unit, "size_equal": None}
+        if ours:
+            here = ours.values.get(key)
+            line |= {"here": here, "described": ours.described.get(key)}
+            line |= {"ratio": here / paper if here is not None and paper else None}
+            line |= {"read_bytes": bandwidth.read_bytes(ours, key), "bandwidth_share": bandwidth.share(ours, key)}
+            if column and ours.published and key in SIZES and paper is not None and ours.size(key) is not None:
+                line["size_equal"] = not unequal(column, ours, key)
+        found.append(shared | line)
+    return found
+
+
+def size_note(data: pd.DataFrame) -> str:
+    """How many of the measured sizes equal the printed ones."""
+    compared = data[data["size_equal"].notna()]
+    if compared.empty:
+        return "No size could be compared with the paper's: no published set of ours has a layout of this table."
+    parts = []
+    for name, own in (
+        ("measured", compared[compared["here"].notna()]),
+        ("described", compared[compared["here"].isna()]),
+    ):
+        if not own.empty:
+            parts.append(f"{int(own['size_equal'].astype(bool).sum())} of {len(own)} {name}")
+    return f"Sizes of published sets that equal the printed ones after rounding to a KB: {', '.join(parts)}."
+
+
+def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
+    """Table 2, 3, 4, 8 or 9 from our rows (`paper.rows`), the papers' numbers and its contradictions."""
+    metrics, columns = METRICS[table], printed(expected, table)
+    rows, data, shown = [], [], []
+    for column in columns:
+        rows.append(Row(_place(column) | {"source": Cell(f"paper, Table {table}")} | printed_cells(column, metrics)))
+        hits = [] if column.protocol in PAPER_ONLY else matches(column, found)
+        place = {key: Cell(cell.text, "", cell.sort) for key, cell in _place(column).items()}
+        for ours in hits:
+            rows.append(_our_row(column, ours, place, metrics))
+            data += _data(column, ours, metrics, table)
+            shown.append(ours.row)
+        if not hits:
+            data += _data(column, None, metrics, table)
+            if column.protocol not in PAPER_ONLY:
+                rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
+    for ours in unmatched(columns, found) if table in ("8", "9") else []:
+        name = Cell(protocol_name(ours.row["protocol"]))
+        place = {"database": plain_database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
+        rows.append(_our_row(None, ours, place, metrics))
+        data += _data(None, ours, metrics, table)
+        shown.append(ours.row)
+    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
+    title = f"InsPIRe, Table {table}: {TITLES[table]}, the paper's numbers and ours"
+    notes = [provenance(shown), _explanation(table), size_note(frame), *errata.notes(contradictions, table)]
+    marked = footnotes(shown) + cell_footnotes(rows)
+    first_time = next(metric.key for metric in metrics if metric.key not in SIZES)
+    head = texts(database="Database", protocol="Protocol", layout="Layout", source="Source")
+    head += [Column("security", "Security", "bit"), Column("failure", "Failure bound", "log2")]
+    shown_columns = [*head, *columns_of(metrics), Column("ratio", "Time", "here/paper")]
+    return Table(title, shown_columns, rows, frame, marked, notes, first_time)
+
+
+def _explanation(table: str) -> str:
+    text = (
+        "Lines 'paper' are its printed numbers, from its machine (Xeon at 2.6 GHz, one thread); lines 'here' measure "
+        "the same layout of a database of the same size, medians of one thread. KB and MB of the paper are binary. "
+        "Sizes are payloads of one query's messages (a public seed of 16 bytes, fetched once, is not counted); offline "
+        "time is the server's whole preprocessing, encoding included (the paper counts encoding for InsPIRe only). "
+        "Throughput is the database's information over the median answer time. "
+    )
+    if table != "8":
+        text += (
+            f"Failure bounds are for the worst record and any database ({ASSUMED}): of InsPIRe with unsigned digits "
+            "that is one at the point z = 1, where the offsets of all t packed outputs add up (docs/inspire-paper.md). "
+        )
+    if table in ("2", "3", "4"):
+        text += (
+            "The paper's columns are the Pareto front of all its runs whose records are a multiple of the table's, so "
+            "that some have larger records than the title says; SimpleYPIR, KSPIR and HintlessPIR were run once a "
+            "database."
+        )
+    else:
+        text += f"Lines without a paper's line above are measured here only. {bandwidth.NOTE}"
+    return text

@@ -1,0 +1,94 @@
+"""Cells that many tables have: numbers, databases, and a set's name with its security and failure bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from .marks import failing, insecure, marks_of, symbols, unconfirmed
+from .protocols import series_name
+from .table import Cell, Column, Maker
+from .units import shape_text, significant
+
+
+def has(value: Any) -> bool:
+    """Whether there is a value: neither None nor a missing number."""
+    return value is not None and not pd.isna(value)
+
+
+def number(value: Any, scale: float = 1.0, digits: int = 3, missing: str = "", marks: str = "") -> Cell:
+    """A value over its unit's size with that many significant digits."""
+    return Cell(significant(value / scale, digits), marks, float(value)) if has(value) else Cell(missing)
+
+
+def numbers(key: str, scale: float = 1.0, digits: int = 3, missing: str = "") -> Maker:
+    """Makes such cells of a row's values at a key."""
+    return lambda row: number(row.get(key), scale, digits, missing)
+
+
+def quantity(
+    key: str, header: str, unit: str = "", of: str = "", scale: float = 1.0, digits: int = 3, missing: str = ""
+) -> Column:
+    """A column of such numbers; `of` is their key in a row, where it is not the column's."""
+    return Column(key, header, unit, cell=numbers(of or key, scale, digits, missing))
+
+
+def shown(key: str, text: Callable[[Any], str], missing: str = "") -> Maker:
+    """Makes cells of a row's values at a key that a function writes as text, and that sort by the value."""
+    return lambda row: Cell(text(row[key]), sort=float(row[key])) if has(row.get(key)) else Cell(missing)
+
+
+def counted(key: str) -> Maker:
+    """Makes cells of whole numbers."""
+    return shown(key, str)
+
+
+def database(row: Any) -> Cell:
+    """The shape of a row's database; sorts by its records."""
+    return Cell(shape_text(int(row["records"]), int(row["record_bits"])), sort=float(row["records"]))
+
+
+def plain_database(row: Any) -> Cell:
+    """The shape of a row's database; sorts as text."""
+    return Cell(shape_text(int(row["records"]), int(row["record_bits"])))
+
+
+def sized_database(row: Any) -> Cell:
+    """The shape of a row's database; sorts by its bits."""
+    return Cell(shape_text(row["records"], row["record_bits"]), sort=float(row["records"] * row["record_bits"]))
+
+
+def series(row: Any, suffix: str = "") -> Cell:
+    """The name of a row's protocol and set, with all marks of the row."""
+    return Cell(series_name(row["protocol"], row["set"]) + suffix, symbols(marks_of(row)))
+
+
+def security(row: Any) -> Cell:
+    """The least bits over all keys and ciphertexts, marked where they miss the target, or that they are unknown."""
+    bits = row.get("security_bits")
+    if not has(bits):
+        return Cell("unknown", symbols(["unknown"]))
+    keys = [key for key, holds in (("insecure", insecure(row)), ("unconfirmed", unconfirmed(row))) if holds]
+    return Cell(f"{bits:.1f}", symbols(keys), float(bits))
+
+
+def failure(row: Any) -> Cell:
+    """log2 of the failure bound, marked where it is above the target."""
+    bound = row.get("failure_log2")
+    if not has(bound):
+        return Cell("not predicted")
+    return Cell(f"{bound:.0f}", symbols(["failing"] if failing(row) else []), float(bound))
+
+
+def right(row: Any) -> Cell:
+    """How many of the compared records are right."""
+    return Cell(f"{row['right']:.0f}/{row['compared']:.0f}") if has(row.get("compared")) else Cell()
+
+
+SERIES = Column("series", "Protocol and set", text=True, cell=series)
+SECURITY = Column("security", "Security", "bit", cell=security)
+FAILURE = Column("failure", "Failure bound", "log2", cell=failure)
+DATABASE = Column("database", "Database", text=True, cell=database)
+RIGHT = Column("right", "Right", "of compared", cell=right)

@@ -1,0 +1,339 @@
+"""Loading: run records, predictions, staleness and the papers' numbers, as tidy frames in base units.
+
+A frame holds bytes, seconds and bits only; a column name ends in its unit where that is not plain. A measured column of
+a record whose status is not `ok` is empty: a number that was not obtained, or belongs to a wrong answer, does not exist
+for anything downstream.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.records import RUN, InputError, parse, read_all, read_json, read_text
+from pirlab_estimator.security.assess import predict_security, weakest
+
+from .output import words
+from .units import paper_bytes, paper_seconds
+
+Described = dict[tuple[str, int, int], dict[str, Any]]
+"""Descriptions by (sha256 of the parameter file, records, record bits)."""
+NOT_MEASURED = "not measured in this profile (predicted only)"
+PREDICTION_SCHEMA = "pirlab/prediction/1"
+DESCRIPTION_SCHEMA = "pirlab/description/1"
+EXPECTED_COLUMNS = words("paper table protocol database num_records record_bits metric value unit config note")
+BORROWED = words("security_target failure_log2 failure_random_log2 failure_target")
+SHAPE_KEYS = ["set", "sha256", "records", "record_bits"]
+NEEDED = {
+    "set": "parameters.name",
+    "sha256": "parameters.sha256",
+    "records": "shape.records",
+    "record_bits": "shape.record_bits",
+    "protocol": "protocol",
+}
+"""What a prediction must have: columns, and their keys in the document."""
+ORPHAN = ", its row in no experiment file any more"
+ANSWER, OFFLINE = "answer", "offline"
+CLIENT_PHASES = ("keygen", "offline_client", "offline_exchange")
+"""Offline phases that are not the server's preprocessing."""
+
+
+def need(path: Path, document: Any, dotted: str) -> Any:
+    """The value at a dotted key that must be there."""
+    value = document
+    for part in dotted.split("."):
+        if not isinstance(value, dict) or part not in value:
+            raise InputError(path, dotted, "key is missing", "Measure again with this version of pirlab (FRESH=1)")
+        value = value[part]
+    return value
+
+
+def quartiles(samples: list[float]) -> tuple[float, float, float]:
+    """First quartile, median, third quartile (inclusive method)."""
+    if len(samples) == 1:
+        return samples[0], samples[0], samples[0]
+    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return low, middle, high
+
+
+def _sizes(messages: list[dict[str, Any]], direction: str, phase: str | tuple[str, ...]) -> int:
+    phases = (phase,) if isinstance(phase, str) else phase
+    return sum(m["payload_bytes"] for m in messages if m["direction"] == direction and m["phase"] in phases)
+
+
+def _measured(record: dict[str, Any]) -> dict[str, Any]:
+    """The measured columns of a record with status ok."""
+    phases = {p["name"]: p for p in record["phases"]}
+    transcript, memory, correct = record["transcript"], record["memory"], record["correct"]
+    low, median, high = quartiles(phases[ANSWER]["seconds"])
+    server = [p for p in phases.values() if p["group"] == OFFLINE and p["name"] not in CLIENT_PHASES]
+    offline = [p["seconds"] for p in server if p["seconds"]]
+    database_bytes = record["database"]["records"] * record["database"]["record_bits"] / 8
+    described = record["description"]
+    read = described["operations"].get(ANSWER, {}).get("bytes_read") or described["layout"].get("stored_bytes")
+    # A memory map's pages count as resident although the system may drop them: there, only the anonymous part counts.
+    mapped = record["database"]["source"].startswith("mmap:")
+    return {
+        "offline_download_bytes": _sizes(transcript, "download", OFFLINE),
+        "offline_upload_bytes": _sizes(transcript, "upload", OFFLINE),
+        "upload_bytes": _sizes(transcript, "upload", ("query", "online")),
+        "download_bytes": _sizes(transcript, "download", (ANSWER, "online")),
+        "preprocess_s": sum(statistics.median(s) for s in offline) if offline else None,
+        "answer_s": median,
+        "answer_q1_s": low,
+        "answer_q3_s": high,
+        "throughput_bytes_per_s": record["queries"] * database_bytes / median,
+        "answer_read_bytes_per_s": read / median if read else None,
+        "peak_bytes": memory["peak_anonymous_bytes" if mapped else "peak_bytes"],
+        "described_peak_bytes": memory["described_peak_bytes"],
+        "compared": correct["compared"],
+        "right": correct["right"],
+    }
+
+
+def mean_probe(machine: dict[str, Any]) -> float | None:
+    """The mean of the read bandwidths that were probed before and after a record."""
+    probes = [machine[key] for key in ("read_bandwidth_before", "read_bandwidth_after") if machine.get(key)]
+    return sum(probes) / len(probes) if probes else None
+
+
+def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
+    ok, parameters, database = record["status"] == "ok", record["parameters"], record["database"]
+    machine, correct = record["machine"], record["correct"]
+    reason = record.get("reason")
+    if record["status"] == "wrong":
+        reason = reason or f"{correct['right']} of {correct['compared']} records right"
+    row = {key: record.get(key) for key in PLAIN} | {key: record["build"][key] for key in ("kernel", "commit", "dirty")}
+    row |= {
+        "path": path.as_posix(),
+        "reason": reason,
+        "set": parameters["name"],
+        "sha256": parameters["sha256"],
+        "source_kind": parameters["source"]["kind"],
+        "records": database["records"],
+        "record_bits": database["record_bits"],
+        "database_source": database["source"],
+        "seeded": record.get("seed") is not None,
+        "cpu": machine["cpu"],
+        "read_bandwidth": mean_probe(machine),
+        "document": record,
+    }
+    row |= {key: record[key] if ok else [] for key in ("phases", "transcript", "noise")}
+    return row | (_measured(record) if ok else {})
+
+
+MEASURED = words(
+    "offline_download_bytes offline_upload_bytes upload_bytes download_bytes preprocess_s answer_s answer_q1_s "
+    "answer_q3_s throughput_bytes_per_s answer_read_bytes_per_s peak_bytes described_peak_bytes compared right"
+)
+PLAIN = words(
+    "id status experiment group row protocol queries threads repetitions streamed started finished description"
+)
+"""Keys of a record that are columns as they are."""
+RECORD_COLUMNS = [
+    *PLAIN,
+    *words("path reason set sha256 source_kind records record_bits database_source seeded kernel commit dirty cpu"),
+    *words("read_bandwidth phases transcript noise document"),
+    *MEASURED,
+]
+
+
+def load_records(folder: Path, experiment: str | None = None) -> pd.DataFrame:
+    """Every protocol record below `folder`, one row each, sorted by shape and set.
+
+    `experiment` keeps the records of that experiment. Where several records measure the same row, the one finished last
+    stays. A folder that does not exist holds no record.
+    """
+    rows = [_record_row(path, record) for path, record in read_all(folder, RUN)]
+    frame = pd.DataFrame(rows, columns=RECORD_COLUMNS)
+    for column in [*MEASURED, "read_bandwidth"]:
+        frame[column] = pd.to_numeric(frame[column])
+    if experiment is not None:
+        frame = frame[frame["experiment"] == experiment]
+    identity = ["experiment", "set", "records", "record_bits", "queries", "threads", "database_source", "row"]
+    frame = frame.sort_values(["finished", "id"], na_position="first").drop_duplicates(identity, keep="last")
+    order = ["records", "record_bits", "protocol", "set", "queries", "threads", "id"]
+    return frame.sort_values(order).reset_index(drop=True)
+
+
+def prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
+    if path.is_dir():
+        return [pair for child in sorted(path.rglob("*.json*")) for pair in prediction_documents(child)]
+    if not path.is_file():
+        raise InputError(path, None, "no such file of predictions", "Run `make reproduce`, or leave --predictions out")
+    text = read_text(path)
+    if path.suffix == ".jsonl":
+        found = [parse(path, line) for line in text.splitlines() if line.strip()]
+    else:
+        document = parse(path, text)
+        found = document.get("predictions", [document]) if isinstance(document, dict) else document
+    wanted = [d for d in found if isinstance(d, dict) and str(d.get("schema", "")).startswith("pirlab/prediction/")]
+    for document in wanted:
+        if document["schema"] != PREDICTION_SCHEMA:
+            problem = f"`{document['schema']}`, not `{PREDICTION_SCHEMA}`"
+            raise InputError(path, "schema", problem, "Predict again: delete the file and run `make reproduce`")
+    return [(path, document) for document in wanted]
+
+
+def load_predictions(path: Path | None) -> pd.DataFrame:
+    """Predictions of protocols, one row a (set, shape): from a list, JSON lines, a document or a folder of them."""
+    rows = []
+    for file, document in prediction_documents(path) if path else []:
+        if "primitive" in document:
+            continue
+        noise = document.get("noise") or {}
+        row = {name: need(file, document, dotted) for name, dotted in NEEDED.items()}
+        row |= {"security_bits": document.get("security_bits"), "predicted_peak_bytes": document.get("peak_bytes")}
+        row |= {"security_target": document.get("security_target", 128), "security": document.get("security") or []}
+        row |= {"failure_log2": noise.get("log2_failure"), "failure_random_log2": noise.get("log2_failure_random")}
+        row |= {"failure_target": noise.get("failure_target", -40), "noise_stages": noise.get("stages") or []}
+        rows.append(row | {"seconds": document.get("seconds") or {}, "prediction": document})
+    columns = [*NEEDED]
+    columns += words(
+        "security_bits security_target security failure_log2 failure_random_log2 failure_target noise_stages seconds "
+        "predicted_peak_bytes prediction"
+    )
+    frame = pd.DataFrame(rows, columns=columns)
+    for column in ("security_bits", "failure_log2", "failure_random_log2"):
+        frame[column] = pd.to_numeric(frame[column])
+    return frame.drop_duplicates(SHAPE_KEYS, keep="last").reset_index(drop=True)
+
+
+def load_descriptions(files: Iterable[Path]) -> Described:
+    """What the binary says of each row, from JSON lines."""
+    found: Described = {}
+    for path in files:
+        for line in read_text(path).splitlines():
+            document = parse(path, line) if line.strip() else {}
+            if document.get("schema") == DESCRIPTION_SCHEMA:
+                shape = need(path, document, "shape")
+                key = (need(path, document, "parameters.sha256"), shape["records"], shape["record_bits"])
+                found[key] = document
+    return found
+
+
+def load_stale(path: Path | None) -> dict[str, str]:
+    """Record id (or path) -> the date it was measured, for records whose sources changed since; the date of an orphan
+    (reason `orphan`: its row is in no experiment file any more) says so.
+
+    The file is a list of ids, a list of objects with `id` or `path`, an object with such a list under `stale`, or an
+    object that maps ids to dates.
+    """
+    if path is None:
+        return {}
+    if not path.is_file():
+        raise InputError(path, None, "no such file of stale records", "Leave --stale out if no record is stale")
+    document = read_json(path)
+    entries = document.get("stale", document) if isinstance(document, dict) else document
+    if isinstance(entries, dict):
+        entries = [v | {"id": k} if isinstance(v, dict) else {"id": k, "date": str(v)} for k, v in entries.items()]
+    stale: dict[str, str] = {}
+    for entry in entries:
+        entry = {"id": entry} if isinstance(entry, str) else entry
+        date = str(next((entry[k] for k in ("date", "measured", "finished", "started") if entry.get(k)), ""))[:10]
+        for key in ("id", "path", "record"):
+            if entry.get(key):
+                stale[str(entry[key])] = date + (ORPHAN if entry.get("reason") == "orphan" else "")
+    return stale
+
+
+def load_expected(folder: Path | None) -> pd.DataFrame:
+    """The papers' numbers (tidy CSV of experiments/expected), with `bytes` and `seconds` of the printed value, and the
+    bytes that its last digit leaves open: half a unit of it.
+
+    Rows with an empty value are dropped: they say that the paper's number is not recoverable.
+    """
+    columns = [*EXPECTED_COLUMNS, "bytes", "seconds", "rounding"]
+    if folder is None:
+        return pd.DataFrame(columns=columns)
+    if not folder.is_dir():
+        raise InputError(folder, None, "no such folder of expected numbers", "Give --expected experiments/expected")
+    frames = []
+    for path in sorted(folder.glob("*.csv")):
+        if path.stem in ("headline", "inconsistencies") or path.stem.startswith("security-"):
+            continue
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        missing = [c for c in EXPECTED_COLUMNS if c not in frame.columns]
+        if missing:
+            raise InputError(path, ", ".join(missing), "column is missing", "Restore the file from the repository")
+        frames.append(frame[EXPECTED_COLUMNS])
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=EXPECTED_COLUMNS)
+    decimals = frame["value"].str.partition(".")[2].str.len()
+    frame["rounding"] = 0.5 * 10.0**-decimals
+    frame["value"] = pd.to_numeric(frame["value"], errors="coerce")
+    frame["num_records"] = pd.to_numeric(frame["num_records"], errors="coerce")
+    frame["record_bits"] = pd.to_numeric(frame["record_bits"], errors="coerce")
+    frame = frame[frame["value"].notna()].reset_index(drop=True)
+    for column, value in (("rounding", frame["rounding"]), ("bytes", frame["value"])):
+        cells = zip(frame["paper"], frame["table"], value, frame["unit"], strict=True)
+        frame[column] = pd.Series([paper_bytes(*cell) for cell in cells], dtype=float)
+    seconds = [paper_seconds(value, unit) for value, unit in zip(frame["value"], frame["unit"], strict=True)]
+    frame["seconds"] = pd.Series(seconds, dtype=float)
+    return frame
+
+
+def dicts(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a frame; a missing text, list or document is None, a missing number stays NaN."""
+    numeric = {c for c in frame.columns if pd.api.types.is_float_dtype(frame[c])}
+    return [
+        {k: v if k in numeric or not (isinstance(v, float) and pd.isna(v)) else None for k, v in row.items()}
+        for row in frame.to_dict("records")
+    ]
+
+
+def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]) -> pd.DataFrame:
+    """Records with the prediction of the same parameter file and shape, and the date of stale ones.
+
+    A stale record whose parameter file has changed since has no prediction of its own any more: its security is that of
+    the instances that it describes, its failure that of the set's present file (`borrowed`), so that a mark does not
+    vanish with an edit.
+    """
+    keep = [c for c in predictions.columns if c != "protocol"]
+    frame = records.merge(predictions[keep], on=SHAPE_KEYS, how="left")
+    frame["stale"] = pd.Series([_stale_date(stale, row) for row in dicts(frame)], index=frame.index, dtype=object)
+    today = {(p["set"], p["records"], p["record_bits"]): p for p in predictions.to_dict("records")}
+    frame["borrowed"] = False
+    for index, row in frame.iterrows():
+        prediction = today.get((row["set"], row["records"], row["record_bits"]))
+        if row["stale"] is not None and not isinstance(row["prediction"], dict) and prediction is not None:
+            frame.loc[index, BORROWED] = [prediction[column] for column in BORROWED]
+            frame.loc[index, "borrowed"] = True
+            [entries] = predict_security([row["description"]], "at_hand")
+            frame.at[index, "security"] = entries
+            frame.loc[index, "security_bits"] = weakest(entries)
+    return frame
+
+
+def _stale_date(stale: dict[str, str], row: dict[str, Any]) -> str | None:
+    """Date of a stale record, None if it is fresh; paths match by their end, ids exactly."""
+    hit = stale.get(row["id"])
+    if hit is None:
+        hit = next((date for key, date in stale.items() if "/" in key and row["path"].endswith(key)), None)
+    if hit is None:
+        return None
+    return hit if hit and hit != ORPHAN else str(row["finished"] or "date unknown")[:10] + hit
+
+
+def unmeasured(joined: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
+    """Rows that were predicted but have no record, shaped like joined records."""
+    have = set(zip(joined["set"], joined["records"], joined["record_bits"], strict=True))
+    rows = [r for r in predictions.to_dict("records") if (r["set"], r["records"], r["record_bits"]) not in have]
+    frame = pd.DataFrame(rows, columns=predictions.columns).reindex(columns=joined.columns)
+    frame["status"], frame["reason"] = "not measured", NOT_MEASURED
+    frame["queries"] = frame["threads"] = 1
+    frame["seeded"] = frame["streamed"] = frame["dirty"] = False
+    frame["stale"] = pd.Series([None] * len(frame), index=frame.index, dtype=object)
+    return frame
+
+
+def status_text(row: dict[str, Any]) -> str | None:
+    """Why a row has no numbers; None if it has them."""
+    if row["status"] == "ok":
+        return None
+    if row["status"] == "not measured":
+        return str(row["reason"])
+    name = {"wrong": "WRONG ANSWER"}.get(row["status"], row["status"].replace("_", ", "))
+    return f"{name}: {row['reason']}" if row["reason"] else name

@@ -1,0 +1,277 @@
+"""Marks: what a reader must know about a number before trusting it, as a symbol at the row and a footnote below.
+
+The rules are DESIGN's: security or failure below the target, security unknown, stale, streamed or scaled, seeded keys,
+uncommitted sources. A mark never hides a number and never stands without its footnote, which carries the figure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.security.attacks import bits_text
+
+from .protocols import protocol_name, series_name
+from .units import shape_text
+
+SPREAD_LIMIT = 0.10
+WITHOUT = {"bdd_hybrid": "ʰ", "bdd_mitm_hybrid": "ᵐ"}
+"""Symbols of attacks that are not always asked for, or do not always end."""
+NAMED = 3
+ASSUMED = "a bound under the assumptions of docs/noise.md"
+"""What every figure for any database is; tables that show one say so."""
+DEFAULT_SECURITY_TARGET = 128
+DEFAULT_FAILURE_TARGET = -40
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A symbol, its LaTeX form and what it says."""
+
+    key: str
+    symbol: str
+    tex: str
+    meaning: str
+
+
+MARKS = (
+    Mark("insecure", "†", r"\dagger", "security below the target"),
+    Mark("unknown", "?", "?", "security unknown: no estimate for this parameter file"),
+    Mark("unconfirmed", "°", r"\circ", "security by the fast model only; `make confirm` asks the lattice estimator"),
+    Mark("failing", "‡", r"\ddagger", "failure probability above the target"),
+    Mark("stale", "§", r"\S", "stale: sources, parameters or row changed since this was measured"),
+    Mark(
+        "streamed",
+        "¶",
+        r"\P",
+        "streamed: the preprocessed database, or its packing tables, were built block by block outside the clock",
+    ),
+    Mark("seeded", "ˢ", "s", "keys from a given seed, not from the operating system's generator"),
+    Mark("dirty", "ᵘ", "u", "built from a working tree with uncommitted changes"),
+    Mark("spread", "ᵛ", "v", "answer times vary: interquartile range above 10 % of the median"),
+)
+CELL_MARKS = (
+    Mark("paper_only", "ᵖ", "p", "the paper's own number, from its machine: this is not implemented here yet"),
+    Mark("contradicted", "ˣ", "x", "the paper contradicts itself here: see the notes that begin with an X"),
+    Mark("unequal", "≠", r"\neq", "bytes that differ from the printed ones by more than their rounding"),
+    Mark("described", "ᵈ", "d", "size that the program foretells for this set and shape; nothing was sent"),
+    Mark("outside", "*", "*", "outside the fast model's domain"),
+    Mark("probe", "≈", r"\approx", "read bandwidth probed before and after differ by more than 10 %, and so may this"),
+    Mark(
+        "split", "ᵗ", "t", "the paper's time, split into set, machine and code by the notes that begin with this mark"
+    ),
+    Mark("entry", "ᵉ", "e", "same layout, measured with records of another size than the row's"),
+)
+"""Marks that stand at single cells: a record alone does not decide them."""
+SYMBOLS = {mark.key: mark.symbol for mark in (*MARKS, *CELL_MARKS)}
+
+
+def _has(value: Any) -> bool:
+    return value is not None and not pd.isna(value)
+
+
+def insecure(row: dict[str, Any]) -> bool:
+    """True if the set's estimated security is known and below its target."""
+    target = row.get("security_target")
+    return _has(row.get("security_bits")) and row["security_bits"] < (
+        target if _has(target) else DEFAULT_SECURITY_TARGET
+    )
+
+
+def unknown(row: dict[str, Any]) -> bool:
+    """True if the security of the row's set is not known; a primitive claims none."""
+    return row.get("kind") != "primitive" and not _has(row.get("security_bits"))
+
+
+def unconfirmed(row: dict[str, Any]) -> bool:
+    """True if a figure that the set's security rests on is the fast model's alone."""
+    return any(entry.get("source") == "fast_only" for entry in row.get("security") or [])
+
+
+def failing(row: dict[str, Any]) -> bool:
+    """True if the failure bound (any database) is known and above its target."""
+    target = row.get("failure_target")
+    return _has(row.get("failure_log2")) and row["failure_log2"] > (target if _has(target) else DEFAULT_FAILURE_TARGET)
+
+
+RULES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "insecure": insecure,
+    "unknown": unknown,
+    "unconfirmed": unconfirmed,
+    "failing": failing,
+    "stale": lambda row: row.get("stale"),
+    "streamed": lambda row: row.get("streamed"),
+    "seeded": lambda row: row.get("seeded"),
+    "dirty": lambda row: row.get("dirty"),
+    "spread": lambda row: (
+        _has(row.get("answer_s")) and row["answer_q3_s"] - row["answer_q1_s"] > SPREAD_LIMIT * row["answer_s"]
+    ),
+}
+"""When a row has each of MARKS."""
+
+
+def marks_of(row: dict[str, Any]) -> list[str]:
+    """Keys of the marks of one joined row (`frame.join`), in the order of `MARKS`."""
+    return [key for key, holds in RULES.items() if holds(row)]
+
+
+def symbols(keys: Iterable[str]) -> str:
+    """Symbols of mark keys, e.g. `†§`."""
+    return "".join(SYMBOLS[key] for key in keys)
+
+
+def superscripts(keys: Iterable[str]) -> str:
+    """The same in mathtext: fonts of figures lack some of the symbols."""
+    raised = " ".join(mark.tex for key in keys for mark in (*MARKS, *CELL_MARKS) if mark.key == key)
+    return f"$^{{{raised}}}$" if raised else ""
+
+
+def _figures(key: str, rows: list[dict[str, Any]]) -> str:
+    """The figures that a footnote carries: one a parameter set, in order of appearance, or one a date of stale rows."""
+    if key == "insecure":
+        return _per_set({name: f"{bits_text(bits)} bit" for name, bits in _extreme(rows, "security_bits", min).items()})
+    if key in ("unknown", "unconfirmed"):
+        return _per_set({(row["protocol"], row["set"]): "" for row in rows})
+    if key == "failing":
+        return _per_set({name: f"up to 2^{log2:.1f}" for name, log2 in _extreme(rows, "failure_log2", max).items()})
+    if key == "stale":
+        dates = Counter(row["stale"] for row in rows)
+        return "; ".join(f"{count} measured on {date}" for date, count in sorted(dates.items()))
+    if key == "spread":
+        items = []
+        for row in rows:
+            share, place = (row["answer_q3_s"] - row["answer_q1_s"]) / row["answer_s"], _shape(row)
+            items.append(f"{series_name(row['protocol'], row['set'])} at {shape_text(*place)}: {100 * share:.0f} %")
+        return "; ".join(items)
+    return ""
+
+
+def _extreme(rows: list[dict[str, Any]], key: str, choose: Callable[[float, float], float]) -> dict[Any, float]:
+    """The least or largest value of each (protocol, set)."""
+    found: dict[Any, float] = {}
+    for row in rows:
+        name = (row["protocol"], row["set"])
+        found[name] = choose(found[name], row[key]) if name in found else row[key]
+    return found
+
+
+def _per_set(figures: dict[tuple[str, str], str]) -> str:
+    """Figures by (protocol, set); where more than NAMED sets of a protocol have the same one, only their number."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (protocol, name), figure in figures.items():
+        alike.setdefault((protocol, figure), []).append(name)
+    parts = []
+    for (protocol, figure), names in alike.items():
+        if len(names) > NAMED:
+            parts.append(f"{len(names)} sets of {protocol_name(protocol)} {figure}".rstrip())
+        else:
+            parts += [f"{series_name(protocol, name)} {figure}".rstrip() for name in names]
+    return "; ".join(parts)
+
+
+def _shape(row: dict[str, Any]) -> tuple[int, int]:
+    return row["records"], row["record_bits"]
+
+
+def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
+    """The footnotes that joined rows need: each mark present, with its meaning and figures."""
+    notes = []
+    for mark in MARKS:
+        hit = [row for row in rows if mark.key in marks_of(row)]
+        if not hit:
+            continue
+        meaning = mark.meaning
+        if mark.key == "insecure":
+            target = hit[0].get("security_target")
+            meaning = f"below {target if _has(target) else DEFAULT_SECURITY_TARGET:.0f}-bit security"
+        if mark.key == "failing":
+            target = hit[0].get("failure_target")
+            meaning = f"failure bound above 2^{target if _has(target) else DEFAULT_FAILURE_TARGET:.0f}"
+        if mark.key == "stale" and any(row.get("borrowed") for row in hit):
+            meaning += "; where the parameter file changed too, failure is that of today's file"
+        figures = _figures(mark.key, hit)
+        notes.append((mark, f"{meaning} ({figures})" if figures else meaning))
+    return notes
+
+
+def instances(rows: list[dict[str, Any]]) -> str:
+    """One sentence: security of each key and ciphertext of the sets shown; empty where nothing is predicted."""
+    sets: dict[str, str] = {}
+    lacking: set[str] = set()
+    for row in rows:
+        parts = []
+        for entry in row.get("security") or []:
+            name = str(entry["instance"]).replace("_", " ")
+            if entry.get("bits") is None:
+                parts.append(f"{name} unknown")
+            else:
+                attack, source = (str(entry[key]).replace("_", " ") for key in ("attack", "source"))
+                parts.append(f"{name} {bits_text(entry['bits'])}{without_symbols(entry)} ({attack}, {source})")
+                lacking.update(entry.get("without", ()))
+        if parts:
+            sets.setdefault(series_name(row["protocol"], row["set"]), ", ".join(parts))
+    if not sets:
+        return ""
+    listed = "; ".join(f"{name}: {text}" for name, text in sorted(sets.items()))
+    text = f"Security in bits of every key and ciphertext an attacker sees, least over the attacks that ran: {listed}."
+    return f"{text} {without_text(lacking)}".rstrip()
+
+
+def without_symbols(entry: dict[str, Any]) -> str:
+    """Behind the least bits of an instance: the attacks that apply to it and have no figure."""
+    return "".join(symbol for attack, symbol in WITHOUT.items() if attack in entry.get("without", ()))
+
+
+def without_text(attacks: set[str]) -> str:
+    """One sentence: the attacks that apply where their symbol stands and have no figure; empty without any."""
+    if not attacks:
+        return ""
+    named = [f"{WITHOUT.get(attack, '')} {attack.replace('_', ' ')}".strip() for attack in sorted(attacks)]
+    return f"Without a figure, since not run or not ended: {', '.join(named)}."
+
+
+def long_keys(rows: list[dict[str, Any]]) -> str:
+    """One sentence: the part of each set's failure bound that keys make which are longer than it allows for.
+
+    Empty where no bound leaves any out, or none says anything."""
+    largest: dict[tuple[str, str], float] = {}
+    for row in rows:
+        name, stages = (row["protocol"], row["set"]), row.get("noise_stages")
+        for stage in stages if isinstance(stages, list) else []:
+            if (part := stage.get("log2_long_key")) is not None and part < 0:
+                largest[name] = max(largest.get(name, float("-inf")), part)
+    if not largest:
+        return ""
+    listed = _per_set({name: f"2^{part:.1f}" for name, part in largest.items()})
+    return f"Failure bounds count keys that are longer than they allow for, once a key: {listed} of all keys are."
+
+
+def provenance(rows: list[dict[str, Any]]) -> str:
+    """Where the measured rows come from, with a caution when they do not belong together, the security of each instance
+    of their sets, and the long keys that their failure bounds count; every table and figure of records carries it."""
+    rows = [row for row in rows if row["status"] == "ok"]
+    if not rows:
+        return "No measured record."
+    machines = sorted({str(row["cpu"] or "unknown CPU") for row in rows})
+    kernels = sorted({str(row["kernel"] or "unknown") for row in rows})
+    commits = sorted({str(row["commit"] or "unknown")[:10] for row in rows})
+    threads = sorted({int(row["threads"]) for row in rows})
+    repetitions = sorted({int(row["repetitions"]) for row in rows if _has(row["repetitions"])})
+    bandwidths = [row["read_bandwidth"] / 1e9 for row in rows if _has(row["read_bandwidth"])]
+    text = (
+        f"Measured on {' and '.join(machines)}, kernel {'/'.join(kernels)}, {'/'.join(map(str, threads))} "
+        f"{'thread' if threads == [1] else 'threads'}, commit {', '.join(commits)}; median of "
+        f"{'/'.join(map(str, repetitions)) or 'an unknown number of'} repetitions"
+    )
+    if bandwidths:
+        low, high = f"{min(bandwidths):.1f}", f"{max(bandwidths):.1f}"
+        text += f"; probed single-core read bandwidth {low if low == high else f'{low} to {high}'} GB/s"
+    text += "."
+    if len(machines) > 1:
+        text += " CAUTION: times of different machines stand side by side."
+    if len(commits) > 1:
+        text += " CAUTION: the rows were built from different commits."
+    return " ".join(filter(None, (text, instances(rows), long_keys(rows))))

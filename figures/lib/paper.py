@@ -1,0 +1,317 @@
+"""The rows of the InsPIRe paper's tables, and the records that measure the same configuration; all printed numbers.
+
+A row stands for the columns that its experiment names (`columns`). The paper's Tables 2 to 4 are Pareto fronts over
+runs with entries of several sizes: a row may stand for a column of other records than its own, and is marked then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from .columns import Declared, declared
+from .frame import Described, dicts, quartiles, unmeasured
+from .output import words
+from .protocols import IDS, PAPERS, PROTOCOLS, protocol, set_short
+from .units import KIB
+
+PAPER = "inspire"
+ORDER = PAPERS[PAPER]["compared"]
+"""The protocols of its tables, in the order of its columns."""
+PAPER_ONLY = tuple(name for name in ORDER if not PROTOCOLS[name].built)
+"""Those that are not implemented here: the paper's own numbers stand for them."""
+FAMILY = tuple(name for name in ORDER if PROTOCOLS[name].built)
+WITH_LAYOUTS = tuple(name for name in FAMILY if PROTOCOLS[name].layouts)
+"""Protocols of which the paper has several layouts of one database."""
+CONTRADICTION = words("id paper where kind printed recomputed comment")
+"""Columns of the papers' contradictions."""
+DATABASES = {"1GB": 2**33, "8GB": 2**36, "32GB": 2**38}
+"""Bits of the paper's databases."""
+EXACT_TABLES = ("8", "9")
+"""Tables whose columns differ in the size of the records."""
+ANSWER_BYTES = 12 * KIB
+"""A full answer ciphertext, 28 bits a coefficient of a and 20 of b."""
+QUERY_BYTES = 7
+"""A coefficient of a query modulo the 56-bit q."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a database is laid out. None: the protocol has no such number.
+
+    first: length of the query vector, N/t (rows of SimpleYPIR). degree: the interpolation degree, or the number of
+    columns t of InsPIRe^(2). answers: answer ciphertexts. gammas: LWE ciphertexts in one packed ciphertext, by stage.
+    """
+
+    first: int | None = None
+    degree: int | None = None
+    answers: int | None = None
+    gammas: tuple[int, ...] | None = None
+
+    def text(self) -> str:
+        """As the tables print it."""
+        parts = []
+        if self.gammas:
+            parts.append(f"γ = {'/'.join(map(str, self.gammas))}")
+        if self.first:
+            parts.append(f"N/t = {self.first}")
+        if self.degree:
+            parts.append(f"t = {self.degree}")
+        if self.answers and not self.gammas:
+            parts.append(f"{self.answers} answer{'s' if self.answers > 1 else ''}")
+        return ", ".join(parts)
+
+
+@dataclass
+class Printed:
+    """A column of one of the paper's tables: `values` in bytes, seconds or bytes a second, by metric.
+
+    rounding: bytes by which a size may be off the printed one, half a unit of its last digit.
+    """
+
+    table: str
+    protocol: str
+    database: str
+    records: int
+    record_bits: int
+    config: dict[str, str]
+    layout: Layout
+    values: dict[str, float]
+    rounding: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        """How the rows of experiments/ name it, each for its protocol: table, database or step, and what tells it from
+        other columns there."""
+        parts = ("entry", "N/t") if self.table in EXACT_TABLES else ("column",)
+        own = [self.config[part] for part in parts if part in self.config]
+        return "/".join([self.table, self.config.get("step", self.database), *own])
+
+    def unequal(self, metric: str, size: float) -> bool:
+        """Whether a size differs from the printed one by more than its rounding."""
+        return abs(self.values[metric] - size) > self.rounding[metric]
+
+    @property
+    def database_bits(self) -> int:
+        return DATABASES.get(self.database, self.records * self.record_bits)
+
+    @property
+    def entry_bits(self) -> int:
+        """Size of the records the paper ran: not the table's, where the column is of a run with larger ones."""
+        return entry_bits(self.config["entry"]) if "entry" in self.config else self.record_bits
+
+
+@dataclass
+class Measured:
+    """A row of ours: joined (`frame.join`), with its layout, and values by the paper's metrics.
+
+    values: measured, none if the row's status is not `ok`. described: sizes that its description predicts. columns: ids
+    of the printed columns that it stands for.
+    """
+
+    row: dict[str, Any]
+    layout: Layout
+    values: dict[str, float]
+    described: dict[str, float]
+    columns: frozenset[str] = frozenset()
+
+    @property
+    def ok(self) -> bool:
+        return bool(self.row["status"] == "ok")
+
+    @property
+    def name(self) -> str:
+        """The set's display name; "(ours)" if no paper published the set."""
+        return set_short(self.row["set"]) + (" (ours)" if self.row["source_kind"] == "own" else "")
+
+    @property
+    def database_bits(self) -> int:
+        return int(self.row["records"]) * int(self.row["record_bits"])
+
+    @property
+    def published(self) -> bool:
+        """Whether its messages are those of a set that a paper or its authors' code has: also InsPIRe's sets modulo
+        65537, our own but for that as published modulo 65535."""
+        if self.row["source_kind"] == "published":
+            return True
+        layout = (self.row.get("description") or {}).get("layout") or {}
+        gadgets = [layout.get(key) or {} for key in ("packing_gadget", "rgsw_gadget")]
+        whole = layout.get("body_coefficients") == layout.get("ring_degree") and layout.get("point_sent")
+        plain = all(not gadget.get("dropped", 1) and not gadget.get("signed", True) for gadget in gadgets)
+        return bool(layout.get("plain_modulus") == 65537 and whole and plain)
+
+    def size(self, metric: str) -> float | None:
+        """A size, measured or else described."""
+        return self.values.get(metric, self.described.get(metric))
+
+
+def entry_bits(text: str) -> int:
+    """`1bit`, `64B` and `32KB` in bits."""
+    for suffix, factor in (("bit", 1), ("KB", 8 * KIB), ("B", 8)):
+        if text.endswith(suffix):
+            return int(text.removesuffix(suffix)) * factor
+    raise ValueError(f"{text!r} is no size of an entry")
+
+
+def config(text: Any) -> dict[str, str]:
+    """The configuration of a printed number, such as `log2q=60;b=2^1`, by key."""
+    return dict(part.split("=", 1) for part in str(text).split(";") if "=" in part)
+
+
+def _printed_layout(owner: str, config: dict[str, str], values: dict[str, float]) -> Layout:
+    """The layout that a column names, or that follows from its bytes."""
+    if protocol(owner).layout_of_bytes and {"upload_query", "download"} <= set(values):
+        rows, answers = values["upload_query"] / QUERY_BYTES, values["download"] / ANSWER_BYTES
+        return Layout(first=round(rows), answers=round(answers))
+    number = {key: int(config[key]) for key in ("N/t", "t", "interp_degree", "response_cts") if key in config}
+    gammas = tuple(int(config[key]) for key in ("gamma0", "gamma1", "gamma2") if key in config)
+    degree = number.get("interp_degree", number.get("t"))
+    return Layout(number.get("N/t"), degree, number.get("response_cts"), gammas or None)
+
+
+def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
+    """The columns of a table of the paper, in its order, without those that the paper leaves blank."""
+    frame = expected[(expected["paper"] == PAPER) & (expected["table"] == table)]
+    keys = ["protocol", "database", "num_records", "record_bits", "config"]
+    found = []
+    for (name, database, records, bits, settings), rows in frame.groupby(keys, sort=False, dropna=False):
+        values, rounding = {}, {}
+        for row in rows.to_dict("records"):
+            value = next((row[unit] for unit in ("bytes", "seconds") if pd.notna(row[unit])), row["value"])
+            values[row["metric"]] = float(value)
+            if pd.notna(row["rounding"]):
+                rounding[row["metric"]] = float(row["rounding"])
+        parts = config(settings)
+        owner = IDS.get(name, name)
+        count, size = (0 if pd.isna(number) else int(number) for number in (records, bits))
+        layout = _printed_layout(owner, parts, values)
+        notes = sorted({str(note) for note in rows["note"] if note})
+        found.append(Printed(table, owner, database, count, size, parts, layout, values, rounding, notes))
+    return found
+
+
+def rows(
+    joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, columns: Declared | None = None
+) -> list[Measured]:
+    """The records of the paper's protocols that answer one query at a time with one thread, and the rows that were
+    predicted and not measured. columns: what they stand for; as experiments/ says by default."""
+    columns = declared() if columns is None else columns
+    nothing = dict.fromkeys(("id", "description", "stale", "source_kind"))
+    every = dicts(joined) + [row | nothing for row in dicts(unmeasured(joined, predictions))]
+    found = []
+    for row in every:
+        if row["protocol"] not in FAMILY or row["queries"] != 1 or row["threads"] != 1:
+            continue
+        key = (row["sha256"], int(row["records"]), int(row["record_bits"]))
+        row["description"] = row["description"] or described.get(key) or {}
+        source = row["description"].get("parameters", {}).get("source") or {}
+        row["source_kind"] = row["source_kind"] or source.get("kind")
+        sizes = query_sizes(row["description"].get("messages", []))
+        own = columns.get((row["set"], int(row["records"]), int(row["record_bits"])), frozenset())
+        found.append(Measured(row, _layout(row), _values(row), sizes, own))
+    return found
+
+
+LAYOUT_KEYS = {
+    "first": ("rows",),
+    "degree": ("degree",),
+    "answers": ("answer_ciphertexts", "elements_per_item"),
+    "gammas": ("gammas",),
+}
+"""Keys of a description's layout, the first that is there."""
+
+
+def _layout(row: dict[str, Any]) -> Layout:
+    """The layout of a record's description, with what distinguishes configurations of its protocol."""
+    described = row["description"].get("layout", {})
+    parts: dict[str, Any] = {}
+    for name in protocol(row["protocol"]).layout:
+        parts[name] = next((described[key] for key in LAYOUT_KEYS[name] if key in described), None)
+    if "gammas" in parts:
+        parts["gammas"] = tuple(parts["gammas"] or ()) or None
+    return Layout(**parts)
+
+
+def query_sizes(messages: list[dict[str, Any]]) -> dict[str, float]:
+    """Keys, the rest of the upload, the answer and all of them, of one query."""
+    sent = [m for m in messages if m["phase"] in EXCHANGED]
+    if not sent:
+        return {}
+    keys = sum(m["payload_bytes"] for m in sent if m["direction"] == "upload" and "key" in m["name"])
+    uploaded = sum(m["payload_bytes"] for m in sent if m["direction"] == "upload")
+    downloaded = sum(m["payload_bytes"] for m in sent if m["direction"] == "download")
+    return {
+        "upload_keys": keys,
+        "upload_query": uploaded - keys,
+        "download": downloaded,
+        "total_comm": uploaded + downloaded,
+    }
+
+
+EXCHANGED = ("query", "online", "answer")
+"""Phases whose messages one query needs. A seed of 16 bytes that a client fetches once is not among them."""
+
+
+def _values(row: dict[str, Any]) -> dict[str, float]:
+    """Values by the paper's metrics: keys apart from the rest of the upload, phases of the answer by their names."""
+    if row["status"] != "ok":
+        return {}
+    times = {
+        "server_time": row["answer_s"],
+        "throughput": row["throughput_bytes_per_s"],
+        "offline_time": row["preprocess_s"],
+    }
+    for metric, name in PHASES.items():
+        samples = [p["seconds"] for p in row["phases"] if p["group"] == "online" and p["name"] == name]
+        if samples:
+            times[metric] = sum(quartiles(each)[1] for each in samples)
+    return query_sizes(row["transcript"]) | {k: float(v) for k, v in times.items() if v is not None and not pd.isna(v)}
+
+
+PHASES = {
+    "matmul": "answer_product",
+    "packing": "answer_packing",
+    "poly_eval": "answer_evaluation",
+    "first_matmul": "answer_first_product",
+    "first_pack": "answer_first_packing",
+    "second_matmul": "answer_second_product",
+    "second_pack": "answer_mask_packing",
+    "third_pack": "answer_body_packing",
+}
+"""The parts of an answer in Tables 8 and 9, and the phases of a record that they are."""
+
+
+def stands_for(ours: Measured, column: Printed) -> bool:
+    """Whether a row stands for a column."""
+    return bool(ours.row["protocol"] == column.protocol and column.id in ours.columns)
+
+
+def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
+    """The rows that stand for a column, one a parameter set: records of the column's own size before others, published
+    sets before found ones, measured rows before those that were skipped."""
+
+    def rank(ours: Measured) -> tuple[Any, ...]:
+        bits = int(ours.row["record_bits"])
+        other = (bits != column.record_bits) + (bits not in (column.record_bits, column.entry_bits))
+        return (not ours.published, other, not ours.ok, ours.row["set"])
+
+    best: dict[str, Measured] = {}
+    for ours in sorted((m for m in found if stands_for(m, column)), key=rank):
+        best.setdefault(ours.row["set"], ours)
+    if column.protocol not in WITH_LAYOUTS:
+        return list(best.values())
+    own = [m for m in best.values() if m.row["record_bits"] == column.record_bits]
+    # A record of another size shows the layout as well, so that one is enough.
+    return own or list(best.values())[:1]
+
+
+def unmatched(columns: Iterable[Printed], found: Sequence[Measured]) -> list[Measured]:
+    """Rows of the columns' protocols that stand for none of them, small databases first."""
+    columns = list(columns)
+    protocols = {column.protocol for column in columns}
+    rest = [m for m in found if m.row["protocol"] in protocols and not any(stands_for(m, c) for c in columns)]
+    return sorted(rest, key=lambda m: (m.database_bits, ORDER.index(m.row["protocol"]), m.row["set"]))

@@ -1,0 +1,30 @@
+"""Series of sets: the sets that make one line of a figure, and the order in which figures draw and list them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .marks import insecure
+from .protocols import PROTOCOLS, protocol
+
+LEADING = [each.id for each in PROTOCOLS.values() if each.family or each.sized]
+"""The protocols that come first."""
+
+
+def series_id(owner: str, of_set: str, kind: str | None) -> str:
+    """The series of a set: its own name, or of protocols with a set for each size of a database, those of a kind."""
+    if not protocol(owner).sized:
+        return of_set
+    return f"{owner}/{'published' if kind == 'published' else 'secure'}"
+
+
+def order(records: Iterable[dict[str, Any]]) -> list[tuple[str, str, bool]]:
+    """(protocol, series, below the security target) of records, in the order in which figures draw them."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for record in records:
+        owner, series = record["protocol"], record.get("series") or record["set"]
+        below = found.get(series, (None,) * 5)[-1] or insecure(record)
+        place = LEADING.index(owner) if owner in LEADING else len(LEADING)
+        found[series] = (place, record["source_kind"] != "published", series, owner, below)
+    return [(owner, series, below) for _, _, series, owner, below in sorted(found.values(), key=lambda f: f[:3])]

@@ -1,0 +1,288 @@
+"""Tables: one description, four forms (CSV, Markdown, LaTeX, HTML), and a caption.
+
+The CSV carries raw base units and the record id of each row; the other forms carry the presentation cells.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pandas as pd
+
+from .marks import CELL_MARKS, MARKS, Mark
+from .output import csv_text, rst_escape, write_text
+from .protocols import MACROS, PROTOCOLS
+
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+TEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "—": "---",
+    "µ": r"\textmu{}",
+    "×": r"$\times$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "→": r"$\rightarrow$",
+    "·": r"$\cdot$",
+    "ℓ": r"$\ell$",
+    "∞": r"$\infty$",
+    "γ": r"$\gamma$",
+    "²": "$^2$",
+    "₁": "$_1$",
+    "₂": "$_2$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
+TEX_SYMBOL = {mark.symbol: mark.tex for mark in (*MARKS, *CELL_MARKS)}
+HTML_PAGE = Template(Path(__file__).with_name("table.html").read_text(encoding="utf-8"))
+
+
+def tex_escape(text: str) -> str:
+    """Plain text as LaTeX; powers such as `2^22` become mathematics."""
+    out = []
+    for part in re.split(r"(\b2\^-?\d+(?:\.\d+)?)", text):
+        power = re.fullmatch(r"2\^(-?\d+(?:\.\d+)?)", part)
+        out.append(f"$2^{{{power[1]}}}$" if power else "".join(TEX_SPECIAL.get(c) or _symbol(c) for c in part))
+    return "".join(out)
+
+
+def _symbol(character: str) -> str:
+    """A footnote's symbol as mathematics; ASCII characters stay, although `?` is a mark too."""
+    tex = None if character.isascii() else TEX_SYMBOL.get(character)
+    return f"${tex}$" if tex else character
+
+
+TEX_SCRIPTS = {tex_escape(protocol.name): protocol.tex for protocol in PROTOCOLS.values() if protocol.tex}
+HTML_SCRIPTS = {html.escape(protocol.name): protocol.html for protocol in PROTOCOLS.values() if protocol.html}
+
+
+def tex_text(text: str) -> str:
+    """Plain text as LaTeX, with a macro for each protocol's name and a sign between the sides of a database."""
+    tex = re.sub(r"(\$2\^\{\d+\}\$|\b\d+) x (?=\d)", r"\1 $\\times$ ", tex_escape(text))
+    for plain, script in TEX_SCRIPTS.items():
+        tex = tex.replace(plain, script)
+    for name in MACROS:
+        tex = re.sub(rf"\b{name}\b", rf"\\{name}{{}}", tex)
+    return tex
+
+
+def html_text(text: str) -> str:
+    """Plain text as HTML, with powers and the scripts of protocols' names raised or lowered."""
+    text = re.sub(r"\b2\^(-?[\d.]*\d)", r"2<sup>\1</sup>", html.escape(text))
+    for plain, script in HTML_SCRIPTS.items():
+        text = text.replace(plain, script)
+    return text
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A presentation cell: its text, the marks that stand at it, and the value by which it sorts."""
+
+    text: str = ""
+    marks: str = ""
+    sort: float | None = None
+
+    def markdown(self) -> str:
+        """The cell in Markdown, with its pipes escaped."""
+        return self.text.replace("|", "\\|") + self.marks
+
+    def tex(self) -> str:
+        r"""The cell in LaTeX: a number inside \num, any other text escaped."""
+        body = rf"\num{{{self.text}}}" if NUMBER.fullmatch(self.text) else tex_text(self.text)
+        marks = ",".join(TEX_SYMBOL.get(c, c) for c in self.marks)
+        return body + (f"$^{{{marks}}}$" if marks else "")
+
+    def html(self) -> str:
+        """The cell in HTML."""
+        marks = f"<sup>{html.escape(self.marks)}</sup>" if self.marks else ""
+        return html_text(self.text) + marks
+
+
+Maker = Callable[[Any], Cell]
+"""Makes a cell from what a table's row is made of."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: key, header lines (name, unit), whether it is text (left) or number (right), and what makes its cells.
+
+    cell: a maker, or the key of a value that is shown as it is; None where a table makes the column's cells itself.
+    """
+
+    key: str
+    header: str
+    unit: str = ""
+    text: bool = False
+    cell: Maker | str | None = None
+
+    def make(self, row: Any) -> Cell:
+        """The column's cell in a row."""
+        if callable(self.cell):
+            return self.cell(row)
+        value = row[self.cell]
+        return Cell("" if value is None else str(value))
+
+
+def label(key: str, header: str, unit: str = "", cell: Maker | str | None = None) -> Column:
+    """A column of text; unless said otherwise its cells are the row's values at its key."""
+    return Column(key, header, unit, True, key if cell is None else cell)
+
+
+def texts(**headers: str) -> list[Column]:
+    """Columns of text whose cells a table makes itself: headers by key."""
+    return [Column(key, header, text=True) for key, header in headers.items()]
+
+
+def make_cells(columns: Iterable[Column], row: Any) -> dict[str, Cell]:
+    """The cells of a row, of all columns that make their own."""
+    return {column.key: column.make(row) for column in columns if column.cell is not None}
+
+
+@dataclass
+class Row:
+    """Cells by column key; a row without a number says why in `status` instead, from column `status_from` on."""
+
+    cells: Mapping[str, Cell]
+    record_id: str = ""
+    status: str | None = None
+
+
+def footnotes_of(rows: Sequence[Row], marks: Sequence[Mark] = (*MARKS, *CELL_MARKS)) -> list[tuple[Mark, str]]:
+    """The footnotes of the marks that stand at cells, without figures."""
+    used = {symbol for row in rows for cell in row.cells.values() for symbol in cell.marks}
+    return [(mark, mark.meaning) for mark in marks if mark.symbol in used]
+
+
+def cell_footnotes(rows: Sequence[Row]) -> list[tuple[Mark, str]]:
+    """The footnotes of the marks that no record has by itself."""
+    return footnotes_of(rows, CELL_MARKS)
+
+
+@dataclass
+class Table:
+    """A table ready to be written."""
+
+    title: str
+    columns: list[Column]
+    rows: list[Row]
+    data: pd.DataFrame
+    footnotes: list[tuple[Mark, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    status_from: str | None = None
+
+    def _kept(self, row: Row) -> list[Column]:
+        """The columns whose cells a row shows: those before its status, if it has one."""
+        keys = [column.key for column in self.columns]
+        return self.columns[: keys.index(self.status_from)] if row.status and self.status_from else self.columns
+
+    def _all_notes(self) -> list[str]:
+        return [f"{mark.symbol} {text}." for mark, text in self.footnotes] + self.notes
+
+    def markdown(self) -> str:
+        """The table in Markdown with its notes."""
+        heads = [f"{c.header} ({c.unit})" if c.unit else c.header for c in self.columns]
+        lines = [f"**{self.title}**", "", "| " + " | ".join(heads) + " |"]
+        lines.append("|" + "|".join(":---" if c.text else "---:" for c in self.columns) + "|")
+        for row in self.rows:
+            cells = [row.cells.get(c.key, Cell()).markdown() for c in self._kept(row)]
+            if row.status:
+                cells.append(f"*{row.status}*".replace("|", "\\|"))
+                cells += [""] * (len(self.columns) - len(cells))
+            lines.append("| " + " | ".join(cells) + " |")
+        lines += [""] + [f"{mark.symbol} {text}.  " for mark, text in self.footnotes]
+        return "\n".join(lines + [f"{note}  " for note in self.notes]).rstrip() + "\n"
+
+    def tex(self) -> str:
+        """A fragment to \\input: needs booktabs; uses siunitx where it is loaded."""
+        align = "".join("l" if c.text else "r" for c in self.columns)
+        lines = [
+            "% Generated by pirlab_figures. Needs booktabs; numbers use siunitx's \\num when siunitx is loaded.",
+            r"\providecommand{\num}[1]{#1}",
+            *[rf"\providecommand{{\{name}}}{{\textsf{{{name}}}}}" for name in MACROS],
+            rf"\begin{{tabular}}{{@{{}}{align}@{{}}}}",
+            r"\toprule",
+            " & ".join(tex_escape(c.header) for c in self.columns) + r" \\",
+        ]
+        if any(c.unit for c in self.columns):
+            lines.append(" & ".join(tex_escape(c.unit) for c in self.columns) + r" \\")
+        lines.append(r"\midrule")
+        previous = None
+        for row in self.rows:
+            first = row.cells.get(self.columns[0].key, Cell())
+            if previous is not None and first.text != previous:
+                lines.append(r"\addlinespace")
+            cells = [row.cells.get(c.key, Cell()).tex() for c in self._kept(row)]
+            if first.text == previous:
+                cells[0] = ""
+            previous = first.text
+            if row.status:
+                span = len(self.columns) - len(cells)
+                cells.append(rf"\multicolumn{{{span}}}{{l@{{}}}}{{\emph{{{tex_escape(row.status)}}}}}")
+            lines.append(" & ".join(cells) + r" \\")
+        lines += [r"\bottomrule", r"\end{tabular}"]
+        for mark, text in self.footnotes:
+            lines.append(rf"\par\smallskip\footnotesize $^{{{mark.tex}}}$ {tex_text(text)}.")
+        lines += [rf"\par\smallskip\footnotesize {tex_text(note)}" for note in self.notes]
+        return "\n".join(lines) + "\n"
+
+    def html(self) -> str:
+        """One self-contained page: the table, sortable by a click on a header, without network."""
+        heads = "".join(
+            f"<th{_left(c)}>{html.escape(c.header)}"
+            + (f"<br><small>{html.escape(c.unit)}</small>" if c.unit else "")
+            + "</th>"
+            for c in self.columns
+        )
+        body = []
+        for row in self.rows:
+            cells = []
+            for column in self._kept(row):
+                cell = row.cells.get(column.key, Cell())
+                sort = "" if cell.sort is None else f' data-sort="{cell.sort!r}"'
+                cells.append(f"<td{_left(column)}{sort}>{cell.html()}</td>")
+            if row.status:
+                span = len(self.columns) - len(cells)
+                cells.append(f'<td class=status colspan="{span}">{html.escape(row.status)}</td>')
+            title = f' title="record {html.escape(row.record_id)}"' if row.record_id else ""
+            body.append(f"<tr{title}>{''.join(cells)}</tr>")
+        return HTML_PAGE.substitute(
+            title=html.escape(self.title),
+            heading=html_text(self.title),
+            heads=heads,
+            body="\n".join(body),
+            notes="\n".join(f"<p class=note>{html_text(note)}</p>" for note in self._all_notes()),
+        )
+
+    def caption(self) -> str:
+        """The caption for the report, as reStructuredText."""
+        return "\n\n".join([f"**{rst_escape(self.title)}**", *map(rst_escape, self._all_notes())]) + "\n"
+
+    def write(self, prefix: Path) -> list[Path]:
+        """Write `prefix` .csv .md .tex .html .caption.rst and return the paths."""
+        forms = {
+            ".csv": csv_text(self.data),
+            ".md": self.markdown(),
+            ".tex": self.tex(),
+            ".html": self.html(),
+            ".caption.rst": self.caption(),
+        }
+        return [write_text(prefix, suffix, text) for suffix, text in forms.items()]
+
+
+def _left(column: Column) -> str:
+    return " class=l" if column.text else ""

@@ -1,0 +1,1 @@
+"""The Pirouette paper: its tables and figures, with our measurements."""

@@ -1,0 +1,155 @@
+"""Observed against predicted failure rates of decisions on phases, with errors made so large that they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.compare import UNSURE
+from scipy.special import betaincinv
+
+from ..lib.cells import has, number, quantity
+from ..lib.output import words
+from ..lib.primitive import Primitive, notes
+from ..lib.table import Cell, Column, Row, Table, label, make_cells
+from ..lib.units import significant
+
+DECISIONS = {"rgsw": "LWE to RGSW", "floor": "Floor", "digit": "Digits", "bits": "Bits of a digit"}
+"""Display names of what is decided, in the order of an answer's first phase from its last step back."""
+CONFIDENCE = 0.95
+COLUMNS = words(
+    "decision stage n dimension form limit stddev trials keys failures rate rate_low rate_high predicted margin ratio "
+    "verdict tolerance note trial_s record_id"
+)
+READING = (
+    "Errors of the inputs are made so large that decisions fail; predictions are from the formula of their variance, "
+    "taken as Gaussian. Intervals are Clopper and Pearson's, 95 %. A verdict allows the variance to be off by 1/16, "
+    "and sampling error to a Gaussian's four standard deviations; it is `too few to tell` where sampling alone "
+    "allows for more than that 1/16 does."
+)
+
+
+def interval(failures: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Clopper and Pearson's interval of a rate."""
+    tail = (1 - confidence) / 2
+    low = float(betaincinv(failures, trials - failures + 1, tail)) if failures else 0.0
+    high = float(betaincinv(failures + 1, trials - failures, 1 - tail)) if failures < trials else 1.0
+    return low, high
+
+
+def relevant(record: Primitive) -> bool:
+    """Whether the record counts failures."""
+    return record.name == "failure"
+
+
+def build(records: Sequence[Primitive]) -> pd.DataFrame:
+    """One row a record and deciding stage."""
+    rows = []
+    for record in filter(relevant, records):
+        counted = record.document["measured"].get("failures", {}) if record.ok else {}
+        for stage, count in counted.items():
+            predicted, twin = record.predicted_noise(stage), record.twins().get(f"failure rate {stage}")
+            low, high = interval(count["failures"], count["trials"])
+            noise = record.noise("input")
+            rate = count["failures"] / count["trials"]
+            expected = 2.0 ** predicted["log2_failure"] if predicted else None
+            row = {key: record.settings[key] for key in ("decision", "n", "dimension", "form")} | {"stage": stage}
+            row |= {"trials": count["trials"], "failures": count["failures"], "rate": rate}
+            row |= {"rate_low": low, "rate_high": high, "trial_s": record.seconds("trial"), "record_id": record.id}
+            if noise:
+                row |= {"stddev": noise["variance"] ** 0.5, "keys": noise["keys"]}
+            if predicted:
+                row |= {"limit": predicted["threshold"], "predicted": expected, "margin": predicted["margin"]}
+                row |= {"ratio": rate / expected if expected else None}
+            row |= {key: getattr(twin, key) if twin else "" for key in ("verdict", "tolerance", "note")}
+            rows.append(row)
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    order = {decision: place for place, decision in enumerate(DECISIONS)}
+    places = frame["decision"].map(order)
+    return (
+        frame.assign(place=places)
+        .sort_values(["place", "stage", "n", "predicted"], ascending=[True, True, True, False], kind="stable")
+        .drop(columns="place")
+        .reset_index(drop=True)
+    )
+
+
+def answer(data: pd.DataFrame) -> str:
+    """How many rates agree, and how far the observed ones are from the predicted."""
+    judged = data[data["verdict"] != ""]
+    if judged.empty:
+        return "No failure rate was measured."
+    seen = judged[(judged["note"] == "") & (judged["failures"] > 0)]
+    text = f"{len(judged)} rates held against their prediction, {(judged['verdict'] == 'DIFFERS').sum()} differ, "
+    text += f"{(judged['verdict'] == UNSURE).sum()} are {UNSURE}"
+    if not seen.empty:
+        low, high = seen["ratio"].min(), seen["ratio"].max()
+        text += f"; observed over predicted from {significant(low, 3)} to {significant(high, 3)}"
+        text += f" for predictions from {power(seen['predicted'].min())} to {power(seen['predicted'].max())}"
+    return text + "."
+
+
+def power(rate: float) -> str:
+    """A rate as a power of two."""
+    return f"2^{log2(rate):.1f}"
+
+
+def _interval(entry: dict[str, Any]) -> Cell:
+    low = power(entry["rate_low"]) if entry["failures"] else "0"
+    return Cell(f"{low} to {power(entry['rate_high'])}", sort=entry["rate_high"])
+
+
+def _verdict(entry: dict[str, Any]) -> Cell:
+    return Cell(f"{entry['verdict']} ({entry['note']})" if entry["note"] else entry["verdict"])
+
+
+def _predicted(entry: dict[str, Any]) -> Cell:
+    rate = entry["predicted"]
+    return Cell("" if pd.isna(rate) else power(rate), sort=rate)
+
+
+def _rate(entry: dict[str, Any]) -> Cell:
+    return Cell(power(entry["rate"]) if entry["failures"] else "0", sort=entry["rate"])
+
+
+def _trial(entry: dict[str, Any]) -> Cell:
+    return number(1e3 * entry["trial_s"]) if has(entry["trial_s"]) else Cell()
+
+
+TABLE_COLUMNS = [
+    label("decision", "Decision", cell=lambda entry: Cell(_name(entry["decision"]), entry["marks"])),
+    Column("n", "Ring degree", cell="n"),
+    Column("dimension", "LWE dimension", cell="dimension"),
+    quantity("margin", "Margin", "std. dev."),
+    Column("predicted", "Predicted rate", cell=_predicted),
+    Column("rate", "Observed rate", cell=_rate),
+    Column("interval", "95 % interval", cell=_interval),
+    Column("failures", "Failures", cell="failures"),
+    Column("trials", "Trials", cell="trials"),
+    quantity("ratio", "Observed / predicted"),
+    label("verdict", "Verdict", cell=_verdict),
+    Column("trial", "Time of one", "ms", cell=_trial),
+]
+
+
+def _name(decision: str) -> str:
+    return DECISIONS.get(decision, decision)
+
+
+def table(records: Sequence[Primitive]) -> Table:
+    """A row a decision, stage and margin."""
+    shown = [record for record in records if relevant(record)]
+    data = build(records)
+    marks_of = {record.id: record.marks() for record in shown}
+    rows = []
+    for entry in data.to_dict("records"):
+        cells = make_cells(TABLE_COLUMNS, entry | {"marks": marks_of[entry["record_id"]]})
+        rows.append(Row(cells, entry["record_id"]))
+    for record in shown:
+        if not record.ok:
+            rows.append(Row({"decision": Cell(_name(record.settings["decision"]))}, record.id, record.status()))
+    marks, origin = notes(shown)
+    title = "Failures of decisions: observed and predicted"
+    return Table(title, TABLE_COLUMNS, rows, data, marks, [READING, answer(data), origin], "predicted")

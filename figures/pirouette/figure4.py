@@ -1,0 +1,185 @@
+"""Pirouette's Figure 4: offline communication, query size, response size and throughput against the number of records.
+
+The paper's figure is an image; of its own series only the points that its text and Table 7 print exist, and times
+read off its vector graphic; these are drawn, hollow and grey. Whatever is not drawn is named in the caption.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from ..lib.frame import dicts
+from ..lib.inputs import Inputs
+from ..lib.marks import marks_of
+from ..lib.output import words
+from ..lib.protocols import PAPERS, protocol, series_name
+from ..lib.series import order, series_id
+from ..lib.units import GIB, KIB, MIB
+from .sets import PAPER
+
+EXPERIMENT = "pirouette/figure4"
+COMPANIONS = ("pirouette/figure4-folded", "pirouette/table7", "pirouette/respire")
+"""Experiments that have rows of the figure's protocols at its record sizes, among others."""
+RECORD_SIZES = (16, 64, 256, 2048)
+RECORD_COUNTS = (2**18, 2**22, 2**25)
+PAPER_SERIES = [protocol(name).in_print for name in PAPERS[PAPER]["drawn"]]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One row of panels."""
+
+    key: str
+    title: str
+    unit: str
+    factor: float
+    column: str
+
+    def point(self, base: float) -> dict[str, Any]:
+        """A value as the figure's data has it."""
+        base_unit = "B/s" if self.key == "throughput" else "B"
+        value = base / self.factor
+        return {"metric": self.key, "value": value, "unit": self.unit, "value_base": base, "base_unit": base_unit}
+
+
+METRICS = (
+    Metric("offline_comm", "Offline communication", "MiB", MIB, "offline_bytes"),
+    Metric("query_size", "Query size", "KiB", KIB, "upload_bytes"),
+    Metric("response_size", "Response size", "KiB", KIB, "download_bytes"),
+    Metric("throughput", "Throughput", "GiB/s", GIB, "throughput_bytes_per_s"),
+)
+READ_OFF = "Figure 4, read off"
+OF_RECORD = words("records record_bits status reason security_bits failure_log2 stale")
+"""Columns of a record that are the same for all its points."""
+COLUMNS = words(
+    "source series set parameters records record_bits metric value unit value_base base_unit q1 q3 status reason marks "
+    "security_bits failure_log2 stale reference record_id"
+)
+
+
+@dataclass
+class Figure4:
+    """The data of the figure: `points` (tidy, one row a number or a reason), the joined records, series in order.
+
+    `planned` holds the shapes at which the experiment has each series; empty where nothing says so.
+    """
+
+    points: pd.DataFrame
+    records: list[dict[str, Any]]
+    series: list[tuple[str, str, bool]]
+    planned: dict[str, set[tuple[int, int]]]
+
+    def measured(self) -> pd.DataFrame:
+        """Our points that are numbers."""
+        return self.points[(self.points["source"] == "measured") & self.points["value"].notna()]
+
+    def paper(self) -> pd.DataFrame:
+        """The paper's points."""
+        return self.points[self.points["source"] == "paper"]
+
+
+def paper_points(expected: pd.DataFrame) -> pd.DataFrame:
+    """The points of the paper's own Figure 4 series that exist in Table 7 (one thread) and in the text.
+
+    Throughput is Table 7's where printed, else database size over server time (binary units, as the paper's own are).
+    """
+    rows: list[dict[str, Any]] = []
+    frame = expected[(expected["paper"] == PAPER) & expected["protocol"].isin(PAPER_SERIES)]
+    frame = frame[frame["num_records"].notna() & frame["record_bits"].notna()]
+    single = [
+        t == "text" or "threads=1" in str(c).split(";") for t, c in zip(frame["table"], frame["config"], strict=True)
+    ]
+    frame = frame[pd.Series(single, index=frame.index, dtype=bool)]
+    for row in frame.to_dict("records"):
+        metric = next((m for m in METRICS if m.key == row["metric"]), None)
+        table = str(row["table"])
+        reference = str(row["note"]).split(" (")[0] if table == "text" else f"Table {table}"
+        if table == "figure4":
+            reference = READ_OFF
+        base = {"set": row["protocol"], "records": int(row["num_records"]), "record_bits": int(row["record_bits"])}
+        if metric is not None and pd.notna(row["bytes"]):
+            rows.append(base | {"metric": metric.key, "value_base": row["bytes"], "reference": reference})
+        elif row["metric"] == "server_time" and pd.notna(row["seconds"]):
+            rate = base["records"] * base["record_bits"] / 8 / row["seconds"]
+            note = f"{reference}: database size / {row['value']:g} {row['unit']}"
+            rows.append(base | {"metric": "throughput", "value_base": rate, "reference": note, "derived": True})
+    points = pd.DataFrame(
+        rows, columns=["set", "records", "record_bits", "metric", "value_base", "reference", "derived"]
+    )
+    # Table 7 before the text before the graphic, printed before derived.
+    place = [0 if r.startswith("Table") else 2 if r.startswith(READ_OFF) else 1 for r in points["reference"]]
+    points["rank"] = points["derived"].eq(True).astype(int) * 3 + place
+    points = points.sort_values(["set", "records", "record_bits", "metric", "rank"], kind="stable")
+    return points.drop_duplicates(["set", "records", "record_bits", "metric"]).drop(columns=["rank", "derived"])
+
+
+def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame | None = None) -> Figure4:
+    """The figure's data from joined records (`frame.join`) of its experiment and the expected numbers.
+
+    Predictions exist for every row of an experiment, also for those that a profile leaves out: they show what is
+    missing, as opposed to what was never asked for.
+    """
+    records = shown(joined)
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        same = {key: record[key] for key in OF_RECORD} | {"source": "measured", "parameters": record["set"]}
+        same |= {"series": series_name(record["protocol"], record["series"]), "set": record["series"]}
+        same |= {"marks": " ".join(marks_of(record)), "record_id": record["id"]}
+        database = record["queries"] * record["records"] * record["record_bits"] / 8
+        sizes = {"offline_bytes": record["offline_download_bytes"] + record["offline_upload_bytes"]}
+        for metric in METRICS:
+            point = same | metric.point((record | sizes)[metric.column])
+            if metric.key == "throughput" and record["status"] == "ok":
+                point |= {"q1": database / record["answer_q3_s"] / metric.factor}
+                point |= {"q3": database / record["answer_q1_s"] / metric.factor}
+            rows.append(point)
+    by_key = {metric.key: metric for metric in METRICS}
+    for point in paper_points(expected).to_dict("records"):
+        point |= {"source": "paper", "series": point["set"], "status": "printed"}
+        rows.append(point | by_key[point["metric"]].point(point["value_base"]))
+    points = pd.DataFrame(rows, columns=COLUMNS)
+    for column in ("value", "value_base", "q1", "q3"):
+        points[column] = pd.to_numeric(points[column])
+    planned: dict[str, set[tuple[int, int]]] = {}
+    for row in predictions.to_dict("records") if predictions is not None else []:
+        source = (row.get("prediction") or {}).get("parameters", {}).get("source") or {}
+        if drawn(row["protocol"], source.get("kind"), row["record_bits"]):
+            name = series_id(row["protocol"], row["set"], source.get("kind"))
+            planned.setdefault(name, set()).add((int(row["records"]), int(row["record_bits"])))
+    return Figure4(points, records, order(records), planned)
+
+
+def drawn(owner: str, kind: str | None, record_bits: int) -> bool:
+    """Whether a set is in the figure; of sized protocols at the paper's record sizes alone."""
+    its = protocol(owner)
+    if not its.sized:
+        return True
+    return record_bits in RECORD_SIZES and (its.published_series or kind != "published")
+
+
+def shown(joined: pd.DataFrame) -> list[dict[str, Any]]:
+    """The records of the figure with the series each belongs to: one thread, and of equal rows that first in the frame
+    with the fewest repetitions."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for record in sorted(dicts(joined), key=lambda record: record["repetitions"] or 0):
+        owner, kind = record["protocol"], record["source_kind"]
+        if record["threads"] == 1 and drawn(owner, kind, record["record_bits"]):
+            series = series_id(owner, record["set"], kind)
+            place = (series, record["records"], record["record_bits"])
+            found.setdefault(place, record | {"series": series})
+    return sorted(found.values(), key=lambda record: (record["records"], record["record_bits"], record["series"]))
+
+
+def shapes(data: Figure4) -> tuple[list[int], list[int]]:
+    """Record sizes (columns of panels) and record counts (ticks): the paper's and any other that was measured."""
+    sizes = sorted({*RECORD_SIZES, *(int(b) for b in data.points["record_bits"])})
+    counts = sorted({*RECORD_COUNTS, *(int(n) for n in data.points["records"])})
+    return sizes, counts
+
+
+def of(inputs: Inputs) -> Figure4:
+    """The data of the figure's experiment and its companions, or of all records where it has none."""
+    return build(inputs.prefer(EXPERIMENT, *COMPANIONS).joined, inputs.expected_if_given, inputs.predictions)

@@ -1,0 +1,136 @@
+"""The caption of Figure 4: what is drawn, where it comes from, and everything that is not drawn and why."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ..lib.marks import footnotes, provenance
+from ..lib.output import rst_escape
+from ..lib.protocols import paper_name, series_name
+from ..lib.units import count_text, record_text, shape_text
+from .figure4 import METRICS, PAPER_SERIES, RECORD_COUNTS, RECORD_SIZES, Figure4
+
+NOT_MEASURED = "not measured in this profile"
+NOT_PLANNED = "not part of the experiment"
+GRID = [(count, bits) for count in RECORD_COUNTS for bits in RECORD_SIZES]
+
+
+def _listing(items: list[str]) -> str:
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
+
+
+def missing_points(data: Figure4) -> dict[str, list[tuple[str, int, int]]]:
+    """Reason -> the (set, records, record bits) of the paper's grid, or of our records, that have no number."""
+    reasons: dict[tuple[str, int, int], str] = {}
+    for _, name, _ in data.series:
+        planned = data.planned.get(name)
+        for shape in GRID:
+            reasons[(name, *shape)] = NOT_MEASURED if planned is None or shape in planned else NOT_PLANNED
+        for shape in (planned or set()) - set(GRID):
+            reasons[(name, *shape)] = NOT_MEASURED
+    for record in data.records:
+        place = (record["series"], record["records"], record["record_bits"])
+        if record["status"] == "ok":
+            reasons.pop(place, None)
+        else:
+            reasons[place] = f"{record['status'].replace('_', ', ')}: {record['reason'] or 'no reason given'}"
+    missing: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+    for place, reason in reasons.items():
+        missing[reason].append(place)
+    return dict(missing)
+
+
+def _places(data: Figure4, places: list[tuple[str, int, int]]) -> str:
+    """Places in words: whole shapes that every series lacks first, the rest by series."""
+    sets = {name: series_name(protocol, name) for protocol, name, _ in data.series}
+    by_shape: dict[tuple[int, int], set[str]] = defaultdict(set)
+    for name, count, bits in places:
+        by_shape[(count, bits)].add(name)
+    common = {shape for shape, names in by_shape.items() if len(sets) > 1 and names == set(sets)}
+    parts = []
+    if common:
+        parts.append("every series at " + _shapes(common))
+    for name, label in sets.items():
+        own = {(c, b) for n, c, b in places if n == name and (c, b) not in common}
+        if own:
+            parts.append(f"{label} at {_shapes(own)}")
+    return "; ".join(parts)
+
+
+def _shapes(shapes: set[tuple[int, int]]) -> str:
+    """Shapes grouped by record count: `2^18 x 16, 64 bit; 2^25 (all record sizes)`."""
+    by_count: dict[int, list[int]] = defaultdict(list)
+    for count, bits in sorted(shapes):
+        by_count[count].append(bits)
+    parts = []
+    for count, sizes in by_count.items():
+        if sizes == sorted(RECORD_SIZES):
+            parts.append(f"{count_text(count)} (all record sizes)")
+        else:
+            parts.append(f"{count_text(count)} x " + "/".join(str(b) for b in sizes) + " bit")
+    return _listing(parts)
+
+
+def _paper_present(data: Figure4) -> str:
+    """The paper's points that are drawn, and in general words those that are not."""
+    paper = data.paper()
+    titles = {metric.key: metric.title.lower() for metric in METRICS}
+    sentences = []
+    for name in PAPER_SERIES:
+        points = paper[paper["set"] == name]
+        by_size = []
+        for bits in sorted(points["record_bits"].unique()):
+            here = points[points["record_bits"] == bits]
+            counts = [count_text(int(c)) for c in sorted(here["records"].unique())]
+            metrics = [titles[m.key] for m in METRICS if m.key in set(here["metric"])]
+            what = "all four quantities" if len(metrics) == len(METRICS) else f"{_listing(metrics)} only"
+            by_size.append(f"{record_text(int(bits))} at {_listing(counts)} ({what})")
+        drawn = points[points["records"].isin(RECORD_COUNTS) & points["record_bits"].isin(RECORD_SIZES)]
+        absent = len(GRID) * len(METRICS) - len(drawn)
+        label = paper_name(name)
+        if by_size:
+            sentences.append(f"{label}: {'; '.join(by_size)}; the other {absent} points of its series are absent.")
+        else:
+            sentences.append(f"{label}: no point exists; its series is absent.")
+    return " ".join(sentences)
+
+
+def caption(data: Figure4) -> str:
+    """The caption as reStructuredText."""
+    paragraphs = [
+        "**Figure 4 of Pirouette, measured again.** Offline communication, query size, response size and throughput "
+        "against the number of records, one column a record size; all axes logarithmic, KiB and MiB binary. Offline "
+        "communication is everything exchanged before the first query; sizes are payload bytes of messages that were "
+        "sent; throughput is the database's information over the median time of the server's answer, whiskers span "
+        "the quartiles. Markers of neighbouring series are shifted sideways for legibility. Series with broken lines "
+        "are below their security target. Pirouette, Pirouette^H and Respire have a set for each size of the database: "
+        "secure are those that reach the targets, published those of the paper. The dashed grey line is the "
+        "probed bandwidth at which one core reads memory; a database that fits into a cache can exceed it."
+    ]
+    measured = data.measured()
+    if measured.empty:
+        paragraphs.append("No point was measured: there is no record of this experiment with status ok.")
+    else:
+        other = {(int(r["records"]), int(r["record_bits"])) for r in data.records} - set(GRID)
+        text = provenance(data.records)
+        if other:
+            text += (
+                " Scaled, not among the paper's databases: " + _listing([shape_text(*s) for s in sorted(other)]) + "."
+            )
+        paragraphs.append(text)
+    for mark, text in footnotes(data.records):
+        extra = "; their points are crossed with a plus" if mark.key == "stale" else ""
+        paragraphs.append(f"{mark.symbol} {text}{extra}.")
+    missing = missing_points(data)
+    if missing:
+        items = [f"{_places(data, places)} ({reason})" for reason, places in missing.items()]
+        paragraphs.append("Missing points of the measured series: " + "; ".join(items) + ".")
+    paragraphs.append(
+        "Hollow and grey: the paper's own numbers (its machine, one thread): Table 7, section 5.4, and where neither "
+        "prints one, server times read off the vector graphic of its Figure 4. That graphic has other times at "
+        "2^22 x 2048 and 2^25 x 2048 bit than Table 7, which is drawn. Throughputs beside Table 7's are database size "
+        "over server time; its response size is one cell for all protocols (2 KB; the text says about 3 KB). "
+        + _paper_present(data)
+    )
+    title, *rest = paragraphs
+    return "\n\n".join([title, *map(rst_escape, rest)]) + "\n"

@@ -1,0 +1,81 @@
+"""The numbers of Figure 4 as a table: one row a series and shape, ours and the paper's apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lib.cells import SECURITY, SERIES
+from ..lib.frame import status_text
+from ..lib.inputs import Inputs
+from ..lib.marks import footnotes, provenance
+from ..lib.protocols import paper_name
+from ..lib.table import Cell, Column, Row, Table, make_cells, texts
+from ..lib.units import count_text, record_text, significant
+from .figure4 import METRICS, Figure4, of
+
+COLUMNS = [
+    *texts(size="Record size"),
+    Column("count", "Records"),
+    SERIES,
+    SECURITY,
+    *texts(source="Source"),
+    *(Column(metric.key, metric.title, metric.unit) for metric in METRICS),
+]
+
+
+def make(inputs: Inputs) -> Table:
+    """The numbers as a table."""
+    return build(of(inputs))
+
+
+def _row(bits: int, count: int, shown: dict[str, Cell], source: str, values: dict[str, float], **options: Any) -> Row:
+    cells = {
+        "size": Cell(record_text(bits), sort=float(bits)),
+        "count": Cell(count_text(count), sort=float(count)),
+        **shown,
+        "source": Cell(source),
+    }
+    for key, value in values.items():
+        cells[key] = Cell(significant(value, 4 if key != "throughput" else 3), sort=value)
+    return Row(cells, **options)
+
+
+def build(data: Figure4) -> Table:
+    """The table; its CSV is the figure's own data, one number a line with the id of its record."""
+    entries: list[tuple[tuple[Any, ...], Row]] = []
+    place = {name: index for index, (_, name, _) in enumerate(data.series)}
+    measured = data.measured()
+    for record in data.records:
+        points = measured[measured["record_id"] == record["id"]]
+        values = dict(zip(points["metric"], points["value"], strict=True))
+        row = _row(
+            record["record_bits"],
+            record["records"],
+            make_cells([SERIES, SECURITY], record),
+            "measured",
+            values,
+            record_id=record["id"],
+            status=status_text(record),
+        )
+        entries.append(((record["record_bits"], record["records"], 0, place[record["series"]]), row))
+    paper = data.paper()
+    for (name, count, bits), points in paper.groupby(["set", "records", "record_bits"], sort=True):
+        values = dict(zip(points["metric"], points["value"], strict=True))
+        references = sorted({str(r).split(":")[0] for r in points["reference"]})
+        source = "paper, " + " and ".join(references)
+        entries.append(((bits, count, 1, name), _row(bits, count, {"series": Cell(paper_name(name))}, source, values)))
+    entries.sort(key=lambda entry: (entry[0][:3], str(entry[0][3])))
+    notes = [
+        provenance(data.records),
+        "Sizes in binary units, message payloads; throughput is the database's information over the median answer "
+        "time. Rows of the paper are its printed numbers, on its own machine; an empty cell is not printed there.",
+    ]
+    return Table(
+        "Figure 4 of Pirouette in numbers",
+        COLUMNS,
+        [row for _, row in entries],
+        data.points,
+        footnotes(data.records),
+        notes,
+        status_from="offline_comm",
+    )

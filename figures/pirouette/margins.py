@@ -1,0 +1,162 @@
+"""How far every decision of a Pirouette answer is from failing: predicted for any database, and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf, log2, sqrt
+from typing import Any
+
+import pandas as pd
+
+from ..lib.cells import DATABASE, quantity, series
+from ..lib.cells import shown as shown_as
+from ..lib.marks import ASSUMED, marks_of, provenance
+from ..lib.output import words
+from ..lib.protocols import series_name
+from ..lib.table import Cell, Column, Row, Table, footnotes_of, label, make_cells
+from ..lib.units import shape_text, significant
+from .steps import shown
+
+KINDS = {
+    "floor_msb": "floor",
+    "floor_rest": "floor",
+    "digit": "digit",
+    "bit": "bit",
+    "rgsw_input": "RGSW input",
+    "response": "final rounding",
+}
+"""Kinds of decisions by the stage at which they are taken. A bit is read at a quarter of Q: nothing comes near it."""
+LEAST = 8.2
+"""Standard deviations that every decision has to keep."""
+COLUMNS = words(
+    "kind stage set records record_bits threshold decisions predicted_stddev predicted_margin log2_failure samples "
+    "keys measured_stddev measured_margin largest_share verdict"
+)
+
+
+def pooled(stages: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Several records' samples of a stage as one: mean square about zero, largest error, all samples."""
+    samples = sum(stage["samples"] for stage in stages)
+    square = sum(stage["samples"] * stage["stddev"] ** 2 for stage in stages) / samples
+    largest = max(abs(stage["max"]) for stage in stages)
+    return {
+        "samples": samples,
+        "keys": sum(stage["keys"] for stage in stages),
+        "stddev": sqrt(square),
+        "largest": largest,
+        "threshold": stages[0]["threshold"],
+    }
+
+
+def lines(joined: pd.DataFrame) -> list[dict[str, Any]]:
+    """One line a set, database and stage that decides, over all records of it."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in shown(joined):
+        groups.setdefault((row["set"], row["sha256"], row["records"], row["record_bits"]), []).append(row)
+    found = []
+    for rows in groups.values():
+        stages = {stage["stage"]: stage for stage in rows[-1].get("noise_stages") or []}
+        for stage, kind in KINDS.items():
+            measured = [entry for row in rows for entry in row["noise"] if entry["stage"] == stage]
+            if not measured:
+                continue
+            own, predicted = pooled(measured), stages.get(stage, {})
+            margin = own["threshold"] / own["stddev"] if own["stddev"] else inf
+            deviation = predicted.get("stddev_bound") or predicted.get("stddev")
+            promised = own["threshold"] / deviation if deviation else None
+            least = min(value for value in (margin, promised) if value is not None)
+            found.append(
+                {key: rows[0][key] for key in ("set", "records", "record_bits")}
+                | {"kind": kind, "stage": stage, "threshold": own["threshold"], "decisions": predicted.get("decisions")}
+                | {"predicted_stddev": deviation, "predicted_margin": promised}
+                | {"log2_failure": predicted.get("log2_failure_bound"), "samples": own["samples"], "keys": own["keys"]}
+                | {"measured_stddev": own["stddev"], "measured_margin": margin}
+                | {"largest_share": own["largest"] / own["threshold"], "rows": rows}
+                | {"verdict": f"{LEAST:g} kept" if least >= LEAST else f"below {LEAST:g}"}
+            )
+    order = list(dict.fromkeys(KINDS.values()))
+    return sorted(found, key=lambda line: (order.index(line["kind"]), line["records"], line["set"]))
+
+
+def _margin_of(key: str) -> Callable[[Mapping[str, Any]], Cell]:
+    return lambda line: _margin(line[key])
+
+
+def _bound(line: Mapping[str, Any]) -> Cell:
+    bound = line["log2_failure"]
+    return Cell("–" if bound is None else f"{bound:.1f}", sort=bound)
+
+
+def _verdict(line: Mapping[str, Any]) -> Cell:
+    few = f", {line['samples']:.0f} samples" if line["samples"] < 2**10 and line["verdict"].startswith("below") else ""
+    return Cell(line["verdict"] + few)
+
+
+TABLE_COLUMNS = [
+    label("kind", "Decision"),
+    label("stage", "Stage", cell=lambda line: Cell(line["stage"].replace("_", " "))),
+    label("series", "Set", cell=lambda line: series(line["rows"][0])),
+    DATABASE,
+    Column(
+        "decisions",
+        "Decisions",
+        "a query",
+        cell=lambda line: Cell("–" if line["decisions"] is None else f"{line['decisions']:.0f}"),
+    ),
+    Column("promised", "Margin, any data", "predicted, std. dev.", cell=_margin_of("predicted_margin")),
+    Column("failure", "Failure bound", "log2", cell=_bound),
+    Column("margin", "Margin", "measured, std. dev.", cell=_margin_of("measured_margin")),
+    quantity("largest", "Largest error", "of the limit", "largest_share", digits=2),
+    Column("samples", "Samples", cell=shown_as("samples", "{:.0f}".format)),
+    label("verdict", "Verdict", cell=_verdict),
+]
+
+
+def table(joined: pd.DataFrame) -> Table:
+    """The margins by kind of decision, with the smallest of each kind as a note."""
+    found = lines(joined)
+    rows = [Row(make_cells(TABLE_COLUMNS, line), line["rows"][0]["id"]) for line in found]
+    every = {row["id"]: row for line in found for row in line["rows"]}
+    notes = [
+        provenance(list(every.values())),
+        "A margin is the limit of the error over its standard deviation: predicted from the formulas for the worst "
+        "database, measured from the errors of all answers of the set at that database, those on several threads and "
+        "of a hundred queries included. Few samples tell a standard deviation roughly: 36 to 12 %. A largest "
+        "error of 1 would be a failure.",
+        _smallest(found),
+        _sums(found),
+    ]
+    frame = pd.DataFrame(found, columns=COLUMNS)
+    title = "Pirouette: margins of every kind of decision"
+    return Table(title, TABLE_COLUMNS, rows, frame, footnotes_of(rows), list(filter(None, notes)))
+
+
+def _margin(value: float | None) -> Cell:
+    if value is None:
+        return Cell("–")
+    return Cell(f"2^{log2(value):.0f}" if value >= 1000 else significant(value, 3), sort=value)
+
+
+def _smallest(found: Sequence[Mapping[str, Any]]) -> str:
+    """The smallest margin of each kind, predicted and measured, over the sets that reach both targets."""
+    sound = [line for line in found if not {"insecure", "failing"} & set(marks_of(line["rows"][0]))]
+    parts = []
+    for kind in dict.fromkeys(KINDS.values()):
+        own = [line for line in sound if line["kind"] == kind]
+        promised = [line["predicted_margin"] for line in own if line["predicted_margin"] is not None]
+        if own:
+            measured = _margin(min(line["measured_margin"] for line in own)).text
+            parts.append(f"{kind} {_margin(min(promised, default=None)).text} predicted, {measured} measured")
+    return f"Smallest margins of sets without † or ‡, in standard deviations: {'; '.join(parts)}." if parts else ""
+
+
+def _sums(found: Sequence[Mapping[str, Any]]) -> str:
+    """The failure bound of a whole query: the sum over all its decisions."""
+    sums = {}
+    for line in found:
+        row = line["rows"][0]
+        if row["failure_log2"] is not None and not pd.isna(row["failure_log2"]):
+            name = f"{series_name(row['protocol'], row['set'])} at {shape_text(row['records'], row['record_bits'])}"
+            sums[name] = row["failure_log2"]
+    listed = "; ".join(f"{name} 2^{value:.1f}" for name, value in sums.items())
+    return f"A query fails, summed over all its decisions, for any database ({ASSUMED}): {listed}." if sums else ""

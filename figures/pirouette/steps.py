@@ -1,0 +1,53 @@
+"""The steps of an answer: their seconds, transforms and bytes, as records and descriptions have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.cost.operations import transform
+
+from ..lib.frame import dicts, quartiles
+from ..lib.output import words
+from ..lib.protocols import STEPS, Steps
+
+PIROUETTE = STEPS["pirouette-phases"]
+OVERLAPPED = {"conversion": words("digits bits rgsw")}
+"""Steps of several threads that are one phase, since they run at the same time."""
+Document = Mapping[str, Any]
+
+
+def transforms(description: Document, step: str) -> dict[str, int]:
+    """Transforms of a step by size and prime."""
+    found: dict[str, int] = {}
+    operations = description["operations"] if step in PIROUETTE.once else description["operations"]["answer"]
+    for part in OVERLAPPED.get(step, [step]):
+        for name, count in operations.get(part, {}).items():
+            if transform(name):
+                found[name] = found.get(name, 0) + count
+    return found
+
+
+def answer_transforms(description: Document) -> int:
+    """Transforms of a whole answer."""
+    steps = description["operations"]["answer"].values()
+    return sum(count for step in steps for name, count in step.items() if transform(name))
+
+
+def shown(joined: pd.DataFrame, of: Steps = PIROUETTE) -> list[dict[str, Any]]:
+    """Answers with their steps, by database, protocol and threads."""
+    found = [row for row in dicts(joined) if row["protocol"] in of.protocols and row["status"] == "ok"]
+    key = words("records record_bits protocol set threads repetitions")
+    return sorted(found, key=lambda row: [row[name] for name in key])
+
+
+def phase(step: str) -> str:
+    """Its name in records and predictions."""
+    return step if step in PIROUETTE.once else f"answer_{step}"
+
+
+def steps(row: Document, wanted: Sequence[str] = PIROUETTE.steps) -> dict[str, float]:
+    """Median seconds of the steps that a record has."""
+    measured = {each["name"]: each["seconds"] for each in row["phases"]}
+    return {step: quartiles(measured[phase(step)])[1] for step in wanted if measured.get(phase(step))}

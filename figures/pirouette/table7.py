@@ -1,0 +1,168 @@
+"""The Pirouette paper's Table 7: sizes and times of every printed line, and below them what was measured here.
+
+Rows are matched by protocol and database, never by a file's name. A line of ours follows the paper's of one thread,
+or, run on several, below the paper's parallel ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from ..lib.cells import failure, security
+from ..lib.frame import dicts, status_text
+from ..lib.marks import SYMBOLS, marks_of, provenance, symbols
+from ..lib.output import words
+from ..lib.paper import PRINTED_TOTALS, Key, printed_totals
+from ..lib.protocols import IDS, PAPERS, paper_name, protocol, series_name
+from ..lib.table import Cell, Column, Row, Table, footnotes_of, texts
+from ..lib.units import shape_text, significant
+from .keys import megabytes
+from .sets import PAPER
+from .steps import answer_transforms
+
+METRICS = PRINTED_TOTALS
+OWN = dict(zip(METRICS, words("offline_upload_bytes upload_bytes download_bytes answer_s")))
+PAPER_NAMES = {name: protocol(name).in_print for name in PAPERS[PAPER]["compared"]}
+ONE = "threads=1"
+SPLIT = SYMBOLS["split"]
+PRINTED_SET = "published"
+"""The set of the printed parameters, as far as they run, by its file's name."""
+NOT_MEASURED = "not measured in this run"
+DATA_COLUMNS = ["database", "protocol", "source", "config", *METRICS]
+DATA_COLUMNS += words("speedup compared right repetitions status record_id")
+COLUMNS = [
+    *texts(database="Database", series="Protocol", source="Source"),
+    Column("threads", "Threads"),
+    Column("security", "Security", "bit"),
+    Column("failure", "Failure bound", "log2"),
+    Column("offline_comm", "Offline", "MB"),
+    Column("query_size", "Query", "B"),
+    Column("response_size", "Response", "B"),
+    Column("server_time", "Time", "s"),
+    Column("speedup", "Speed-up", "over 1 thread"),
+    Column("ratio", "Time", "here/paper"),
+    Column("right", "Records right"),
+]
+
+
+def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
+    """The table; lines of databases that the paper does not have come last."""
+    paper = printed_totals(expected, PAPER, "7")
+    sizes = {record_bits for _, record_bits, _ in paper}
+    ours: dict[Key, list[dict[str, Any]]] = {}
+    for row in sorted(dicts(joined), key=lambda row: (row["set"], row["repetitions"] or 0)):
+        if row["protocol"] in PAPER_NAMES and row["record_bits"] in sizes:
+            ours.setdefault((row["records"], row["record_bits"], PAPER_NAMES[row["protocol"]]), []).append(row)
+    lines: list[Row] = []
+    data: list[dict[str, Any]] = []
+    for key in [*paper, *sorted(key for key in ours if key not in paper)]:
+        for line, values in _block(key, paper.get(key, {}), ours.get(key, [])):
+            lines.append(line)
+            data.append({"database": shape_text(*key[:2]), "protocol": key[2]} | values)
+    notes = [
+        provenance([row for rows in ours.values() for row in rows]),
+        "Lines 'paper' are its printed numbers (Xeon Gold 6248R); T-Respire is not built here. Ours on several threads "
+        "run phase 0, first dimension and folding on them. Our offline bytes are what travels, masks as "
+        "seeds; the paper counts both halves. Other numbers of such records come last.",
+    ]
+    footnotes = footnotes_of(lines)
+    splits = {key: _split(paper[key], ours.get(key, [])) for key in paper}
+    notes += [f"{SPLIT} {paper_name(key[2])}, {shape_text(*key[:2])}: {text}." for key, text in splits.items() if text]
+    title = "Pirouette, Table 7: sizes and times, the paper's and ours"
+    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
+    return Table(title, COLUMNS, lines, frame, footnotes, notes, "offline_comm")
+
+
+def _block(
+    key: Key, configs: Mapping[str, dict[str, float]], rows: list[dict[str, Any]]
+) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """The lines of a protocol and database with their data: one thread first, the paper's before ours."""
+    split = SPLIT if _split(configs, rows) else ""
+    printed_one = configs.get(ONE, {}).get("server_time")
+    own_one = {row["sha256"]: row["answer_s"] for row in reversed(rows) if row["threads"] == 1}
+    for single in (True, False):
+        for config, numbers in configs.items():
+            if (config == ONE) == single:
+                speedup = None if single or not printed_one else printed_one / numbers["server_time"]
+                yield _paper_line(key, config, numbers, speedup, split if single else "")
+        for row in rows:
+            if (row["threads"] == 1) == single:
+                one = None if single else own_one.get(row["sha256"])
+                yield _our_line(key, row, printed_one if single else None, one)
+    if not rows and protocol(IDS[key[2]]).built:
+        yield Row(_head(key) | {"source": Cell("here")}, "", NOT_MEASURED), {"source": "here", "status": NOT_MEASURED}
+
+
+def _split(configs: Mapping[str, dict[str, float]], rows: list[dict[str, Any]]) -> str:
+    """The paper's seconds of one thread as those of its set here, and what is left; empty where its set did not run."""
+    whole = configs.get(ONE, {}).get("server_time")
+    of_one = [row for row in rows if row["threads"] == 1 and row["status"] == "ok"]
+    theirs = [row for row in of_one if row["set"].endswith(f"/{PRINTED_SET}")]
+    ours = [row for row in of_one if row not in theirs]
+    if whole is None or not theirs or not ours:
+        return ""
+    printed_set, own = theirs[0], ours[0]
+
+    def cost(row: Mapping[str, Any]) -> str:
+        count = answer_transforms(row["description"]) / 1e3
+        return f"{significant(row['answer_s'], 3)} s and {count:.0f} thousand transforms"
+
+    left = significant(whole / printed_set["answer_s"], 2)
+    return (
+        f"of the paper's {significant(whole, 3)} s, the printed set under our query takes {cost(printed_set)} here, "
+        f"ours {cost(own)}; what is left, a factor of {left}, is machine and code (docs/pirouette.md)"
+    )
+
+
+def _head(key: Key) -> dict[str, Cell]:
+    return {"database": Cell(shape_text(*key[:2]), sort=float(key[0])), "series": Cell(paper_name(key[2]))}
+
+
+def _paper_line(
+    key: Key, config: str, numbers: dict[str, float], speedup: float | None, split: str
+) -> tuple[Row, dict[str, Any]]:
+    threads, _, parallel = config.removeprefix("threads=").partition(";parallel=")
+    source = f"paper, parallel {parallel.replace('phase0', 'phase 0')}" if parallel else "paper"
+    cells = {"source": Cell(source), "threads": Cell(threads), "speedup": _ratio(speedup)}
+    cells |= {name: _total(name, numbers.get(name)) for name in METRICS}
+    cells["server_time"] = replace(cells["server_time"], marks=split)
+    return Row(_head(key) | cells), {"source": "paper", "config": config, "speedup": speedup} | numbers
+
+
+def _our_line(
+    key: Key, row: dict[str, Any], printed_one: float | None, own_one: float | None
+) -> tuple[Row, dict[str, Any]]:
+    """A line of what was measured here, compared with the paper's seconds of one thread, or our own of one."""
+    values = {name: row.get(own) for name, own in OWN.items()}
+    seconds = values["server_time"]
+    speedup = own_one / seconds if own_one and seconds else None
+    cells = {
+        "source": Cell(f"here, {series_name(row['protocol'], row['set'])}", symbols(marks_of(row))),
+        "threads": Cell(str(row["threads"])),
+        "security": security(row),
+        "failure": failure(row),
+        "speedup": _ratio(speedup),
+        "ratio": _ratio(seconds / printed_one if printed_one and seconds else None),
+    }
+    if row["status"] == "ok":
+        cells["right"] = Cell(f"{row['right']:.0f} of {row['compared']:.0f}", sort=float(row["right"]))
+    line = {"source": row["set"], "config": f"threads={row['threads']}", "speedup": speedup, "status": row["status"]}
+    line |= {name: row.get(name) for name in ("compared", "right", "repetitions")} | {"record_id": row["id"]}
+    cells |= {name: _total(name, value) for name, value in values.items()}
+    return Row(_head(key) | cells, row["id"], status_text(row)), line | values
+
+
+def _ratio(value: float | None) -> Cell:
+    return Cell("" if value is None or pd.isna(value) else significant(value, 2 if value < 1 else 3), sort=value)
+
+
+def _total(key: str, value: float | None) -> Cell:
+    if value is None or pd.isna(value):
+        return Cell("–")
+    if key == "offline_comm":
+        return megabytes(float(value))
+    return Cell(significant(float(value), 3) if key == "server_time" else f"{value:.0f}", sort=float(value))

@@ -1,0 +1,1 @@
+"""What runs measured, of whatever paper: comparison, predictions against measurements, primitives."""

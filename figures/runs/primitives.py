@@ -1,0 +1,96 @@
+"""The table of all that records of primitives measured, one line a quantity, with its prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from pirlab_estimator.compare import Comparison
+
+from ..lib.frame import quartiles
+from ..lib.output import words
+from ..lib.primitive import SPREAD, Primitive, notes
+from ..lib.table import Cell, Column, Row, Table, texts
+from ..lib.units import human_seconds, significant
+
+
+def lines(record: Primitive) -> list[tuple[str, str, float, str]]:
+    """Kind, name, value in base units and text of all that a record measured: medians of samples."""
+    if not record.ok:
+        return []
+    measured, found = record.document["measured"], []
+    for name in sorted(measured["times"]):
+        median = record.seconds(name)
+        if median is not None:
+            found.append(("seconds", name, median, human_seconds(median)))
+    for name, values in sorted(measured["values"].items()):
+        if values:
+            median = quartiles(values)[1]
+            found.append(("value", name, median, significant(median, 4)))
+    for stage, noise in measured["noise"].items():
+        deviation = noise["variance"] ** 0.5
+        found.append(("noise", stage, deviation, f"{significant(deviation, 4)} (stddev)"))
+    for name, counted in measured.get("failures", {}).items():
+        rate = counted["failures"] / counted["trials"]
+        found.append(("failure rate", name, rate, significant(rate, 3)))
+    for name, count in measured["counts"].items():
+        found.append(("count", name, count, f"{count:g}"))
+    return found
+
+
+#: What the estimator calls a measured quantity of each kind.
+TWINS = {"seconds": "seconds", "noise": "noise stddev", "failure rate": "failure rate"}
+#: What a time is called that no described operation gives.
+NOT_DESCRIBED = "no operation described"
+RULES = (
+    "Demanded: variance within 1/16 of a formula, never above a bound, sampling error apart; failure rates with a "
+    "variance within 1/16, sampling error apart. Seconds are of one call and predicted from the operations that the "
+    "description counts, which the note names: less than all the call does, so for information only."
+)
+
+
+def _held(kind: str, twin: Comparison | None) -> dict[str, Cell]:
+    """Cells that compare a measured quantity with its prediction, if it has one."""
+    if twin is None:
+        return {"note": Cell(NOT_DESCRIBED)} if kind == "seconds" else {}
+    predicted = human_seconds(twin.predicted) if kind == "seconds" else significant(twin.predicted, 4)
+    return {
+        "predicted": Cell(predicted, sort=twin.predicted),
+        "ratio": Cell(significant(twin.ratio, 3), sort=twin.ratio),
+        "verdict": Cell(twin.verdict),
+        "note": Cell("; ".join(filter(None, (twin.tolerance, twin.note)))),
+    }
+
+
+def table(records: Sequence[Primitive]) -> Table:
+    """A line a quantity of each record."""
+    columns = [
+        *texts(group="Group", row="Row", kind="Kind", quantity="Quantity"),
+        Column("value", "Measured (median)"),
+        Column("predicted", "Predicted"),
+        Column("ratio", "Measured / predicted"),
+        *texts(verdict="Verdict", note="Tolerance and note"),
+    ]
+    rows, data, varying = [], [], False
+    for record in records:
+        place = {"group": Cell(str(record.document["group"])), "row": Cell(str(record.document["row"]), record.marks())}
+        found, predicted = lines(record), record.twins()
+        if not found:
+            rows.append(Row(place, record.id, record.status() or "nothing was measured"))
+        for kind, name, value, text in found:
+            time = record.time(name) if kind == "seconds" else None
+            vary = SPREAD.symbol if time and time.varying else ""
+            varying = varying or bool(vary)
+            cells = {"kind": Cell(kind), "quantity": Cell(name.replace("_", " ")), "value": Cell(text, vary, value)}
+            twin = predicted.get(f"{TWINS.get(kind)} {name}")
+            rows.append(Row(place | cells | _held(kind, twin), record.id))
+            entry = {"primitive": record.name, "group": record.document["group"], "row": record.document["row"]}
+            entry |= {"kind": kind, "quantity": name, "median": value}
+            if twin is not None:
+                entry |= {"predicted": twin.predicted, "ratio": twin.ratio, "verdict": twin.verdict}
+            data.append(entry | {"record_id": record.id})
+    keys = words("primitive group row kind quantity median predicted ratio verdict record_id")
+    frame = pd.DataFrame(data, columns=keys)
+    marks, origin = notes(records, varying)
+    title = f"Primitives: {', '.join(dict.fromkeys(record.name for record in records)) or 'none measured'}"
+    return Table(title, columns, rows, frame, marks, [origin, RULES], "kind")

@@ -1,0 +1,105 @@
+"""What primitives measured over what was predicted of it: a panel a kind, agreement a level line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
+from pirlab_estimator.compare import VARIANCE_TOLERANCE
+
+from ..lib import style
+from ..lib.drawing import Drawing
+from ..lib.output import caption_text
+from ..lib.primitive import Primitive, notes
+from .accuracy_plot import scale_ratios
+from .primitives import RULES, TWINS
+
+PANELS = {
+    "noise": ("Noise, standard deviation", "predicted standard deviation"),
+    "failure rate": ("Failure rate", "predicted rate"),
+    "seconds": ("Time of a call (for information)", "predicted seconds"),
+}
+BOUND = "below its bound, as demanded"
+LOOKS = {"agrees": ("#0072B2", "o"), "shown": (style.GREY, "o"), BOUND: ("#009E73", "v"), "DIFFERS": ("#D55E00", "X")}
+"""Colour and marker of each verdict; all others look like `agrees` with an open face."""
+
+
+def build(records: Sequence[Primitive]) -> pd.DataFrame:
+    """A row a quantity that has a predicted twin."""
+    rows = [
+        {
+            "kind": kind,
+            "group": record.document["group"],
+            "row": record.document["row"],
+            "quantity": twin.quantity.removeprefix(TWINS[kind]).strip(),
+            "predicted": twin.predicted,
+            "measured": twin.measured,
+            "ratio": twin.ratio,
+            "verdict": BOUND if "bound" in twin.tolerance and twin.verdict == "agrees" else twin.verdict,
+            "record_id": record.id,
+        }
+        for record in records
+        for twin in record.twins().values()
+        for kind in TWINS
+        if twin.quantity.startswith(TWINS[kind])
+    ]
+    columns = ["kind", "group", "row", "quantity", "predicted", "measured", "ratio", "verdict", "record_id"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
+    """A panel for each kind that has points; the grey band of noise is its tolerance."""
+    style.apply()
+    data = data[(data["ratio"] > 0) & (data["predicted"] > 0)]
+    kinds = [kind for kind in PANELS if kind in set(data["kind"])]
+    height = 0.4 + 1.8 * max(1, len(kinds))
+    figure, grid = pyplot.subplots(max(1, len(kinds)), 1, figsize=(style.WIDTHS[width], height), squeeze=False)
+    if not kinds:
+        axes = grid[0][0]
+        axes.text(0.5, 0.5, "nothing measured has a prediction", ha="center", va="center", transform=axes.transAxes)
+        return figure
+    for kind, axes in zip(kinds, grid[:, 0], strict=True):
+        rows = data[data["kind"] == kind]
+        axes.set_title(PANELS[kind][0], loc="left", pad=3)
+        axes.set_xlabel(PANELS[kind][1])
+        axes.set_ylabel("measured / predicted")
+        axes.set_xscale("log")
+        axes.axhline(1, color=style.INK, linewidth=0.6, zorder=2)
+        band = ((1 - VARIANCE_TOLERANCE) ** 0.5, (1 + VARIANCE_TOLERANCE) ** 0.5) if kind == "noise" else None
+        if band:
+            axes.axhspan(*band, color=style.LIGHT, linewidth=0, zorder=1)
+        for verdict, part in rows.groupby("verdict"):
+            colour, marker = LOOKS.get(str(verdict), LOOKS["agrees"])
+            face = colour if verdict in LOOKS else "none"
+            plain = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 3.5, "zorder": 4}
+            axes.plot(part["predicted"], part["ratio"], markerfacecolor=face, markeredgewidth=0.7, **plain)
+        scale_ratios(axes, rows["ratio"], band)
+        axes.set_xlim(rows["predicted"].min() / 2, rows["predicted"].max() * 2)
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    handles = [
+        Line2D(
+            [],
+            [],
+            linestyle="none",
+            marker=LOOKS.get(v, LOOKS["agrees"])[1],
+            markersize=4,
+            label=v,
+            color=LOOKS.get(v, LOOKS["agrees"])[0],
+            markerfacecolor=None if v in LOOKS else "none",
+        )
+        for v in dict.fromkeys(data["verdict"])
+    ]
+    figure.legend(handles=handles, loc="upper right", ncols=len(handles), handletextpad=0.2, borderpad=0)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.12 / height), pad=0.5)
+    return figure
+
+
+def drawing(records: Sequence[Primitive]) -> Drawing:
+    """The figure with its data and caption."""
+    data = build(records)
+    text = f"Each point is one quantity of one record against its prediction. {RULES} {notes(records)[1]}"
+    return Drawing(draw(data), data, caption_text("Primitives, predicted against measured.", text))

@@ -1,0 +1,123 @@
+"""Found sets against the published ones that they should undercut: both run in one group, so times are comparable.
+
+A found set dominates when it sends no more, answers no later and is better by a tenth in at least one of the three.
+Later is what the spread of both shows: its first quartile is above the published set's third.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+import pandas as pd
+
+from ..lib.cells import FAILURE, RIGHT, SECURITY, SERIES, has, plain_database, quantity
+from ..lib.frame import dicts, status_text
+from ..lib.marks import footnotes, provenance
+from ..lib.output import words
+from ..lib.table import Cell, Column, Row, Table, label, make_cells
+from ..lib.units import GIB, KIB, significant
+
+FOUND, PUBLISHED = "-found", "-published"
+WORTH = 0.10
+"""The share that has to be saved in upload, download or answer time."""
+DATA_COLUMNS = words(
+    "record_id status reason pair role protocol set records record_bits security_bits failure_log2 upload_bytes "
+    "download_bytes answer_s answer_q1_s answer_q3_s predicted_answer_s peak_bytes compared right saved_upload "
+    "saved_download saved_answer saved_predicted_answer verdict"
+)
+
+
+def _predicted(row: dict[str, Any]) -> float | None:
+    return row["seconds"].get("answer") if isinstance(row["seconds"], dict) else None
+
+
+def compared(found: dict[str, Any], published: dict[str, Any]) -> dict[str, Any]:
+    """Shares saved, and whether the found set dominates, from two joined records of one group."""
+    if found["status"] != "ok" or published["status"] != "ok":
+        return {"verdict": "not both measured"}
+    saved = {
+        name: 1 - found[column] / published[column]
+        for name, column in (("upload", "upload_bytes"), ("download", "download_bytes"), ("answer", "answer_s"))
+    }
+    more = [name for name in ("upload", "download") if saved[name] < 0]
+    if found["answer_q1_s"] > published["answer_q3_s"]:
+        more.append("answer")
+    if more:
+        verdict = "; ".join(f"{name} {-100 * saved[name]:.1f} % more" for name in more)
+    elif round(max(saved.values()), 9) < WORTH:
+        verdict = f"saves less than {100 * WORTH:.0f} %"
+    else:
+        verdict = "dominates"
+    own, other = _predicted(found), _predicted(published)
+    promised = 1 - own / other if own is not None and other else None
+    return {f"saved_{name}": share for name, share in saved.items()} | {
+        "saved_predicted_answer": promised,
+        "verdict": verdict,
+    }
+
+
+def _percent(share: Any) -> str:
+    return "–" if share is None or pd.isna(share) else f"{100 * share:.0f} %"
+
+
+def _quartiles(row: dict[str, Any]) -> Cell:
+    if not has(row["answer_s"]):
+        return Cell()
+    return Cell(f"{significant(row['answer_q1_s'] * 1e3)}–{significant(row['answer_q3_s'] * 1e3)}")
+
+
+def _saved(row: dict[str, Any]) -> Cell:
+    if not row.get("verdict"):
+        return Cell()
+    shares = [_percent(row.get(f"saved_{name}")) for name in ("upload", "download", "answer")]
+    return Cell(f"{', '.join(shares)} ({_percent(row.get('saved_predicted_answer'))})")
+
+
+COLUMNS = [
+    label("database", "Database", cell=plain_database),
+    SERIES,
+    SECURITY,
+    FAILURE,
+    quantity("upload", "Upload", "KiB", "upload_bytes", KIB, 4),
+    quantity("download", "Download", "KiB", "download_bytes", KIB, 4),
+    quantity("answer", "Answer", "ms", "answer_s", 1e-3),
+    Column("quartiles", "quartiles", "ms", cell=_quartiles),
+    quantity("predicted", "predicted", "ms", "predicted_answer_s", 1e-3),
+    quantity("memory", "Peak memory", "GiB", "peak_bytes", GIB),
+    RIGHT,
+    label("saved", "Saved: upload, download, answer (predicted)", cell=_saved),
+    label("verdict", "Verdict", cell=lambda row: Cell(row.get("verdict") or "")),
+]
+
+
+def build(joined: pd.DataFrame) -> Table:
+    """The table from joined records whose rows end in -published and -found; a pair stands together."""
+    source = [r for r in dicts(joined) if str(r["row"]).endswith((FOUND, PUBLISHED))]
+
+    def pair(row: dict[str, Any]) -> tuple[float, int, str]:
+        size = row["records"] * row["record_bits"]
+        return size, row["record_bits"], str(row["row"]).removesuffix(FOUND).removesuffix(PUBLISHED)
+
+    source.sort(key=lambda row: (pair(row), str(row["row"]).endswith(FOUND)))
+    rows, data = [], []
+    for (_, _, name), both in groupby(source, key=pair):
+        members = list(both)
+        if len(members) == 2:
+            members[1] = members[1] | compared(members[1], members[0])
+        for row in members:
+            role = "found" if str(row["row"]).endswith(FOUND) else "published"
+            row |= {"record_id": row["id"], "pair": name, "role": role, "predicted_answer_s": _predicted(row)}
+            rows.append(Row(make_cells(COLUMNS, row), row["id"], status_text(row)))
+            data.append({key: row.get(key) for key in DATA_COLUMNS})
+    won = sum(each["verdict"] == "dominates" for each in data)
+    pairs = sum(each["role"] == "found" for each in data)
+    notes = [
+        f"{won} of {pairs} found sets dominate the published set of their pair: no more bytes, no later answer (later "
+        "is a first quartile above the published set's third), and "
+        f"{100 * WORTH:.0f} % saved in one of the three.",
+        provenance(source),
+    ]
+    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
+    title = "Found sets against published ones, measured"
+    return Table(title, COLUMNS, rows, frame, footnotes(source), notes, status_from="upload")

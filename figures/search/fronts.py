@@ -1,0 +1,66 @@
+"""Pareto fronts of all protocols at one database: traffic of a query against seconds of its answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..lib import style
+from ..lib.drawing import Drawing
+from ..lib.protocols import mathtext, protocol_name
+from ..lib.units import KIB, shape_text
+from .data import load
+
+
+def staircase(data: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
+    """The rows that no other undercuts in these two, from left to right."""
+    ordered = data.sort_values([x, y])
+    least = ordered[y].cummin()
+    return ordered[(ordered[y] < least.shift(fill_value=np.inf)) & (ordered[y] == least)]
+
+
+def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+    """Left: query and answer; right: the share of a hint that 100 queries use is added."""
+    style.apply()
+    figure, panels = pyplot.subplots(
+        1, 2, sharey=True, figsize=(style.WIDTHS[width], style.WIDTHS[width] * 0.42), layout="constrained"
+    )
+    online = (data["upload"] + data["download"]) / KIB
+    shapes = data.assign(online=online, shared=online + data["hint_bytes"] / 100 / KIB)
+    for axes, column, label in zip(panels, ("online", "shared"), ("Query and answer", "The same, and 1/100 of a hint")):
+        _panel(axes, shapes, column)
+        axes.set_xlabel(f"{label} (KiB)")
+    panels[0].set_ylabel("Answer, one core (ms)")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
+    return figure
+
+
+def _panel(axes: Axes, data: pd.DataFrame, column: str) -> None:
+    for protocol, rows in data.groupby("protocol"):
+        front, its = staircase(rows, column, "seconds"), style.look(str(protocol))
+        axes.plot(
+            front[column],
+            front["seconds"] * 1e3,
+            label=mathtext(protocol_name(str(protocol))),
+            **its.drawn(drawstyle="steps-post", markersize=3),
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+
+
+def drawing(path: Path) -> Drawing:
+    """The figure of a sweep."""
+    data = load(path, "front")
+    shape = shape_text(int(data["records"].iloc[0]), int(data["record_bits"].iloc[0]))
+    text = (
+        f"**Pareto fronts.** Of every protocol, the found sets for {shape} that no other set of it undercuts in both: "
+        "128 bits by the fast model, failure below 2^-40 for any data (a bound under the assumptions of "
+        "docs/noise.md), seconds by unit costs. On the right each "
+        "client asks 100 queries of one hint, or of one set of keys.\n"
+    )
+    return Drawing(draw(data), data, text)

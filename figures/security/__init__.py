@@ -1,0 +1,1 @@
+"""Security of parameter sets: by instance and attack, and the audit of published sets."""

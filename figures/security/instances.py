@@ -1,0 +1,198 @@
+"""The security table: each LWE instance a parameter set exposes, attack by attack, with the source of the figure."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.records import InputError
+from pirlab_estimator.security.attacks import bits_text
+
+from ..lib.cells import has
+from ..lib.frame import Described
+from ..lib.inputs import Inputs
+from ..lib.marks import DEFAULT_SECURITY_TARGET, MARKS, SYMBOLS, without_symbols, without_text
+from ..lib.output import words
+from ..lib.protocols import protocol_name, series_name
+from ..lib.table import Cell, Column, Maker, Row, Table, label, make_cells
+
+SET_KEYS = ("set", "sha256", "protocol")
+MODEL = "MATZOV"
+"""The cost model whose figures tables show."""
+ATTACKS = {
+    "usvp": "usvp",
+    "bdd": "bdd",
+    "bdd_hybrid": "bdd hyb.",
+    "bdd_mitm_hybrid": "mitm hyb.",
+    "dual": "dual",
+    "dual_hybrid": "dual hyb.",
+    "coded_bkw": "coded BKW",
+}
+SOURCES_NOTE = (
+    "Source: live = computed by the estimator in this run, recorded = the same estimator's figure kept with "
+    "the repository, fast only = the fast model, not confirmed; none = no figure. Core-SVP: ADPS16."
+)
+DATA_COLUMNS = words(
+    "protocol set instance bits target below_target attack core_svp_bits model shape source estimator_commit "
+    "failed_attacks dimension log2_modulus secret error_stddev samples shapes call sha256 record_id"
+)
+
+
+def _instances(joined: pd.DataFrame, described: Described) -> dict[tuple[str, str], dict[str, Any]]:
+    """(sha256, instance) -> the LWE instance of a description with the most samples, and the id of the record that has
+    it; without one where no row of the set was measured."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    measured = [(row["sha256"], row["description"] or {}, row["id"]) for row in joined.to_dict("records")]
+    predicted = [(sha256, document, None) for (sha256, _, _), document in described.items()]
+    for sha256, description, record in [*measured, *predicted]:
+        for instance in description.get("instances", []):
+            key = (sha256, instance["name"])
+            known = found.get(key)
+            if known is None or (record and _samples(known) < _samples(instance)):
+                found[key] = instance | {"record_id": record}
+    return found
+
+
+def _samples(instance: dict[str, Any]) -> float:
+    samples = instance.get("samples")
+    return inf if samples is None else float(samples)
+
+
+def _entries(predictions: pd.DataFrame) -> list[dict[str, Any]]:
+    """One entry a (set, instance): the shape with the fewest bits, and how many shapes were estimated."""
+    best: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in predictions.to_dict("records"):
+        for entry in row["security"]:
+            key = (row["set"], row["sha256"], entry["instance"])
+            bits = entry.get("bits")
+            known = best.get(key)
+            count = known["shapes"] + 1 if known else 1
+            better = known is None or (bits is not None and (known["bits"] is None or bits < known["bits"]))
+            target = row["security_target"] if has(row["security_target"]) else DEFAULT_SECURITY_TARGET
+            chosen = known if known and not better else entry | {k: row[k] for k in SET_KEYS} | {"target": target}
+            best[key] = chosen | {"bits": chosen.get("bits"), "shapes": count}
+    return [best[key] for key in sorted(best)]
+
+
+def _failed(entry: dict[str, Any]) -> str:
+    failed = entry.get("failed_attacks") or []
+    return "; ".join(f"{f['attack']}: {f['reason']}" if isinstance(f, dict) else str(f) for f in failed)
+
+
+def attack_columns(attacks: list[str]) -> list[Column]:
+    """A column an attack."""
+    return [Column(name, ATTACKS.get(name, name.replace("_", " ")), "bit") for name in attacks]
+
+
+def attack_cells(
+    attacks: list[str], figures: dict[str, float], failed: list[dict[str, str]] | None = None
+) -> dict[str, Cell]:
+    """Bits attack by attack. Without a figure: how the attack failed, a dash where it was not asked for."""
+    reasons = {f["attack"]: f["reason"] for f in reversed(failed or []) if f.get("model", MODEL) == MODEL}
+    cells = {}
+    for name in attacks:
+        bits = figures.get(name)
+        cells[name] = Cell(_failure(reasons.get(name))) if bits is None else Cell(f"{bits:.1f}", sort=bits)
+    return cells
+
+
+def _failure(reason: str | None) -> str:
+    """A failed attack in one word; the note below the table has the reason."""
+    if reason is None:
+        return "–"
+    words_of = reason.removeprefix("live: ").removeprefix("recorded: ")
+    if words_of.startswith("infinity"):
+        return "∞"
+    for kind in ("timeout", "not run"):
+        if words_of.startswith(kind):
+            return kind
+    return "refused" if words_of.startswith("outside the domain") else "error"
+
+
+def _bits(row: dict[str, Any]) -> Cell:
+    return Cell(bits_text(row["bits"], row["target"]), row["symbol"] + without_symbols(row))
+
+
+def _core(row: dict[str, Any]) -> Cell:
+    bits = row.get("core_svp_bits")
+    return Cell() if bits is None else Cell(f"{bits:.1f}")
+
+
+def _plain(key: str) -> Maker:
+    return lambda row: Cell(str(row.get(key) or "").replace("_", " "))
+
+
+def _general(key: str) -> Maker:
+    return lambda row: Cell("" if row.get(key) is None else f"{row[key]:g}")
+
+
+HEAD = [
+    label("set", "Set", cell=lambda row: Cell(series_name(row["protocol"], row["set"]), row["symbol"])),
+    label("instance", "Instance", cell=_plain("instance")),
+    Column("n", "n", cell=_plain("dimension")),
+    Column("q", "log2 q", cell=_general("log2_modulus")),
+    label("secret", "Secret", cell=_plain("secret")),
+    Column("stddev", "Error", "stddev", cell=_general("error_stddev")),
+]
+TAIL = [
+    Column("bits", "Least", "bit", cell=_bits),
+    Column("core", "Core-SVP", "bit", cell=_core),
+    label("source", "Source", cell=lambda row: Cell(str(row.get("source") or "none").replace("_", " "))),
+]
+
+
+def make(inputs: Inputs) -> Table:
+    """The table of all predictions."""
+    if not inputs.arguments.predictions:
+        raise InputError("--predictions", None, "the security table needs predictions", "Give --predictions FILE")
+    return build(inputs.predictions, inputs.joined, inputs.described)
+
+
+def build(predictions: pd.DataFrame, joined: pd.DataFrame, described: Described | None = None) -> Table:
+    """The table from predictions; records, else descriptions, have the instances' parameters."""
+    entries = _entries(predictions)
+    instances = _instances(joined, described or {})
+    seen = {name for entry in entries for name in entry.get("attacks") or {}}
+    attacks = [name for name in ATTACKS if name in seen] + sorted(seen - set(ATTACKS))
+    rows, data = [], []
+    for entry in entries:
+        lwe = instances.get((entry["sha256"], entry["instance"]), {})
+        below = None if entry["bits"] is None else entry["bits"] < entry["target"]
+        symbol = SYMBOLS["unknown"] if below is None else SYMBOLS["insecure"] if below else ""
+        symbol += SYMBOLS["unconfirmed"] if entry.get("source") == "fast_only" else ""
+        row: dict[str, Any] = {key: entry.get(key) for key in DATA_COLUMNS} | {
+            "without": entry.get("without", ()),
+            "symbol": symbol,
+        }
+        row |= {key: lwe.get(key) for key in ("dimension", "log2_modulus", "error_stddev", "samples", "record_id")}
+        row |= {"secret": (lwe.get("secret") or {}).get("kind"), "below_target": below}
+        figures = entry.get("attacks") or {}
+        cells = make_cells([*HEAD, *TAIL], row) | attack_cells(attacks, figures, entry.get("failed_attacks"))
+        rows.append(Row(cells, str(row["record_id"] or "")))
+        data.append(row | {"failed_attacks": _failed(entry)} | {f"{name}_bits": figures.get(name) for name in attacks})
+    frame = pd.DataFrame(data, columns=[*DATA_COLUMNS, *(f"{name}_bits" for name in attacks)])
+    names = sorted({protocol_name(entry["protocol"]) for entry in entries})
+    title = "Security of the parameter sets" + (f" of {' and '.join(names)}" if names else ": no prediction found")
+    used = {symbol for row in data for symbol in row["symbol"]}
+    targets = "/".join(sorted({f"{entry['target']:.0f}" for entry in entries}))
+    meanings = {"insecure": f"below the target of {targets} bits"}
+    marked = [(mark, meanings.get(mark.key, mark.meaning)) for mark in MARKS if mark.symbol in used]
+    return Table(title, [*HEAD, *attack_columns(attacks), *TAIL], rows, frame, marked, _notes(entries))
+
+
+def _notes(entries: list[dict[str, Any]]) -> list[str]:
+    models = sorted({f"{e.get('model')}, {e.get('shape')}" for e in entries if e.get("model")})
+    commits = sorted({str(e["estimator_commit"])[:10] for e in entries if e.get("estimator_commit")})
+    notes = [
+        "Bits: log2 of the cheapest attack's cost in ring operations by the lattice estimator"
+        + (f" (commit {', '.join(commits)}; {'; '.join(models)})" if commits else "")
+        + f". {SOURCES_NOTE}"
+    ]
+    notes += filter(None, [without_text({attack for e in entries for attack in e.get("without", ())})])
+    failed = sorted(
+        {f"{series_name(e['protocol'], e['set'])} {e['instance']}: {_failed(e)}" for e in entries if _failed(e)}
+    )
+    if failed:
+        notes.append("Attacks that gave no figure: " + "; ".join(failed) + ".")
+    return notes

@@ -1,0 +1,72 @@
+"""How figures/ is built: layers without circles, protocols in one file, and a function behind every name."""
+
+import ast
+import io
+import re
+import subprocess
+import tokenize
+from pathlib import Path
+
+import pytest
+from pirlab_figures.drawings import FIGURES, SWEEPS, TABLES, find
+from pirlab_figures.lib.inputs import Inputs
+from pirlab_figures.lib.protocols import PROTOCOLS
+
+FIGURE_FILES = sorted(path for path in (Path(__file__).parents[1] / "figures").rglob("*.py") if "out" not in path.parts)
+HOUSE = Path(__file__).parents[1] / "figures"
+#: Papers that are called like a protocol: their names stand in names of tables and experiments, and once alone.
+PAPERS = ("inspire", "pirouette")
+
+
+def module(path: Path) -> str:
+    """`lib.table` of figures/lib/table.py."""
+    return ".".join(path.relative_to(HOUSE).with_suffix("").parts)
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of figures/ that a file imports, anywhere in it."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            found |= {base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)}
+    return {module(each) for each in found if each.is_file()}
+
+
+def test_no_circle_of_files():
+    graph = {module(path): imports(path) for path in FIGURE_FILES}
+    assert sum(map(len, graph.values())) > 200
+    while ready := [name for name, others in graph.items() if not others & set(graph)]:
+        for name in ready:
+            del graph[name]
+    assert not graph, f"these import each other in a circle, or one that does: {sorted(graph)}"
+
+
+@pytest.mark.parametrize("path", FIGURE_FILES, ids=module)
+def test_folders_import_themselves_and_the_library(path):
+    folder = path.relative_to(HOUSE).parts[0]
+    if path.parent != HOUSE:
+        assert {name.partition(".")[0] for name in imports(path)} <= {folder, "lib"}
+
+
+@pytest.mark.parametrize("path", FIGURE_FILES, ids=module)
+def test_protocols_are_named_in_one_file(path):
+    ids = "|".join(map(re.escape, PROTOCOLS))
+    alone = re.compile(rf"(?<![\w/-])(?:{ids})(?!\.?\w|[/-])")
+    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+        found = alone.findall(token.string) if token.type in (tokenize.STRING, tokenize.COMMENT) else []
+        constant = re.fullmatch(r"PAPER = \"(\w+)\"", token.line.strip())
+        assert not found or (constant and constant[1] in PAPERS), f"{token.line.strip()} in line {token.start[0]}"
+
+
+def test_every_protocol_of_the_registry_is_listed(binary):
+    text = subprocess.run([binary, "list"], capture_output=True, text=True, check=True).stdout
+    registry = re.findall(r"^  (\w+)", text.partition("Parameter sets")[0], re.M)
+    assert len(registry) >= 10 and set(registry) <= {name for name, each in PROTOCOLS.items() if each.built}
+
+
+@pytest.mark.parametrize("place", [*TABLES.values(), *(place for place, _ in FIGURES.values()), *SWEEPS.values()])
+def test_every_name_has_a_function(place):
+    function, *names = place.split()
+    assert callable(find(function))
+    assert all(hasattr(Inputs, name) for name in names if not name.startswith("="))
