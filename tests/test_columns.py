@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from pirlab_estimator.describe import describe
 from pirlab_estimator.security.assess import predict_security, weakest
-from pirlab_figures import columns, inspire_paper, loader
-from pirlab_figures.inspire_paper import EXACT_TABLES, FAMILY, WITH_LAYOUTS, Printed
+from pirlab_figures.lib import columns
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import paper as inspire_paper
+from pirlab_figures.lib.paper import EXACT_TABLES, FAMILY, WITH_LAYOUTS, Printed
 from pirlab_workflow.experiments import all_experiments, expand, load_experiment, read_profile
 from pirlab_workflow.files import ROOT
 

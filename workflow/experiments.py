@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pirlab_figures.units import count_text, human_bytes
+from pirlab_figures.lib.units import count_text, human_bytes
 
 from . import primitives
 from .files import ROOT, PlanError, check, short

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.outputs import write
-from pirlab_figures.units import human_bytes
+from pirlab_figures.lib.units import human_bytes
 
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_object, read_record

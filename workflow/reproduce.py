@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pirlab_estimator.cost.plan import free_memory_bytes, prospect
-from pirlab_figures.units import human_bytes
+from pirlab_figures.lib.units import human_bytes
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table

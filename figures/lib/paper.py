@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.records import InputError
 
 from .columns import Declared, declared
 from .frame import Described, dicts, quartiles, unmeasured
@@ -315,3 +317,36 @@ def unmatched(columns: Iterable[Printed], found: Sequence[Measured]) -> list[Mea
     protocols = {column.protocol for column in columns}
     rest = [m for m in found if m.row["protocol"] in protocols and not any(stands_for(m, c) for c in columns)]
     return sorted(rest, key=lambda m: (m.database_bits, ORDER.index(m.row["protocol"]), m.row["set"]))
+
+
+PRINTED_TOTALS = ("offline_comm", "query_size", "response_size", "server_time")
+Key = tuple[int, int, str]
+"""Records, record bits, the printed name of a protocol."""
+
+
+def printed_totals(expected: pd.DataFrame, of_paper: str, table: str) -> dict[Key, dict[str, dict[str, float]]]:
+    """Bytes and seconds of a table by database and protocol, then by configuration, in the paper's order."""
+    found: dict[Key, dict[str, dict[str, float]]] = {}
+    for row in printed_rows(expected, of_paper, table):
+        if row["metric"] in PRINTED_TOTALS:
+            key = (int(row["num_records"]), int(row["record_bits"]), row["protocol"])
+            value = row["seconds"] if row["metric"] == "server_time" else row["bytes"]
+            found.setdefault(key, {}).setdefault(row["config"], {})[row["metric"]] = float(value)
+    return dict(sorted(found.items(), key=lambda item: item[0][:2]))
+
+
+def printed_rows(expected: pd.DataFrame, of_paper: str, table: str) -> list[dict[str, Any]]:
+    """The numbers of one table of a paper."""
+    return dicts(expected[(expected["paper"] == of_paper) & (expected["table"].astype(str) == table)])
+
+
+def load_contradictions(folder: Path) -> pd.DataFrame:
+    """The paper's contradictions, experiments/expected/inconsistencies.csv."""
+    path = folder / "inconsistencies.csv"
+    if not path.is_file():
+        raise InputError(path, None, "no such file", "Restore it from the repository")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    missing = [name for name in CONTRADICTION if name not in frame.columns]
+    if missing:
+        raise InputError(path, ", ".join(missing), "column is missing", "Restore the file from the repository")
+    return frame[frame["paper"] == PAPER].reset_index(drop=True)
