@@ -33,7 +33,8 @@ pub struct Folding<'a> {
 }
 
 impl<'a> Folding<'a> {
-    pub(super) fn new(selection: &'a Selection, gadget: &'a RingGadget<u32>, selectors: &'a [Rgsw<u32>]) -> Self {
+    /// Selects columns, by selectors of the bits of a column's number, most significant first.
+    pub fn new(selection: &'a Selection, gadget: &'a RingGadget<u32>, selectors: &'a [Rgsw<u32>]) -> Self {
         Self {
             selection,
             gadget,

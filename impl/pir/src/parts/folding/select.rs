@@ -7,7 +7,7 @@ use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
 use rayon::prelude::*;
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs, Ring};
 
-use super::{Folding, Layout};
+use super::Layout;
 use crate::core::error::{Error, Result};
 
 /// Selects from a matrix of polynomials modulo all primes of the ring of ciphertexts, or modulo its first one.
@@ -146,11 +146,6 @@ impl Selection {
             self.ring.vectors().mul_scalar(modulus, out, scale);
         }
         out
-    }
-
-    /// Selects columns, by selectors of the bits of a column's number, most significant first.
-    pub fn folding<'a>(&'a self, gadget: &'a RingGadget<u32>, selectors: &'a [Rgsw<u32>]) -> Folding<'a> {
-        Folding::new(self, gadget, selectors)
     }
 
     /// Brings the position whose bits the selectors encrypt, most significant first, to position 0: multiplies by X^-2^(v3 - 1 - r)

@@ -134,7 +134,7 @@ fn retrieves(layout: Layout, primes: usize, balanced: bool, threads: usize) {
         let mut workspace = workspace();
         // As they come makes no difference to a bit.
         let fold = |each: usize| {
-            let mut folding = selection.folding(&toy.gadget, &column_bits);
+            let mut folding = Folding::new(&selection, &toy.gadget, &column_bits);
             selected.chunks(each).for_each(|columns| folding.extend(columns.to_vec()).unwrap());
             folding.finish().unwrap()
         };

@@ -4,19 +4,22 @@ use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
 use ring::matrix::dense;
 use ring::{DiscreteGaussian, Kernel};
 
-use super::params::Layers;
+use super::Params;
+use super::params::{Layers, NAME, SEED_BYTES};
 use super::second::{HintUpdate, RowChange};
 use super::server::{Server, publics};
-use super::{DoublePir, Params, SEED_BYTES, diagnosis};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::core::params::Lwe32;
-use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::wire::{BitReader, Frame, FrameBuilder};
 use crate::core::workload::Shape;
 
-/// The stage of the noise that [`super::diagnosis`] adds to.
+/// Rows of the first layer that are decrypted outside an answer, at most.
+const ROWS: usize = 1024;
+
+/// The stage of the noise that a diagnosis adds to.
 const FIRST_LAYER: &str = "first_layer";
 
 struct Offline {
@@ -68,7 +71,7 @@ impl Client {
     }
 
     fn receive_hint(&mut self, hint: Frame) -> Result<()> {
-        let hint = hint.check(DoublePir::NAME, "hint", self.layers.hint_bytes() as u64)?;
+        let hint = hint.check(NAME, "hint", self.layers.hint_bytes() as u64)?;
         let mut seeds = [0; SEED_BYTES];
         seeds.copy_from_slice(&hint.payload()[..SEED_BYTES]);
         let [first_public, second_public] = publics(&seeds, self.lwe.dimension);
@@ -106,7 +109,7 @@ impl Client {
         let message = only("answer", answer)?;
         let layers = &self.layers;
         let words = layers.answer_words();
-        message.clone().check(DoublePir::NAME, "answer", 4 * (words * asked.len()) as u64)?;
+        message.clone().check(NAME, "answer", 4 * (words * asked.len()) as u64)?;
         message.check_epoch("answer", self.offline()?.hint.epoch())?;
         for (k, query) in asked.iter().enumerate() {
             let answer = message.words(4 * k * words, words);
@@ -228,7 +231,7 @@ impl scheme::Client for Client {
             second_keys: second_keys.by_ref().take(seconds).collect(),
         });
         let asked = asked.collect();
-        let message = builder.finish(DoublePir::NAME, "query");
+        let message = builder.finish(NAME, "query");
         Ok((asked, vec![("query", message)]))
     }
 
@@ -266,8 +269,18 @@ impl scheme::Client for Client {
         Ok(())
     }
 
+    /// Computes the first layer's answers once more, of which an answer shows but one word for each entry of a record, and decrypts random
+    /// rows of them with the hint that H1 holds in digits: evenly spaced ones could all be of the same digits of records, whose noise differs.
     fn diagnose(&self, asked: &[Query], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
-        diagnosis::diagnose((self, asked), server, request, context)
+        let answers = server.first_answers(request, context)?;
+        let length = answers.first().map_or(0, Vec::len);
+        let rows = rand::seq::index::sample(&mut context.rng, length, ROWS.min(length)).into_vec();
+        let hints: Vec<_> = rows.iter().map(|&row| server.hint_row(row)).collect();
+        for (query, answer) in asked.iter().zip(&answers) {
+            let rows = rows.iter().zip(&hints).map(|(&row, hint)| (row, &hint[..], answer[row]));
+            self.log_first_layer(server, query, rows, &mut context.noise);
+        }
+        Ok(())
     }
 
     fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
@@ -277,7 +290,7 @@ impl scheme::Client for Client {
                 self.receive_hint(message.clone())?;
                 continue;
             }
-            let message = Frame::parse(message.bytes(), DoublePir::NAME, "hint_delta")?;
+            let message = Frame::parse(message.bytes(), NAME, "hint_delta")?;
             let each = layers.change_bytes() as usize;
             if message.payload().len() % each != 0 {
                 return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));

@@ -5,7 +5,6 @@
 
 mod client;
 mod describe;
-mod diagnosis;
 mod params;
 mod second;
 mod server;
@@ -19,15 +18,12 @@ use crate::core::error::Result;
 use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
 
-/// Bytes of the seeds of A1 and A2, at the start of the hint message.
-const SEED_BYTES: usize = 32;
-
 /// The protocol.
 #[derive(Debug)]
 pub struct DoublePir;
 
 impl Protocol for DoublePir {
-    const NAME: &'static str = "doublepir";
+    const NAME: &'static str = params::NAME;
     const SUMMARY: &'static str = "DoublePIR: SimplePIR whose hint is fetched by PIR, a small hint for short records";
     type Params = Params;
     type Server = server::Server;

@@ -9,6 +9,12 @@ use crate::core::params::{Lwe32, LweLiteral, ParameterSet, PlainModuli, PlainMod
 use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::{Layout, Tiling};
 
+/// Name of the protocol.
+pub(super) const NAME: &str = "doublepir";
+
+/// Bytes of the seeds of A1 and A2, at the start of the hint message.
+pub(super) const SEED_BYTES: usize = 32;
+
 /// A DoublePIR set as written in params/doublepir/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -148,7 +154,7 @@ impl Layers {
 
     /// Bytes of the hint message.
     pub fn hint_bytes(&self) -> usize {
-        super::SEED_BYTES + 4 * self.second_rows() * self.dimension
+        SEED_BYTES + 4 * self.second_rows() * self.dimension
     }
 
     /// Copy and group of entry `entry` of the record whose first row is `first_row`.

@@ -4,10 +4,8 @@ use lattice::lwe::PublicMatrix;
 use ring::matrix::dense;
 use ring::{Kernel, PackedMatrix};
 
-use super::params::Layers;
-use super::{DoublePir, SEED_BYTES};
+use super::params::{Layers, NAME, SEED_BYTES};
 use crate::core::error::Result;
-use crate::core::scheme::Protocol;
 use crate::core::wire::{Frame, FrameBuilder};
 
 /// Hint words turned into digits together: one cache line of a row of H.
@@ -111,6 +109,6 @@ impl<'a> HintUpdate<'a> {
     /// The new message.
     pub fn finish(mut self) -> Frame {
         self.builder.words_to_wire(SEED_BYTES, self.layers.second_rows() * self.layers.dimension);
-        self.builder.finish(DoublePir::NAME, "hint")
+        self.builder.finish(NAME, "hint")
     }
 }

@@ -9,14 +9,14 @@ use ring::matrix::{dense, packed};
 use ring::words::Words;
 use ring::{PackedMatrix, Seed, Vector32};
 
-use super::params::Layers;
+use super::Params;
+use super::params::{Layers, NAME, SEED_BYTES};
 use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
-use super::{DoublePir, Params, SEED_BYTES};
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries, only};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
 use crate::core::wire::{BitWriter, Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 
@@ -67,7 +67,7 @@ impl Server {
             // Only now, when the buffers of the product are gone.
             let mut second_matrix = Words::zeroed(layers.groups * n)?;
             second_public.fill_rows(0, &mut second_matrix);
-            Ok::<_, Error>((digits, second_matrix, builder.finish(DoublePir::NAME, "hint")))
+            Ok::<_, Error>((digits, second_matrix, builder.finish(NAME, "hint")))
         })?;
         Ok(Self { layers, database, first_public, second_public, digits, second_matrix, hint })
     }
@@ -85,7 +85,7 @@ impl Server {
             let message = only("query", &request.messages)?;
             check_queries(request)?;
             let length = layers.query_words();
-            message.clone().check(DoublePir::NAME, "query", 4 * request.queries * length as u64)?;
+            message.clone().check(NAME, "query", 4 * request.queries * length as u64)?;
             for k in 0..request.queries as usize {
                 queries.first.push(message.native_words(4 * k * length, columns));
                 let at = |j: usize| 4 * (k * length + columns + j * groups);
@@ -245,7 +245,7 @@ impl scheme::Server for Server {
         self.digit_products(&second, &mut a2, context)?;
         let respond = |(mut builder, request): (FrameBuilder, &Request)| {
             builder.words_to_wire(0, words(request));
-            let answer = builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "answer");
+            let answer = builder.at_epoch(self.hint.epoch()).finish(NAME, "answer");
             vec![("answer", answer)]
         };
         Ok(builders.into_iter().zip(requests).map(respond).collect())
@@ -269,7 +269,7 @@ impl scheme::Server for Server {
         }
         let mut builder = FrameBuilder::new(payload.len());
         builder.payload_mut().copy_from_slice(&payload);
-        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(DoublePir::NAME, "hint_delta"))])
+        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(NAME, "hint_delta"))])
     }
 }
 

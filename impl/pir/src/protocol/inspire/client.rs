@@ -3,15 +3,14 @@
 use lattice::{RlweKey, SeededRgsw, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Poly};
 
-use super::Inspire;
 use super::layout::{Layout, Place};
-use super::params::{Params, QueryCoefficients};
+use super::params::{NAME, Params, QueryCoefficients};
 use super::public::Public;
 use super::server::Server;
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::seed;
 use crate::core::wire::FrameBuilder;
 use crate::core::workload::Shape;
@@ -51,7 +50,7 @@ impl scheme::Client for Client {
     type Query = Query;
 
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
-        let seed = seed::received(Inspire::NAME, &messages)?;
+        let seed = seed::received(NAME, &messages)?;
         self.public = Some(Public::new(&self.params, &self.layout, seed, context.kernel)?);
         Ok(())
     }
@@ -94,10 +93,9 @@ impl scheme::Client for Client {
             keys.payload_mut()[k * key_bytes..][..key_bytes].copy_from_slice(&packing_keys.to_bytes(&public.packing));
             asked.push(Query { index, key });
         }
-        let mut messages =
-            vec![("keys", keys.finish(Inspire::NAME, "keys")), ("query", query.finish(Inspire::NAME, "query"))];
+        let mut messages = vec![("keys", keys.finish(NAME, "keys")), ("query", query.finish(NAME, "query"))];
         if point_bytes > 0 {
-            messages.push(("point", points.finish(Inspire::NAME, "point")));
+            messages.push(("point", points.finish(NAME, "point")));
         }
         Ok((asked, messages))
     }
@@ -140,8 +138,7 @@ impl Client {
     /// The ciphertexts of each query's answer.
     fn ciphertexts(&self, answer: &Messages, queries: usize) -> Result<Vec<Vec<SplitRlwe>>> {
         let (each, count) = (self.layout.ciphertext_bytes(&self.params), self.layout.ciphertexts());
-        let message =
-            only("answer", answer)?.clone().check(Inspire::NAME, "answer", (each * count * queries) as u64)?;
+        let message = only("answer", answer)?.clone().check(NAME, "answer", (each * count * queries) as u64)?;
         let (degree, kept) = (self.layout.degree, self.layout.kept(&self.params));
         let moduli = (self.params.switch.mask, self.params.switch.body);
         let parse = |bytes| {

@@ -30,7 +30,7 @@ use crate::core::workload::{Shape, Workload};
 pub struct Inspire;
 
 impl Protocol for Inspire {
-    const NAME: &'static str = "inspire";
+    const NAME: &'static str = params::NAME;
     const SUMMARY: &'static str =
         "InsPIRe: interpolated polynomials, packed by InspiRING, evaluated at an encrypted point";
     const STREAMS: bool = true;

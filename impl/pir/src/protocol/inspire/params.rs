@@ -8,6 +8,9 @@ use crate::core::error::{Error, Result};
 use crate::core::params::{ParameterSet, SourceNote};
 use crate::parts::ring_matrix::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
 
+/// Name of the protocol.
+pub(super) const NAME: &str = "inspire";
+
 /// An InsPIRe set as written in params/inspire/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,17 +8,16 @@ use lattice::{Rgsw, Rlwe};
 use rayon::prelude::*;
 use ring::{Coefficient, Kernel, Ntt, Poly, ResidueVector, Seed};
 
-use super::Inspire;
 use super::describe::table_bytes;
 use super::encoded::{Difference, Encoded};
 use super::layout::{Layout, Place};
-use super::params::{Params, QueryCoefficients};
+use super::params::{NAME, Params, QueryCoefficients};
 use super::public::Public;
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
 use crate::core::seed::{self, public_seed};
 use crate::core::tables::{Tables, side_by_side};
 use crate::core::wire::{Frame, FrameBuilder};
@@ -113,7 +112,7 @@ impl Server {
             let payload = |name: &'static str, each: usize| {
                 let found = request.messages.iter().find(|(found, _)| *found == name);
                 let (_, frame) = found.ok_or_else(|| Error::message(name, "it is missing from the request."))?;
-                frame.clone().check(Inspire::NAME, name, request.queries.saturating_mul(each as u64))
+                frame.clone().check(NAME, name, request.queries.saturating_mul(each as u64))
             };
             let (keys, query) = (payload("keys", key_bytes)?, payload("query", query_bytes)?);
             let points = if point_bytes == 0 { None } else { Some(payload("point", point_bytes)?) };
@@ -223,7 +222,7 @@ impl Server {
                 }
             }
             done += queries;
-            let answer = builder.at_epoch(self.epoch).finish(Inspire::NAME, "answer");
+            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
             Ok(vec![("answer", answer)])
         };
         requests.iter().map(&mut respond).collect()
@@ -262,7 +261,7 @@ impl scheme::Server for Server {
     }
 
     fn publish(&self) -> Messages {
-        seed::publish(Inspire::NAME, &self.seed)
+        seed::publish(NAME, &self.seed)
     }
 
     /// Answers every query of every request: one pass over the database and one over each packing table serve all.

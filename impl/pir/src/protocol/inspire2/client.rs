@@ -4,15 +4,16 @@ use lattice::wire::{Writer, residue_bits};
 use lattice::{RlweKey, SplitKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
 
+use super::Params;
 use super::layout::Layout;
+use super::params::NAME;
 use super::public::Public;
 use super::second::digits_of;
 use super::server::Server;
-use super::{Inspire2, Params};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
@@ -53,7 +54,7 @@ impl scheme::Client for Client {
     type Query = Query;
 
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
-        let seed = seed::received(Inspire2::NAME, &messages)?;
+        let seed = seed::received(NAME, &messages)?;
         self.public = Some(Public::new(&self.params, &self.layout, seed, context.kernel)?);
         Ok(())
     }
@@ -85,8 +86,7 @@ impl scheme::Client for Client {
             keys.copy_from_slice(&public.keys(&key, &self.error, rng)?);
             asked.push(Query { index, key });
         }
-        let messages =
-            vec![("keys", keys.finish(Inspire2::NAME, "keys")), ("query", query.finish(Inspire2::NAME, "query"))];
+        let messages = vec![("keys", keys.finish(NAME, "keys")), ("query", query.finish(NAME, "query"))];
         Ok((asked, messages))
     }
 
@@ -152,7 +152,7 @@ impl Client {
     /// The message of a response to as many queries.
     fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
         let bytes = self.layout.answer_bytes(&self.params);
-        only("answer", answer)?.clone().check(Inspire2::NAME, "answer", (bytes * queries) as u64)
+        only("answer", answer)?.clone().check(NAME, "answer", (bytes * queries) as u64)
     }
 
     /// The answer to each query in a message.

@@ -26,7 +26,7 @@ use crate::core::workload::{Shape, Workload};
 pub struct Inspire2;
 
 impl Protocol for Inspire2 {
-    const NAME: &'static str = "inspire2";
+    const NAME: &'static str = params::NAME;
     const SUMMARY: &'static str = "InsPIRe^(2): two ring layers packed by partial InspiRING, the smallest queries";
     const STREAMS: bool = true;
     type Params = Params;

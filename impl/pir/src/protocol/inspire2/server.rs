@@ -7,17 +7,18 @@ use lattice::wire::Reader;
 use ring::matrix::column::LINE;
 use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Ring, Seed};
 
+use super::Params;
 use super::first::First;
 use super::layout::Layout;
+use super::params::NAME;
 use super::public::{Keys, Public};
 use super::second::{Second, digits_of, mask_digits};
 use super::whole::Whole;
-use super::{Inspire2, Params};
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
 use crate::core::seed::{self, public_seed};
 use crate::core::wire::FrameBuilder;
 use crate::parts::digits::centred_digits;
@@ -81,8 +82,8 @@ impl Server {
                 return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
             };
             check_queries(request)?;
-            let keys = keys.clone().check(Inspire2::NAME, "keys", request.queries * key_bytes as u64)?;
-            let query = query.clone().check(Inspire2::NAME, "query", request.queries * bytes as u64)?;
+            let keys = keys.clone().check(NAME, "keys", request.queries * key_bytes as u64)?;
+            let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
             for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
                 queries.keys.push(self.public.read_keys(keys)?);
                 let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
@@ -261,7 +262,7 @@ impl scheme::Server for Server {
     }
 
     fn publish(&self) -> Messages {
-        seed::publish(Inspire2::NAME, &self.seed)
+        seed::publish(NAME, &self.seed)
     }
 
     /// Answers every query of every request; databases and tables are read once for all of them.
@@ -292,7 +293,7 @@ impl scheme::Server for Server {
             for (part, answer) in builder.payload_mut().chunks_exact_mut(bytes).zip(answers.by_ref()) {
                 part.copy_from_slice(&answer);
             }
-            let answer = builder.at_epoch(self.epoch).finish(Inspire2::NAME, "answer");
+            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
             vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())

@@ -6,13 +6,13 @@ use lattice::Masks;
 use rand::RngCore;
 use ring::{DiscreteGaussian, Ring};
 
+use super::encrypted;
 use super::form::Selecting;
-use super::keys::{self, Secrets};
+use super::keys::{self, SEED, Secrets};
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::server::Server;
 use super::trace::{Trace, index_bits};
-use super::{SEED, encrypted};
 use crate::core::clock::Group;
 use crate::core::database::{Database, Record};
 use crate::core::error::{Error, Result};

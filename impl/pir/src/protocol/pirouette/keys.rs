@@ -20,6 +20,9 @@ use crate::core::scheme::Context;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::folding::{Layout, Responder, ResponseKey};
 
+/// Name of the message that carries the seed of all of a client's queries.
+pub(super) const SEED: &str = "query_seed";
+
 /// Names of the messages, in the order in which they are sent.
 pub(super) const ROTATION: &str = "blind_rotation_key";
 pub(super) const AUTOMORPHISMS: &str = "automorphism_keys";

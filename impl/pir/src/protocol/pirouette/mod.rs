@@ -41,9 +41,6 @@ pub type Pirouette = PirouetteProtocol<Index>;
 /// One LWE encryption of every bit of the index.
 pub type PirouetteH = PirouetteProtocol<Bits>;
 
-/// Name of the message that carries the seed of all of a client's queries.
-const SEED: &str = "query_seed";
-
 impl<F: Selecting> Protocol for PirouetteProtocol<F> {
     const NAME: &'static str = F::NAME;
     const SUMMARY: &'static str = F::SUMMARY;

@@ -3,26 +3,20 @@
 use rand::RngCore;
 use ring::DiscreteGaussian;
 
+use super::Params;
+use super::diagnosis::{self, Meter};
 use super::engine::Engine;
 use super::keys::{Secrets, gaussian, write_keys};
-use super::query::{query_bytes, write_query};
+use super::params::NAME;
+use super::query::{Asked, query_bytes, write_query};
 use super::server::Server;
-use super::{Params, Respire, diagnosis};
 use crate::core::database::{Database, Record};
 use crate::core::error::Result;
-use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::wire::FrameBuilder;
 use crate::core::workload::Shape;
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Encoder, Layout, Place};
-
-/// An index that was asked for.
-pub struct Asked {
-    /// Number, within the request, of the query that asks for it.
-    pub query: usize,
-    /// Where that query's bucket has it.
-    pub place: Place,
-}
 
 /// Secrets that serve all queries.
 pub struct Client {
@@ -72,7 +66,7 @@ impl Client {
         let message = only("answer", answer)?;
         let params = &self.engine.params;
         let mut left = self.buckets.queries(records as u64)? as usize * self.layout.slots;
-        let message = message.clone().check(Respire::NAME, "answer", params.response_bytes(left) as u64)?;
+        let message = message.clone().check(NAME, "answer", params.response_bytes(left) as u64)?;
         let mut rest = message.payload();
         while left > 0 {
             let (mask, mut others) = rest.split_at(params.mask_bytes());
@@ -97,7 +91,7 @@ impl scheme::Client for Client {
         let keys = write_keys(&self.engine, &self.secrets, &mut context.rng)?;
         let mut builder = FrameBuilder::new(keys.len());
         builder.payload_mut().copy_from_slice(&keys);
-        Ok(vec![("keys", builder.finish(Respire::NAME, "keys"))])
+        Ok(vec![("keys", builder.finish(NAME, "keys"))])
     }
 
     fn queries(&self, indices: u64) -> Result<u64> {
@@ -117,7 +111,7 @@ impl scheme::Client for Client {
         for (place, out) in places.iter().zip(builder.payload_mut().chunks_exact_mut(bytes)) {
             out.copy_from_slice(&write_query(engine, layout, place, (secrets, error), &mut context.rng));
         }
-        let query = builder.finish(Respire::NAME, "query");
+        let query = builder.finish(NAME, "query");
         Ok((asked, vec![("query", query)]))
     }
 
@@ -164,6 +158,8 @@ impl scheme::Client for Client {
     }
 
     fn diagnose(&self, asked: &[Asked], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
-        diagnosis::diagnose((self, asked), server, request, context)
+        let Self { engine, layout, secrets, key_id, .. } = self;
+        let meter = Meter { engine, layout, secrets, key_id: *key_id };
+        diagnosis::diagnose(&meter, asked, (server, request), context)
     }
 }

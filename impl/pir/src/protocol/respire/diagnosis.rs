@@ -3,27 +3,37 @@
 use lattice::{Rlwe, RlweKey, RlwePrime};
 use ring::{Coefficient, Poly};
 
-use super::client::{Asked, Client};
-use super::query::selected_bits;
+use super::engine::Engine;
+use super::keys::Secrets;
+use super::query::{Asked, selected_bits};
 use super::server::Server;
 use crate::core::error::{Error, Result};
 use crate::core::scheme::{Context, Request};
+use crate::parts::folding::{Folding, Layout};
 use crate::parts::ring_matrix::workspace;
 
 /// Ciphertexts of a kind that are opened: their errors are alike.
 const OPENED: usize = 4;
 
-/// Errors and thresholds of one client's ciphertexts.
-struct Meter<'a> {
-    client: &'a Client,
-    /// q.
-    modulus: u64,
+/// What opens the ciphertexts of one client.
+pub struct Meter<'a> {
+    pub engine: &'a Engine,
+    /// Of a bucket.
+    pub layout: &'a Layout,
+    pub secrets: &'a Secrets,
+    /// Tells the noise log one client's keys from another's.
+    pub key_id: u64,
 }
 
 impl Meter<'_> {
+    /// q.
+    fn modulus(&self) -> u64 {
+        self.engine.params.rlwe.modulus()
+    }
+
     /// The phase less a known message, centred.
     fn known(&self, phase: &Poly<u32, Coefficient>, message: &Poly<u32, Coefficient>) -> Result<Vec<f64>> {
-        lattice::noise::errors(&self.client.engine.ring, phase, message).map_err(Error::from)
+        lattice::noise::errors(&self.engine.ring, phase, message).map_err(Error::from)
     }
 
     /// How far a ciphertext's phase is from the encryption of those coefficients modulo p, turned back by some.
@@ -34,7 +44,7 @@ impl Meter<'_> {
         coefficients: &[i64],
         turned: usize,
     ) -> Result<Vec<f64>> {
-        let (ring, scale) = (&self.client.engine.ring, self.modulus / self.client.engine.params.plain_modulus());
+        let (ring, scale) = (&self.engine.ring, self.modulus() / self.engine.params.plain_modulus());
         let scaled: Vec<i64> = coefficients.iter().map(|digit| digit * scale as i64).collect();
         let message = ring.mul_monomial(&ring.from_signed(&scaled), 2 * ring.n() - turned);
         self.known(&key.phase_coefficient(ciphertext), &message)
@@ -42,20 +52,19 @@ impl Meter<'_> {
 
     /// Logs errors of the ciphertexts modulo q: the threshold is where they would be decrypted wrongly.
     fn log(&self, context: &mut Context, stage: &str, errors: Vec<f64>) {
-        let threshold = self.modulus as f64 / 2.0 / self.client.engine.params.plain_modulus() as f64;
-        context.noise.add_under(Some(self.client.key_id), stage, threshold, errors);
+        let threshold = self.modulus() as f64 / 2.0 / self.engine.params.plain_modulus() as f64;
+        context.noise.add_under(Some(self.key_id), stage, threshold, errors);
     }
 }
 
 /// Answers the query of `request` for its first index step by step and opens what comes out.
 pub fn diagnose(
-    (client, asked): (&Client, &[Asked]),
-    server: &Server,
-    request: &Request,
+    meter: &Meter,
+    asked: &[Asked],
+    (server, request): (&Server, &Request),
     context: &mut Context,
 ) -> Result<()> {
-    let (engine, layout, key) = (&client.engine, &client.layout, &client.secrets.main);
-    let meter = Meter { client, modulus: engine.params.rlwe.modulus() };
+    let (engine, layout, key) = (meter.engine, meter.layout, &meter.secrets.main);
     let asked = asked.first().ok_or_else(|| Error::message("answer", "no query was extracted."))?;
     let (place, keys) = (&asked.place, server.keys(request.session)?);
     let query = server.parse(request)?.into_iter().nth(asked.query);
@@ -71,7 +80,7 @@ pub fn diagnose(
     let leaves = query.leaves(engine, layout, keys, &mut workspace)?.map(|part| {
         let part = part?;
         for leaf in part.iter().take(OPENED.saturating_sub(row)) {
-            let message = if row == place.row { meter.modulus / engine.params.plain_modulus() } else { 0 };
+            let message = if row == place.row { meter.modulus() / engine.params.plain_modulus() } else { 0 };
             let errors = meter.known(&key.phase_coefficient(leaf), &constant(message))?;
             meter.log(context, "leaf", errors);
             row += 1;
@@ -117,7 +126,7 @@ pub fn diagnose(
     // One part tells as much as all of them.
     columns.truncate(layout.columns);
     let (column_bits, position_bits) = selectors.split_at(layout.column_bits as usize);
-    let mut folding = selection.folding(&engine.selector, column_bits);
+    let mut folding = Folding::new(&selection, &engine.selector, column_bits);
     folding.extend(columns)?;
     let folded = folding.finish()?.remove(0);
     let cell = matrix.coefficients(place.row, place.column)?;
@@ -127,7 +136,7 @@ pub fn diagnose(
     let slot = server.project(keys, &turned, &mut workspace)?;
     let kept = |errors: Vec<f64>| errors.into_iter().step_by(layout.dimensions.slots()).collect();
     meter.log(context, "projection", kept(meter.errors(key, &slot, &cell, place.position)?));
-    for (body, key) in server.vector(keys, &[slot], &mut workspace)?.iter().zip(&client.secrets.vector) {
+    for (body, key) in server.vector(keys, &[slot], &mut workspace)?.iter().zip(&meter.secrets.vector) {
         meter.log(context, "vector", kept(meter.errors(key, body, &cell, place.position)?));
     }
     Ok(())

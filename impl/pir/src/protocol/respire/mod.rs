@@ -25,7 +25,7 @@ use crate::core::workload::{Shape, Workload};
 pub struct Respire;
 
 impl Protocol for Respire {
-    const NAME: &'static str = "respire";
+    const NAME: &'static str = params::NAME;
     const SUMMARY: &'static str =
         "Respire: few packed coefficients up, one small-ring ciphertext down, keys uploaded once";
     const STREAMS: bool = true;

@@ -15,6 +15,9 @@ use crate::parts::buckets::{Batch, Buckets};
 use crate::parts::folding::{Dimensions, Layout, Responder, ResponseParams};
 use crate::parts::ring_matrix::{Rlwe, RlweLiteral, check_error, check_secret};
 
+/// Name of the protocol.
+pub(super) const NAME: &str = "respire";
+
 /// A Respire set as written in params/respire/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

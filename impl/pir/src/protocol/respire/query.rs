@@ -17,6 +17,14 @@ pub const SEED_BYTES: usize = lattice::wire::SEED_BYTES;
 /// Leaves that are in memory at once while the vector is made of them: a run of as many lines of it is written at a time.
 pub const LEAVES_AT_A_TIME: usize = 16;
 
+/// An index that was asked for.
+pub struct Asked {
+    /// Number, within the request, of the query that asks for it.
+    pub query: usize,
+    /// Where that query's bucket has it.
+    pub place: Place,
+}
+
 /// Bytes of one query.
 pub fn query_bytes(layout: &Layout, primes: &[u64], digits: usize) -> usize {
     let bits: usize = primes.iter().map(|&prime| residue_bits(prime) as usize).sum();

@@ -3,16 +3,17 @@
 use lattice::{Rgsw, Rlwe, Workspace};
 use ring::Coefficient;
 
+use super::Params;
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
+use super::params::NAME;
 use super::query::{Query, query_bytes};
 use super::store::Store;
-use super::{Params, Respire};
 use crate::core::clock::{Group, Turns};
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries, only};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
 use crate::core::wire::FrameBuilder;
 use crate::parts::folding::{Folding, Matrix, Selection};
 use crate::parts::ring_matrix::workspace;
@@ -65,7 +66,7 @@ impl Server {
             return Err(Error::message("query", problem));
         }
         let bytes = query_bytes(&self.store.layout, self.engine.ring.primes(), self.engine.selector.length());
-        let query = query.clone().check(Respire::NAME, "query", request.queries * bytes as u64)?;
+        let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
         query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.store.layout, query)).collect()
     }
 
@@ -172,7 +173,7 @@ impl Server {
         }
         let mut foldings: Vec<Folding> = selectors
             .iter()
-            .map(|selectors: &Vec<Rgsw<u32>>| selection.folding(&engine.selector, &selectors[..column_bits]))
+            .map(|selectors: &Vec<Rgsw<u32>>| Folding::new(selection, &engine.selector, &selectors[..column_bits]))
             .collect();
         self.store.matrices[bucket].multiply(selection, &vectors, context, |_, multiply| {
             let products = steps.time("answer_first_dimension", multiply)?;
@@ -199,7 +200,7 @@ impl scheme::Server for Server {
     }
 
     fn receive(&mut self, messages: &Messages, _: &mut Context) -> Result<u64> {
-        let keys = only("keys", messages)?.clone().check(Respire::NAME, "keys", key_bytes(&self.engine) as u64)?;
+        let keys = only("keys", messages)?.clone().check(NAME, "keys", key_bytes(&self.engine) as u64)?;
         self.clients.push(ServerKeys::read(&self.engine, keys.payload())?);
         Ok(self.clients.len() as u64)
     }
@@ -240,7 +241,7 @@ impl scheme::Server for Server {
             let bytes = steps.time("answer_response", || self.respond(keys, &slots, &mut workspace))?;
             let mut builder = FrameBuilder::new(bytes.len());
             builder.payload_mut().copy_from_slice(&bytes);
-            let answer = builder.finish(Respire::NAME, "answer");
+            let answer = builder.finish(NAME, "answer");
             responses.push(vec![("answer", answer)]);
         }
         steps.finish(Group::Online);

@@ -3,13 +3,14 @@
 use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
 use ring::{DiscreteGaussian, Seed};
 
+use super::Params;
 use super::hint::Hint;
+use super::params::{NAME, SEED_BYTES};
 use super::server::{Server, delta_bytes};
-use super::{Params, SEED_BYTES, SimplePir};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::params::Lwe32;
-use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::{EntryChange, Layout};
@@ -44,7 +45,7 @@ impl Client {
 
     fn receive_hint(&mut self, message: Frame) -> Result<()> {
         let length = SEED_BYTES + 4 * self.layout.rows * self.lwe.dimension;
-        let message = message.check(SimplePir::NAME, "hint", length as u64)?;
+        let message = message.check(NAME, "hint", length as u64)?;
         let mut seed = Seed([0; SEED_BYTES]);
         seed.0.copy_from_slice(&message.payload()[..SEED_BYTES]);
         let public = PublicMatrix::new(seed, self.lwe.dimension);
@@ -60,7 +61,7 @@ impl Client {
     /// The answer, after checking that it fits a request of so many queries and the client's hint.
     fn answer<'r>(&self, answer: &'r Messages, queries: usize) -> Result<(&'r Frame, &Hint)> {
         let message = only("answer", answer)?;
-        message.clone().check(SimplePir::NAME, "answer", 4 * (self.layout.rows * queries) as u64)?;
+        message.clone().check(NAME, "answer", 4 * (self.layout.rows * queries) as u64)?;
         let Offline { hint, epoch, .. } = self.offline()?;
         message.check_epoch("answer", *epoch)?;
         Ok((message, hint))
@@ -96,7 +97,7 @@ impl scheme::Client for Client {
             builder.put_words(4 * k * columns, body);
         }
         let asked = indices.iter().zip(keys).map(|(&index, key)| Query { index, key }).collect();
-        Ok((asked, vec![("query", builder.finish(SimplePir::NAME, "query"))]))
+        Ok((asked, vec![("query", builder.finish(NAME, "query"))]))
     }
 
     fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
@@ -148,7 +149,7 @@ impl scheme::Client for Client {
             }
             let entries = self.layout.code.entries_per_record();
             let each = delta_bytes(1, entries) as usize;
-            let message = Frame::parse(message.bytes(), SimplePir::NAME, "hint_delta")?;
+            let message = Frame::parse(message.bytes(), NAME, "hint_delta")?;
             if message.payload().len() % each != 0 {
                 return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
             }

@@ -4,8 +4,9 @@ use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
 use ring::matrix::packed::{matmul_work, matvec_work, queries_work};
 use ring::{Kind, Work};
 
+use super::Params;
+use super::params::SEED_BYTES;
 use super::server::delta_bytes;
-use super::{Params, SEED_BYTES};
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::params::Lwe32;

@@ -18,15 +18,12 @@ use crate::core::error::Result;
 use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
 
-/// Bytes of the seed of A, at the start of the hint message.
-const SEED_BYTES: usize = 16;
-
 /// The protocol.
 #[derive(Debug)]
 pub struct SimplePir;
 
 impl Protocol for SimplePir {
-    const NAME: &'static str = "simplepir";
+    const NAME: &'static str = params::NAME;
     const SUMMARY: &'static str = "SimplePIR: LWE, a large hint, one multiply-add an entry";
     type Params = Params;
     type Server = server::Server;

@@ -8,6 +8,12 @@ use crate::core::params::{Lwe32, LweLiteral, ParameterSet, PlainModuli, PlainMod
 use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::{Layout, Tiling};
 
+/// Name of the protocol.
+pub(super) const NAME: &str = "simplepir";
+
+/// Bytes of the seed of A, at the start of the hint message.
+pub(super) const SEED_BYTES: usize = 16;
+
 /// A SimplePIR set as written in params/simplepir/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

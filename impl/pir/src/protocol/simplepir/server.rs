@@ -6,13 +6,14 @@ use lattice::lwe::PublicMatrix;
 use rand::RngCore;
 use ring::Seed;
 
+use super::Params;
 use super::hint::Hint;
-use super::{Params, SEED_BYTES, SimplePir};
+use super::params::{NAME, SEED_BYTES};
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::Result;
-use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries, only};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
@@ -42,7 +43,7 @@ impl Server {
             encoded.accumulate_hint(&public, builder.words_mut(SEED_BYTES, words), context)
         })?;
         builder.words_to_wire(SEED_BYTES, words);
-        let message = builder.finish(SimplePir::NAME, "hint");
+        let message = builder.finish(NAME, "hint");
         Ok(Self { database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
     }
 
@@ -61,7 +62,7 @@ impl Server {
         for (row, words) in self.hint.changed() {
             builder.put_words(SEED_BYTES + 4 * row * self.public.dimension(), words);
         }
-        builder.at_epoch(self.epoch).finish(SimplePir::NAME, "hint")
+        builder.at_epoch(self.epoch).finish(NAME, "hint")
     }
 }
 
@@ -85,7 +86,7 @@ impl scheme::Server for Server {
         for request in requests {
             let message = only("query", &request.messages)?;
             check_queries(request)?;
-            message.clone().check(SimplePir::NAME, "query", 4 * request.queries * columns as u64)?;
+            message.clone().check(NAME, "query", 4 * request.queries * columns as u64)?;
             queries.extend((0..request.queries as usize).map(|k| message.native_words(4 * k * columns, columns)));
         }
         let products = self.database.product(&queries, context.kernel, context.threads)?;
@@ -95,7 +96,7 @@ impl scheme::Server for Server {
             for (k, product) in products.by_ref().take(request.queries as usize).enumerate() {
                 builder.put_words(4 * k * rows, &product);
             }
-            let answer = builder.at_epoch(self.epoch).finish(SimplePir::NAME, "answer");
+            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
             vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())
@@ -134,5 +135,5 @@ fn delta_message(changes: &[EntryChange], epoch: u16) -> Frame {
         put(&change.index.to_le_bytes());
         change.deltas.iter().for_each(|delta| put(&delta.to_le_bytes()));
     }
-    builder.at_epoch(epoch).finish(SimplePir::NAME, "hint_delta")
+    builder.at_epoch(epoch).finish(NAME, "hint_delta")
 }

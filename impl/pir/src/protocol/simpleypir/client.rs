@@ -3,13 +3,14 @@
 use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
 
+use super::Params;
 use super::layout::Layout;
+use super::params::NAME;
 use super::server::{Public, Server};
-use super::{Params, SimpleYpir};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{self, Context, Messages, Protocol, Request, only};
+use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
@@ -49,7 +50,7 @@ impl scheme::Client for Client {
     type Query = Query;
 
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
-        let seed = seed::received(SimpleYpir::NAME, &messages)?;
+        let seed = seed::received(NAME, &messages)?;
         self.public = Some(Public::new(&self.params, &self.layout, seed, context.kernel)?);
         Ok(())
     }
@@ -75,8 +76,7 @@ impl scheme::Client for Client {
             keys.copy_from_slice(&packing_keys.to_bytes(packing));
             asked.push(Query { index, key });
         }
-        let messages =
-            vec![("keys", keys.finish(SimpleYpir::NAME, "keys")), ("query", query.finish(SimpleYpir::NAME, "query"))];
+        let messages = vec![("keys", keys.finish(NAME, "keys")), ("query", query.finish(NAME, "query"))];
         Ok((asked, messages))
     }
 
@@ -121,7 +121,7 @@ impl Client {
 
     /// The message of a response to as many queries.
     fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
-        only("answer", answer)?.clone().check(SimpleYpir::NAME, "answer", (self.answer_bytes() * queries) as u64)
+        only("answer", answer)?.clone().check(NAME, "answer", (self.answer_bytes() * queries) as u64)
     }
 
     /// The ciphertexts of a query's answer.

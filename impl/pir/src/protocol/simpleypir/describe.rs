@@ -10,10 +10,10 @@ use super::Params;
 use super::layout::Layout;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::seed::SEED_BYTES;
 use crate::core::plan::{Plan, count, operations};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::scheme::Sizes;
+use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
 use crate::parts::ring_matrix::{Packed, masks_update_work};
 

@@ -22,7 +22,7 @@ use crate::core::workload::{Shape, Workload};
 pub struct SimpleYpir;
 
 impl Protocol for SimpleYpir {
-    const NAME: &'static str = "simpleypir";
+    const NAME: &'static str = params::NAME;
     const SUMMARY: &'static str = "SimpleYPIR: SimplePIR over a ring without a hint to download, for long records";
     type Params = Params;
     type Server = server::Server;

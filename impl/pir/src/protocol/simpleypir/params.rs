@@ -7,6 +7,9 @@ use crate::core::error::{Error, Result};
 use crate::core::params::{ParameterSet, SourceNote};
 use crate::parts::ring_matrix::{Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral, coefficient_bytes};
 
+/// Name of the protocol.
+pub(super) const NAME: &str = "simpleypir";
+
 /// A SimpleYPIR set as written in params/simpleypir/*.toml.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

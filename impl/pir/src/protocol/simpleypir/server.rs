@@ -7,13 +7,14 @@ use lattice::pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable};
 use rayon::prelude::*;
 use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
+use super::Params;
 use super::layout::Layout;
-use super::{Params, SimpleYpir};
+use super::params::NAME;
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Protocol, Request, check_queries};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
 use crate::core::seed::{self, public_seed};
 use crate::core::tables::Tables;
 use crate::core::wire::FrameBuilder;
@@ -161,8 +162,8 @@ impl Server {
             };
             check_queries(request)?;
             let key_bytes = packing.key_bytes();
-            let keys = keys.clone().check(SimpleYpir::NAME, "keys", request.queries * key_bytes as u64)?;
-            let query = query.clone().check(SimpleYpir::NAME, "query", request.queries * bytes as u64)?;
+            let keys = keys.clone().check(NAME, "keys", request.queries * key_bytes as u64)?;
+            let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
             for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
                 queries.push(read_coefficients(&self.public.ring, self.params.query_bytes, query)?);
                 let keys = PackingKeys::from_bytes(packing, keys);
@@ -185,7 +186,7 @@ impl scheme::Server for Server {
     }
 
     fn publish(&self) -> Messages {
-        seed::publish(SimpleYpir::NAME, &self.seed)
+        seed::publish(NAME, &self.seed)
     }
 
     /// Answers every query of every request in one pass over the database and one over each packing table.
@@ -209,7 +210,7 @@ impl scheme::Server for Server {
                 let switched = ciphertext.split_switch(ring, switch.mask, switch.body)?;
                 out.copy_from_slice(&switched.to_bytes());
             }
-            let answer = builder.at_epoch(self.epoch).finish(SimpleYpir::NAME, "answer");
+            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
             Ok(vec![("answer", answer)])
         };
         clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())

@@ -178,7 +178,7 @@ impl<F: Selecting> Described<'_, F> {
         }
         let encryption = self.params.query.encryption();
         if encryption.seed == SeedUse::PerClient {
-            sizes.message(super::SEED, upload, "offline", size_of::<QuerySeed>() as u64, "32", None);
+            sizes.message(super::keys::SEED, upload, "offline", size_of::<QuerySeed>() as u64, "32", None);
         }
         let bodies = self.bodies()?;
         let formula = if encryption.seed == SeedUse::PerClient { "m w k / 8" } else { "32 + m w k / 8" };

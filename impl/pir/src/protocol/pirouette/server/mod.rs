@@ -8,10 +8,9 @@ use lattice::Rlwe;
 use lattice::lwe::Lwe;
 use ring::{Coefficient, Ring};
 
-use super::SEED;
 use super::convert::Selectors;
 use super::form::Selecting;
-use super::keys::ServerKeys;
+use super::keys::{SEED, ServerKeys};
 use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::trace::{Trace, index_bits};

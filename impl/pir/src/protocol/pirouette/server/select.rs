@@ -59,7 +59,7 @@ impl<F: Selecting> Server<F> {
 
     fn folding<'a>(&'a self, keys: &'a ServerKeys, selectors: &'a Selectors) -> Folding<'a> {
         let [_, columns, _] = self.split(selectors);
-        self.selection.folding(keys.converter.output(), columns)
+        Folding::new(&self.selection, keys.converter.output(), columns)
     }
 
     /// As [`Self::select_cells`], of the client's own encrypted columns.

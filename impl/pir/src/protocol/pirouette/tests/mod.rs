@@ -8,6 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
+use super::keys::SEED;
 use super::*;
 use crate::core::params::ParameterSet;
 use crate::core::progress::Silent;

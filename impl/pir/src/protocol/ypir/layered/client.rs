@@ -76,7 +76,7 @@ impl scheme::Client for Client {
             .map(|_| secret.sample_small(dimension, rng).map_err(|e| Error::value("lwe", e.to_string())))
             .collect::<Result<_>>()?;
         let firsts = public.first.encrypt_zero(layers.first.columns, &first_keys, &self.first_error, rng)?;
-        let key_bytes = params.key_bytes(layers) as usize;
+        let key_bytes = layers.key_bytes(params) as usize;
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
         let mut query = FrameBuilder::new(layers.query_bytes() * indices.len());
         let parts = query.payload_mut().chunks_exact_mut(layers.query_bytes()).enumerate();
@@ -127,7 +127,7 @@ impl scheme::Client for Client {
     ) -> Result<()> {
         let layers = &self.layers;
         let message = self.message(answer, asked.len())?;
-        let answers = message.payload().chunks_exact(self.params.answer_bytes(layers));
+        let answers = message.payload().chunks_exact(layers.answer_bytes(&self.params));
         let threshold = f64::from(self.params.switched_modulus) / 2f64.powi(self.params.entry_bits as i32 + 1);
         for (k, (query, answer)) in asked.iter().zip(answers).enumerate() {
             let (row, column, _) = layers.first.place(query.index);
@@ -183,7 +183,7 @@ impl Client {
         };
         let mut entries = Vec::with_capacity(asked.len());
         let message = self.message(answer, asked.len())?;
-        for (query, answer) in asked.iter().zip(message.payload().chunks_exact(self.params.answer_bytes(&self.layers)))
+        for (query, answer) in asked.iter().zip(message.payload().chunks_exact(self.layers.answer_bytes(&self.params)))
         {
             let phases = self.first_phases(query, &self.open(query, answer)?);
             entries.push(phases.into_iter().map(entry).collect());
@@ -193,7 +193,7 @@ impl Client {
 
     /// The message of a response to as many queries.
     fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
-        let bytes = self.params.answer_bytes(&self.layers);
+        let bytes = self.layers.answer_bytes(&self.params);
         only("answer", answer)?.clone().check(self.protocol, "answer", (bytes * queries) as u64)
     }
 

@@ -11,10 +11,10 @@ use super::layout::Layers;
 use super::params::{Body, Params};
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::seed::SEED_BYTES;
 use crate::core::plan::{Plan, count, operations};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::scheme::Sizes;
+use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
 use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};
 use crate::parts::ring_matrix::{Packed, Selector};
@@ -30,7 +30,7 @@ pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         "packing": params.method.to_string(),
         "body_gamma": layers.body_gamma(params.method),
         "packing_gadget": params.packed.describe(),
-        "answer_ciphertexts": params.ciphertexts(&layers),
+        "answer_ciphertexts": layers.ciphertexts(),
         "digit_bits": params.digit_bits,
         "switched_modulus": params.switched_modulus,
         "mask_modulus": params.switch.mask,
@@ -58,7 +58,7 @@ fn messages(params: &Params, layers: &Layers, workload: &Workload, sizes: &mut S
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
     if !layers.selects_whole() {
-        let keys = count(&[params.key_bytes(layers), queries]);
+        let keys = count(&[layers.key_bytes(params), queries]);
         sizes.message("keys", Direction::Upload, "query", keys, "automorphisms l d log2(q) k / 8", served);
     }
     let query = count(&[layers.query_bytes() as u64, queries]);
@@ -69,7 +69,7 @@ fn messages(params: &Params, layers: &Layers, workload: &Workload, sizes: &mut S
         Body::Unpacked => "(1 + J) ne d (28 + 20) k / 8",
         Body::Packed => "(ne + 1) d (28 + 20) k / 8",
     };
-    let answer = count(&[params.answer_bytes(layers) as u64, queries]);
+    let answer = count(&[layers.answer_bytes(params) as u64, queries]);
     sizes.message("answer", Direction::Download, "answer", answer, formula, served);
 }
 
@@ -99,7 +99,7 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
         + 3 * 4 * layers.first.rows as u64
         + ring::ResidueVector::stored_bytes_for(layers.groups, 2)
         + 8 * layers.outputs() as u64
-        + 2 * params.answer_bytes(layers) as u64
+        + 2 * layers.answer_bytes(params) as u64
         + Packed::roles(&params.rlwe, params.method) * length * poly;
     // Of one query at a time: the first answer's digits, the masks of their samples, and what becomes of these.
     let samples = layers.samples();
@@ -134,7 +134,7 @@ fn memory_whole(params: &Params, layers: &Layers, workload: &Workload) -> Memory
     let kept: u64 = server.iter().map(|table| table.bytes).sum();
     let buffers = NegacyclicHint::bytes(0, dimension, 1);
     // Answers twice: in parts and joined, joined and as sent, as sent and as received. Queries in both forms; the first layer's answers.
-    let each = 2 * params.answer_bytes(layers) as u64
+    let each = 2 * layers.answer_bytes(params) as u64
         + 3 * layers.query_bytes() as u64
         + 3 * 4 * layers.first.rows as u64
         + Selector::bytes(&params.rlwe, layers.groups)
@@ -202,7 +202,7 @@ fn selection_work(params: &Params, layers: &Layers, queries: u64) -> Work {
         + Work::of(Kind::Digits, &[rows, digits])
         + ring.transforms(count(&[queries, rows + 2 * copies]))
         + ring.products(count(&[2, queries, rows]))
-        + SplitRlwe::switch_work(layers.degree) * count(&[queries, params.ciphertexts(layers) as u64])
+        + SplitRlwe::switch_work(layers.degree) * count(&[queries, layers.ciphertexts() as u64])
 }
 
 /// Rows of the first layer times its masks: to words of 32 bits, switched and cut into digits.
@@ -244,7 +244,7 @@ fn second_layer_work(params: &Params, layers: &Layers, queries: u64, plan: &mut 
         Body::Packed | Body::Merged => params.method.pack_work(gadget, layers.body_gamma(params.method), samples),
     };
     let masks = gadget.ring.transforms(samples as u64 * groups.div_ceil(layers.degree as u64));
-    let switched = SplitRlwe::switch_work(layers.degree) * params.ciphertexts(layers) as u64;
+    let switched = SplitRlwe::switch_work(layers.degree) * layers.ciphertexts() as u64;
     plan.step("answer", "body", (masks + packed + switched) * queries);
 }
 

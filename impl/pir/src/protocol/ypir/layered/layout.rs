@@ -162,4 +162,24 @@ impl Layers {
         })));
         values
     }
+
+    /// Bytes of the packing keys of one query; none where nothing is packed.
+    pub fn key_bytes(&self, params: &Params) -> u64 {
+        if self.selects_whole() { 0 } else { params.packed.key_bytes(&params.rlwe, params.method) }
+    }
+
+    /// Ring ciphertexts of one answer.
+    pub fn ciphertexts(&self) -> usize {
+        self.copies
+            + match self.body {
+                Body::Traced | Body::Merged | Body::Selected => 0,
+                Body::Unpacked => self.samples(),
+                Body::Packed => 1,
+            }
+    }
+
+    /// Bytes of one answer.
+    pub fn answer_bytes(&self, params: &Params) -> usize {
+        self.ciphertexts() * params.switch.bytes(params.rlwe.degree, params.rlwe.degree) as usize
+    }
 }

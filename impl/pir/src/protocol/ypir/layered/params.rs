@@ -168,26 +168,6 @@ impl Params {
         if switched == u64::from(self.switched_modulus) { 0 } else { switched as u32 }
     }
 
-    /// Bytes of the packing keys of one query; none where nothing is packed.
-    pub fn key_bytes(&self, layers: &super::Layers) -> u64 {
-        if layers.selects_whole() { 0 } else { self.packed.key_bytes(&self.rlwe, self.method) }
-    }
-
-    /// Ring ciphertexts of one answer.
-    pub fn ciphertexts(&self, layers: &super::Layers) -> usize {
-        layers.copies
-            + match layers.body {
-                Body::Traced | Body::Merged | Body::Selected => 0,
-                Body::Unpacked => layers.samples(),
-                Body::Packed => 1,
-            }
-    }
-
-    /// Bytes of one answer.
-    pub fn answer_bytes(&self, layers: &super::Layers) -> usize {
-        self.ciphertexts(layers) * self.switch.bytes(self.rlwe.degree, self.rlwe.degree) as usize
-    }
-
     /// The bytes of one ciphertext of an answer.
     pub(super) fn switched(&self, ring: &Ring<u32>, ciphertext: &lattice::Rlwe<u32, Coefficient>) -> Result<Vec<u8>> {
         Ok(ciphertext.split_switch(ring, self.switch.mask, self.switch.body)?.to_bytes())

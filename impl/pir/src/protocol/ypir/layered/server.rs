@@ -76,7 +76,7 @@ impl Server {
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
-        let (layers, key_bytes) = (&self.layers, self.params.key_bytes(&self.layers) as usize);
+        let (layers, key_bytes) = (&self.layers, self.layers.key_bytes(&self.params) as usize);
         let mut queries = Queries::default();
         for request in requests {
             check_queries(request)?;
@@ -177,7 +177,7 @@ impl Server {
                 Vec::new()
             }
         };
-        let mut answer = Vec::with_capacity(self.params.answer_bytes(layers));
+        let mut answer = Vec::with_capacity(layers.answer_bytes(&self.params));
         for ciphertext in packed.iter().chain(&more) {
             answer.extend(self.params.switched(ring, ciphertext)?);
         }
@@ -281,7 +281,7 @@ impl scheme::Server for Server {
             Some(second) => self.packed(second, &queries, &first, context)?,
             None => self.selected(&queries, &first, context)?,
         };
-        let bytes = self.params.answer_bytes(&self.layers);
+        let bytes = self.layers.answer_bytes(&self.params);
         let mut answers = answers.drain(..);
         let respond = |request: &Request| {
             let mut builder = FrameBuilder::new(bytes * request.queries as usize);
