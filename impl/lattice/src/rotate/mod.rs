@@ -18,6 +18,7 @@
 //! Paillier, CRYPTO 2018): half as many transforms, noise that each X^c - 1 doubles. Indicators of which one is 1 at most keep the noise of two bits
 //! at 2 + 2 + 2; the products of facts with y, z, yz and (X^a - 1)(X^b - 1) have 2 + 2 + 4.
 
+mod buffers;
 mod key;
 mod monomials;
 mod prepared;
@@ -25,7 +26,7 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use buffers::Buffers;
 pub use key::SeededBlindRotationKey;
 pub use prepared::BlindRotationKey;
-pub(crate) use prepared::Buffers;
 pub use shape::{Form, RotationShape, SmallSecret};

@@ -1,8 +1,9 @@
 //! Blind-rotation keys in full, and the rotation.
 
 use super::SeededBlindRotationKey;
+use super::buffers::{Buffers, MAX_SELECTORS};
 use super::monomials::Monomials;
-use super::shape::{MAX_SELECTORS, RotationShape, Step};
+use super::shape::{RotationShape, Step};
 use crate::decompose::RingGadget;
 use crate::error::LatticeError;
 use crate::lwe::Lwe;
@@ -19,47 +20,6 @@ pub struct BlindRotationKey<W: Word> {
     /// Step after step, prime after prime, a tile of [`TILE`] slots after the other; in a tile row after row, selector after selector,
     /// mask and body: one stream of memory.
     pub(super) rows: Buffer<W>,
-}
-
-/// Buffers of rotations. Vectors of residues lie a tile apart.
-#[derive(Default)]
-pub(crate) struct Buffers<W> {
-    /// Modulo one prime: the transformed digits of both parts of every active accumulator.
-    left: Aligned<W>,
-    /// Their products with each selector: mask, then body.
-    sums: Aligned<W>,
-    /// X^c - 1 for each selector.
-    factors: Aligned<W>,
-    /// A product to be transformed back: mask, then body.
-    product: Aligned<W>,
-    /// The digits of both parts of every active accumulator.
-    digits: Vec<i32>,
-    /// The accumulators that a step changes, and their exponents.
-    active: Vec<(usize, [usize; MAX_SELECTORS])>,
-}
-
-/// Words from a cache line on, as many as were needed so far.
-struct Aligned<W>(Option<Buffer<W>>);
-
-impl<W> Default for Aligned<W> {
-    fn default() -> Self {
-        Self(None)
-    }
-}
-
-impl<W: Word> Aligned<W> {
-    fn fit(&mut self, len: usize) -> Result<(), LatticeError> {
-        if self.0.as_ref().is_none_or(|buffer| buffer.len() < len) {
-            let no_memory = |error| LatticeError::Parameter(format!("blind rotation: {error}"));
-            self.0 = Some(Buffer::zeroed(len).map_err(no_memory)?);
-        }
-        Ok(())
-    }
-
-    /// The first `len` words, which must have been made to fit.
-    fn first(&mut self, len: usize) -> &mut [W] {
-        self.0.as_mut().map_or(&mut [], |buffer| &mut buffer[..len])
-    }
 }
 
 impl<W: Word> BlindRotationKey<W> {
@@ -260,18 +220,5 @@ impl<W: Word> BlindRotationKey<W> {
         let (a, b) = product.split_at_mut(pitch);
         let mut out = [&mut a[..n], &mut b[..n]];
         self.ring().vectors().sum_products(modulus, &left[..selectors], &right[..2 * selectors], &mut out);
-    }
-}
-
-impl<W: Word> Buffers<W> {
-    fn fit(&mut self, n: usize, length: usize, accumulators: usize) -> Result<(), LatticeError> {
-        let pitch = n + TILE;
-        self.left.fit(accumulators * 2 * length * pitch)?;
-        self.sums.fit(accumulators * 2 * MAX_SELECTORS * pitch)?;
-        self.factors.fit(MAX_SELECTORS * pitch)?;
-        self.product.fit(2 * pitch)?;
-        self.digits.resize(accumulators * 2 * length * n, 0);
-        self.active.reserve(accumulators);
-        Ok(())
     }
 }

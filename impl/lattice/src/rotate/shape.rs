@@ -1,5 +1,6 @@
 //! What a blind rotation does in each of its steps.
 
+use super::buffers::MAX_SELECTORS;
 use crate::decompose::GadgetShape;
 use crate::error::LatticeError;
 use crate::product::product_ntts;
@@ -33,9 +34,6 @@ pub struct RotationShape {
     /// The form.
     pub form: Form,
 }
-
-/// Most indicators of a step.
-pub(super) const MAX_SELECTORS: usize = 3;
 
 /// One step, by the coefficients of the small key that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,62 +40,21 @@ mod tables;
 mod tests;
 #[cfg(feature = "tfhe-ntt")]
 mod tfhe;
+mod transform;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 
-pub use path::Path;
 #[cfg(feature = "tfhe-ntt")]
 pub use tfhe::TfhePlan;
+pub use transform::{MAX_LOG_N, MIN_LOG_N, NttError, Path};
 
-use crate::kernel::{Kernel, KernelError};
+use crate::kernel::Kernel;
 use crate::modulus::Modulus;
 use crate::primes::{is_prime, root_of_unity};
 use crate::residues::Word;
 use std::marker::PhantomData;
 use std::sync::Arc;
-
-/// Base-two logarithms of the smallest and largest supported N.
-pub const MIN_LOG_N: u32 = 6;
-/// See [`MIN_LOG_N`].
-pub const MAX_LOG_N: u32 = 16;
-
-/// Why there is no plan.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NttError {
-    /// N is not a power of two from 2^6 to 2^16.
-    #[error("a transform has 2^{MIN_LOG_N} to 2^{MAX_LOG_N} points, a power of two, not {0}")]
-    Size(usize),
-    /// The modulus is too large for its word.
-    #[error("modulus {prime} does not fit: it must be below 2^{bits}")]
-    TooLarge {
-        /// The modulus asked for.
-        prime: u64,
-        /// Moduli are below two to this power.
-        bits: u32,
-    },
-    /// The modulus is composite.
-    #[error("modulus {0} is not prime")]
-    Composite(u64),
-    /// There is no 2N-th root of unity.
-    #[error("prime {prime} is not 1 modulo 2N = {}: there is no root of unity of that order", 2 * n)]
-    NoRoot {
-        /// The prime.
-        prime: u64,
-        /// The number of points.
-        n: usize,
-    },
-    /// The processor lacks the kernel.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// The path is not for this prime or this processor.
-    #[error("path {path} takes {needs}")]
-    Path {
-        /// The path asked for.
-        path: Path,
-        /// What it takes.
-        needs: &'static str,
-    },
-}
+use transform::Transform;
 
 #[cfg(feature = "counted")]
 std::thread_local! {
@@ -128,15 +87,6 @@ struct Inner {
     root: u64,
     path: Path,
     engine: Engine,
-}
-
-/// A transform and its inverse on one path, of as many points as the plan has.
-trait Transform<W>: std::fmt::Debug + Send + Sync {
-    fn forward(&self, data: &mut [W]);
-    /// From signed numbers above -p and below p.
-    fn forward_signed(&self, signed: &[i32], data: &mut [W]);
-    /// With the product by 1/N where `scaled`.
-    fn inverse(&self, data: &mut [W], scaled: bool);
 }
 
 #[derive(Debug)]

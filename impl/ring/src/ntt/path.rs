@@ -2,10 +2,9 @@
 
 use super::scalar::Tables;
 use super::tables::Factors;
-use super::{NttError, Transform};
+use super::transform::{NttError, Path, Transform};
 use crate::kernel::Kernel;
 use crate::residues::Word;
-use std::fmt;
 
 #[cfg(target_arch = "x86_64")]
 use super::{
@@ -17,23 +16,7 @@ use super::{
     vector::Vectorised,
 };
 
-/// The instructions a transform runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Path {
-    /// Portable Rust.
-    Scalar,
-    /// AVX2.
-    Avx2,
-    /// AVX-512, as [`Kernel::Avx512`].
-    Avx512,
-    /// AVX-512 with 52-bit multiply-add; `u64` and primes below 2^50 only.
-    Ifma,
-}
-
 impl Path {
-    /// All paths, from the slowest to the fastest.
-    pub const ALL: [Self; 4] = [Self::Scalar, Self::Avx2, Self::Avx512, Self::Ifma];
-
     /// The fastest path of `kernel`, which the processor has, for a prime in words `W`.
     pub(super) fn best<W: Word>(kernel: Kernel, prime: u64) -> Self {
         match kernel {
@@ -41,16 +24,6 @@ impl Path {
             Kernel::Avx2 => Self::Avx2,
             Kernel::Avx512 if Self::Ifma.check(W::BITS, prime).is_ok() => Self::Ifma,
             Kernel::Avx512 => Self::Avx512,
-        }
-    }
-
-    /// Its name, in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Scalar => "scalar",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-            Self::Ifma => "ifma",
         }
     }
 
@@ -90,12 +63,6 @@ impl Path {
             Self::Ifma => Box::new(Vectorised::<Ifma>::new(prime, factors)),
             _ => Box::new(Tables::new(prime, factors)),
         })
-    }
-}
-
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,8 +1,8 @@
 //! The portable path: one butterfly at a time, Shoup's products by precomputed quotients and Harvey's lazy ranges
 //! ("Faster arithmetic for number-theoretic transforms", 2014). The reference for the others.
 
-use super::Transform;
 use super::tables::{Factors, Residue, Twiddle};
+use super::transform::Transform;
 
 /// Twiddles of the portable path: index `m + i` for block `i` of the layer of `m` blocks; 0 is unused.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Transforms on registers: their tables, in the order of use.
 
-use super::Transform;
 use super::lanes::{Constants, Field, Isa, Word};
 use super::passes::{log_block, radices};
 use super::tables::{Factors, Table};
+use super::transform::Transform;
 use crate::word::Residue as _;
 
 #[derive(Debug)]
