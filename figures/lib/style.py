@@ -35,7 +35,7 @@ OTHER = {"colours": ["#009E73", "#CC79A7", "#5B4A8A", "#8C8C8C"], "markers": ["P
 DOTS = (0, (1, 1.6))
 """The line of numbers that a paper prints."""
 
-Line = Literal["-"] | tuple[float, tuple[float, ...]]
+Line = Literal["-", "none"] | tuple[float, tuple[float, ...]]
 """A line's style: solid, or an offset and lengths of dashes and gaps."""
 
 
