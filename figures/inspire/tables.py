@@ -16,7 +16,18 @@ from ..lib.protocols import protocol_name
 from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
 from ..lib.units import record_text, shape_text, significant
 from . import bandwidth, errata
-from .beside import METRICS, NOT_PLANNED, SIZES, Metric, columns_of, our_data, predicted_cells, printed_cells, unequal
+from .beside import (
+    BOUNDS,
+    METRICS,
+    NOT_PLANNED,
+    SIZES,
+    Metric,
+    columns_of,
+    our_data,
+    predicted_cells,
+    printed_cells,
+    unequal,
+)
 
 TITLES = {
     "2": "1-bit entries",
@@ -136,8 +147,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     marked = footnotes(shown) + cell_footnotes(rows)
     first_time = next(metric.key for metric in metrics if metric.key not in SIZES)
     head = texts(database="Database", protocol="Protocol", layout="Layout", source="Source")
-    head += [Column("security", "Security", "bit"), Column("failure", "Failure bound", "log2")]
-    shown_columns = [*head, *columns_of(metrics), Column("ratio", "Time", "here/paper")]
+    shown_columns = [*head, *BOUNDS, *columns_of(metrics), Column("ratio", "Time", "here/paper")]
     return Table(title, shown_columns, rows, frame, marked, notes, first_time)
 
 
