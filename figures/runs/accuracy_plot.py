@@ -53,7 +53,7 @@ class Accuracy:
 
 
 def accuracy(joined: pd.DataFrame) -> Accuracy:
-    """Every twin of the records."""
+    """The figure and the table of all twins of the records."""
     frame = build(joined)
     return Accuracy(draw(frame, order(dicts(joined))), table(frame, joined))
 
