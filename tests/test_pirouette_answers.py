@@ -9,10 +9,10 @@ from pirlab_estimator.cost.units import UnitCosts
 from pirlab_estimator.records import InputError
 from pirlab_figures.drawings import TABLES, make
 from pirlab_figures.lib import frame as loader
-from pirlab_figures.lib.drawing import Drawing
 from pirlab_figures.lib.inputs import Inputs
 from pirlab_figures.lib.marks import SYMBOLS
 from pirlab_figures.lib.protocols import STEPS
+from pirlab_figures.lib.style import Drawing
 from pirlab_figures.pirouette import figure3 as pirouette_figure3
 from pirlab_figures.pirouette import figure4
 from pirlab_figures.pirouette import margins as pirouette_margins

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.marks import MARKS, Mark, footnotes, marks_of, provenance, superscripts
 from ..lib.output import caption_text, words
 from ..lib.paper import ORDER, PAPER_ONLY, Measured, matches, printed
@@ -158,8 +157,8 @@ def caption(data: pd.DataFrame, rows: list[dict[str, Any]], notes: list[str]) ->
     )
 
 
-def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Drawing:
+def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> style.Drawing:
     """The figure, with the contradictions of the tables whose numbers it draws."""
     data = build(found, expected)
     notes = errata.notes_of(contradictions, ENTRIES)
-    return Drawing(draw(data), data, caption(data, shown(data, found), notes))
+    return style.Drawing(draw(data), data, caption(data, shown(data, found), notes))

@@ -12,7 +12,6 @@ from matplotlib.ticker import NullFormatter
 from pirlab_estimator.compare import VARIANCE_TOLERANCE
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
 from .accuracy_plot import scale_ratios
@@ -86,8 +85,8 @@ def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
     return figure
 
 
-def drawing(records: Sequence[Primitive]) -> Drawing:
+def drawing(records: Sequence[Primitive]) -> style.Drawing:
     """The figure with its data and caption."""
     data = build(records)
     text = f"Each point is one quantity of one record against its prediction. {RULES} {notes(records)[1]}"
-    return Drawing(draw(data), data, caption_text("Primitives, predicted against measured.", text))
+    return style.Drawing(draw(data), data, caption_text("Primitives, predicted against measured.", text))
