@@ -96,7 +96,7 @@ def parameters(number, predictions, described, expected):
 def test_every_printed_parameter_is_in_a_table(expected):
     left_out = {"Q_phase1", "selector_B", "selector_ell"}  # of the text, not of the table's columns
     for number, listed in pirouette_parameters.PARAMETERS.items():
-        keys = {key for key, _, _ in listed} | {"Q_1"}
+        keys = {parameter.key for parameter in listed} | {"Q_1"}
         printed = expected[(expected["paper"] == "pirouette") & (expected["table"].astype(str) == number)]
         assert set(printed["metric"]) - left_out <= keys
         assert len(set(printed["metric"]) - left_out) >= 4

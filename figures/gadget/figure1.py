@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.output import caption_text, words
 from ..lib.primitive import Primitive, notes
 from .paper import FAMILIES, RANDOM
@@ -127,7 +126,7 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
     return caption_text("Figure 1 of the gadget paper.", text)
 
 
-def drawing(records: Sequence[Primitive]) -> Drawing:
+def drawing(records: Sequence[Primitive]) -> style.Drawing:
     """The figure with its data and caption."""
     data = build(records)
-    return Drawing(draw(data), data, caption(data, records))
+    return style.Drawing(draw(data), data, caption(data, records))

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import UNSURE
 
-from ..lib.cells import has, number, quantity
+from ..lib.cells import has, number, quantity, verdict
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.table import Cell, Column, Row, Table, label, make_cells
@@ -104,10 +104,6 @@ def _predicted(entry: dict[str, Any]) -> Cell:
     return number(log2(predicted) if has(predicted) and predicted else None, digits=4)
 
 
-def _verdict(entry: dict[str, Any]) -> Cell:
-    return Cell(f"{entry['verdict']} ({entry['note']})" if entry["note"] else entry["verdict"])
-
-
 def _over(entry: dict[str, Any]) -> Cell:
     over = entry["bits_over_balanced"]
     return Cell(f"{over:+.2f}", sort=over) if has(over) else Cell()
@@ -124,7 +120,7 @@ TABLE_COLUMNS = [
     quantity("variance_ratio", "Variance, measured / formula"),
     label("kind", "Formula is", cell=lambda entry: Cell(entry["kind"] or "")),
     label("tolerance", "Tolerance of the variance"),
-    label("verdict", "Verdict", cell=_verdict),
+    label("verdict", "Verdict", cell=verdict),
     Column("bits_over_balanced", "Over balanced", "bits", cell=_over),
     Column("time", "Time of one", "µs", cell=lambda entry: _micro(entry["time_s"])),
 ]
@@ -153,10 +149,10 @@ def table(records: Sequence[Primitive]) -> Table:
     title = "Noise of products and chains under each decomposition"
     judged = data[data["verdict"] != ""]
     wide = judged["tolerance"].str.contains("sampling").sum()
-    verdict = f"{len(judged)} stages held against their formulas, {(judged['verdict'] == 'DIFFERS').sum()} differ."
-    verdict += f" {wide} of them have too few samples or keys for 1/16: their tolerance adds the sampling error."
-    verdict += f" Of {(judged['verdict'] == UNSURE).sum()} that error is larger than 1/16: {UNSURE}."
-    return Table(title, TABLE_COLUMNS, rows, data, marks, [READING, answer(data), verdict, origin], "bits")
+    found = f"{len(judged)} stages held against their formulas, {(judged['verdict'] == 'DIFFERS').sum()} differ."
+    found += f" {wide} of them have too few samples or keys for 1/16: their tolerance adds the sampling error."
+    found += f" Of {(judged['verdict'] == UNSURE).sum()} that error is larger than 1/16: {UNSURE}."
+    return Table(title, TABLE_COLUMNS, rows, data, marks, [READING, answer(data), found, origin], "bits")
 
 
 def answer(data: pd.DataFrame) -> str:

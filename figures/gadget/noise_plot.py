@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
 from ..lib.units import count_tex
@@ -101,7 +100,7 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
     return caption_text("Does randomisation buy anything?", text)
 
 
-def drawing(records: Sequence[Primitive]) -> Drawing:
+def drawing(records: Sequence[Primitive]) -> style.Drawing:
     """The figure with its data and caption."""
     data = build(records)
-    return Drawing(draw(data), data, caption(data, records))
+    return style.Drawing(draw(data), data, caption(data, records))

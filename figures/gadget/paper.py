@@ -63,7 +63,7 @@ class Printed:
 
     @classmethod
     def of(cls, expected: pd.DataFrame) -> Printed:
-        """From `loader.load_expected`."""
+        """The printed times among the papers' numbers (`frame.load_expected`)."""
         rows = expected[(expected["paper"] == PAPER) & expected["seconds"].notna()]
         found = {}
         for row in rows.to_dict("records"):

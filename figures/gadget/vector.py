@@ -35,7 +35,7 @@ STORE_SHARE = 0.60
 
 @dataclass(frozen=True)
 class Vector:
-    """A row of the table: a record, and the deterministic ones it is held against."""
+    """A row of the table: a record, and the deterministic ones that it is compared with."""
 
     record: Primitive
     vectorised: Primitive | None

@@ -13,10 +13,10 @@ from ..lib.marks import SYMBOLS, footnotes, marks_of, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import Measured, Printed, printed, stands_for
 from ..lib.protocols import protocol_name
-from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
+from ..lib.table import Cell, Row, Table, cell_footnotes, texts
 from ..lib.units import shape_text
 from . import errata
-from .beside import METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells, unequal
+from .beside import BOUNDS, METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells, unequal
 
 TITLES = {"6": "queries in IPFS", "7": "enrolment of Chrome devices"}
 STEPS = {
@@ -86,8 +86,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     marked = footnotes(shown) + cell_footnotes(rows)
     frame = pd.DataFrame(data, columns=DATA_COLUMNS)
     title = f"InsPIRe, Table {table}: {TITLES[table]}, the paper's numbers and ours"
-    head = [*texts(place=PLACES[table], source="Source"), Column("security", "Security", "bit")]
-    shown_columns = [*head, Column("failure", "Failure bound", "log2"), *columns_of(METRICS[table])]
+    shown_columns = [*texts(place=PLACES[table], source="Source"), *BOUNDS, *columns_of(METRICS[table])]
     return Table(title, shown_columns, rows, frame, marked, notes, MEASURED_FROM[table])
 
 

@@ -100,6 +100,10 @@ METRICS: dict[str, tuple[Metric, ...]] = {
 """The paper's rows, table by table: sizes, which are known of every row of ours, before times."""
 
 
+BOUNDS = [Column("security", "Security", "bit"), Column("failure", "Failure bound", "log2")]
+"""What is predicted of a row."""
+
+
 def columns_of(metrics: Iterable[Metric]) -> list[Column]:
     """The columns of metrics."""
     found = []

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.marks import footnotes, provenance
 from ..lib.output import caption_text, words
 from ..lib.paper import Measured, matches, printed
@@ -171,8 +170,10 @@ def caption(data: pd.DataFrame, rows: list[dict[str, Any]], which: str, notes: l
     )
 
 
-def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, which: str) -> Drawing:
+def drawing(
+    found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, which: str
+) -> style.Drawing:
     """The figure of that number."""
     data = build(found, expected, which)
     notes = errata.notes_of(contradictions, [FIGURES[which].table])
-    return Drawing(draw(data, which), data, caption(data, shown(data, found), which, notes))
+    return style.Drawing(draw(data, which), data, caption(data, shown(data, found), which, notes))

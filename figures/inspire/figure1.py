@@ -8,11 +8,9 @@ from typing import Any
 import pandas as pd
 from matplotlib import pyplot
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.marks import MARKS, Mark, footnotes, marks_of, provenance, superscripts
 from ..lib.output import caption_text, words
 from ..lib.paper import ORDER, PAPER_ONLY, Measured, matches, printed
@@ -52,10 +50,8 @@ def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
 
 def of_row(row: dict[str, Any]) -> dict[str, Any]:
     """What the data of figures say of a row of ours."""
-    return {key: row[key] for key in ("set", "status", "reason")} | {
-        "marks": " ".join(marks_of(row)),
-        "record_id": row["id"],
-    }
+    shown = {key: row[key] for key in ("set", "status", "reason")}
+    return shown | {"marks": " ".join(marks_of(row)), "record_id": row["id"]}
 
 
 def _point(values: dict[str, float]) -> dict[str, float | None]:
@@ -70,19 +66,12 @@ def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
     for (table, source, name), points in numbers.groupby(["entries", "source", "protocol"], sort=False):
         colour, ours = ENTRIES[table][1], source == "here"
         points = points.sort_values("total_comm_bytes")
-        axes.plot(
-            points["total_comm_bytes"] / KIB,
-            points["server_s"] * 1e3,
-            color=colour,
-            marker=protocol(name).layout_marker,
-            linestyle="-" if ours else style.DOTS,
-            linewidth=1.0 if ours else 0.8,
-            markerfacecolor=colour if ours else "white",
-            markeredgecolor="white" if ours else colour,
-            markeredgewidth=0.4 if ours else 0.9,
-            markersize=5.6 if ours else 5.0,
-            zorder=5 if ours else 3,
-        )
+        look = style.Look(colour, protocol(name).layout_marker, "-" if ours else style.DOTS)
+        face = {"markerfacecolor": colour, "markeredgecolor": "white", "markeredgewidth": 0.4, "markersize": 5.6}
+        if not ours:
+            face = {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.9, "markersize": 5.0}
+        face |= {"linewidth": 1.0 if ours else 0.8, "zorder": 5 if ours else 3}
+        axes.plot(points["total_comm_bytes"] / KIB, points["server_s"] * 1e3, **look.drawn(**face))
         stale = points["marks"].fillna("").str.contains("stale")
         old = points[stale]
         axes.plot(old["total_comm_bytes"] / KIB, old["server_s"] * 1e3, "+", color=style.INK, zorder=7)
@@ -109,28 +98,16 @@ def here_label(data: pd.DataFrame, text: str) -> str | None:
 
 def _legends(figure: Figure, protocols: set[str], here: str | None) -> None:
     """Three short legends to the right: protocol, entries, whose number."""
-    shapes: list[tuple[Line2D, str]] = []
-    for each in map(protocol, ORDER):
-        if each.id in protocols:
-            handle = Line2D([], [], color=style.GREY, marker=each.layout_marker, linestyle="none")
-            shapes.append((handle, mathtext(each.name)))
-    colours = [(Line2D([], [], color=colour, marker="o", linestyle="none"), text) for text, colour in ENTRIES.values()]
-    hollow = Line2D([], [], color=style.INK, marker="o", markerfacecolor="white", linestyle=style.DOTS)
-    whose: list[tuple[Line2D, str]] = [(hollow, "paper")]
-    if here:
-        whose.append((Line2D([], [], color=style.INK, marker="o"), here))
+    grey, ink = style.Look(style.GREY, "o", "none"), style.Look(style.INK, "o", "-")
+    listed = [each for each in map(protocol, ORDER) if each.id in protocols]
+    shapes = [(style.handle(grey, marker=each.layout_marker), mathtext(each.name)) for each in listed]
+    colours = [(style.handle(grey, color=colour), text) for text, colour in ENTRIES.values()]
+    whose = [(style.handle(ink, markerfacecolor="white", linestyle=style.DOTS), "paper")]
+    whose += [(style.handle(ink), here)] if here else []
     top = 0.97
     for heading, entries in (("Protocol", shapes), ("Records", colours), ("Source", whose)):
-        legend = figure.legend(
-            [handle for handle, _ in entries],
-            [label for _, label in entries],
-            title=heading,
-            alignment="left",
-            loc="upper left",
-            bbox_to_anchor=(0.80, top),
-            borderaxespad=0,
-            labelspacing=0.35,
-        )
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.80, top), "borderaxespad": 0}
+        legend = figure.legend(*zip(*entries), title=heading, alignment="left", labelspacing=0.35, **place)
         legend.get_title().set_fontweight("bold")
         top -= 0.047 * (len(entries) + 1) + 0.035
 
@@ -180,8 +157,8 @@ def caption(data: pd.DataFrame, rows: list[dict[str, Any]], notes: list[str]) ->
     )
 
 
-def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Drawing:
+def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> style.Drawing:
     """The figure, with the contradictions of the tables whose numbers it draws."""
     data = build(found, expected)
     notes = errata.notes_of(contradictions, ENTRIES)
-    return Drawing(draw(data), data, caption(data, shown(data, found), notes))
+    return style.Drawing(draw(data), data, caption(data, shown(data, found), notes))

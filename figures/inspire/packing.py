@@ -16,7 +16,7 @@ from ..lib.primitive import Primitive, notes
 from ..lib.protocols import protocol_name
 from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
 from . import errata
-from .beside import METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells
+from .beside import BOUNDS, METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells
 
 PRIMITIVE = "packing"
 STAGE = "packed"
@@ -29,8 +29,7 @@ METHODS = {
 """Settings of ours and their names; the paper's CDKS has a preprocessing."""
 COLUMNS = [
     *texts(method="Packing", ring="log2 d, q, p", source="Source"),
-    Column("security", "Security", "bit"),
-    Column("failure", "Failure bound", "log2"),
+    *BOUNDS,
     *columns_of(METRICS["5"]),
     Column("noise", "Noise, max", "log2"),
     Column("predicted", "predicted sigma", "log2"),

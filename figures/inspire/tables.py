@@ -11,12 +11,23 @@ from ..lib.cells import plain_database
 from ..lib.frame import status_text
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
 from ..lib.output import words
-from ..lib.paper import PAPER_ONLY, Measured, Printed, matches, printed, unmatched
+from ..lib.paper import PAPER_ONLY, PHASES, Measured, Printed, matches, printed, unmatched
 from ..lib.protocols import protocol_name
 from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
 from ..lib.units import record_text, shape_text, significant
-from . import bandwidth, errata
-from .beside import METRICS, NOT_PLANNED, SIZES, Metric, columns_of, our_data, predicted_cells, printed_cells, unequal
+from . import errata
+from .beside import (
+    BOUNDS,
+    METRICS,
+    NOT_PLANNED,
+    SIZES,
+    Metric,
+    columns_of,
+    our_data,
+    predicted_cells,
+    printed_cells,
+    unequal,
+)
 
 TITLES = {
     "2": "1-bit entries",
@@ -30,6 +41,47 @@ DATA_COLUMNS = words(
     "bandwidth_share set "
     "measured_record_bits status reason marks security_bits failure_log2 record_id"
 )
+
+
+COUNTS = ("bytes_read", "table_bytes")
+"""Operations of a description that read memory: stored database or digits, and packing tables."""
+BANDWIDTH_NOTE = (
+    "Of bandwidth: the bytes that this part of the answer must read (the stored database of a product, the tables of a "
+    "packing, as the descriptions count them) over its median time, as a share of the single-core read bandwidth "
+    "probed before and after the record's group (their mean); what fits into a cache can exceed it. Lines without a "
+    "probe or without a measured time have none."
+)
+DRIFT = 0.10
+"""A share is marked where two probes differ by more than this part of the larger one."""
+
+
+def read_bytes(ours: Measured, metric: str) -> int | None:
+    """Bytes that the part of an answer which `metric` times must read; None where the description counts none."""
+    steps = ours.row["description"].get("operations", {}).get("answer", {})
+    step = steps.get(PHASES.get(metric, "").removeprefix("answer_"))
+    counts = [step[name] for name in COUNTS if name in step] if isinstance(step, dict) else []
+    return int(sum(counts)) or None
+
+
+def bandwidth_share(ours: Measured, metric: str) -> float | None:
+    """Its share of the probed bandwidth; None where bytes, time or probe are missing."""
+    read, seconds, bandwidth = read_bytes(ours, metric), ours.values.get(metric), ours.row.get("read_bandwidth")
+    if not read or not seconds or bandwidth is None or pd.isna(bandwidth):
+        return None
+    return float(read / seconds / bandwidth)
+
+
+def bandwidth_cell(ours: Measured, metric: str) -> Cell:
+    """The share in per cent, marked where the machine's two probes disagree."""
+    found = bandwidth_share(ours, metric)
+    return Cell() if found is None else Cell(f"{100 * found:.0f}", symbols(["probe"] * drifted(ours)), found)
+
+
+def drifted(ours: Measured) -> bool:
+    """Whether the bandwidth changed between the probes before and after the record."""
+    machine = (ours.row.get("document") or {}).get("machine") or {}
+    probes = [machine[key] for key in ("read_bandwidth_before", "read_bandwidth_after") if machine.get(key)]
+    return bool(probes) and max(probes) - min(probes) > DRIFT * max(probes)
 
 
 def _place(column: Printed) -> dict[str, Cell]:
@@ -58,7 +110,7 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
             marks += SYMBOLS["unequal"]
         cells[metric.key] = metric.cell(value, marks)
         if metric.of_bandwidth:
-            cells[f"{metric.key}_of_bandwidth"] = bandwidth.cell(ours, metric.key)
+            cells[f"{metric.key}_of_bandwidth"] = bandwidth_cell(ours, metric.key)
     if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
         ratio = ours.values["server_time"] / column.values["server_time"]
         cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)
@@ -86,7 +138,7 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
             here = ours.values.get(key)
             line |= {"here": here, "described": ours.described.get(key)}
             line |= {"ratio": here / paper if here is not None and paper else None}
-            line |= {"read_bytes": bandwidth.read_bytes(ours, key), "bandwidth_share": bandwidth.share(ours, key)}
+            line |= {"read_bytes": read_bytes(ours, key), "bandwidth_share": bandwidth_share(ours, key)}
             if column and ours.published and key in SIZES and paper is not None and ours.size(key) is not None:
                 line["size_equal"] = not unequal(column, ours, key)
         found.append(shared | line)
@@ -136,8 +188,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     marked = footnotes(shown) + cell_footnotes(rows)
     first_time = next(metric.key for metric in metrics if metric.key not in SIZES)
     head = texts(database="Database", protocol="Protocol", layout="Layout", source="Source")
-    head += [Column("security", "Security", "bit"), Column("failure", "Failure bound", "log2")]
-    shown_columns = [*head, *columns_of(metrics), Column("ratio", "Time", "here/paper")]
+    shown_columns = [*head, *BOUNDS, *columns_of(metrics), Column("ratio", "Time", "here/paper")]
     return Table(title, shown_columns, rows, frame, marked, notes, first_time)
 
 
@@ -161,5 +212,5 @@ def _explanation(table: str) -> str:
             "database."
         )
     else:
-        text += f"Lines without a paper's line above are measured here only. {bandwidth.NOTE}"
+        text += f"Lines without a paper's line above are measured here only. {BANDWIDTH_NOTE}"
     return text

@@ -82,6 +82,11 @@ def failure(row: Any) -> Cell:
     return Cell(f"{bound:.0f}", symbols(["failing"] if failing(row) else []), float(bound))
 
 
+def verdict(row: Any) -> Cell:
+    """A verdict with its note."""
+    return Cell(f"{row['verdict']} ({row['note']})" if row["note"] else row["verdict"])
+
+
 def right(row: Any) -> Cell:
     """How many of the compared records are right."""
     return Cell(f"{row['right']:.0f}/{row['compared']:.0f}") if has(row.get("compared")) else Cell()

@@ -293,7 +293,8 @@ def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]
     """
     keep = [c for c in predictions.columns if c != "protocol"]
     frame = records.merge(predictions[keep], on=SHAPE_KEYS, how="left")
-    frame["stale"] = pd.Series([_stale_date(stale, row) for row in dicts(frame)], index=frame.index, dtype=object)
+    dates = [stale_date(stale, row["id"], row["path"], row["finished"]) for row in dicts(frame)]
+    frame["stale"] = pd.Series(dates, index=frame.index, dtype=object)
     today = {(p["set"], p["records"], p["record_bits"]): p for p in predictions.to_dict("records")}
     frame["borrowed"] = False
     for index, row in frame.iterrows():
@@ -307,14 +308,11 @@ def join(records: pd.DataFrame, predictions: pd.DataFrame, stale: dict[str, str]
     return frame
 
 
-def _stale_date(stale: dict[str, str], row: dict[str, Any]) -> str | None:
+def stale_date(stale: dict[str, str], name: str, path: str, finished: Any) -> str | None:
     """Date of a stale record, None if it is fresh; paths match by their end, ids exactly."""
-    hit = stale.get(row["id"])
-    if hit is None:
-        hit = next((date for key, date in stale.items() if "/" in key and row["path"].endswith(key)), None)
-    if hit is None:
-        return None
-    return hit if hit and hit != ORPHAN else str(row["finished"] or "date unknown")[:10] + hit
+    ends = (date for key, date in stale.items() if "/" in key and path.endswith(key))
+    hit = stale[name] if name in stale else next(ends, None)
+    return str(finished or "date unknown")[:10] + hit if hit in ("", ORPHAN) else hit
 
 
 def unmeasured(joined: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:

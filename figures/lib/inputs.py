@@ -23,7 +23,7 @@ class Inputs:
 
     @property
     def inputs(self) -> Inputs:
-        """All of it."""
+        """The inputs themselves, for drawings that choose among them."""
         return self
 
     def prefer(self, *experiments: str) -> Inputs:

@@ -11,7 +11,7 @@ from typing import Any
 from pirlab_estimator.compare import Comparison, compare
 from pirlab_estimator.records import PRIMITIVE, read_all
 
-from .frame import ORPHAN, mean_probe, prediction_documents, quartiles
+from .frame import mean_probe, prediction_documents, quartiles, stale_date
 from .marks import Mark, footnotes, marks_of, provenance, symbols
 
 SPREAD_LIMIT = 0.10
@@ -102,26 +102,13 @@ class Primitive:
         document, predicted = self.document, self.prediction or {}
         noise = predicted.get("noise") or {}
         machine, build = document["machine"], document["build"]
-        return {
-            "kind": "set" if self.name in SETS else "primitive",
-            "protocol": self.name,
-            "set": document["row"],
-            "security": predicted.get("security") or [],
-            "security_bits": predicted.get("security_bits"),
-            "security_target": predicted.get("security_target"),
-            "failure_log2": noise.get("log2_failure"),
-            "failure_target": noise.get("failure_target"),
-            "status": document["status"],
-            "stale": self.stale,
-            "seeded": document.get("seed") is not None,
-            "dirty": bool(build.get("dirty")),
-            "cpu": machine.get("cpu"),
-            "kernel": build.get("kernel"),
-            "commit": build.get("commit"),
-            "threads": document["threads"],
-            "repetitions": document["repetitions"],
-            "read_bandwidth": mean_probe(machine),
-        }
+        row = {key: document[key] for key in ("status", "threads", "repetitions")}
+        row |= {key: build.get(key) for key in ("kernel", "commit")} | {"dirty": bool(build.get("dirty"))}
+        row |= {key: predicted.get(key) for key in ("security_bits", "security_target")}
+        row |= {"kind": "set" if self.name in SETS else "primitive", "protocol": self.name, "set": document["row"]}
+        row |= {"security": predicted.get("security") or [], "failure_log2": noise.get("log2_failure")}
+        row |= {"failure_target": noise.get("failure_target"), "stale": self.stale, "cpu": machine.get("cpu")}
+        return row | {"seeded": document.get("seed") is not None, "read_bandwidth": mean_probe(machine)}
 
     def marks(self, times: Iterable[str] = ()) -> str:
         """Symbols of the record's marks, and whether one of these times varies."""
@@ -147,24 +134,12 @@ def load(
     for folder, file in zip_longest(folders, predictions[: len(folders)]):
         predicted = {document["id"]: document for _, document in prediction_documents(file)} if file else {}
         for path, document in read_all(folder, PRIMITIVE):
-            record = _beside(path, document, stale or {}, predicted)
+            date = stale_date(stale or {}, document["id"], path.as_posix(), document.get("finished"))
+            prediction = predicted.get(f"{document.get('group')}/{document.get('row')}")
             key = tuple(document.get(part) for part in ("experiment", "group", "row"))
             if key not in rows or str(document.get("finished")) >= str(rows[key].document.get("finished")):
-                rows[key] = record
+                rows[key] = Primitive(document, path.as_posix(), date, prediction)
     return list(rows.values())
-
-
-def _beside(
-    path: Path, document: dict[str, Any], stale: dict[str, str], predicted: dict[str, dict[str, Any]]
-) -> Primitive:
-    """A record with the date of a stale one, and its prediction."""
-    hit = stale.get(document["id"])
-    if hit is None:
-        hit = next((date for key, date in stale.items() if "/" in key and path.as_posix().endswith(key)), None)
-    if hit in ("", ORPHAN):
-        hit = str(document.get("finished") or "date unknown")[:10] + hit
-    prediction = predicted.get(f"{document.get('group')}/{document.get('row')}")
-    return Primitive(document, path.as_posix(), hit, prediction)
 
 
 def notes(records: Sequence[Primitive], varying: bool = False) -> tuple[list[tuple[Mark, str]], str]:

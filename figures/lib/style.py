@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import matplotlib
+import pandas as pd
 
 matplotlib.use("Agg")
 
@@ -21,7 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from .output import write_bytes
+from .output import csv_text, write_bytes, write_text
 from .protocols import protocol
 
 WIDTHS = {"lncs": 4.80, "acm": 3.33, "acm-wide": 7.00, "ieee": 3.50, "ieee-wide": 7.16}
@@ -35,7 +36,7 @@ OTHER = {"colours": ["#009E73", "#CC79A7", "#5B4A8A", "#8C8C8C"], "markers": ["P
 DOTS = (0, (1, 1.6))
 """The line of numbers that a paper prints."""
 
-Line = Literal["-"] | tuple[float, tuple[float, ...]]
+Line = Literal["-", "none"] | tuple[float, tuple[float, ...]]
 """A line's style: solid, or an offset and lengths of dashes and gaps."""
 
 
@@ -123,3 +124,18 @@ def save(figure: Figure, prefix: Path) -> list[Path]:
         written.append(write_bytes(prefix, suffix, buffer.getvalue()))
     pyplot.close(figure)
     return written
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure ready to be written, with its data, a row a number, and its caption as reStructuredText."""
+
+    figure: Figure
+    data: pd.DataFrame
+    caption: str
+
+    def write(self, prefix: Path) -> list[Path]:
+        """Write `prefix` .pdf .svg .png .csv .caption.rst and return the paths."""
+        written = save(self.figure, prefix)
+        written.append(write_text(prefix, ".csv", csv_text(self.data)))
+        return [*written, write_text(prefix, ".caption.rst", self.caption)]

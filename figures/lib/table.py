@@ -134,7 +134,7 @@ class Column:
         """The column's cell in a row."""
         if callable(self.cell):
             return self.cell(row)
-        value = row[self.cell]
+        value = row.get(self.cell)
         return Cell("" if value is None else str(value))
 
 

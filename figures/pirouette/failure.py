@@ -10,7 +10,7 @@ import pandas as pd
 from pirlab_estimator.compare import UNSURE
 from scipy.special import betaincinv
 
-from ..lib.cells import has, number, quantity
+from ..lib.cells import has, number, quantity, verdict
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.table import Cell, Column, Row, Table, label, make_cells
@@ -101,10 +101,6 @@ def _interval(entry: dict[str, Any]) -> Cell:
     return Cell(f"{low} to {power(entry['rate_high'])}", sort=entry["rate_high"])
 
 
-def _verdict(entry: dict[str, Any]) -> Cell:
-    return Cell(f"{entry['verdict']} ({entry['note']})" if entry["note"] else entry["verdict"])
-
-
 def _predicted(entry: dict[str, Any]) -> Cell:
     rate = entry["predicted"]
     return Cell("" if pd.isna(rate) else power(rate), sort=rate)
@@ -129,7 +125,7 @@ TABLE_COLUMNS = [
     Column("failures", "Failures", cell="failures"),
     Column("trials", "Trials", cell="trials"),
     quantity("ratio", "Observed / predicted"),
-    label("verdict", "Verdict", cell=_verdict),
+    label("verdict", "Verdict", cell=verdict),
     Column("trial", "Time of one", "ms", cell=_trial),
 ]
 

@@ -19,7 +19,6 @@ from pirlab_estimator.compare import VARIANCE_TOLERANCE
 from scipy.special import log_ndtr, ndtri_exp
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
 from .failure import DECISIONS, READING, answer, build, relevant
@@ -134,7 +133,7 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
     return caption_text("Do decisions fail as often as predicted?", text)
 
 
-def drawing(records: Sequence[Primitive]) -> Drawing:
+def drawing(records: Sequence[Primitive]) -> style.Drawing:
     """The figure with its data and caption."""
     data = build(records)
-    return Drawing(draw(data), data, caption(data, records))
+    return style.Drawing(draw(data), data, caption(data, records))

@@ -17,7 +17,6 @@ from matplotlib.patches import Patch
 from ..lib import style
 from ..lib.cells import DATABASE, number, quantity
 from ..lib.cells import shown as shown_as
-from ..lib.drawing import Drawing
 from ..lib.marks import footnotes, marks_of, provenance, superscripts, symbols
 from ..lib.output import caption_text, words
 from ..lib.protocols import mathtext, protocol_name, series_name
@@ -186,7 +185,7 @@ def caption(lines: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def drawing(joined: pd.DataFrame, expected: pd.DataFrame) -> Drawing:
+def drawing(joined: pd.DataFrame, expected: pd.DataFrame) -> style.Drawing:
     """The figure."""
     lines = bars(joined, expected)
-    return Drawing(draw(lines), frame(lines), caption(lines))
+    return style.Drawing(draw(lines), frame(lines), caption(lines))

@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.inputs import Inputs
 from ..lib.marks import SYMBOLS, unknown
 from ..lib.protocols import IDS, mathtext, paper_name, protocol, series_name
@@ -37,10 +36,10 @@ LEGEND_LEFT = 1.13
 """Inches from the left edge to the legends' entries."""
 
 
-def make(inputs: Inputs) -> Drawing:
+def make(inputs: Inputs) -> style.Drawing:
     """The figure."""
     data = of(inputs)
-    return Drawing(draw(data), data.points, caption(data))
+    return style.Drawing(draw(data), data.points, caption(data))
 
 
 def draw(data: Figure4, width: str = "acm-wide") -> Figure:

@@ -123,7 +123,7 @@ def keys(found: Sequence[Mapping[str, Any]], joined: pd.DataFrame, expected: pd.
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    """None where any is missing."""
+    """The sum; None where a value is missing."""
     known = list(values)
     return None if None in known else sum(value for value in known if value is not None)
 

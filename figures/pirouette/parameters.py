@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log2
+from dataclasses import dataclass
+from math import exp2, log2
 from typing import Any
 
 import pandas as pd
@@ -19,89 +20,75 @@ from .sets import PAPER, rows
 
 Document = dict[str, Any]
 Read = Callable[[Document], float | None]
-Parameter = tuple[str, str, Read]
-"""A parameter: the paper's symbol, header, and what a description has for it (None: nothing)."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter: the paper's symbol, its header, and where a description has it.
+
+    place: `layout.key`, `<name>_gadget.key` or `<instance>.key`. then: what the paper prints of that number.
+    """
+
+    key: str
+    header: str
+    place: str
+    then: Callable[[float], float] = float
+
+    def read(self, description: Document) -> float | None:
+        """The number of a description, if it has one."""
+        owner, key = self.place.split(".")
+        layout = description["layout"]
+        found = layout if owner == "layout" else layout.get(owner) or instance(description, owner)
+        return None if found is None else float(self.then(float(found[key])))
 
 
 def instance(description: Document, name: str) -> Document | None:
     """The instance of that name."""
-    return next((i for i in description["instances"] if i["name"] == name), None)
+    return next((each for each in description["instances"] if each["name"] == name), None)
 
 
-def _of(name: str, key: str) -> Read:
-    """A number of the instance of that name."""
-
-    def read(description: Document) -> float | None:
-        found = instance(description, name)
-        return None if found is None else float(found[key])
-
-    return read
+def _square(value: float) -> float:
+    return value**2
 
 
-def _base(gadget: str) -> Read:
-    """The base of a gadget."""
-    digits = _gadget(gadget, "base_log2")
-    return lambda description: None if (log2_base := digits(description)) is None else 2**log2_base
+def _log2_of_twice(value: float) -> float:
+    return log2(2 * value)
 
 
-def _gadget(gadget: str, key: str) -> Read:
-    """A number of a gadget."""
-
-    def read(description: Document) -> float | None:
-        found = description["layout"].get(f"{gadget}_gadget")
-        return None if found is None else float(found[key])
-
-    return read
-
-
-def _layout(key: str) -> Read:
-    return lambda description: float(description["layout"][key])
-
-
-def _switched(description: Document) -> float | None:
-    """log2 of 2N, the modulus of what every rotation reads."""
-    return log2(2 * description["layout"]["degree"])
-
-
-def _variance(name: str) -> Read:
-    stddev = _of(name, "error_stddev")
-    return lambda description: None if (sigma := stddev(description)) is None else sigma**2
-
-
-PARAMETERS: dict[str, tuple[Parameter, ...]] = {
+PARAMETERS = {
     "3": (
-        ("n_in", "n in", _of("query", "dimension")),
-        ("n_out", "n out", _layout("lwe_dimension")),
-        ("N", "N", _layout("degree")),
-        ("log2_q_in", "log2 q in", _of("query", "log2_modulus")),
-        ("log2_q_out", "log2 q out", _switched),
-        ("log2_Q", "log2 Q", _of("ring", "log2_modulus")),
-        ("log2_Q_ksk", "log2 Q ksk", _of("key_switching", "log2_modulus")),
-        ("B", "B", _base("rotation")),
-        ("B_ksk", "B ksk", _base("switching")),
-        ("sigma_squared", "σ² ring", _variance("ring")),
-        ("sigma_squared_ksk", "σ² ksk", _variance("key_switching")),
+        Parameter("n_in", "n in", "query.dimension"),
+        Parameter("n_out", "n out", "layout.lwe_dimension"),
+        Parameter("N", "N", "layout.degree"),
+        Parameter("log2_q_in", "log2 q in", "query.log2_modulus"),
+        Parameter("log2_q_out", "log2 q out", "layout.degree", _log2_of_twice),
+        Parameter("log2_Q", "log2 Q", "ring.log2_modulus"),
+        Parameter("log2_Q_ksk", "log2 Q ksk", "key_switching.log2_modulus"),
+        Parameter("B", "B", "rotation_gadget.base_log2", exp2),
+        Parameter("B_ksk", "B ksk", "switching_gadget.base_log2", exp2),
+        Parameter("sigma_squared", "σ² ring", "ring.error_stddev", _square),
+        Parameter("sigma_squared_ksk", "σ² ksk", "key_switching.error_stddev", _square),
     ),
     "4": (
-        ("n", "n", _layout("lwe_dimension")),
-        ("N", "N", _layout("degree")),
-        ("log2_q", "log2 q", _switched),
-        ("log2_Q", "log2 Q", _of("ring", "log2_modulus")),
-        ("B", "B", _base("rotation")),
-        ("B_automorphism", "B aut", _base("automorphism")),
-        ("B_squaring", "B sq", _base("squaring")),
-        ("B_rgsw", "B RGSW", _base("rgsw")),
-        ("ell_rgsw", "ℓ RGSW", _gadget("rgsw", "digits")),
-        ("sigma_squared", "σ²", _variance("ring")),
+        Parameter("n", "n", "layout.lwe_dimension"),
+        Parameter("N", "N", "layout.degree"),
+        Parameter("log2_q", "log2 q", "layout.degree", _log2_of_twice),
+        Parameter("log2_Q", "log2 Q", "ring.log2_modulus"),
+        Parameter("B", "B", "rotation_gadget.base_log2", exp2),
+        Parameter("B_automorphism", "B aut", "automorphism_gadget.base_log2", exp2),
+        Parameter("B_squaring", "B sq", "squaring_gadget.base_log2", exp2),
+        Parameter("B_rgsw", "B RGSW", "rgsw_gadget.base_log2", exp2),
+        Parameter("ell_rgsw", "ℓ RGSW", "rgsw_gadget.digits"),
+        Parameter("sigma_squared", "σ²", "ring.error_stddev", _square),
     ),
     "5": (
-        ("N_1", "N1", _of("response", "dimension")),
-        ("log2_Q_1", "log2 Q1", _of("response", "log2_modulus")),
-        ("v_1", "v1", _layout("first_bits")),
-        ("v_2", "v2", _layout("fold_bits")),
-        ("v_3", "v3", _layout("rotation_bits")),
-        ("p", "p", _layout("plain_modulus")),
-        ("sigma_squared_response", "σ² response", _variance("response")),
+        Parameter("N_1", "N1", "response.dimension"),
+        Parameter("log2_Q_1", "log2 Q1", "response.log2_modulus"),
+        Parameter("v_1", "v1", "layout.first_bits"),
+        Parameter("v_2", "v2", "layout.fold_bits"),
+        Parameter("v_3", "v3", "layout.rotation_bits"),
+        Parameter("p", "p", "layout.plain_modulus"),
+        Parameter("sigma_squared_response", "σ² response", "response.error_stddev", _square),
     ),
 }
 TITLES = {
@@ -137,7 +124,7 @@ def parameters(
     columns = [
         label("series", "Set", cell=lambda row: Cell(row["name"]) if "name" in row else series(row)),
         label("database", "Database", cell=lambda row: Cell(row["database"], sort=row.get("records"))),
-        *(Column(key, header, cell=_numbers(key)) for key, header, _ in listed),
+        *(Column(each.key, each.header, cell=_numbers(each.key)) for each in listed),
         SECURITY,
         Column("failure", "Failure bound", "log2", cell=lambda row: Cell() if "name" in row else failure(row)),
     ]
@@ -145,11 +132,11 @@ def parameters(
     of_paper = {"source": "paper", "name": f"paper, Table {table}", "security_bits": least, "security": instances}
     data = [of_paper | {"database": place} | values for place, values in _paper_values(expected, table).items()]
     for row in found:
-        own = {key: read(row["description"]) for key, _, read in listed}
+        own = {each.key: each.read(row["description"]) for each in listed}
         place = shape_text(int(row["records"]), int(row["record_bits"]))
         data.append(dict(row) | own | {"source": row["set"], "database": place, "records": float(row["records"])})
     lines = [Row(make_cells(columns, row)) for row in data]
-    names = [key for key, _, _ in listed]
+    names = [each.key for each in listed]
     frame = pd.DataFrame(data, columns=["source", "database", *names, "security_bits", "failure_log2"])
     notes = [
         "Lines 'paper' are the printed parameters; what they miss, and why, is in docs/errata.md. Security is the "

@@ -49,7 +49,7 @@ def matrix_bytes(description: Document, step: str) -> int:
 
 
 def _lines(row: Document, costs: UnitCosts, of: Steps) -> Iterator[dict[str, Any]]:
-    """Predictions are for one thread."""
+    """The steps of an answer; a prediction exists for one thread only."""
     predicted = row["prediction"]["seconds"] if row.get("prediction") and row["threads"] == 1 else {}
     bandwidth = row.get("read_bandwidth")
     for step, seconds in steps(row, [*of.once, *of.steps]).items():
@@ -114,14 +114,14 @@ def table(joined: pd.DataFrame, costs: UnitCosts, of: Steps = PIROUETTE) -> Tabl
 
 
 def _together(found: Sequence[Document]) -> dict[str, Any]:
-    """The sum of some steps; their prediction is None where one has none."""
+    """The sum of some steps; its prediction is None where a step has none."""
     sums: dict[str, Any] = {key: sum(line[key] for line in found) for key in ("ntts", "bound_s", "measured_s")}
     predicted = [line["predicted_s"] for line in found]
     return sums | {"predicted_s": None if None in predicted else sum(predicted)}
 
 
 def _cells(name: str, line: Document, answer: float) -> dict[str, Cell]:
-    """A line but for its head; answer: the seconds of all its steps, without the keys."""
+    """The cells of a step; answer: the seconds of all steps, without the keys."""
     bound, predicted, measured = line["bound_s"], line["predicted_s"], line["measured_s"]
     cells = {
         "step": Cell(name),

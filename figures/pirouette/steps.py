@@ -43,7 +43,7 @@ def shown(joined: pd.DataFrame, of: Steps = PIROUETTE) -> list[dict[str, Any]]:
 
 
 def phase(step: str) -> str:
-    """Its name in records and predictions."""
+    """The name of a step in records and predictions."""
     return step if step in PIROUETTE.once else f"answer_{step}"
 
 

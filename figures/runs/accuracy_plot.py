@@ -53,7 +53,7 @@ class Accuracy:
 
 
 def accuracy(joined: pd.DataFrame) -> Accuracy:
-    """Every twin of the records."""
+    """The figure and the table of all twins of the records."""
     frame = build(joined)
     return Accuracy(draw(frame, order(dicts(joined))), table(frame, joined))
 
@@ -90,25 +90,16 @@ def _panel(axes: Axes, kind: str, rows: pd.DataFrame, looks: dict[str, style.Loo
         axes.axhspan(*BANDS[kind], color="#ececec", linewidth=0, zorder=1)
     axes.axhline(1, color=style.INK, linewidth=0.6, zorder=2)
     if rows.empty:
-        axes.text(
-            0.5, 0.7, "nothing measured has a prediction", ha="center", transform=axes.transAxes, color=style.GREY
-        )
+        text = "nothing measured has a prediction"
+        axes.text(0.5, 0.7, text, ha="center", transform=axes.transAxes, color=style.GREY)
         axes.set_ylim(0.8, 1.2)
         return
     for name, look in looks.items():
         mine = rows[rows["set"] == name]
         answers = mine["quantity"] == "answer"
         for part, fill in ((mine[~answers], "none"), (mine[answers], look.colour)):
-            axes.plot(
-                part["predicted"],
-                part["ratio"],
-                linestyle="none",
-                marker=look.marker,
-                color=look.colour,
-                markerfacecolor=fill,
-                markeredgewidth=0.9,
-                zorder=4,
-            )
+            face = {"markerfacecolor": fill, "markeredgewidth": 0.9, "zorder": 4}
+            axes.plot(part["predicted"], part["ratio"], **look.drawn(linestyle="none", **face))
     _scale(axes, kind, rows)
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 from matplotlib import pyplot
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 from pirlab_estimator.compare import VARIANCE_TOLERANCE
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
 from .accuracy_plot import scale_ratios
@@ -28,25 +27,23 @@ LOOKS = {"agrees": ("#0072B2", "o"), "shown": (style.GREY, "o"), BOUND: ("#009E7
 """Colour and marker of each verdict; all others look like `agrees` with an open face."""
 
 
+def _look(verdict: str) -> style.Look:
+    colour, marker = LOOKS.get(verdict, LOOKS["agrees"])
+    return style.Look(colour, marker, "none")
+
+
 def build(records: Sequence[Primitive]) -> pd.DataFrame:
     """A row a quantity that has a predicted twin."""
-    rows = [
-        {
-            "kind": kind,
-            "group": record.document["group"],
-            "row": record.document["row"],
-            "quantity": twin.quantity.removeprefix(TWINS[kind]).strip(),
-            "predicted": twin.predicted,
-            "measured": twin.measured,
-            "ratio": twin.ratio,
-            "verdict": BOUND if "bound" in twin.tolerance and twin.verdict == "agrees" else twin.verdict,
-            "record_id": record.id,
-        }
-        for record in records
-        for twin in record.twins().values()
-        for kind in TWINS
-        if twin.quantity.startswith(TWINS[kind])
-    ]
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        place = {"group": record.document["group"], "row": record.document["row"], "record_id": record.id}
+        for twin in record.twins().values():
+            kind = next((kind for kind, name in TWINS.items() if twin.quantity.startswith(name)), None)
+            if kind:
+                row = place | {key: getattr(twin, key) for key in ("predicted", "measured", "ratio", "verdict")}
+                row |= {"kind": kind, "quantity": twin.quantity.removeprefix(TWINS[kind]).strip()}
+                bounded = "bound" in twin.tolerance and twin.verdict == "agrees"
+                rows.append(row | ({"verdict": BOUND} if bounded else {}))
     columns = ["kind", "group", "row", "quantity", "predicted", "measured", "ratio", "verdict", "record_id"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -73,24 +70,14 @@ def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
         if band:
             axes.axhspan(*band, color=style.LIGHT, linewidth=0, zorder=1)
         for verdict, part in rows.groupby("verdict"):
-            colour, marker = LOOKS.get(str(verdict), LOOKS["agrees"])
-            face = colour if verdict in LOOKS else "none"
-            plain = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 3.5, "zorder": 4}
-            axes.plot(part["predicted"], part["ratio"], markerfacecolor=face, markeredgewidth=0.7, **plain)
+            look = _look(str(verdict))
+            face = {"markerfacecolor": look.colour if verdict in LOOKS else "none", "markeredgewidth": 0.7, "zorder": 4}
+            axes.plot(part["predicted"], part["ratio"], **look.drawn(markersize=3.5, **face))
         scale_ratios(axes, rows["ratio"], band)
         axes.set_xlim(rows["predicted"].min() / 2, rows["predicted"].max() * 2)
         axes.xaxis.set_minor_formatter(NullFormatter())
     handles = [
-        Line2D(
-            [],
-            [],
-            linestyle="none",
-            marker=LOOKS.get(v, LOOKS["agrees"])[1],
-            markersize=4,
-            label=v,
-            color=LOOKS.get(v, LOOKS["agrees"])[0],
-            markerfacecolor=None if v in LOOKS else "none",
-        )
+        style.handle(_look(v), markersize=4, label=v, markerfacecolor=None if v in LOOKS else "none")
         for v in dict.fromkeys(data["verdict"])
     ]
     figure.legend(handles=handles, loc="upper right", ncols=len(handles), handletextpad=0.2, borderpad=0)
@@ -98,8 +85,8 @@ def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
     return figure
 
 
-def drawing(records: Sequence[Primitive]) -> Drawing:
+def drawing(records: Sequence[Primitive]) -> style.Drawing:
     """The figure with its data and caption."""
     data = build(records)
     text = f"Each point is one quantity of one record against its prediction. {RULES} {notes(records)[1]}"
-    return Drawing(draw(data), data, caption_text("Primitives, predicted against measured.", text))
+    return style.Drawing(draw(data), data, caption_text("Primitives, predicted against measured.", text))

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.protocols import mathtext, protocol_name
 from ..lib.units import KIB, shape_text
 from .data import load
@@ -53,7 +52,7 @@ def _panel(axes: Axes, data: pd.DataFrame, column: str) -> None:
     axes.set_yscale("log")
 
 
-def drawing(path: Path) -> Drawing:
+def drawing(path: Path) -> style.Drawing:
     """The figure of a sweep."""
     data = load(path, "front")
     shape = shape_text(int(data["records"].iloc[0]), int(data["record_bits"].iloc[0]))
@@ -63,4 +62,4 @@ def drawing(path: Path) -> Drawing:
         "docs/noise.md), seconds by unit costs. On the right each "
         "client asks 100 queries of one hint, or of one set of keys.\n"
     )
-    return Drawing(draw(data), data, text)
+    return style.Drawing(draw(data), data, text)

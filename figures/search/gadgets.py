@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.protocols import mathtext, protocol_name
 from .data import TARGET_FAILURE, load
 
@@ -88,7 +87,7 @@ def _length(axes: Axes, rows: pd.DataFrame, colour: str, place: int) -> None:
     )
 
 
-def drawing(path: Path) -> Drawing:
+def drawing(path: Path) -> style.Drawing:
     """The figure of a sweep."""
     data = frame(path)
     text = (
@@ -97,4 +96,4 @@ def drawing(path: Path) -> Drawing:
         "number at a line is the digits of the largest base that reaches the target, 2^-40 (dashed); lines without one "
         "reach it with every base, or with none.\n"
     )
-    return Drawing(draw(data), data, text)
+    return style.Drawing(draw(data), data, text)

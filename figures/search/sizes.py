@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ..lib import style
-from ..lib.drawing import Drawing
 from ..lib.frame import load_records
 from ..lib.protocols import mathtext, protocol_name
 from ..lib.units import KIB, human_bytes
@@ -89,7 +88,7 @@ def _panel(axes: Axes, chosen: pd.DataFrame, runs: pd.DataFrame, quantity: str) 
     axes.set_yscale("log")
 
 
-def drawing(path: Path, folders: Sequence[Path]) -> Drawing:
+def drawing(path: Path, folders: Sequence[Path]) -> style.Drawing:
     """The figure of a sweep, with the runs that are named."""
     data, runs = found(path), measured(folders)
     text = (
@@ -102,4 +101,4 @@ def drawing(path: Path, folders: Sequence[Path]) -> Drawing:
     points = runs[["protocol", "set", "records", "record_bits", "traffic", "answer", "id"]] if not runs.empty else runs
     lines = data[["protocol", "objective", "records", "record_bits", "traffic", "answer", "bits", "log2_failure"]]
     both = pd.concat([lines.assign(source="predicted"), points.assign(source="measured")], ignore_index=True)
-    return Drawing(draw(data, runs), both, text)
+    return style.Drawing(draw(data, runs), both, text)

@@ -23,6 +23,7 @@ from ..lib.protocols import IDS, PAPERS, protocol, protocol_name, set_short
 from ..lib.table import Cell, Column, Row, Table, footnotes_of, label, make_cells
 from ..lib.units import human_bytes, shape_text
 from .document import Audit, load_audit, secret_text, verdict
+from .instances import bits_symbols
 
 PAPER_ONLY = {"Pirouette": "Tables 3 to 5", "Gadget": "Table 6"}
 """Papers with sets that are not files of params/, and where they print them."""
@@ -224,9 +225,9 @@ def _name(line: Line) -> Cell:
 
 
 def _bits(line: Line) -> Cell:
-    marks = SYMBOLS["unknown"] if line.bits is None else SYMBOLS["insecure"] if line.bits < line.target else ""
     unsure = any(row["source"] == "fast_only" for row in line.instances)
-    return Cell(bits_text(line.bits, line.target), marks + (SYMBOLS["unconfirmed"] if unsure else ""), line.bits)
+    marks = bits_symbols(line.bits, line.target, "fast_only" if unsure else None)
+    return Cell(bits_text(line.bits, line.target), marks, line.bits)
 
 
 def _failure_bound(line: Line) -> Cell:

@@ -17,7 +17,6 @@ from matplotlib.ticker import MaxNLocator
 from pirlab_estimator.security.attacks import BROKEN_BELOW
 
 from ..lib import labels, style
-from ..lib.drawing import Drawing
 from ..lib.inputs import Inputs
 from ..lib.output import caption_text, words
 from ..lib.units import power_of_two
@@ -225,7 +224,7 @@ def caption(audit: Audit) -> str:
     return caption_text("Security against the modulus.", text)
 
 
-def make(inputs: Inputs) -> Drawing:
+def make(inputs: Inputs) -> style.Drawing:
     """The figure of the audit."""
     audit = load_audit(inputs.arguments.audit)
-    return Drawing(draw(audit), data(audit), caption(audit))
+    return style.Drawing(draw(audit), data(audit), caption(audit))

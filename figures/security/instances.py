@@ -81,20 +81,24 @@ def _failed(entry: dict[str, Any]) -> str:
 
 
 def attack_columns(attacks: list[str]) -> list[Column]:
-    """A column an attack."""
-    return [Column(name, ATTACKS.get(name, name.replace("_", " ")), "bit") for name in attacks]
+    """A column an attack: its bits; without a figure how it failed, or a dash where it was not asked for."""
+    return [Column(name, ATTACKS.get(name, name.replace("_", " ")), "bit", cell=_attack(name)) for name in attacks]
 
 
-def attack_cells(
-    attacks: list[str], figures: dict[str, float], failed: list[dict[str, str]] | None = None
-) -> dict[str, Cell]:
-    """Bits attack by attack. Without a figure: how the attack failed, a dash where it was not asked for."""
-    reasons = {f["attack"]: f["reason"] for f in reversed(failed or []) if f.get("model", MODEL) == MODEL}
-    cells = {}
-    for name in attacks:
-        bits = figures.get(name)
-        cells[name] = Cell(_failure(reasons.get(name))) if bits is None else Cell(f"{bits:.1f}", sort=bits)
-    return cells
+def _attack(name: str) -> Maker:
+    def cell(row: dict[str, Any]) -> Cell:
+        bits = (row.get("attacks") or {}).get(name)
+        failed = [f for f in row.get("failed_attacks") or [] if f.get("model", MODEL) == MODEL]
+        reason = next((f["reason"] for f in failed if f["attack"] == name), None)
+        return Cell(_failure(reason)) if bits is None else Cell(f"{bits:.1f}", sort=bits)
+
+    return cell
+
+
+def bits_symbols(bits: float | None, target: float, source: str | None) -> str:
+    """The marks of a figure: unknown or below the target, and whether only the fast model says so."""
+    least = SYMBOLS["unknown"] if bits is None else SYMBOLS["insecure"] if bits < target else ""
+    return least + (SYMBOLS["unconfirmed"] if source == "fast_only" else "")
 
 
 def _failure(reason: str | None) -> str:
@@ -155,22 +159,18 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame, described: Described 
     instances = _instances(joined, described or {})
     seen = {name for entry in entries for name in entry.get("attacks") or {}}
     attacks = [name for name in ATTACKS if name in seen] + sorted(seen - set(ATTACKS))
+    columns = [*HEAD, *attack_columns(attacks), *TAIL]
     rows, data = [], []
     for entry in entries:
         lwe = instances.get((entry["sha256"], entry["instance"]), {})
-        below = None if entry["bits"] is None else entry["bits"] < entry["target"]
-        symbol = SYMBOLS["unknown"] if below is None else SYMBOLS["insecure"] if below else ""
-        symbol += SYMBOLS["unconfirmed"] if entry.get("source") == "fast_only" else ""
-        row: dict[str, Any] = {key: entry.get(key) for key in DATA_COLUMNS} | {
-            "without": entry.get("without", ()),
-            "symbol": symbol,
-        }
+        row: dict[str, Any] = {key: entry.get(key) for key in [*DATA_COLUMNS, "attacks"]}
         row |= {key: lwe.get(key) for key in ("dimension", "log2_modulus", "error_stddev", "samples", "record_id")}
-        row |= {"secret": (lwe.get("secret") or {}).get("kind"), "below_target": below}
-        figures = entry.get("attacks") or {}
-        cells = make_cells([*HEAD, *TAIL], row) | attack_cells(attacks, figures, entry.get("failed_attacks"))
-        rows.append(Row(cells, str(row["record_id"] or "")))
-        data.append(row | {"failed_attacks": _failed(entry)} | {f"{name}_bits": figures.get(name) for name in attacks})
+        row |= {"secret": (lwe.get("secret") or {}).get("kind"), "without": entry.get("without", ())}
+        row |= {"symbol": bits_symbols(entry["bits"], entry["target"], entry.get("source"))}
+        row |= {"below_target": None if entry["bits"] is None else entry["bits"] < entry["target"]}
+        rows.append(Row(make_cells(columns, row), str(row["record_id"] or "")))
+        figures = {f"{name}_bits": (entry.get("attacks") or {}).get(name) for name in attacks}
+        data.append(row | {"failed_attacks": _failed(entry)} | figures)
     frame = pd.DataFrame(data, columns=[*DATA_COLUMNS, *(f"{name}_bits" for name in attacks)])
     names = sorted({protocol_name(entry["protocol"]) for entry in entries})
     title = "Security of the parameter sets" + (f" of {' and '.join(names)}" if names else ": no prediction found")
@@ -178,7 +178,7 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame, described: Described 
     targets = "/".join(sorted({f"{entry['target']:.0f}" for entry in entries}))
     meanings = {"insecure": f"below the target of {targets} bits"}
     marked = [(mark, meanings.get(mark.key, mark.meaning)) for mark in MARKS if mark.symbol in used]
-    return Table(title, [*HEAD, *attack_columns(attacks), *TAIL], rows, frame, marked, _notes(entries))
+    return Table(title, columns, rows, frame, marked, _notes(entries))
 
 
 def _notes(entries: list[dict[str, Any]]) -> list[str]:

@@ -8,11 +8,11 @@ import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
 
 from ..lib.inputs import Inputs
-from ..lib.marks import MARKS, SYMBOLS, without_symbols, without_text
+from ..lib.marks import MARKS, without_symbols, without_text
 from ..lib.output import words
 from ..lib.table import Cell, Column, Maker, Row, Table, label, make_cells
 from .document import Audit, claim_text, load_audit, secret_text, verdict
-from .instances import ATTACKS, SOURCES_NOTE, attack_cells, attack_columns
+from .instances import ATTACKS, SOURCES_NOTE, TAIL, attack_columns, bits_symbols
 
 KINDS = {
     "printed": "printed",
@@ -53,13 +53,7 @@ HEAD = [
 ]
 BITS = [
     Column("bits", "Least", "bit", cell=_bits),
-    Column(
-        "core",
-        "Core-SVP",
-        "bit",
-        cell=lambda row: Cell("" if row["core_svp_bits"] is None else f"{row['core_svp_bits']:.1f}"),
-    ),
-    label("source", "Source", cell=lambda row: Cell(row["source"].replace("_", " "))),
+    *TAIL[1:],
 ]
 CLAIM = [label("claim", "Claimed", "bit", lambda row: Cell(claim_text(row))), label("note", "Note")]
 
@@ -76,9 +70,7 @@ def build(audit: Audit) -> Table:
     attacks = [name for name in ATTACKS if any(name in row["attacks"] for row in entries)]
     reached = label("verdict", f"{audit.target:g} bit", cell=lambda row: Cell(verdict(row["bits"], row["target"])))
     columns = [*HEAD, *attack_columns(attacks), *BITS, reached, *CLAIM]
-    rows = [
-        Row(make_cells(columns, row) | attack_cells(attacks, row["attacks"], row["failed_attacks"])) for row in entries
-    ]
+    rows = [Row(make_cells(columns, row)) for row in entries]
     data = [_data(row, audit.target) | {f"{a}_bits": row["attacks"].get(a) for a in attacks} for row in entries]
     frame = pd.DataFrame(data, columns=[*DATA_COLUMNS, *(f"{a}_bits" for a in attacks)])
     title = "Security audit: published parameter sets and ours"
@@ -86,10 +78,9 @@ def build(audit: Audit) -> Table:
 
 
 def _mark(row: dict[str, Any], target: float) -> str:
-    if row["bits"] is None:
-        return SYMBOLS["unknown"]
-    insecure = SYMBOLS["insecure"] if row["bits"] < target else ""
-    return insecure + (SYMBOLS["unconfirmed"] if row["source"] == "fast_only" else "")
+    """The marks of a row."""
+    unconfirmed = row["source"] if row["bits"] is not None else None
+    return bits_symbols(row["bits"], target, unconfirmed)
 
 
 def _data(row: dict[str, Any], target: float) -> dict[str, Any]:
