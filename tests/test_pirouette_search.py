@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pirlab_estimator.cost.units import DEFAULTS, UnitCosts
+from pirlab_estimator.describe import describe
 from pirlab_estimator.noise import predict_noise
 from pirlab_estimator.search.pirouette import block as block_module
 from pirlab_estimator.search.pirouette import command as command_module
@@ -179,6 +180,18 @@ def test_gadgets_keep_what_is_asked():
         Gadgets.of(RING.modulus, (2,), 30, 4)
 
 
+def described(candidates, bits):
+    """What the binary says of candidates for 2^bits records of 256 bytes, with the longest records' coefficients."""
+    rows = [
+        {"id": f"{i}", "parameters": f"{i}.toml", "toml": candidate.toml("", "", ""), "records": 1 << bits}
+        for i, candidate in enumerate(candidates)
+    ]
+    descriptions = describe([row | {"record_bits": 2048} for row in rows])
+    for candidate, description in zip(candidates, descriptions):
+        description["layout"]["used_coefficients"] = candidate.space.response_degree * candidate.space.slots
+    return descriptions
+
+
 def everything(search: Search):
     """All candidates of a space, one after the other; the fastest that the noise chain finds right."""
     space, limits, bits = search.space, search.limits, search.index_bits
@@ -228,7 +241,7 @@ def everything(search: Search):
             Candidate(space, bits, RING, *before[i][0], *after[j][0], {"all": total}, 0.0, 0.0, 0.0)
             for total, i, j in order[start : start + 500]
         ]
-        for candidate, noise in zip(some, predict_noise([c.description() for c in some])):
+        for candidate, noise in zip(some, predict_noise(described(some, bits))):
             margins = [s["margin_bound"] for s in noise["stages"] if s["margin_bound"] is not None]
             if noise["log2_failure"] <= limits.log2_failure and min(margins) >= limits.margin:
                 return candidate, noise["log2_failure"], min(margins)

@@ -6,5 +6,5 @@ millions, but their noise and seconds are sums over parts: parts are pruned by d
 - space.py: what is combined, secure only; gadgets.py: gadgets as arrays; frontier.py: dominance;
 - seconds.py: operation counts in the units of estimator/cost; judged.py: failure;
 - small.py, block.py: the parts; task.py, circuit.py: the search; journal.py: how far it is;
-- candidate.py: a set as a description and as a parameter file; command.py: the command line.
+- candidate.py: a set as a parameter file; command.py: the command line.
 """

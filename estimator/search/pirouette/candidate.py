@@ -1,4 +1,4 @@
-"""One candidate set of Pirouette or Pirouette^H: as a description for the noise chain, and as a parameter file."""
+"""One candidate set of Pirouette or Pirouette^H, as a parameter file: the binary describes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from math import ceil
 from .space import Ring, SmallKey, Space
 
 Table = dict[str, int]
-Instance = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -44,54 +43,6 @@ class Candidate:
     @property
     def total(self) -> float:
         return sum(self.seconds.values())
-
-    def description(self) -> dict:
-        """What the noise chain reads of `pirlab describe`, with all rows filled and records of the most slots."""
-        space, ring, small = self.space, self.ring, self.small
-        v3 = rotation_bits(space, ring)
-        modulus = " * ".join(map(str, ring.primes))
-        gadgets = {
-            "rotation": self.rotation,
-            "automorphism": self.automorphism,
-            "squaring": self.squaring,
-            "rgsw": self.rgsw,
-            "response": {"base_log2": 1, "dropped": 0},
-        }
-        layout: dict[str, object] = {
-            "first_dimension_modulus": modulus if self.moduli == len(ring.primes) else str(ring.primes[0]),
-            "query_body_modulus": f"2^{space.body_bits if self.switching is None else space.query_body_bits}",
-            "query_chosen_bits": space.query_chosen_bits if self.switching is not None else 0,
-            "index_bits": self.index_bits,
-            "digit_bits": space.digit_bits,
-            "digits": 0 if self.switching is None else digit_count(space, self.index_bits),
-            "plain_modulus": space.plain_modulus,
-            "rows": 1 << self.first_bits,
-            "first_bits": self.first_bits,
-            "fold_bits": self.index_bits - v3 - self.first_bits,
-            "rotation_bits": v3,
-            "encrypted": False,
-            "polynomials_per_record": 1,
-            "used_coefficients": space.response_degree * space.slots,
-            "bits_per_step": 2 if self.joint else 1,
-            "rgsw_window": self.spacing,
-            "mask_modulus": str(space.mask_modulus),
-            "body_modulus": str(space.body_modulus),
-        }
-        for name, table in gadgets.items():
-            layout[f"{name}_gadget"] = table | {"digits": 0, "family": "symmetric"}
-        small_instance = _instance("query", small.dimension, f"2^{small.modulus_log2}", "binary", small.stddev)
-        instances = [_instance("ring", ring.degree, modulus, ring.secret, ring.stddev)]
-        if self.switching is None:
-            instances.append(small_instance)
-        else:
-            layout["switching_gadget"] = self.switching | {"digits": 0, "family": "symmetric"}
-            query_modulus = f"2^{space.query_modulus_log2}"
-            instances.append(_instance("query", ring.degree, query_modulus, ring.secret, space.query_stddev))
-            instances.append(small_instance | {"name": "key_switching"})
-        stddev = space.response_stddev
-        response = _instance("response", space.response_degree, str(space.mask_modulus), "gaussian", stddev)
-        response["secret"] = {"kind": "gaussian", "stddev": stddev}
-        return {"protocol": self.protocol, "layout": layout, "instances": [*instances, response]}
 
     def toml(self, title: str, command: str, note: str) -> str:
         """The parameter file."""
@@ -162,16 +113,6 @@ base_log2 = 1
 
 def _rows(table: Table) -> str:
     return "".join(f"{name} = {value}\n" for name, value in table.items() if name != "dropped" or value)
-
-
-def _instance(name: str, dimension: int, modulus: str, secret: str, stddev: float) -> Instance:
-    return {
-        "name": name,
-        "dimension": dimension,
-        "modulus": modulus,
-        "secret": {"kind": secret},
-        "error_stddev": stddev,
-    }
 
 
 def rotation_bits(space: Space, ring: Ring) -> int:

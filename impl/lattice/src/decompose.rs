@@ -55,7 +55,7 @@ pub struct GadgetShape {
 }
 
 impl GadgetShape {
-    /// The digits of so many polynomials.
+    /// The work of cutting polynomials into digits.
     pub fn digits_work(self, polynomials: u64) -> Work {
         let kind = if self.base.is_power_of_two() { Kind::Digits } else { Kind::DividedDigits };
         Work::of(kind, &[polynomials, self.length as u64, self.ring.degree as u64])

@@ -75,12 +75,12 @@ impl<W: Word> AutomorphismKey<W> {
 }
 
 impl GadgetShape {
-    /// Of [`RingGadget::key_switch`].
+    /// The work of [`RingGadget::key_switch`].
     pub fn key_switch_work(self) -> Work {
         self.gadget_product_work()
     }
 
-    /// Of [`RingGadget::automorphism`].
+    /// The work of [`RingGadget::automorphism`]: mask and body are permuted, then switched.
     pub fn automorphism_work(self) -> Work {
         self.key_switch_work() + self.ring.moves(2)
     }

@@ -46,7 +46,7 @@ pub struct SplitRlwe {
 }
 
 impl SplitRlwe {
-    /// Of [`Rlwe::split_switch`] in dimension n.
+    /// The work of [`Rlwe::split_switch`] in dimension n.
     pub fn switch_work(n: usize) -> Work {
         Work::of(Kind::CoefficientsSwitched, &[2, n as u64])
     }

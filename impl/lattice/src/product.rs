@@ -78,17 +78,17 @@ pub fn product_ntts(parts: usize, length: usize, primes: usize) -> (usize, usize
 }
 
 impl GadgetShape {
-    /// Of [`RingGadget::gadget_product`].
+    /// The work of [`RingGadget::gadget_product`].
     pub fn gadget_product_work(self) -> Work {
         self.product_work(1)
     }
 
-    /// Of [`RingGadget::external_product`].
+    /// The work of [`RingGadget::external_product`].
     pub fn external_product_work(self) -> Work {
         self.product_work(2)
     }
 
-    /// Of [`RingGadget::cmux`]: beside the product a difference before and a sum after it.
+    /// The work of [`RingGadget::cmux`]: a difference, an external product, a sum.
     pub fn cmux_work(self) -> Work {
         self.external_product_work() + self.ring.moves(2 * 2)
     }

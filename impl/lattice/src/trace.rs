@@ -73,7 +73,7 @@ impl<W: Word> TraceKeys<W> {
 }
 
 impl GadgetShape {
-    /// Of [`RingGadget::trace`]; its sums and its product with a constant are not counted.
+    /// The work of [`RingGadget::trace`]. Its sums and its product with a constant are not counted.
     pub fn trace_work(self, kept: usize) -> Work {
         self.automorphism_work() * u64::from((self.ring.degree / kept).ilog2())
     }

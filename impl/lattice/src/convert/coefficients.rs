@@ -37,8 +37,8 @@ fn classes(positions: &[usize], level: u32) -> Vec<usize> {
 }
 
 impl GadgetShape {
-    /// Of [`RingGadget::coefficients`] and [`RingGadget::coefficient_tree`]: with each automorphism of a tree goes its sum with the
-    /// ciphertext or the difference, turned.
+    /// The work of [`RingGadget::coefficients`] and [`RingGadget::coefficient_tree`]. An automorphism of a tree is followed by a sum with
+    /// the ciphertext, or by a difference and its product with a monomial.
     pub fn coefficients_work(self, positions: &[usize], extraction: Extraction) -> Work {
         let step = match extraction {
             Extraction::Traces => self.automorphism_work(),

@@ -57,8 +57,8 @@ pub struct RgswConverter<W: Word> {
     squaring_key: RlwePrime<W>,
 }
 
-/// Of [`RgswConverter::rgsw`], from an accumulator with the rows at those positions, by automorphisms and by squaring with keys of
-/// such gadgets. The sums of the extraction are not counted.
+/// The work of [`RgswConverter::rgsw`]: `positions` are the rows' coefficients in the accumulator, `trace` and `squaring` the gadgets of
+/// the keys. The sums of the extraction are not counted.
 pub fn rgsw_work(positions: &[usize], extraction: Extraction, trace: GadgetShape, squaring: GadgetShape) -> Work {
     let automorphisms = extraction_automorphisms(trace.ring.degree, positions, extraction) as u64;
     trace.automorphism_work() * automorphisms + squaring.rgsw_rows_work() * positions.len() as u64

@@ -43,7 +43,7 @@ impl<W: Word> SelectorTree<W> {
         (products * weights * 2 * length * primes, (products / 2) * weights * 2 * primes)
     }
 
-    /// Of [`selector_tree`] of v bits with that gadget.
+    /// The work of [`selector_tree`] with RGSW ciphertexts of that gadget. The transforms of the roots are not counted.
     pub fn work(bits: usize, weights: usize, gadget: GadgetShape) -> Work {
         let (forward, inverse) = Self::ntts(bits, weights, gadget.length, gadget.ring.primes);
         let parts = 2 * weights as u64 * ((1 << bits) - 1);

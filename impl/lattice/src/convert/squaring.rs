@@ -29,7 +29,7 @@ pub fn mask_row_ntts(squaring_length: usize, primes: usize) -> usize {
 }
 
 impl GadgetShape {
-    /// Of [`RingGadget::rgsw_rows`].
+    /// The work of [`RingGadget::rgsw_rows`].
     pub fn rgsw_rows_work(self) -> Work {
         let ntts = mask_row_ntts(self.length, self.ring.primes) as u64;
         self.ring.ntts(ntts) + self.digits_work(1) + self.ring.products(2 * self.length as u64)

@@ -64,7 +64,7 @@ impl PublicMatrix {
     }
 }
 
-/// Of [`encrypt_zero`] with rows of `dimension` words under so many keys.
+/// The work of [`encrypt_zero`] with a matrix of `dimension` words a row, under `keys` keys.
 pub fn encrypt_zero_work(samples: u64, dimension: u64, keys: u64) -> Work {
     Work::from([
         (Kind::PrgBytes, count(&[size_of::<u32>() as u64, samples, dimension])),

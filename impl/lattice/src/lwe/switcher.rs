@@ -127,7 +127,7 @@ impl LweSwitcher {
         self.key.modulus
     }
 
-    /// Of [`Self::switch`], from dimension to dimension with so many digits; they are not counted.
+    /// The work of [`Self::switch`] from dimension `from` to `to` with `length` digits. The digits themselves are not counted.
     pub fn switch_work(from: usize, to: usize, length: usize) -> Work {
         Work::of(Kind::MultiplyAddsU32, &[from as u64, length as u64, to as u64])
     }

@@ -115,7 +115,8 @@ pub(super) fn pack(
     Ok(Rlwe { a: a.unwrap_or_else(|| ring.zero()), b: b.flatten().unwrap_or_else(|| ring.zero()) })
 }
 
-/// Of scaling the leaves of a tree of N ciphertexts, of the sums for all automorphisms above each level, and of filing them.
+/// The work that makes a table of N ciphertexts from the digits of the tree: leaves are scaled, digits of a level are summed for all
+/// automorphisms above it, and the sums are written into the table.
 pub(super) fn table_work(gadget: GadgetShape) -> Work {
     let (ring, length) = (gadget.ring, gadget.length as u64);
     let orders = (1..=ring.degree.ilog2()).map(|level| ring.degree >> level);

@@ -71,8 +71,8 @@ pub(super) fn butterflies(order: usize) -> u64 {
     (order / 2) as u64 * u64::from(order.ilog2())
 }
 
-/// Of the sums for all automorphisms of a group of that order, of so many terms: by the definition, by transforms of all slots, or by
-/// transforms of polynomials.
+/// The work of summing `terms` terms for all automorphisms of a group of that order: by the definition, by transforms of all slots, or
+/// by transforms of polynomials.
 pub(super) fn sums_work(ring: RingShape, order: usize, terms: usize) -> Work {
     let (products, transforms) = match terms {
         ..=DIRECT_TERMS => ((terms * order) as u64, 0),

@@ -17,7 +17,8 @@ use ring::{BlockDiagonal, Kind, Ntt, Poly, Ring, Work};
 /// Tables from this size on lie in no second-level cache, and their lines are written where no address is known.
 const LARGE_TABLE_BYTES: u64 = 16 << 20;
 
-/// Of the sums for all automorphisms, and of filing them and the digits in a table of gamma ciphertexts.
+/// The work that makes a table of gamma ciphertexts beside key switches: sums for all automorphisms are computed, and they and the digits
+/// are written into the table.
 pub(super) fn table_work(gadget: GadgetShape, gamma: usize) -> Work {
     let (ring, length) = (gadget.ring, gadget.length as u64);
     let sums = if gamma == ring.degree {

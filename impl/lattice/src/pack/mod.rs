@@ -53,7 +53,7 @@ impl std::fmt::Display for Method {
 }
 
 impl Method {
-    /// Of one key switch of [`Packing::pack`], without sums over automorphisms.
+    /// The work of one key switch of [`Packing::pack`], without the sums over automorphisms.
     pub fn switch_work(self, gadget: GadgetShape) -> Work {
         let (ring, length) = (gadget.ring, gadget.length as u64);
         let moves = match self {
@@ -65,7 +65,7 @@ impl Method {
         ring.transforms(length + 1) + gadget.digits_work(1) + ring.products(2 * length) + moves
     }
 
-    /// Of [`Packing::pack`] of so many ciphertexts, up to gamma.
+    /// The work of [`Packing::pack`] for up to gamma ciphertexts. The transform back to coefficients is not counted.
     pub fn pack_work(self, gadget: GadgetShape, gamma: usize, ciphertexts: usize) -> Work {
         let switches = self.switch_work(gadget) * (gamma as u64 - 1);
         match self {
@@ -74,7 +74,7 @@ impl Method {
         }
     }
 
-    /// Of [`Packing::preprocess`] of gamma ciphertexts.
+    /// The work of [`Packing::preprocess`] for gamma ciphertexts (N of them with CDKS).
     pub fn preprocess_work(self, gadget: GadgetShape, gamma: usize) -> Work {
         let (ring, length, switches) = (gadget.ring, gadget.length as u64, gamma as u64 - 1);
         // The switched masks stay, the last one's transform apart; bodies come with the clients.

@@ -136,8 +136,8 @@ impl RotationShape {
         (self.step_count() * forward, self.step_count() * inverse)
     }
 
-    /// Of a rotation with keys of that gadget, the key in cache: the digits of both parts meet every indicator of a step, and the sums
-    /// its factor X^c - 1.
+    /// The work of a rotation with a key of that gadget, without reading the key: digits of mask and body are multiplied by every indicator
+    /// of a step, and each indicator's two sums by its factor X^c - 1.
     pub fn work(&self, gadget: GadgetShape) -> Work {
         let (forward, inverse) = self.ntts(gadget.length, gadget.ring.primes);
         let products = (self.selectors() * (4 * gadget.length + 2)) as u64;

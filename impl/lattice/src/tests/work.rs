@@ -5,9 +5,9 @@ use crate::convert::{ConverterKeys, Extraction, RgswConverter, SelectorTree, rgs
 use crate::lwe::LweKey;
 use crate::pack::{Method, Packing};
 use crate::rotate::{BlindRotationKey, Form, RotationShape, SeededBlindRotationKey, SmallSecret};
-use crate::{AutomorphismKey, SeededRgsw, TraceKeys, automorphism_key, trace_keys};
+use crate::{AutomorphismKey, GadgetShape, SeededRgsw, TraceKeys, automorphism_key, trace_keys};
 use ring::ntt::transforms_done;
-use ring::{Kind, Ntt, Work};
+use ring::{Kind, Ntt, RingShape, Work};
 
 /// Asserts that `call` does as many transforms of `n` points as the work says.
 fn check(n: usize, work: &Work, call: impl FnOnce()) {
@@ -45,6 +45,9 @@ fn traces<W: Word>(t: &mut Setup<W>) {
     let w = &mut t.workspace;
     for kept in [1, n / 4, n] {
         check(n, &shape.trace_work(kept), || drop(gadget.trace(&input, kept, &keys, w).unwrap()));
+    }
+    for (depth, count) in [(0, 1), (3, 8), (4, 11), (n.ilog2(), 5)] {
+        check(n, &shape.expand_work(depth, count), || drop(gadget.expand(&input, depth, count, &keys, w).unwrap()));
     }
     for extraction in [Extraction::Traces, Extraction::Tree] {
         let positions = [0, 3, n / 2, n - 1];
@@ -124,4 +127,21 @@ fn work_of_packings() {
             check(n, &work, || drop(packing.pack(&masks, &keys, &ring_masks[..ciphertexts], &bodies, w).unwrap()));
         }
     }
+}
+
+/// Each residue of a table is written once, with those of the sums that it is made of; a switch transforms its digits and back.
+#[test]
+fn work_of_tables() {
+    let ring = RingShape { degree: 2048, primes: 2 };
+    let gadget = GadgetShape { ring, base: 1 << 19, length: 3 };
+    let whole = Method::Inspiring.preprocess_work(gadget, 2048);
+    assert_eq!(whole.get(Kind::TableSlots), (3 + 1) * 2048 * 2048 * 2, "three digits, and the sums");
+    assert_eq!(whole.get(Kind::Transform(2048)), 2 * (2047 * 4 + 2048 + 1));
+    assert_eq!(whole.get(Kind::Digits), 2047 * 3 * 2048);
+    let few = Method::Inspiring.preprocess_work(gadget, 64);
+    assert_eq!((few.get(Kind::SmallTableSlots), few.get(Kind::TableSlots)), (4 * 64 * 2048 * 2, 0));
+    assert_eq!(few.get(Kind::Transform(2048)), 2 * (63 * 4 + 1), "smaller groups need no transforms of slots");
+    let tree = Method::Cdks.preprocess_work(gadget, 2048);
+    assert_eq!(tree.get(Kind::TreeSlots), whole.get(Kind::TableSlots));
+    assert!(tree.get(Kind::ResidueMultiplyAdds) > whole.get(Kind::ResidueMultiplyAdds) / 3);
 }

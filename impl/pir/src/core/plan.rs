@@ -39,7 +39,7 @@ fn counts(work: &Work) -> impl Iterator<Item = (String, Value)> {
     work.counts().map(|(kind, number)| (kind, number.into()))
 }
 
-/// `allocated_bytes` of a message of so many bytes, made anew in each exchange: its pages are new where they are not kept.
+/// Bytes of new memory that a message takes in each exchange: all its bytes, or none where the allocator keeps its pages.
 pub(crate) fn new_memory(message_bytes: u64) -> u64 {
     if message_bytes >= MAPPED_BYTES { message_bytes } else { 0 }
 }

@@ -12,22 +12,22 @@ pub struct RingShape {
 }
 
 impl RingShape {
-    /// So many transforms modulo one prime.
+    /// The work of `number` transforms modulo one prime.
     pub fn ntts(self, number: u64) -> Work {
         Work::of(Kind::Transform(self.degree), &[number])
     }
 
-    /// So many polynomials transformed, forward or back.
+    /// The work of transforming polynomials, forward or back.
     pub fn transforms(self, polynomials: u64) -> Work {
         self.ntts(polynomials.saturating_mul(self.primes as u64))
     }
 
-    /// So many products of polynomials, slot by slot, added up.
+    /// The work of multiplying polynomials slot by slot and adding the products up.
     pub fn products(self, products: u64) -> Work {
         Work::of(Kind::ResidueMultiplyAdds, &[products, self.primes as u64, self.degree as u64])
     }
 
-    /// So many polynomials added, subtracted, turned by a monomial or mapped by an automorphism.
+    /// The work of adding or subtracting polynomials, of turning them by a monomial, or of mapping them by an automorphism.
     pub fn moves(self, polynomials: u64) -> Work {
         Work::of(Kind::MovedSlots, &[polynomials, self.primes as u64, self.degree as u64])
     }

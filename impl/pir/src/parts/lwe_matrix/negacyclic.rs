@@ -64,7 +64,7 @@ impl NegacyclicMatrix {
         self.ring.forward(self.ring.from_signed_i32(&centred))
     }
 
-    /// Of [`Self::encrypt_zero`] in dimension n, once a key: an element of A, a key and a product for each block.
+    /// The work of [`Self::encrypt_zero`] in dimension n under one key: three transforms a block. The samples of errors are not counted.
     pub fn encrypt_zero_work(samples: u64, n: usize) -> Work {
         ring_shape(n).transforms(3 * samples.div_ceil(n as u64))
     }
@@ -163,7 +163,7 @@ impl NegacyclicHint {
         }
     }
 
-    /// Of [`Self::for_groups`] in dimension n for so many rows of so many columns, which are unpacked before.
+    /// The work of [`Self::for_groups`] in dimension n for `rows` rows of `columns` entries. Unpacking the entries is not counted.
     pub fn work(rows: u64, columns: u64, n: usize) -> Work {
         let (ring, blocks) = (ring_shape(n), columns.div_ceil(n as u64));
         ring.transforms(count(&[rows, blocks + 1])) + ring.products(count(&[rows, blocks]))

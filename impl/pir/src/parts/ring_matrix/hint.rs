@@ -46,8 +46,8 @@ pub(crate) fn is_incremental(changed: usize, columns: usize, blocks: usize) -> b
     changed <= ROWS_PER_BLOCK.saturating_mul(columns).saturating_mul(blocks)
 }
 
-/// Of bringing the ring masks of so many columns up to date: those of `changed` entries of `listed` that are looked at, or of all blocks
-/// again where that is less work.
+/// The work of bringing the ring masks of `columns` columns of `rows` rows up to date: [`add_to_masks`] for the `changed` of `listed`
+/// entries, or [`ring_products`] again where that is less.
 pub(crate) fn masks_update_work(ring: RingShape, (changed, listed): (u64, u64), rows: u64, columns: u64) -> Work {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     if is_incremental(size(listed), size(columns), size(rows.div_ceil(ring.degree as u64))) {
@@ -57,7 +57,7 @@ pub(crate) fn masks_update_work(ring: RingShape, (changed, listed): (u64, u64), 
     }
 }
 
-/// Of [`add_to_masks`] of so many entries: the factor is copied, multiplied and added.
+/// The work of [`add_to_masks`] for that many changed entries: each time the factor is copied, multiplied and added.
 pub(crate) fn add_to_masks_work(ring: RingShape, entries: u64) -> Work {
     ring.products(count(&[3, entries]))
 }

@@ -86,7 +86,7 @@ fn operations_of(layers: &Layers, workload: &Workload) -> serde_json::Map<String
     let (n, rows, columns) = (layers.dimension as u64, first.rows as u64, first.columns as u64);
     let (groups, length) = (layers.groups as u64, layers.gadget.length() as u64);
     let (digit_rows, second_rows) = (layers.digit_rows() as u64, layers.second_rows() as u64);
-    let (up, down) = (layers.query_words() as u64 * queries, layers.answer_words() as u64 * queries);
+    let [up, down] = [layers.query_words(), layers.answer_words()].map(|words| count(&[words as u64, queries]));
     let (wide, hint) = (first.code.entries_per_record(), layers.hint_bytes() as u64);
     let seconds = count(&[layers.second_queries as u64, queries]);
     let mut plan = Plan::default();

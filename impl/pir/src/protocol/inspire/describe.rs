@@ -201,8 +201,8 @@ fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde
     plan.operations()
 }
 
-/// Of the interpolation of so many polynomials in all variables: a step for every pair of points of a line, of every line of points in
-/// every variable. A division takes a pass over an element as a butterfly does, but one residue after the other.
+/// The work of interpolating `polynomials` polynomials in all variables: every line of points in every variable takes a step for each
+/// pair of its points. A division takes a pass over an element as a butterfly does, but one residue after the other.
 fn interpolation_work(params: &Params, layout: &Layout, polynomials: u64) -> Work {
     let (points, side) = (layout.points as u64, layout.side as u64);
     let lines = u64::from(layout.variables) * points / side;

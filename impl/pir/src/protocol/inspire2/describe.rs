@@ -198,13 +198,13 @@ fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde
 }
 
 impl Load<'_> {
-    /// So many packing tables of a layer.
+    /// The work of making packing tables of a layer.
     fn tables(&self, layer: usize, tables: u64) -> Work {
         let gadget = self.params.packed.shape(&self.params.rlwe);
         Method::Inspiring.preprocess_work(gadget, self.params.gammas[layer]) * tables
     }
 
-    /// So many masks of the first layer switched and, where they are packed, cut into digits, each written where its column is.
+    /// The work of switching masks of the first layer and, where they are packed, of cutting them into digits in their columns.
     fn mask_digits(&self, masks: u64) -> Work {
         let words = Work::of(Kind::HintWords, &[masks, self.ring.degree as u64]);
         if self.layout.selects_whole {
@@ -213,12 +213,12 @@ impl Load<'_> {
         words + Work::of(Kind::ScatteredEntries, &[masks, self.layout.mask_digits as u64])
     }
 
-    /// Ring masks of the mask digits of so many copies.
+    /// The work of the ring masks of mask digits, for some copies.
     fn second_hints(&self, copies: u64) -> Work {
         ring_products_work(self.ring, self.layout.degree as u64, count(&[copies, self.layout.mask_digits as u64]))
     }
 
-    /// Packing tables of so many copies.
+    /// The work of making the second layer's packing tables of some copies.
     fn second_tables(&self, copies: u64) -> Work {
         self.tables(1, count(&[copies, self.layout.outputs(self.params)[0] as u64]))
     }
@@ -257,7 +257,7 @@ impl Load<'_> {
         plan.step("answer", "first_bodies", self.ring.transforms(count(&[queries, groups])) + switched);
     }
 
-    /// Whole polynomials selected by a ciphertext each.
+    /// The work of selecting whole polynomials by a ciphertext each.
     fn selection(&self) -> Work {
         let (layout, groups, copies) = (self.layout, self.layout.groups() as u64, self.layout.copies as u64);
         let pieces = layout.ciphertexts(self.params).len() as u64;

@@ -165,7 +165,7 @@ fn matrix_ring(params: &Params) -> RingShape {
     RingShape { primes: params.matrix_primes, ..params.rlwe.shape() }
 }
 
-/// Work by phase and step. Steps with ciphertexts name all kinds of [`steps_work`], counted or not.
+/// Work by phase and step.
 fn operations_of(params: &Params, load: &Load) -> serde_json::Map<String, serde_json::Value> {
     let Load { workload, buckets, layout, queries } = *load;
     let (ring, matrix) = (params.rlwe.shape(), matrix_ring(params));
@@ -191,7 +191,7 @@ fn operations_of(params: &Params, load: &Load) -> serde_json::Map<String, serde_
     plan.operations()
 }
 
-/// The steps of an answer after its request was parsed, for so many elements of responses' bodies.
+/// The steps of an answer after its request was parsed; `elements`: bodies of all responses.
 fn steps_work(params: &Params, load: &Load, elements: u64) -> [(&'static str, Work); 7] {
     let Load { layout, queries, .. } = *load;
     let (bases, lengths) = (&params.bases, &params.lengths);
@@ -218,8 +218,7 @@ fn steps_work(params: &Params, load: &Load, elements: u64) -> [(&'static str, Wo
     let small_pages = if vector_bytes < HUGE_PAGE_BYTES { vector_bytes } else { 0 };
     let groups = load.rounds().div_ceil(BATCH as u64);
     let read = count(&[groups, load.stored_bytes(params)]).saturating_add(count(&[queries, vector_bytes]));
-    let switched =
-        [(Kind::KeyBytes, response_keys), (Kind::CoefficientsSwitched, count(&[elements, 2 * degree as u64]))];
+    // Steps with ciphertexts show all kinds of their work, also where there is no work of one.
     let all_kinds =
         [Kind::Digits, Kind::DividedDigits, Kind::ResidueMultiplyAdds, Kind::MovedSlots].map(|kind| (kind, 0));
     let of_ciphertexts = |work: Work| work + ring.ntts(0) + all_kinds.into();
@@ -235,9 +234,11 @@ fn steps_work(params: &Params, load: &Load, elements: u64) -> [(&'static str, Wo
         + matrix.transforms(count(&[queries, 2 * layout.matrix_columns() as u64]));
     let projection = selector_expansion.trace_work(layout.dimensions.response_degree) * layout.slots as u64;
     let responses = (vector.key_switch_work() * vectors
+        + SplitRlwe::switch_work(degree)
         + response.key_switch_work()
         + SplitRlwe::switch_work(params.response.degree))
-        * elements;
+        * elements
+        + Work::of(Kind::KeyBytes, &[response_keys]);
     [
         ("leaves", of_ciphertexts(expanded * queries)),
         ("selectors", of_ciphertexts(selectors * queries)),
@@ -245,7 +246,7 @@ fn steps_work(params: &Params, load: &Load, elements: u64) -> [(&'static str, Wo
         ("folding", of_ciphertexts(cmux.clone() * folds * queries)),
         ("rotation", of_ciphertexts(cmux * u64::from(layout.position_bits) * queries)),
         ("projection", of_ciphertexts(projection * queries)),
-        ("response", of_ciphertexts(responses + switched.into())),
+        ("response", of_ciphertexts(responses)),
     ]
 }
 

@@ -8,7 +8,7 @@ use crate::work::{Kind, Work, count};
 /// Polynomials transformed before their products are summed: few, so that they stay in the second-level cache.
 const BATCH: usize = 8;
 
-/// Of [`ring_products`] of so many columns of so many rows, whose results are new.
+/// The work of [`ring_products`] for `columns` columns of `rows` rows, with new memory for the results.
 pub fn ring_products_work(ring: RingShape, rows: u64, columns: u64) -> Work {
     let polynomials = count(&[columns, rows.div_ceil(ring.degree as u64)]);
     let entries =

@@ -21,7 +21,7 @@ const PARTS_PER_SUM: usize = 256;
 
 const _: () = assert!((PARTS_PER_SUM * PART_ROWS) as i128 * (1 << 14) * (MAX_PRIME as i128) < 1 << 62);
 
-/// Of [`product`] with a matrix of `stored` bytes and so many vectors modulo so many primes.
+/// The work of [`product`] with a matrix of `stored` bytes and `vectors` vectors modulo `primes` primes.
 pub fn product_work(rows: u64, columns: u64, stored: u64, (vectors, primes): (u64, u64)) -> Work {
     Work::from([(Kind::MultiplyAddsU16, count(&[primes, rows, columns, vectors])), (Kind::BytesRead, stored)])
 }

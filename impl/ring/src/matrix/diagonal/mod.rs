@@ -122,8 +122,8 @@ impl BlockDiagonal {
         &mut lines[first..first + side]
     }
 
-    /// Of [`Self::multiply`] with so many inputs, of matrices of so many bytes in all: every [`MAX_BATCH`] inputs share a pass, which
-    /// multiplies each entry for 1, 2, 4 or 8 of them.
+    /// The work of [`Self::multiply`] with matrices of `bytes` bytes in all. Every [`MAX_BATCH`] inputs share a pass, which multiplies each
+    /// entry for 1, 2, 4 or 8 of them.
     pub fn multiply_work(bytes: u64, inputs: u64) -> Work {
         let batch = MAX_BATCH as u64;
         let rest = inputs % batch;

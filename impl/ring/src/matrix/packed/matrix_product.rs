@@ -18,7 +18,7 @@ pub const RECOMMENDED_CHUNK_ROWS: usize = 2048;
 /// Rows of A in one pass of the innermost product: 32 columns of them, 16 KiB, half a first-level cache.
 const PANEL_ROWS: usize = 128;
 
-/// Of [`matmul_accumulate`] with all of a matrix of A's rows, `columns` x `n`.
+/// The work of [`matmul_accumulate`] for a whole matrix of `rows` x `columns` entries and an A of `columns` x `n` words.
 pub fn matmul_work(rows: u64, columns: u64, n: u64) -> Work {
     Work::from([(Kind::MatrixMultiplyAdds, count(&[rows, columns, n])), (Kind::MatrixWords, count(&[columns, n]))])
 }

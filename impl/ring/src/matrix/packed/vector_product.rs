@@ -61,8 +61,7 @@ impl Vector32 {
 /// multiply-adds of each entry take longer than reading it again for the next ones.
 pub const QUERIES_TOGETHER: usize = 32;
 
-/// Of [`matvec`] with a matrix of `stored` bytes and so many queries: the matrix is read once a pass. That queries are read again
-/// for further blocks of rows is [`queries_work`].
+/// The work of [`matvec`] with a matrix of `stored` bytes, which is read once a pass. [`queries_work`] has what is read of queries.
 ///
 /// Multiply-adds of several queries are a kind of their own: a pass that they share both waits for the matrix and computes, and
 /// overlaps the two less well than either alone would have it. So are the row sums of queries after the first of a pass.
@@ -77,7 +76,7 @@ pub fn matvec_work(rows: u64, columns: u64, stored: u64, queries: u64) -> Work {
     ])
 }
 
-/// Of [`matvec`], what is read of queries: each anew for every block of rows but the first, which finds it where it was written.
+/// The work of reading queries in [`matvec`]: each is read again for every block of rows but the first, which finds it in the cache.
 pub fn queries_work(rows: u64, columns: u64, queries: u64) -> Work {
     let again = rows.div_ceil(BLOCK_ROWS as u64).saturating_sub(1);
     Work::of(Kind::BytesRead, &[size_of::<u32>() as u64, columns, again, queries])

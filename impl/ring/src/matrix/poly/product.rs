@@ -15,7 +15,7 @@ use std::ops::Range;
 pub type Products = Vec<[Poly<u32, Ntt>; 2]>;
 
 impl PolyMatrix {
-    /// Of [`Self::multiply`] of so many rows and columns with so many vectors, while so many bytes are read.
+    /// The work of [`Self::multiply`] for that many rows and columns; `bytes` of the matrix and of vectors are read.
     pub fn multiply_work(ring: RingShape, (rows, columns): (usize, usize), vectors: u64, bytes: u64) -> Work {
         let slots = (ring.degree * ring.primes) as u64;
         Work::from([

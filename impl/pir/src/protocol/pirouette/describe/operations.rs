@@ -35,7 +35,7 @@ impl<F: Selecting> Described<'_, F> {
         self.params.rlwe.shape()
     }
 
-    /// Of the database's polynomials.
+    /// The ring of the database's polynomials.
     fn matrix_ring(&self) -> RingShape {
         RingShape { primes: self.matrix_primes(), ..self.ring_shape() }
     }

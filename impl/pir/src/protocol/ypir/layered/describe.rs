@@ -154,14 +154,15 @@ fn memory_whole(params: &Params, layers: &Layers, workload: &Workload) -> Memory
 fn operations_of(params: &Params, layers: &Layers, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
     let (columns, queries) = (layers.first.columns as u64, workload.queries);
     let (n, copies) = (params.lwe.dimension, layers.copies as u64);
-    let keys = if layers.selects_whole() { 0 } else { key_polynomials(params) };
+    let whole = layers.selects_whole();
+    let keys = if whole { 0 } else { key_polynomials(params) };
     let mut plan = Plan::default();
     plan.phase("encode", Work::of(Kind::BytesWritten, &[layers.first.stored_bytes()]));
-    if !layers.selects_whole() {
+    if !whole {
         hint_work(params, layers, &mut plan);
     }
     let degree = layers.degree as u64;
-    let blocks = if layers.selects_whole() { 2 * layers.groups } else { layers.groups.div_ceil(layers.degree) };
+    let blocks = if whole { 2 * layers.groups } else { layers.groups.div_ceil(layers.degree) };
     let sent = params.rlwe.shape().transforms(count(&[queries, blocks as u64 + 2 * keys]));
     let samples = columns + layers.second_entries() as u64 + keys * degree;
     plan.phase(
@@ -170,19 +171,19 @@ fn operations_of(params: &Params, layers: &Layers, workload: &Workload) -> serde
             + sent
             + Work::of(Kind::GaussianSamples, &[queries, samples]),
     );
-    if !layers.selects_whole() {
+    if !whole {
         let words = columns + 2 * (layers.groups as u64 + keys * degree);
         plan.step("answer", "parse", Work::of(Kind::WordsRead, &[queries, words]));
     }
     let rows = layers.first.rows as u64;
     plan.step("answer", "first_layer", matvec_work(rows, columns, layers.first.stored_bytes(), queries));
-    if layers.selects_whole() {
+    if whole {
         plan.step("answer", "selection", selection_work(params, layers, queries));
     } else {
         second_layer_work(params, layers, queries, &mut plan);
     }
     plan.phase("extract", Work::of(Kind::MultiplyAddsU32, &[queries, copies, n as u64]));
-    if !layers.selects_whole() {
+    if !whole {
         update_work(params, layers, workload, &mut plan);
     }
     plan.operations()
@@ -193,7 +194,7 @@ fn key_polynomials(params: &Params) -> u64 {
     Packed::roles(&params.rlwe, params.method) * params.packed.length() as u64
 }
 
-/// Whole polynomials selected by a ciphertext each: their digits are those of rows of the first layer's hint and of its answers.
+/// The work of selecting whole polynomials by a ciphertext each. Their digits are those of the first layer's hint and answers.
 fn selection_work(params: &Params, layers: &Layers, queries: u64) -> Work {
     let ring = params.rlwe.shape();
     let (rows, copies) = (layers.first.rows as u64, layers.copies as u64);
@@ -205,19 +206,19 @@ fn selection_work(params: &Params, layers: &Layers, queries: u64) -> Work {
         + SplitRlwe::switch_work(layers.degree) * count(&[queries, layers.ciphertexts() as u64])
 }
 
-/// Rows of the first layer times its masks: to words of 32 bits, switched and cut into digits.
+/// The work of multiplying rows of the first layer with its masks, and of switching the words and cutting them into digits.
 fn first_hint_work(params: &Params, layers: &Layers, rows: u64) -> Work {
     let (n, columns) = (params.lwe.dimension, layers.first.columns as u64);
     let words = [(Kind::WidenedEntries, count(&[2, rows, columns])), (Kind::HintWords, count(&[rows, n as u64]))];
     NegacyclicHint::work(rows, columns, n) + words.into()
 }
 
-/// Ring masks of the hint digits of so many copies.
+/// The work of the ring masks of hint digits, for some copies.
 fn second_hint_work(params: &Params, layers: &Layers, copies: u64) -> Work {
     ring_products_work(params.rlwe.shape(), layers.groups as u64, count(&[copies, layers.hint_digits as u64]))
 }
 
-/// Packing tables of so many copies.
+/// The work of making the packing tables of some copies.
 fn tables_work(params: &Params, layers: &Layers, copies: u64) -> Work {
     params.method.preprocess_work(params.packed.shape(&params.rlwe), layers.degree) * copies
 }
@@ -238,10 +239,12 @@ fn second_layer_work(params: &Params, layers: &Layers, queries: u64, plan: &mut 
     plan.step("answer", "packing", BlockDiagonal::multiply_work(tables, queries));
     // Samples of the first answer's digits, whose masks depend on the query: packed without a table.
     let (gadget, samples) = (params.packed.shape(&params.rlwe), layers.samples());
+    let traces = if layers.body == Body::Traced { samples as u64 } else { 0 };
     let packed = match layers.body {
-        Body::Traced => Method::Cdks.switch_work(gadget) * (samples as u64 * u64::from(layers.degree.ilog2())),
-        Body::Unpacked | Body::Selected => params.method.switch_work(gadget) * 0,
         Body::Packed | Body::Merged => params.method.pack_work(gadget, layers.body_gamma(params.method), samples),
+        Body::Traced | Body::Unpacked | Body::Selected => {
+            Method::Cdks.switch_work(gadget) * u64::from(layers.degree.ilog2()) * traces
+        }
     };
     let masks = gadget.ring.transforms(samples as u64 * groups.div_ceil(layers.degree as u64));
     let switched = SplitRlwe::switch_work(layers.degree) * layers.ciphertexts() as u64;
