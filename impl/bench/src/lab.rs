@@ -1,13 +1,14 @@
 //! What one key's measurements need, and where their errors go.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::sync::Arc;
 
 use gadget::{Coins, Gadget};
 use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::noise::{Moments, errors};
 use lattice::{
-    BlindRotationKey, Bootstrapper, LatticeError, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret,
+    BlindRotationKey, Bootstrapper, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret,
     SeededBlindRotationKey, SeededRgsw, Workspace,
 };
 use rand::RngCore;
@@ -170,29 +171,28 @@ impl Tally {
         self.stages.entry(stage.to_string()).or_default().add(errors);
     }
 
-    /// Calls the operation, and times some calls more where this was not done yet. Every call takes coins of its own.
-    pub fn operate(&mut self, operation: impl FnMut() -> Result<(), LatticeError>) -> Result<(), Failed> {
+    /// Calls the operation, and times some calls more where this was not done yet; the result of the last call. Every call takes coins of
+    /// its own.
+    pub fn operate<T, E: Error>(&mut self, operation: impl FnMut() -> Result<T, E>) -> Result<T, Failed> {
         self.operate_calls(CALLS, operation)
     }
 
     /// The same with another number of calls, for operations that take long.
-    pub fn operate_calls(
+    pub fn operate_calls<T, E: Error>(
         &mut self,
         calls: u64,
-        mut operation: impl FnMut() -> Result<(), LatticeError>,
-    ) -> Result<(), Failed> {
-        operation()?;
-        if self.time.is_none() {
-            let mut result = Ok(());
+        mut operation: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, Failed> {
+        let mut made = operation();
+        if self.time.is_none() && made.is_ok() {
             let seconds = timing::seconds(calls, || {
-                if result.is_ok() {
-                    result = operation();
+                if made.is_ok() {
+                    made = operation();
                 }
             });
             self.time = Some((calls, seconds));
-            result?;
         }
-        Ok(())
+        Ok(made?)
     }
 
     /// Whether every stage has that many errors.

@@ -11,4 +11,5 @@ pub mod primitive;
 pub mod registry;
 pub mod setting;
 pub mod settings;
+pub mod switch_setting;
 pub mod timing;

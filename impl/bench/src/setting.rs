@@ -92,10 +92,8 @@ pub struct Setting {
     #[serde(default)]
     pub secret: SecretName,
     /// Standard deviation of Gaussian secrets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_stddev: Option<f64>,
     /// Non-zero coefficients of fixed-weight secrets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_weight: Option<usize>,
     /// Standard deviation of fresh errors.
     pub stddev: f64,

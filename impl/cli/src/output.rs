@@ -6,19 +6,13 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
 
-/// Writes text to standard output.
-///
-/// # Errors
-/// [`Failure::Closed`] where nobody reads it.
+/// Writes text to standard output; where nobody reads it, that is [`Failure::Closed`].
 pub fn print(text: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
     checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Writes text for a person: to standard output, or to standard error where the result itself goes to the former.
-///
-/// # Errors
-/// As [`print`].
 pub fn print_beside(text: &str, result_printed: bool) -> Outcome<()> {
     if !result_printed {
         return print(text);
@@ -28,10 +22,7 @@ pub fn print_beside(text: &str, result_printed: bool) -> Outcome<()> {
     Ok(())
 }
 
-/// Turns what a write to standard output returned into an outcome.
-///
-/// # Errors
-/// [`Failure::Closed`] where nobody reads it.
+/// Turns what a write to standard output returned into an outcome; where nobody reads it, that is [`Failure::Closed`].
 pub fn checked(result: std::io::Result<()>) -> Outcome<()> {
     result.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::Closed,
@@ -40,17 +31,11 @@ pub fn checked(result: std::io::Result<()>) -> Outcome<()> {
 }
 
 /// Prints a value as indented JSON.
-///
-/// # Errors
-/// As [`print`].
 pub fn print_json(value: &impl Serialize) -> Outcome<()> {
     print(&to_json(value)?)
 }
 
 /// A value as indented JSON with a final line break.
-///
-/// # Errors
-/// A value that JSON cannot hold.
 pub fn to_json(value: &impl Serialize) -> Outcome<String> {
     let mut text = serde_json::to_string_pretty(value).map_err(|e| Failure::Result(format!("JSON: {e}.")))?;
     text.push('\n');

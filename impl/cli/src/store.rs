@@ -45,7 +45,7 @@ fn refuse(path: &Path, problem: &str) -> Failure {
     ))
 }
 
-/// What tells a file from all others, whatever its names.
+/// What distinguishes a file from all others, whatever its names.
 #[cfg(unix)]
 fn identity(facts: &Metadata, _: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -144,10 +144,8 @@ fn beside(file: &Path) -> IoResult<tempfile::NamedTempFile> {
     builder.tempfile_in(folder(file))
 }
 
-/// Checks, before any work, that each output can be written, is no input, and is none of the others; makes their folders.
-///
-/// # Errors
-/// Where one is not so: the place of the output in the list, and why.
+/// Checks, before any work, that each output can be written, is no input, and is none of the others; makes their folders. A failure
+/// comes with the place of its output in the list.
 pub fn check_all(outputs: &[&Path], inputs: &[Input]) -> Result<(), (usize, Failure)> {
     let mut taken: Vec<PathBuf> = Vec::new();
     for (i, path) in outputs.iter().enumerate() {
@@ -162,9 +160,6 @@ pub fn check_all(outputs: &[&Path], inputs: &[Input]) -> Result<(), (usize, Fail
 }
 
 /// Checks one output, and gives the one name of the regular file that it is or becomes.
-///
-/// # Errors
-/// It cannot be written, or is an input.
 pub fn check(path: &Path, inputs: &[Input]) -> Outcome<Option<PathBuf>> {
     let place = place(path)?;
     let facts = if matches!(place, Place::Standard) { standard() } else { fs::metadata(path).ok() };
@@ -187,10 +182,8 @@ pub fn check(path: &Path, inputs: &[Input]) -> Outcome<Option<PathBuf>> {
     named().map(Some).map_err(|e| refuse(path, &e.to_string()))
 }
 
-/// Writes an output: a regular file atomically, with the permissions that it had; a link's target; into a device or a pipe.
-///
-/// # Errors
-/// It cannot be written; nothing of a regular file is left then.
+/// Writes an output: a regular file atomically, with the permissions that it had; a link's target; into a device or a pipe. Where that
+/// fails, nothing of a regular file is left.
 pub fn write(path: &Path, text: &str) -> Outcome<()> {
     let written = match place(path)? {
         Place::Standard => return print(text),

@@ -2,10 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Parses `1048576`, `1_000_000` or `2^20`.
-///
-/// # Errors
-/// Anything else, or a number of 64 bits or more.
+/// Parses `1048576`, `1_000_000` or `2^20`, below 2^64.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     let plain = |digits: &str| {
         let digits: String = digits.chars().filter(|&c| c != '_').collect();
@@ -86,12 +83,7 @@ pub fn seconds(value: f64) -> String {
 
 /// The time now, RFC 3339, UTC.
 pub fn now() -> String {
-    time(SystemTime::now())
-}
-
-/// A time, RFC 3339, UTC.
-pub fn time(time: SystemTime) -> String {
-    rfc3339(time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
+    rfc3339(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 
 fn rfc3339(since_epoch: u64) -> String {

@@ -137,12 +137,7 @@ fn run<W: Word>(own: &Conversion, lab: &mut Lab<W>, gadgets: &Gadgets<W>) -> Res
         // An LWE phase within the limits; the rotation is X to its negative.
         let phase = usize::from(bit) * n + 2 * n - limit + lab.below(2 * limit);
         let accumulator = lab.fresh(&lab.ring.mul_monomial(&table, 4 * n - phase));
-        let mut made = None;
-        tally.operate(|| {
-            made = Some(converter.rgsw(&accumulator, &mut lab.workspace)?);
-            Ok(())
-        })?;
-        let Some(rgsw) = made else { continue };
+        let rgsw = tally.operate(|| converter.rgsw(&accumulator, &mut lab.workspace))?;
         for (row, &weight) in output.weights().iter().enumerate() {
             let known = lab.constant(if bit { weight } else { 0 });
             let errors = row_errors(lab, &rgsw.body, row, &known)?;

@@ -28,7 +28,6 @@ pub struct RingSwitch {
     /// The secret of the small ring.
     #[serde(default)]
     small_secret: SecretName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     small_secret_stddev: Option<f64>,
     /// Standard deviation of the errors of the key.
     switch_stddev: f64,
@@ -142,20 +141,8 @@ fn run(
     for _ in 0..own.each() {
         let message = lab.uniform();
         let input = lab.fresh(&message);
-        let (mut out, workspace) = (None, &mut lab.workspace);
-        let mut refused = None;
-        tally.operate(|| {
-            match responder.compress(&input, &key, workspace) {
-                Ok(response) => out = Some(response),
-                Err(error) => refused = Some(error),
-            }
-            Ok(())
-        })?;
-        let phase = match (refused, out) {
-            (Some(error), _) => return Err(error.into()),
-            (None, Some(response)) => target.phase(&response)?,
-            (None, None) => Vec::new(),
-        };
+        let response = tally.operate(|| responder.compress(&input, &key, &mut lab.workspace))?;
+        let phase = target.phase(&response)?;
         for (stage, known) in [("output", &message), ("added", &lab.key.phase_coefficient(&input))] {
             tally.add(stage, &errors(lab, &phase, known, (q, to)));
         }

@@ -81,12 +81,8 @@ fn run<W: Word>(own: &Tree, lab: &mut Lab<W>, gadget: &RingGadget<W>) -> Result<
         for place in (0..own.bits).rev() {
             bits.push(lab.rgsw_bit(index >> place & 1 == 1, gadget)?);
         }
-        let mut made = None;
-        tally.operate(|| {
-            made = Some(selector_tree(gadget, &[weight], &bits, std::slice::from_mut(&mut lab.workspace))?);
-            Ok(())
-        })?;
-        let Some(tree) = made else { continue };
+        let workspaces = std::slice::from_mut(&mut lab.workspace);
+        let tree = tally.operate(|| selector_tree(gadget, &[weight], &bits, workspaces))?;
         let (selected, zero) = (lab.constant(weight), lab.ring.zero());
         let (mut sum, mut known) = (Rlwe::zero(&lab.ring), lab.ring.zero());
         for leaf in 0..leaves {

@@ -43,9 +43,6 @@ struct Describer<'a> {
 }
 
 /// Answers every line of standard input with a line of standard output, in order.
-///
-/// # Errors
-/// Standard input that cannot be read or is not text.
 pub fn main(root: &Path) -> Outcome<()> {
     let mut describer = Describer { root, files: HashMap::new() };
     let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());

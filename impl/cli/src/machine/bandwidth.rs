@@ -25,17 +25,14 @@ pub struct Probed {
     pub kernel: String,
 }
 
-/// Bytes of the largest cache of the first core, where the system tells (Linux does).
+/// Bytes of the largest cache of the first core, where the system reports it (Linux does).
 pub fn largest_cache() -> Option<u64> {
     let caches = std::fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
     let sizes = caches.filter_map(|cache| std::fs::read_to_string(cache.ok()?.path().join("size")).ok());
     sizes.filter_map(|size| size.trim().strip_suffix('K')?.parse::<u64>().ok()).max().map(|kibibytes| kibibytes << 10)
 }
 
-/// Probes in this process.
-///
-/// # Errors
-/// The buffer does not fit in memory.
+/// Probes in this process, where the buffer fits in memory.
 pub fn here(buffer_bytes: u64, best_of: usize) -> Result<Probed, String> {
     let buffer = usize::try_from(buffer_bytes).map_err(|_| "the buffer is longer than memory can be".to_string())?;
     if memory::free().is_some_and(|free| free < buffer_bytes.saturating_add(buffer_bytes / 16)) {

@@ -30,7 +30,7 @@ impl Caches {
         self.read(usize::MAX);
     }
 
-    /// Reads so many bytes, or all there are.
+    /// Reads that number of bytes, or all there are.
     pub fn read(&self, bytes: usize) {
         let words = &self.words[..self.words.len().min(bytes / 8)];
         black_box(words.iter().fold(0, |sum: u64, &word| sum.wrapping_add(word)));

@@ -2,11 +2,8 @@
 
 use crate::failure::{Failure, Outcome};
 
-/// Gives this process a rayon pool of so many threads: work is split into pieces of which there may be more than that, and a pool made
-/// by default would take every core for them.
-///
-/// # Errors
-/// The process has a pool of another size.
+/// Gives this process a rayon pool of `threads` threads, where it has none of another size: work may be split into more pieces than that,
+/// and a pool made by default would take every core for them.
 pub fn to_threads(threads: usize) -> Outcome<()> {
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     match (built, rayon::current_num_threads()) {

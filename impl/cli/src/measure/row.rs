@@ -65,7 +65,7 @@ impl<R: Asked> GroupFile<R> {
     }
 }
 
-/// Hash of all that decides what a record of a row says, in parts; `label` tells the kinds of rows apart.
+/// Hash of all that decides what a record of a row says, in parts; `label` separates the kinds of rows.
 pub fn staleness_key(label: &str, parts: impl IntoIterator<Item = String>) -> String {
     let mut hash = Sha256::new();
     hash.update(label.as_bytes());

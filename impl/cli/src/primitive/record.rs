@@ -12,7 +12,7 @@ use crate::measure::job::{Ending, Setting};
 use crate::measure::record::{build, judged, random_id};
 use crate::units;
 
-/// The format of [`PrimitiveRecord`]; part of every one, and what tells it from the record of a protocol.
+/// The format of [`PrimitiveRecord`]; part of every one, which distinguishes it from the record of a protocol.
 pub const PRIMITIVE_SCHEMA: &str = "pirlab/primitive/1";
 
 /// What was measured of a primitive.

@@ -5,9 +5,9 @@ use rand::Rng;
 use ring::{Kernel, primes};
 use serde::{Deserialize, Serialize};
 
-use super::{family, uniform};
+use super::{completed, family, in_range, uniform};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
-use crate::settings::{Refusal, Settings, complete};
+use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -46,9 +46,7 @@ impl Primitive for Magnitude {
         if !(3..=62).contains(&bits) {
             return Err(Refusal::new("modulus_bits", format!("{bits} is not between 3 and 62. Give 60.")));
         }
-        if !(1..=1 << 20).contains(&own.runs) {
-            return Err(Refusal::new("runs", format!("{} is not between 1 and 2^20. Give 10000.", own.runs)));
-        }
+        in_range(own.runs, "runs", 10000)?;
         let prime = match own.modulus_kind {
             Kind::Largest => primes::primes_below(bits, 2).next(),
             Kind::Smallest => primes::primes_above(bits - 1, 2).next(),
@@ -66,9 +64,7 @@ impl Primitive for Magnitude {
 
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, gadget } = self;
-        let mut settings = complete(own)?;
-        settings.insert("modulus".into(), gadget.modulus().to_string().into());
-        settings.insert("length".into(), gadget.length().into());
+        let settings = completed(own, gadget.modulus(), gadget.length())?;
         let square = gadget.moments().iter().map(|digit| digit.mean_square).sum();
         Ok(Described {
             settings,

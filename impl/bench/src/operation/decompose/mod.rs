@@ -10,11 +10,15 @@ pub use operations::Operations;
 pub use scalar::Scalars;
 pub use vector::Vectors;
 
+use std::fmt::Display;
+
 use gadget::{Family, Residue};
 use rand::Rng;
 use ring::primes;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::settings::Refusal;
+use crate::settings::{Refusal, complete};
 
 fn family(name: &str) -> Result<Family, Refusal> {
     name.parse().map_err(|error| Refusal::new("family", format!("{error}.")))
@@ -30,6 +34,22 @@ fn modulus(bits: u32) -> Result<u128, Refusal> {
         63..=126 => Ok((1 << bits) - 33),
         _ => Err(Refusal::new("modulus_bits", format!("{bits} is not between 8 and 126. Give 60."))),
     }
+}
+
+/// Refuses a number of residues below 1 or above 2^20.
+fn in_range(value: usize, key: &str, example: usize) -> Result<(), Refusal> {
+    if (1..=1 << 20).contains(&value) {
+        return Ok(());
+    }
+    Err(Refusal::new(key, format!("{value} is not between 1 and 2^20. Give {example}.")))
+}
+
+/// Completed settings, with the modulus and the number of digits.
+fn completed(own: &impl Serialize, modulus: impl Display, length: usize) -> Result<Map<String, Value>, Refusal> {
+    let mut settings = complete(own)?;
+    settings.insert("modulus".into(), modulus.to_string().into());
+    settings.insert("length".into(), length.into());
+    Ok(settings)
 }
 
 /// Uniform residues.

@@ -5,9 +5,9 @@ use gadget::stages::{Counted, CountedDigit, CountedReal, Operations as Spent, St
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{family, modulus, uniform};
+use super::{completed, family, in_range, modulus, uniform};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
-use crate::settings::{Refusal, Settings, complete};
+use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,9 +37,7 @@ impl Primitive for Operations {
         if !matches!(family, Family::Gmp19 | Family::Zy22 | Family::Jlp21 | Family::Jlp24) {
             return Err(Refusal::new("family", format!("Table 1 has no {family} sampler.")));
         }
-        if !(1..=1 << 20).contains(&own.scalars) {
-            return Err(Refusal::new("scalars", format!("{} is not between 1 and 2^20. Give 1000.", own.scalars)));
-        }
+        in_range(own.scalars, "scalars", 1000)?;
         let q = modulus(own.modulus_bits)?;
         let stages = Stages::new(q, own.base).map_err(|error| Refusal::new("base", format!("{error}.")))?;
         Ok(Self { own, family, q, stages })
@@ -48,9 +46,7 @@ impl Primitive for Operations {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, stages, .. } = self;
         let digits = (own.scalars * stages.length()) as f64;
-        let mut settings = complete(own)?;
-        settings.insert("modulus".into(), q.to_string().into());
-        settings.insert("length".into(), stages.length().into());
+        let settings = completed(own, q, stages.length())?;
         Ok(Described { settings, predicted_seconds: digits * 1e-6, peak_bytes: 16 << 20, ..Described::default() })
     }
 

@@ -8,9 +8,9 @@ use rand::Rng;
 use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
-use super::{family, modulus, uniform};
+use super::{completed, family, in_range, modulus, uniform};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
-use crate::settings::{Refusal, Settings, complete};
+use crate::settings::{Refusal, Settings};
 use crate::timing;
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -55,9 +55,7 @@ impl Primitive for Scalars {
         if matches!(family, Family::Balanced | Family::DitherQ) {
             return Err(Refusal::new("family", format!("the paper has no {family} sampler. Use `decompose`.")));
         }
-        if !(1..=1 << 20).contains(&own.scalars) {
-            return Err(Refusal::new("scalars", format!("{} is not between 1 and 2^20. Give 10000.", own.scalars)));
-        }
+        in_range(own.scalars, "scalars", 10000)?;
         let q = modulus(own.modulus_bits)?;
         if own.method == Method::Shift && !own.base.is_power_of_two() {
             return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
@@ -69,9 +67,7 @@ impl Primitive for Scalars {
 
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, length, .. } = self;
-        let mut settings = complete(own)?;
-        settings.insert("modulus".into(), q.to_string().into());
-        settings.insert("length".into(), (*length).into());
+        let settings = completed(own, q, *length)?;
         let digits = (own.scalars * length) as f64;
         Ok(Described {
             settings,

@@ -8,9 +8,9 @@ use rand::Rng;
 use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
-use super::{family, modulus, uniform};
+use super::{completed, family, in_range, modulus, uniform};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
-use crate::settings::{Refusal, Settings, complete};
+use crate::settings::{Refusal, Settings};
 use crate::timing;
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -91,10 +91,7 @@ impl Primitive for Vectors {
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut own: Own = settings.parse()?;
         let family = family(&own.family)?;
-        if !(1..=1 << 20).contains(&own.coefficients) {
-            let problem = format!("{} is not between 1 and 2^20. Give 2048.", own.coefficients);
-            return Err(Refusal::new("coefficients", problem));
-        }
+        in_range(own.coefficients, "coefficients", 2048)?;
         let most = u128::from(u64::MAX);
         let q = modulus(own.modulus_bits)?;
         if own.modulus_bits > 62 || q > most {
@@ -123,9 +120,7 @@ impl Primitive for Vectors {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, .. } = self;
         let gadget = self.gadget(Kernel::Scalar)?;
-        let mut settings = complete(own)?;
-        settings.insert("modulus".into(), q.to_string().into());
-        settings.insert("length".into(), gadget.length().into());
+        let settings = completed(own, q, gadget.length())?;
         let digits = (own.coefficients * gadget.length()) as f64;
         let counts = [
             ("digits", digits),
@@ -240,7 +235,7 @@ struct OneByOne {
 }
 
 impl OneByOne {
-    /// One coefficient's coins: words, or z, of which this says whether u - q is taken.
+    /// Draws one coefficient's coins: words, or z, for which it returns whether u - q is taken.
     fn draw(&self, rng: &mut impl Rng, carries: &mut [i64], words: &mut [u64], z: &mut [i64]) -> bool {
         let last = words.len() - 1;
         match self.family {

@@ -36,7 +36,7 @@ impl<W: Word> Decompositions<W> {
         let Rotations { small, key: rotation, .. } = Rotations::new(own, &mut lab)?;
         let gadget: Arc<dyn Gadget<u64>> = own.switch_gadget(lab.ring.kernel())?.into();
         let masks = lab.seed("failure: switch masks");
-        let bootstrapper = lab.bootstrapper(rotation, &small, (gadget, &own.switch_error()?), masks)?;
+        let bootstrapper = lab.bootstrapper(rotation, &small, (gadget, &own.switch.error()?), masks)?;
         let (key, layout, error) = (lab.key.to_lwe(), own.layout()?, own.input_error()?);
         Ok(Self { lab, bootstrapper, key, small, error, layout, decision: own.decision })
     }
@@ -124,7 +124,7 @@ impl<W: Word> Trials for Decompositions<W> {
             .collect())
     }
 
-    /// Of floors, the second rotation decides most, whose error is not seen here.
+    /// The second rotation decides most floors, and its error is not seen here.
     fn decides(&self) -> Option<std::ops::Range<i64>> {
         let limit = self.layout.tolerance(self.lab.ring.n()) as i64;
         (self.decision == Decision::Bits).then_some(-limit..limit)

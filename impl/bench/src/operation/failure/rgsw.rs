@@ -1,6 +1,6 @@
 //! LWE to RGSW: wrong where the row of the largest weight is nearer to what another place of the table gives it.
 //!
-//! All rows are read from one rotated table, so that they are right or wrong together. The largest weight tells which; the rotation's noise
+//! All rows are read from one rotated table, so that they are right or wrong together. The largest weight decides which; the rotation's noise
 //! may exceed a quarter of the least weight and is noise there, no decision.
 
 use lattice::RingGadget;
@@ -13,7 +13,7 @@ use super::{Rotations, Trial, Trials};
 use crate::lab::Lab;
 use crate::primitive::Failed;
 
-/// The row that tells whether a conversion is right, and how far off it is wrong.
+/// The row that decides whether a conversion is right, and how far off it is wrong.
 struct Deciding {
     row: usize,
     limit: f64,
@@ -41,7 +41,7 @@ pub struct Conversions<W: Word> {
     converter: RgswConverter<W>,
     deciding: Deciding,
     output: RingGadget<W>,
-    /// Of the inputs before they are switched to 2N.
+    /// The modulus of the inputs before they are switched to 2N.
     modulus: Modulus<u64>,
     error: DiscreteGaussian,
 }

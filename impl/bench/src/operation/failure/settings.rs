@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::setting::{FormName, GadgetSetting, Setting, bounded, gaussian, modulus, required};
 use crate::settings::{Refusal, Settings};
+use crate::switch_setting::SwitchSetting;
 
 /// What is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,44 +51,20 @@ pub struct Failure {
     /// Standard deviation of the inputs' errors, at their modulus.
     pub(super) input_stddev: f64,
     /// RGSW only: modulus of the inputs before they are switched to 2N, a multiple of it, decimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) input_modulus: Option<String>,
     /// Gadget of the RGSW ciphertexts made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) base: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) dropped: Option<usize>,
     /// Base of the automorphism keys.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) trace_base: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) trace_dropped: Option<usize>,
     /// Base of the squaring key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) squaring_base: Option<u64>,
     /// Coefficients between rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) spacing: Option<usize>,
-    /// Digits only, as the following: modulus of the switch to the small key, decimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) switch_modulus: Option<String>,
-    /// Base of that switch's gadget.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) switch_base: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) switch_dropped: Option<usize>,
-    /// Standard deviation of the errors of its key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) switch_stddev: Option<f64>,
-    /// Bit of the phase at which the lowest digit begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) low: Option<u32>,
-    /// Bits of a digit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) digit_bits: Option<u32>,
-    /// Digits of a message; the modulus ends with the last.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) digits: Option<u32>,
+    /// The switch to the small key, and digits; the modulus ends with the last digit.
+    #[serde(flatten, skip_deserializing)]
+    pub(super) switch: SwitchSetting,
 }
 
 fn batch() -> usize {
@@ -106,9 +83,7 @@ pub struct Costs {
     pub(super) limit: usize,
 }
 
-/// Settings of digits, and those of RGSW.
-const OF_DIGITS: [&str; 7] =
-    ["switch_modulus", "switch_base", "switch_dropped", "switch_stddev", "low", "digit_bits", "digits"];
+/// Settings of RGSW decisions alone; those of digits are the switch's but for `log_modulus`.
 const OF_RGSW: [&str; 7] =
     ["input_modulus", "base", "dropped", "trace_base", "trace_dropped", "squaring_base", "spacing"];
 
@@ -117,14 +92,15 @@ impl Failure {
     pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
         let setting: Setting = rest.take(&Setting::KEYS)?;
-        let own = Self { setting, ..rest.parse()? };
+        let switch: SwitchSetting = rest.take(&SwitchSetting::KEYS[..7])?;
+        let own = Self { setting, switch, ..rest.parse()? };
         bounded(own.trials, "trials", 1..=1 << 30)?;
         bounded(own.batch, "batch", 1..=256)?;
         bounded(own.dimension, "dimension", 1..=1 << 14)?;
         own.setting.check()?;
         own.input_error()?;
-        let foreign = if own.decision == Decision::Rgsw { OF_DIGITS } else { OF_RGSW };
-        if let Some(key) = foreign.into_iter().find(|key| settings.map.contains_key(*key)) {
+        let foreign = if own.decision == Decision::Rgsw { &SwitchSetting::KEYS[..7] } else { &OF_RGSW };
+        if let Some(key) = foreign.iter().find(|key| settings.map.contains_key(**key)) {
             return Err(Refusal::new(key, "this decision does not take it. Remove it."));
         }
         // A digit's error is known from a second switch of the same input, which takes other coins.
@@ -139,13 +115,13 @@ impl Failure {
 
     /// The digits of a message.
     pub(super) fn layout(&self) -> Result<DigitLayout, Refusal> {
-        let low = bounded(required(&self.low, "low")?, "low", 1..=60)?;
+        let low = bounded(required(&self.switch.low, "low")?, "low", 1..=60)?;
         let bits = bounded(
-            required(&self.digit_bits, "digit_bits")?,
+            required(&self.switch.digit_bits, "digit_bits")?,
             "digit_bits",
             1..=self.setting.n.ilog2().saturating_sub(1),
         )?;
-        let digits = bounded(required(&self.digits, "digits")?, "digits", 1..=60)?;
+        let digits = bounded(required(&self.switch.digits, "digits")?, "digits", 1..=60)?;
         let one = self.decision == Decision::Bits;
         if one != (digits == 1) {
             let wanted = if one { "one digit has bits" } else { "floors need two digits at least" };
@@ -156,17 +132,11 @@ impl Failure {
 
     /// The gadget of the switch to the small key.
     pub(super) fn switch_gadget(&self, kernel: Kernel) -> Result<Box<dyn Gadget<u64>>, Refusal> {
-        let q = modulus(&self.switch_modulus, "switch_modulus", 1 << 10..=1 << 50)?;
-        let base = required(&self.switch_base, "switch_base")?;
-        self.gadget(base, self.switch_dropped.unwrap_or(0)).modulo(q, kernel, "switch_base")
+        self.switch.gadget(&self.gadget(0, 0), 1 << 10..=1 << 50, kernel)
     }
 
     fn gadget(&self, base: u64, dropped: usize) -> GadgetSetting {
         GadgetSetting { family: self.family.clone(), base, dropped }
-    }
-
-    pub(super) fn switch_error(&self) -> Result<DiscreteGaussian, Refusal> {
-        gaussian(required(&self.switch_stddev, "switch_stddev")?, "switch_stddev")
     }
 
     pub(super) fn input_error(&self) -> Result<DiscreteGaussian, Refusal> {
@@ -239,7 +209,7 @@ impl Failure {
             Decision::Floor | Decision::Digit | Decision::Bits => {
                 let layout = self.layout()?;
                 self.switch_gadget(ring.kernel())?;
-                self.switch_error()?;
+                self.switch.error()?;
                 let rotations = match self.decision {
                     Decision::Floor => layout.floor_rotations(),
                     Decision::Digit => layout.floor_rotations() * (layout.digits() - 1),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use gadget::{Coins, Gadget};
-use lattice::Secret;
 use lattice::lwe::{LweKey, LweSwitchKey, LweSwitcher, SeededLweSwitchKey};
+use lattice::{LatticeError, Secret};
 use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
 
@@ -115,12 +115,7 @@ impl SwitchPlan {
         while !tally.reached(wanted) {
             let message = uniform_below(&mut rng, self.from.value());
             let input = key.encrypt(self.from, message, &self.error, &mut rng);
-            let mut made = None;
-            tally.operate(|| {
-                made = Some(input.switch_modulus_compensated(self.to));
-                Ok(())
-            })?;
-            let Some(output) = made else { continue };
+            let output = tally.operate(|| Ok::<_, LatticeError>(input.switch_modulus_compensated(self.to)))?;
             let found = key.phase(&output)? as f64;
             let before = key.phase(&input)?;
             for (stage, known) in [("output", message), ("added", before)] {

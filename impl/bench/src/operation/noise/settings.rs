@@ -20,7 +20,7 @@ pub enum Operation {
     ExternalProduct,
     Cmux,
     LweKeySwitch,
-    /// Of LWE ciphertexts under a binary key, the mean of the mask's rounding errors taken off.
+    /// A modulus switch of LWE ciphertexts under a binary key that takes off the mean of the mask's rounding errors.
     CompensatedModulusSwitch,
     RlweKeySwitch,
     Automorphism,
@@ -92,76 +92,52 @@ pub struct NoiseSettings {
     /// Standard deviation of fresh errors.
     pub stddev: f64,
     /// Ring dimension.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
     /// Bits of the ring's primes: the largest distinct ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prime_bits: Option<Vec<u32>>,
     /// Standard deviation of Gaussian secrets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_stddev: Option<f64>,
     /// Non-zero coefficients of fixed-weight secrets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_weight: Option<usize>,
     /// Family of the gadget.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
     /// Base of the gadget.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<u64>,
     /// Low digits dropped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<usize>,
     /// Ciphertexts added.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<u64>,
     /// Plaintext modulus p.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plain_modulus: Option<u64>,
     /// Range of plaintext coefficients.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plain_digits: Option<PlainDigits>,
-    /// Of the monomial, or of the automorphism.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Exponent of the monomial, or of the automorphism.
     pub exponent: Option<usize>,
     /// Message of the gadget encryption.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
     /// Selected branch; alternating if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bit: Option<u8>,
     /// Dimension of the LWE key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimension: Option<usize>,
     /// Dimension of the old LWE key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimension_from: Option<usize>,
     /// Dimension of the new LWE key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimension_to: Option<usize>,
     /// LWE modulus, decimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modulus: Option<String>,
     /// Standard deviation of the switched ciphertext's error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_stddev: Option<f64>,
     /// Coefficients the trace keeps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subring: Option<usize>,
     /// Modulus switched to, decimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_modulus: Option<String>,
     /// Modulus of the mask switched to, decimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_modulus_a: Option<String>,
     /// Modulus of the body switched to, decimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_modulus_b: Option<String>,
     /// Dimension of the smaller ring.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_to: Option<usize>,
     /// Levels of the expansion.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
 }
 

@@ -54,7 +54,6 @@ pub struct Packings {
     #[serde(default)]
     pub(super) dropped: usize,
     pub(super) secret: SecretName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) secret_weight: Option<usize>,
     /// Standard deviation of fresh errors.
     pub(super) stddev: f64,

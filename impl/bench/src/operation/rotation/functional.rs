@@ -11,8 +11,8 @@ use serde_json::json;
 use super::settings::{Operation, Rotation};
 use crate::lab::{Lab, Tally, scaled_error};
 use crate::primitive::{Described, Failed};
-use crate::setting::{gaussian, modulus, required};
-use crate::settings::Refusal;
+use crate::setting::required;
+use crate::settings::{Refusal, complete};
 
 /// What these operations need beside the blind-rotation key.
 pub struct Functional {
@@ -24,18 +24,8 @@ pub struct Functional {
 /// Checks that settings of a switch and of digits are there exactly where the operation takes them.
 pub fn check(own: &Rotation) -> Result<(), Refusal> {
     if own.operation == Operation::BlindRotation {
-        let given = [
-            ("switch_modulus", own.switch_modulus.is_some()),
-            ("switch_base", own.switch_base.is_some()),
-            ("switch_dropped", own.switch_dropped.is_some()),
-            ("switch_stddev", own.switch_stddev.is_some()),
-            ("log_modulus", own.log_modulus.is_some()),
-            ("low", own.low.is_some()),
-            ("digit_bits", own.digit_bits.is_some()),
-            ("digits", own.digits.is_some()),
-        ];
-        return match given.iter().find(|(_, given)| *given) {
-            Some((key, _)) => Err(Refusal::new(key, "this operation does not take it. Remove it.")),
+        return match complete(&own.switch)?.keys().next() {
+            Some(key) => Err(Refusal::new(key, "this operation does not take it. Remove it.")),
             None => Ok(()),
         };
     }
@@ -68,9 +58,9 @@ pub fn describe(own: &Rotation, described: &mut Described) -> Result<usize, Refu
 }
 
 fn layout(own: &Rotation) -> Result<DigitLayout, Refusal> {
-    let log_modulus = required(&own.log_modulus, "log_modulus")?;
-    let (low, bits) = (required(&own.low, "low")?, required(&own.digit_bits, "digit_bits")?);
-    DigitLayout::try_new(log_modulus, low, bits, required(&own.digits, "digits")?).map_err(Refusal::of("digits"))
+    let log_modulus = required(&own.switch.log_modulus, "log_modulus")?;
+    let (low, bits) = (required(&own.switch.low, "low")?, required(&own.switch.digit_bits, "digit_bits")?);
+    DigitLayout::try_new(log_modulus, low, bits, required(&own.switch.digits, "digits")?).map_err(Refusal::of("digits"))
 }
 
 impl Functional {
@@ -79,10 +69,8 @@ impl Functional {
         if own.operation == Operation::BlindRotation {
             return Ok(None);
         }
-        let q = modulus(&own.switch_modulus, "switch_modulus", 2..=1 << 61)?;
-        let (base, dropped) = (required(&own.switch_base, "switch_base")?, own.switch_dropped.unwrap_or(0));
-        let gadget = own.gadget.with(base, dropped).modulo(q, kernel, "switch_base")?.into();
-        let error = gaussian(required(&own.switch_stddev, "switch_stddev")?, "switch_stddev")?;
+        let gadget = own.switch.gadget(&own.gadget, 2..=1 << 61, kernel)?.into();
+        let error = own.switch.error()?;
         Ok(Some(Self { gadget, error, layout: layout(own)? }))
     }
 
@@ -128,11 +116,7 @@ impl Functional {
                 keys.key.encrypt(modulus, message, &lab.error, &mut lab.rng)
             })
             .collect();
-        let mut outputs = Vec::new();
-        tally.operate(|| {
-            outputs = keys.bootstrapper.to_small(&inputs, &mut lab.workspace)?;
-            Ok(())
-        })?;
+        let outputs = tally.operate(|| keys.bootstrapper.to_small(&inputs, &mut lab.workspace))?;
         let order = 2.0 * own.setting.n as f64;
         for (input, output) in inputs.iter().zip(&outputs) {
             let found = keys.small.phase(output)? as f64;
@@ -145,7 +129,7 @@ impl Functional {
     /// A ciphertext of uniform digits, and its lowest.
     fn digits<W: Word>(&self, own: &Rotation, lab: &mut Lab<W>, keys: &Keys<'_, W>) -> Result<(Lwe, u64), Failed> {
         let modulus = self.layout.modulus()?;
-        let low = required(&own.low, "low")?;
+        let low = required(&own.switch.low, "low")?;
         let message = lab.below(1 << (self.layout.bits() * self.layout.digits())) as u64;
         let input = keys.key.encrypt(modulus, message << low, &lab.error, &mut lab.rng);
         Ok((input, message & ((1 << self.layout.bits()) - 1)))
@@ -159,14 +143,10 @@ impl Functional {
         tally: &mut Tally,
     ) -> Result<(), Failed> {
         let (input, digit) = self.digits(own, lab, keys)?;
-        let mut output = None;
-        tally.operate_calls(1, || {
-            output = Some(keys.bootstrapper.floor(&self.layout, &input, 0, &mut lab.workspace)?);
-            Ok(())
-        })?;
-        let Some(output) = output else { return Ok(()) };
+        let floor = || keys.bootstrapper.floor(&self.layout, &input, 0, &mut lab.workspace);
+        let output = tally.operate_calls(1, floor)?;
         let known = keys.key.phase(&input)?;
-        let known = input.modulus.sub(known, digit << required(&own.low, "low")?);
+        let known = input.modulus.sub(known, digit << required(&own.switch.low, "low")?);
         let found = keys.key.phase(&output)?;
         tally.add("added", &[input.modulus.centred(input.modulus.sub(found, known)) as f64]);
         Ok(())
@@ -187,11 +167,7 @@ impl Functional {
             })
             .collect::<Result<_, Failed>>()?;
         let digits: Vec<Lwe> = made.iter().map(|(lwe, _)| lwe.clone()).collect();
-        let mut bits = Vec::new();
-        tally.operate_calls(1, || {
-            bits = keys.bootstrapper.bits(&self.layout, &digits, &mut lab.workspace)?;
-            Ok(())
-        })?;
+        let bits = tally.operate_calls(1, || keys.bootstrapper.bits(&self.layout, &digits, &mut lab.workspace))?;
         let q = keys.bootstrapper.modulus();
         for (bits, (_, digit)) in bits.iter().zip(&made) {
             for (k, bit) in bits.iter().enumerate() {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::primitive::Failed;
 use crate::setting::{FormName, GadgetSetting, Setting, bounded, twenty};
 use crate::settings::{Refusal, Settings};
+use crate::switch_setting::SwitchSetting;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,30 +56,8 @@ pub struct Rotation {
     pub(super) keys: u64,
     /// Ciphertexts in all, at least.
     pub(super) ciphertexts: u64,
-    /// Modulus of the LWE key switch, decimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) switch_modulus: Option<String>,
-    /// Base of its gadget, of the same family.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) switch_base: Option<u64>,
-    /// Low digits that it drops.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) switch_dropped: Option<usize>,
-    /// Standard deviation of its errors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) switch_stddev: Option<f64>,
-    /// Bits of the modulus of ciphertexts with digits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) log_modulus: Option<u32>,
-    /// Bit at which digits begin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) low: Option<u32>,
-    /// Bits of a digit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) digit_bits: Option<u32>,
-    /// Number of digits.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) digits: Option<u32>,
+    #[serde(flatten, skip_deserializing)]
+    pub(super) switch: SwitchSetting,
 }
 
 fn one() -> usize {
@@ -95,13 +74,14 @@ impl Rotation {
     pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
         let (setting, gadget) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&GadgetSetting::KEYS)?);
-        let mut own = Self { setting, gadget, ..rest.parse()? };
+        let switch: SwitchSetting = rest.take(&SwitchSetting::KEYS)?;
+        let mut own = Self { setting, gadget, switch, ..rest.parse()? };
         bounded(own.ciphertexts, "ciphertexts", 1..=1 << 30)?;
         bounded(own.together, "together", 1..=MOST_TOGETHER)?;
         bounded(own.dimension, "dimension", 1..=LARGEST_DIMENSION)?;
         own.setting.primes()?;
         if own.operation != Operation::BlindRotation {
-            own.switch_dropped = own.switch_dropped.or(Some(0));
+            own.switch.switch_dropped = own.switch.switch_dropped.or(Some(0));
         }
         Ok(own)
     }

@@ -58,12 +58,11 @@ fn transform<W: Word>(kernel: Kernel, n: usize, bits: u32, timer: &Timer) -> Res
     let plan = NttPlan::<W>::new(n, W::from_u64(prime), kernel)?;
     let digits: Vec<i32> = residues::<u32>(TOGETHER * n, 1 << 15).into_iter().map(|digit| digit as i32).collect();
     let mut data = residues::<W>(TOGETHER * n, prime);
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         for (digits, data) in digits.chunks_exact(n).zip(data.chunks_exact_mut(n)) {
             plan.forward_signed(black_box(digits), data);
         }
         data.chunks_exact_mut(n).for_each(|data| plan.inverse(black_box(data)));
-        Ok(())
     })?;
     Ok(call / (2 * TOGETHER) as f64)
 }
@@ -77,9 +76,8 @@ pub(super) fn products(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut
     let (left, right) = (residues::<u32>(TERMS * N, prime), residues::<u32>(TERMS * N, prime));
     let left: Vec<&[u32]> = left.chunks_exact(N).collect();
     let right: Vec<&[u32]> = right.chunks_exact(N).collect();
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         vectors.sum_products(&modulus, &left, &right, &mut [&mut sum[..]]);
-        Ok(())
     })?;
     costs.one("residue_multiply_adds", call / (TERMS * N) as f64);
 
@@ -89,15 +87,13 @@ pub(super) fn products(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut
     let lines = (0..N / LINE).flat_map(|strip| (0..bands).map(move |band| (strip, band)));
     lines.for_each(|(strip, band)| table.columns_mut(strip, band).fill([prime as u32 - 1; LINE]));
     let input = vec![left[..bands].to_vec()];
-    let call = timer.cold(|| -> Result<(), Failed> {
+    let call = timer.cold(|| {
         table.multiply(vectors, &input, &mut [&mut sum[..]]);
-        Ok(())
     })?;
     costs.one("table_bytes", call / table.bytes() as f64);
     let (inputs, mut sums) = (vec![input[0].clone(); MAX_BATCH], vec![0u32; MAX_BATCH * N]);
-    let call = timer.cold(|| -> Result<(), Failed> {
+    let call = timer.cold(|| {
         table.multiply(vectors, &inputs, &mut sums.chunks_exact_mut(N).collect::<Vec<_>>());
-        Ok(())
     })?;
     costs.one("table_multiply_adds", call / (MAX_BATCH * table.bytes() / 4) as f64);
     Ok(())
@@ -115,13 +111,11 @@ pub(super) fn keys(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut Uni
     rows.copy_from_slice(&values);
     let steps = rows.len() / step;
     let mut multiply = |rows: &[u32]| vectors.sum_tiles(&modulus, tiles, &left, black_box(rows), &mut sums);
-    let cold = timer.cold(|| -> Result<(), Failed> {
+    let cold = timer.cold(|| {
         rows.chunks_exact(step).for_each(&mut multiply);
-        Ok(())
     })?;
-    let warm = timer.warm(|| -> Result<(), Failed> {
+    let warm = timer.warm(|| {
         (0..steps).for_each(|_| multiply(&rows[..step]));
-        Ok(())
     })?;
     costs.one("key_bytes", (cold - warm).max(0.1 * cold) / (4 * rows.len()) as f64);
     Ok(())
@@ -141,10 +135,10 @@ pub(super) fn poly_matrix(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &
         matrix.set(&entries, 1)?;
     }
     let vector = PolyPairs::new(&ring, (0..rows).map(|_| [&poly, &poly]))?;
-    let call = timer.cold(|| matrix.multiply(&[&vector], 1).map(drop))?;
+    let call = timer.cold(|| matrix.multiply(&[&vector], 1))?;
     costs.one("poly_matrix_bytes", call / matrix.bytes() as f64);
     let together = vec![&vector; VECTORS];
-    let call = timer.cold(|| matrix.multiply(&together, 1).map(drop))?;
+    let call = timer.cold(|| matrix.multiply(&together, 1))?;
     costs.one("poly_matrix_multiply_adds", call / (2 * VECTORS * rows * columns * N) as f64);
     Ok(())
 }
@@ -156,12 +150,12 @@ pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut 
     let vector = |rows: usize| ResidueVector::new(&moduli, &residues::<u32>(2 * rows, primes[1].min(primes[0])));
     let together = 8;
     let (small, queries) = (matrix(128)?, (0..together).map(|_| vector(N)).collect::<Result<Vec<_>, _>>()?);
-    let call = timer.warm(|| ring::matrix::column::product(kernel, &small, &queries, 1).map(drop))?;
+    let call = timer.warm(|| ring::matrix::column::product(kernel, &small, &queries, 1))?;
     costs.one("multiply_adds_u16", call / (2 * together * N * 128) as f64);
     let query = [vector(N)?];
     for cols in [32, 512, 4096, scale.pick(1 << 16, 1 << 13)] {
         let matrix = matrix(cols)?;
-        let call = timer.cold(|| ring::matrix::column::product(kernel, &matrix, &query, 1).map(drop))?;
+        let call = timer.cold(|| ring::matrix::column::product(kernel, &matrix, &query, 1))?;
         costs.at("matvec_u16_bytes", matrix.stored_bytes(), call / matrix.stored_bytes() as f64);
     }
     Ok(())
@@ -186,10 +180,9 @@ pub(super) fn digits(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Re
         let length = gadget::Gadget::length(&gadget);
         let mut out = vec![0i32; length * N];
         let mut coins = Coins::from_seed(Seed([7; 16]));
-        let call = timer.warm(|| -> Result<(), Failed> {
+        let call = timer.warm(|| {
             gadget.decompose_fresh(&input, &mut out, &mut coins);
             black_box(&out);
-            Ok(())
         })?;
         costs.one(name, call / (length * N) as f64);
     }
@@ -197,9 +190,8 @@ pub(super) fn digits(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Re
     let ring = Ring::<u32>::new(N, &both, kernel)?;
     let (table, a) = (Automorphism::new(N, 5)?, ring.inverse(ring.expand(&Seed([8; 16]).prg(), 0)));
     let mut mapped = ring.zero();
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         ring.automorphism_coefficient_into(black_box(&a), &table, &mut mapped);
-        Ok(())
     })?;
     costs.one("automorphism_slots", call / (both.len() * N) as f64);
 

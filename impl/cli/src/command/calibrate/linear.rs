@@ -48,7 +48,7 @@ fn words(count: usize) -> Vec<u32> {
     words
 }
 
-/// What a product costs of which nothing is left, with nothing of it in cache: part of `phases`, so not of the bytes.
+/// What the smallest product costs with nothing of it in cache. It is part of `phases`, so it is taken off the cost of bytes.
 fn smallest_product(kernel: Kernel, timer: &Timer) -> Result<f64, Failed> {
     let (matrix, query) = (matrix(8, 32)?, [Vector32::prepare(&words(32))]);
     let mut out = [0u32; 8];
@@ -67,7 +67,7 @@ pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
         let call = timer.cold(|| ring::matrix::packed::matvec(kernel, &matrix, &query, &mut [&mut out[..]], 1))?;
         costs.at("matvec_bytes", bytes, (call - base).max(0.1 * call) / bytes as f64);
         let queries: Vec<_> = (0..SHARED).map(|_| Vector32::prepare(&words(COLUMNS))).collect();
-        let call = timer.cold(|| ring::matrix::packed::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
+        let call = timer.cold(|| ring::matrix::packed::matvec_new(kernel, &matrix, &queries, 1))?;
         costs.one("batch_multiply_adds_packed", (call - base).max(0.1 * call) / (rows * COLUMNS * SHARED) as f64);
         // That of the largest stays, where nothing fixed counts.
         costs.one("bytes_written", encoding / bytes as f64);
@@ -76,7 +76,7 @@ pub(super) fn packed(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
     let (rows, columns) = (4096, 1024);
     let matrix = matrix(rows, columns)?;
     let queries: Vec<_> = (0..BATCH).map(|_| Vector32::prepare(&words(columns))).collect();
-    let together = timer.warm(|| ring::matrix::packed::matvec_new(kernel, &matrix, &queries, 1).map(drop))?;
+    let together = timer.warm(|| ring::matrix::packed::matvec_new(kernel, &matrix, &queries, 1))?;
     let narrow = self::matrix(rows, 32)?;
     let queries: Vec<_> = (0..BATCH).map(|_| Vector32::prepare(&words(32))).collect();
     let sums = |queries: &[PreparedVector]| {
@@ -130,39 +130,35 @@ pub(super) fn matrices(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut
 /// Generators and codes.
 pub(super) fn codes(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
     let mut bytes = vec![0u8; 1 << 20];
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         generator().fill_at(0, &mut bytes);
-        Ok(())
     })?;
     costs.one("prg_bytes", call / bytes.len() as f64);
 
     let gaussian = DiscreteGaussian::new(StdDev(6.4))?;
     let mut rng = ChaCha20Rng::from_seed([1; 32]);
     let mut samples = vec![0i32; 1 << 14];
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         gaussian.fill(&mut rng, &mut samples);
-        Ok(())
     })?;
     costs.one("gaussian_samples", call / samples.len() as f64);
 
     let code = RecordCode::new(2048, 495);
     let (record, mut digits) = (vec![0xa5; 256], vec![0u16; code.entries_per_record() as usize]);
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         for _ in 0..64 {
             code.digits(black_box(&record), &mut digits);
         }
-        Ok(())
     })?;
     costs.one("digit_conversions", call / (64 * digits.len()) as f64);
 
     let balanced = Balanced32::new(552).ok_or("no balanced digits in base 552")?;
     let (residues, mut digits) = (words(1 << 12), vec![0i16; balanced.length()]);
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         for &residue in &residues {
             balanced.decompose(black_box(residue), &mut digits);
             black_box(&digits);
         }
-        Ok(())
     })?;
     costs.one("balanced_digits", call / (residues.len() * balanced.length()) as f64);
     Ok(())
@@ -181,21 +177,19 @@ pub(super) fn messages(timer: &Timer, costs: &mut UnitCosts) -> Result<(), Faile
         Ok::<_, Failed>(())
     })?;
     costs.one("words_read", read / count as f64);
-    let write = timer.recent(|| -> Result<(), Failed> {
+    let write = timer.recent(|| {
         let mut builder = FrameBuilder::new(4 * count);
         builder.put_words(0, &values);
         black_box(builder.finish("calibrate", "answer"));
-        Ok(())
     })?;
     costs.one("words_written", write / count as f64);
 
     // More than the allocator keeps, so that each call's memory is new.
     let bytes = 16 << 20;
-    let fresh = timer.warm(|| -> Result<(), Failed> {
+    let fresh = timer.warm(|| {
         let mut memory = vec![0u8; bytes];
         memory.chunks_mut(4096).for_each(|page| page[0] = 1);
         black_box(memory);
-        Ok(())
     })?;
     costs.one("allocated_bytes", fresh / bytes as f64);
     Ok(())

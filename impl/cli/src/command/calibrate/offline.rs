@@ -26,7 +26,7 @@ const FEW: usize = 64;
 const P: u32 = 65537;
 const CUT_BITS: u32 = 14;
 
-/// What a call takes beside operations that have costs, at least a tenth of it, for each of so many.
+/// What a call takes beside operations that have costs, at least a tenth of it, for each of `of` things.
 fn beside(costs: &UnitCosts, call: f64, known: &[(&str, usize)], of: usize) -> f64 {
     let known: f64 = known.iter().map(|(name, count)| costs.of(name) * *count as f64).sum();
     (call - known).max(0.1 * call) / of as f64
@@ -48,7 +48,7 @@ pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut 
         }
         Ok(matrix)
     };
-    let call = timer.warm(|| fill().map(drop))?;
+    let call = timer.warm(|| fill())?;
     costs.one("column_entries", call / (N * cols) as f64);
 
     let mut matrix = fill()?;
@@ -93,18 +93,17 @@ pub(super) fn entries(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> R
     let count = 1 << 14;
     let (records, stream) = (vec![0x5a; 2 * count], vec![0xc3; 2 * count]);
     let (mut bytes, mut cut, mut centred) = (vec![0u8; 2 * count], vec![0u16; count], vec![0i16; count]);
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         bytes.copy_from_slice(black_box(&records));
         ring::bits::read_entries(&bytes, 0, CUT_BITS, &mut cut);
         let half = 1i32 << (CUT_BITS - 1);
         centred.iter_mut().zip(&cut).for_each(|(centred, cut)| *centred = (i32::from(*cut) - half) as i16);
         black_box(&centred);
-        Ok(())
     })?;
     costs.one("cut_entries", call / count as f64);
 
     let (code, mut residues) = (Code::new(P), vec![0u32; count]);
-    let call = timer.warm(|| -> Result<(), Failed> {
+    let call = timer.warm(|| {
         bytes.copy_from_slice(black_box(&records));
         bytes.iter_mut().zip(black_box(&stream)).for_each(|(byte, stream)| *byte ^= stream);
         code.encode(&bytes, &mut residues);
@@ -114,7 +113,6 @@ pub(super) fn entries(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> R
             *centred = signed.min(i16::MAX.into()) as i16;
         }
         black_box(&centred);
-        Ok(())
     })?;
     costs.one("plane_entries", call / count as f64);
 
@@ -147,9 +145,8 @@ pub(super) fn interpolation(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts
     for (name, method, points, steps) in methods {
         let mut interpolation = Interpolation::new(method, modulus, vectors, N, (points, 1));
         let mut values: Vec<u32> = (0..points * N).map(|i| i as u32 * 40_503 % P).collect();
-        let call = timer.warm(|| -> Result<(), Failed> {
+        let call = timer.warm(|| {
             interpolation.interpolate(black_box(&mut values));
-            Ok(())
         })?;
         costs.one(name, call / (steps * N) as f64);
     }
@@ -172,7 +169,7 @@ pub(super) fn tables(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut U
         let packing = Packing::new(method, &gadget, gamma)?;
         let (masks, hints) = (packing.masks(Seed([6; 16])), vec![mask.clone(); gamma]);
         let mut workspace = Workspace::new(Coins::from_seed(Seed([0; 16])));
-        let call = timer.warm(|| packing.preprocess(&masks, &hints, &mut workspace).map(drop))?;
+        let call = timer.warm(|| packing.preprocess(&masks, &hints, &mut workspace))?;
         // As descriptions count them.
         let butterflies = |order: usize| order * order.ilog2() as usize / 2;
         let (whole, products) = match method {

@@ -6,6 +6,23 @@ use crate::machine::caches::{self, Caches};
 
 pub(super) type Failed = Box<dyn std::error::Error>;
 
+/// What a timed call returns: nothing, or something that may have failed and is dropped under the clock.
+pub(super) trait Done {
+    fn done(self) -> Result<(), Failed>;
+}
+
+impl Done for () {
+    fn done(self) -> Result<(), Failed> {
+        Ok(())
+    }
+}
+
+impl<T, E: Into<Failed>> Done for Result<T, E> {
+    fn done(self) -> Result<(), Failed> {
+        self.map(drop).map_err(Into::into)
+    }
+}
+
 /// How long each cost is measured, and what empties the caches between calls.
 pub(super) struct Timer {
     time: Duration,
@@ -19,18 +36,18 @@ impl Timer {
 
     /// Seconds of a call whose tables are in cache: the lower quartile of as many as fit in the time, at least five, after
     /// one to warm up. What else the machine does only ever adds.
-    pub(super) fn warm<E: Into<Failed>>(&self, call: impl FnMut() -> Result<(), E>) -> Result<f64, Failed> {
+    pub(super) fn warm<D: Done>(&self, call: impl FnMut() -> D) -> Result<f64, Failed> {
         self.quartile(call, || {})
     }
 
     /// The same of a call that finds none of its tables in cache, as a phase does after the client's work.
-    pub(super) fn cold<E: Into<Failed>>(&self, call: impl FnMut() -> Result<(), E>) -> Result<f64, Failed> {
+    pub(super) fn cold<D: Done>(&self, call: impl FnMut() -> D) -> Result<f64, Failed> {
         self.quartile(call, || self.caches.empty())
     }
 
     /// The same of a call whose tables the other party has just written: other work has come in between, but not so much that a large
     /// last-level cache has lost them.
-    pub(super) fn recent<E: Into<Failed>>(&self, call: impl FnMut() -> Result<(), E>) -> Result<f64, Failed> {
+    pub(super) fn recent<D: Done>(&self, call: impl FnMut() -> D) -> Result<f64, Failed> {
         self.quartile(call, || self.caches.read(caches::LEAST_BYTES))
     }
 
@@ -45,18 +62,14 @@ impl Timer {
         Ok(())
     }
 
-    fn quartile<E: Into<Failed>>(
-        &self,
-        mut call: impl FnMut() -> Result<(), E>,
-        mut between: impl FnMut(),
-    ) -> Result<f64, Failed> {
-        call().map_err(Into::into)?;
+    fn quartile<D: Done>(&self, mut call: impl FnMut() -> D, mut between: impl FnMut()) -> Result<f64, Failed> {
+        call().done()?;
         let start = Instant::now();
         let mut samples = Vec::new();
         while samples.len() < 5 || start.elapsed() < self.time {
             between();
             let begun = Instant::now();
-            call().map_err(Into::into)?;
+            call().done()?;
             samples.push(begun.elapsed().as_secs_f64());
         }
         Ok(quartile(samples))
