@@ -138,19 +138,17 @@ impl Work {
     pub fn counts(&self) -> impl Iterator<Item = (String, u64)> {
         self.0.iter().map(|(kind, number)| (kind.name(), *number))
     }
+
+    fn and(mut self, (kind, more): (Kind, u64)) -> Self {
+        let number = self.0.entry(kind).or_default();
+        *number = number.saturating_add(more);
+        self
+    }
 }
 
 impl<const N: usize> From<[(Kind, u64); N]> for Work {
     fn from(counts: [(Kind, u64); N]) -> Self {
         counts.into_iter().fold(Self::default(), Self::and)
-    }
-}
-
-impl Work {
-    fn and(mut self, (kind, more): (Kind, u64)) -> Self {
-        let number = self.0.entry(kind).or_default();
-        *number = number.saturating_add(more);
-        self
     }
 }
 

@@ -77,7 +77,7 @@ impl Method {
     /// The work of [`Packing::preprocess`] for gamma ciphertexts (N of them with CDKS).
     pub fn preprocess_work(self, gadget: GadgetShape, gamma: usize) -> Work {
         let (ring, length, switches) = (gadget.ring, gadget.length as u64, gamma as u64 - 1);
-        // The switched masks stay, the last one's transform apart; bodies come with the clients.
+        // Each switch takes a mask back to coefficients and its digits forward; at the end the packed mask goes back.
         let switched = ring.transforms(switches * (length + 1) + 1) + gadget.digits_work(switches);
         let tables = match self {
             Self::Inspiring => inspiring::table_work(gadget, gamma),
