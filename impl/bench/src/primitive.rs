@@ -25,8 +25,11 @@ pub trait Primitive: Sized {
     /// What the settings mean; touches no memory worth mentioning.
     fn describe(&self) -> Result<Described, Refusal>;
     /// Makes everything ready that is not measured: inputs, keys, plans.
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed>;
+    fn start(self, context: &Context) -> Started;
 }
+
+/// An operation made ready, or why that failed.
+pub type Started = Result<Box<dyn Session>, Failed>;
 
 /// An operation under measurement.
 pub trait Session {

@@ -4,7 +4,7 @@ use crate::operation::{
     bandwidth, cmux_chain, decompose, failure, noise, packing, prg, rgsw_conversion, ring_switch, rotation,
     selector_tree,
 };
-use crate::primitive::{Context, Described, Failed, Primitive, Session};
+use crate::primitive::{Context, Described, Primitive, Started};
 use crate::settings::{Refusal, Settings};
 
 /// An operation and the hash of the sources its numbers depend on, taken when this program was built.
@@ -17,7 +17,7 @@ pub struct Entry {
     /// What settings mean.
     pub describe: fn(&Settings) -> Result<Described, Refusal>,
     /// Makes everything ready that is not measured.
-    pub start: fn(&Settings, &Context) -> Result<Box<dyn Session>, Failed>,
+    pub start: fn(&Settings, &Context) -> Started,
     /// Hash of its own file, or folder, and of what it imports.
     pub source_hash: &'static str,
 }

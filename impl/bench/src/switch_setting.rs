@@ -32,17 +32,11 @@ pub struct SwitchSetting {
 }
 
 impl SwitchSetting {
-    /// The names of its settings; the last is for operations whose modulus does not end with the last digit.
-    pub const KEYS: [&str; 8] = [
-        "switch_modulus",
-        "switch_base",
-        "switch_dropped",
-        "switch_stddev",
-        "low",
-        "digit_bits",
-        "digits",
-        "log_modulus",
-    ];
+    /// The names of its settings, but for that of the modulus, which most operations end with the last digit.
+    pub const KEYS: [&str; 7] =
+        ["switch_modulus", "switch_base", "switch_dropped", "switch_stddev", "low", "digit_bits", "digits"];
+    /// The name of that of the modulus.
+    pub const MODULUS_KEY: &str = "log_modulus";
 
     /// The gadget of the switch, of that family; its modulus is in `range`.
     pub fn gadget(

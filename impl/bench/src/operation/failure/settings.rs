@@ -83,7 +83,7 @@ pub struct Costs {
     pub(super) limit: usize,
 }
 
-/// Settings of RGSW decisions alone; those of digits are the switch's but for `log_modulus`.
+/// Settings of RGSW decisions alone; those of digits are the switch's.
 const OF_RGSW: [&str; 7] =
     ["input_modulus", "base", "dropped", "trace_base", "trace_dropped", "squaring_base", "spacing"];
 
@@ -92,15 +92,15 @@ impl Failure {
     pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
         let setting: Setting = rest.take(&Setting::KEYS)?;
-        let switch: SwitchSetting = rest.take(&SwitchSetting::KEYS[..7])?;
+        let switch: SwitchSetting = rest.take(&SwitchSetting::KEYS)?;
         let own = Self { setting, switch, ..rest.parse()? };
         bounded(own.trials, "trials", 1..=1 << 30)?;
         bounded(own.batch, "batch", 1..=256)?;
         bounded(own.dimension, "dimension", 1..=1 << 14)?;
         own.setting.check()?;
         own.input_error()?;
-        let foreign = if own.decision == Decision::Rgsw { &SwitchSetting::KEYS[..7] } else { &OF_RGSW };
-        if let Some(key) = foreign.iter().find(|key| settings.map.contains_key(**key)) {
+        let foreign = if own.decision == Decision::Rgsw { SwitchSetting::KEYS } else { OF_RGSW };
+        if let Some(key) = foreign.into_iter().find(|key| settings.map.contains_key(*key)) {
             return Err(Refusal::new(key, "this decision does not take it. Remove it."));
         }
         // A digit's error is known from a second switch of the same input, which takes other coins.

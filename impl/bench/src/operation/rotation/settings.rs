@@ -74,7 +74,8 @@ impl Rotation {
     pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
         let (setting, gadget) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&GadgetSetting::KEYS)?);
-        let switch: SwitchSetting = rest.take(&SwitchSetting::KEYS)?;
+        let keys = [SwitchSetting::KEYS.as_slice(), &[SwitchSetting::MODULUS_KEY]].concat();
+        let switch: SwitchSetting = rest.take(&keys)?;
         let mut own = Self { setting, gadget, switch, ..rest.parse()? };
         bounded(own.ciphertexts, "ciphertexts", 1..=1 << 30)?;
         bounded(own.together, "together", 1..=MOST_TOGETHER)?;

@@ -48,7 +48,7 @@ pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut 
         }
         Ok(matrix)
     };
-    let call = timer.warm(|| fill())?;
+    let call = timer.warm(&fill)?;
     costs.one("column_entries", call / (N * cols) as f64);
 
     let mut matrix = fill()?;
