@@ -11,23 +11,7 @@ PROTOCOLS = "impl/pir/src/protocol"
 #: A protocol may be a second face of another.
 FACES = {("pirouette_h", "pirouette"), ("inspire0", "ypir")}
 #: Circles that are still to be opened, as a folder and its files. A circle may shrink; one that is gone goes from here.
-STILL_OPEN: list[tuple[str, str]] = [
-    ("figures", "figure4.py figure4_caption.py figure4_plot.py"),
-    ("impl/bench/src/operation/failure", "digits.rs mod.rs rgsw.rs"),
-    ("impl/cli/src/command/calibrate", "lattice.rs linear.rs mod.rs offline.rs"),
-    ("impl/lattice/src/pack", "cdks.rs inspiring.rs keys.rs mod.rs table.rs"),
-    ("impl/lattice/src", "product.rs rotate/key.rs rotate/prepared.rs rotate/shape.rs"),
-    ("impl/pir/src/parts/folding", "fold.rs select.rs"),
-    ("impl/pir/src/protocol/doublepir", "client.rs describe.rs diagnosis.rs mod.rs params.rs second.rs server.rs"),
-    ("impl/pir/src/protocol/inspire", "client.rs mod.rs server.rs"),
-    ("impl/pir/src/protocol/inspire2", "client.rs mod.rs server.rs"),
-    ("impl/pir/src/protocol/pirouette", "client.rs describe/mod.rs mod.rs server/mod.rs server/select.rs"),
-    ("impl/pir/src/protocol/respire", "client.rs describe.rs diagnosis.rs mod.rs server.rs"),
-    ("impl/pir/src/protocol/simplepir", "client.rs describe.rs hint.rs mod.rs server.rs"),
-    ("impl/pir/src/protocol/simpleypir", "client.rs mod.rs server.rs"),
-    ("impl/pir/src/protocol/ypir/layered", "layout.rs params.rs"),
-    ("impl/ring/src/ntt", "mod.rs path.rs scalar.rs vector.rs"),
-]
+STILL_OPEN: list[tuple[str, str]] = []
 
 
 def graphs() -> dict[str, imports.Graph]:

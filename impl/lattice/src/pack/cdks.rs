@@ -12,14 +12,16 @@
 //! slot, the sum over i and sigma of sigma(y_i) [sum_v X^(p_v) sigma(T_(v,i))]: the bracket is what [`evaluate`] computes.
 
 use super::evaluate::{self, Sums};
+use super::keys::{PackingKeys, PackingMasks};
+use super::levels::Level;
+use super::packing::Packing;
 use super::slots::{self, SlotMaps};
 use super::table::PackingTable;
-use super::{Packing, PackingKeys, PackingMasks};
 use crate::decompose::GadgetShape;
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::Rlwe;
-use ring::{Automorphism, Kind, Ntt, Poly, Ring, Work};
+use ring::{Kind, Ntt, Poly, Ring, Work};
 
 /// The ring masks over N, as many as gamma.
 fn leaves(packing: &Packing, ring_masks: &[Poly<u32, Ntt>]) -> Vec<Poly<u32, Ntt>> {
@@ -29,30 +31,6 @@ fn leaves(packing: &Packing, ring_masks: &[Poly<u32, Ntt>]) -> Vec<Poly<u32, Ntt
     leaves.iter_mut().for_each(|leaf| evaluate::scale(ring, leaf, &factors));
     leaves.resize_with(packing.gamma, || ring.zero());
     leaves
-}
-
-/// The automorphism X -> X^k of each level, the first level first.
-pub(super) fn exponents(n: usize) -> impl Iterator<Item = u64> {
-    (1..=n.ilog2()).map(|level| (1 << level) + 1)
-}
-
-/// One level of the tree.
-#[derive(Debug)]
-pub(super) struct Level {
-    /// Y in the NTT domain.
-    y: Poly<u32, Ntt>,
-    map: Automorphism,
-    /// Nodes of this level.
-    nodes: usize,
-}
-
-/// The levels of a tree over gamma ciphertexts.
-pub(super) fn levels(ring: &Ring<u32>, gamma: usize) -> Result<Vec<Level>, LatticeError> {
-    let n = ring.n();
-    let level = |(k, exponent): (u32, u64)| {
-        Ok(Level { y: ring.monomial_ntt(n >> k), map: Automorphism::new(n, exponent)?, nodes: (gamma >> k).max(1) })
-    };
-    (1..).zip(exponents(n)).map(level).collect()
 }
 
 /// The sum c + Y d and the image of c - Y d; for one argument, c and its image.

@@ -6,9 +6,10 @@
 //! the one at g^i: gamma - 1 key switches (gamma - 2 and one from -1 to 1 at gamma = N).
 
 use super::evaluate::{self, DIRECT_TERMS, Sums};
+use super::keys::{PackingKeys, PackingMasks};
+use super::packing::Packing;
 use super::slots::{self, SlotMaps};
 use super::table::{PackingTable, Pointwise};
-use super::{Packing, PackingKeys, PackingMasks};
 use crate::decompose::GadgetShape;
 use crate::error::LatticeError;
 use crate::product::Workspace;

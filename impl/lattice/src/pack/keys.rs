@@ -1,6 +1,6 @@
 //! Packing keys: public masks from fixed seeds, bodies from clients.
 
-use super::{Method, Packing};
+use super::packing::{Method, Packing};
 use crate::decompose::Scale;
 use crate::error::LatticeError;
 use crate::keyswitch::automorphism_key;

@@ -1,6 +1,7 @@
 //! What a server keeps for one packed output, and packing with it.
 
-use super::{Packing, PackingKeys};
+use super::keys::PackingKeys;
+use super::packing::Packing;
 use crate::error::LatticeError;
 use crate::rlwe::{Rlwe, check};
 use ring::{BlockDiagonal, Coefficient, Ntt, Poly};

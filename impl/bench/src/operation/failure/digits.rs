@@ -8,7 +8,7 @@ use lattice::lwe::{Lwe, LweKey};
 use ring::{DiscreteGaussian, Word};
 
 use super::settings::{Decision, Failure};
-use super::{Rotations, Trial, Trials};
+use super::trial::{Rotations, Trial, Trials};
 use crate::lab::Lab;
 use crate::primitive::Failed;
 

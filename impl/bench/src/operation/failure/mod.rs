@@ -7,14 +7,13 @@
 mod digits;
 mod rgsw;
 mod settings;
+mod trial;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use lattice::lwe::LweKey;
 use lattice::noise::Moments;
-use lattice::{BlindRotationKey, Secret};
-use ring::{Kernel, Modulus, Ring, Seed, Word};
+use ring::{Kernel, Ring, Seed, Word};
 
 use crate::in_ring::{polynomial_bytes, seconds_per_polynomial};
 use crate::lab::Lab;
@@ -22,6 +21,7 @@ use crate::primitive::{Context, Described, Failed, Failures, Measured, Noise, Pr
 use crate::settings::{Refusal, Settings, complete};
 use settings::Decision;
 pub use settings::Failure;
+use trial::Trials;
 
 impl Primitive for Failure {
     const NAME: &'static str = "failure";
@@ -52,23 +52,6 @@ fn describe<W: Word>(own: &Failure) -> Result<Described, Refusal> {
     described.predicted_seconds = 2.0 * polynomials as f64 * seconds_per_polynomial(&ring);
     described.peak_bytes = polynomial_bytes(&ring, 4 * costs.key_rows + 64 * own.batch);
     Ok(described)
-}
-
-/// Trials under one key.
-trait Trials {
-    /// Makes that many trials, at most a batch.
-    fn run(&mut self, count: usize) -> Result<Vec<Trial>, Failed>;
-    /// The errors for which outcomes are right, and no others, where the input's error alone decides.
-    fn decides(&self) -> Option<std::ops::Range<i64>>;
-}
-
-/// One trial.
-struct Trial {
-    /// The rotation's input less what it should be, modulo 2N.
-    error: i64,
-    wrong: bool,
-    /// Errors of the rows made, where the outcome is right.
-    rows: Vec<f64>,
 }
 
 fn start<W: Word>(own: Failure, context: &Context) -> Result<Box<dyn Session>, Failed> {
@@ -142,21 +125,5 @@ impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for FailureSessi
         }
         out.failures.insert("decision".into(), self.failures);
         Ok(())
-    }
-}
-
-/// A small key with its blind-rotation key.
-struct Rotations<W: Word> {
-    small: LweKey,
-    key: BlindRotationKey<W>,
-    order: Modulus<u64>,
-}
-
-impl<W: Word> Rotations<W> {
-    fn new(own: &Failure, lab: &mut Lab<W>) -> Result<Self, Failed> {
-        let (shape, gadget) = (own.shape(), own.rotation_gadget(&lab.ring)?);
-        let small = LweKey::sample(&Secret::Binary, shape.dimension, &mut lab.rng)?;
-        let key = lab.rotation_key(shape, &small, &gadget)?;
-        Ok(Self { small, key, order: Modulus::new(2 * lab.ring.n() as u64)? })
     }
 }

@@ -9,7 +9,7 @@ use lattice::lwe::Lwe;
 use ring::{DiscreteGaussian, Modulus, Word};
 
 use super::settings::Failure;
-use super::{Rotations, Trial, Trials};
+use super::trial::{Rotations, Trial, Trials};
 use crate::lab::Lab;
 use crate::primitive::Failed;
 

@@ -12,8 +12,8 @@ use ring::{
     Ring, Seed, Vectors, Word, primes,
 };
 
+use super::costs::{Scale, UnitCosts};
 use super::timing::{Failed, Timer};
-use super::{Scale, UnitCosts};
 
 /// Transforms measured: sizes, and bits of the prime with the width of its words.
 const SIZES: [usize; 4] = [1024, 2048, 4096, 8192];

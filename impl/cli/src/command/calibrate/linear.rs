@@ -11,8 +11,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::{DiscreteGaussian, Kernel, PackedMatrix, PreparedVector, Seed, StdDev, Vector32};
 
+use super::costs::{Scale, UnitCosts};
 use super::timing::{self, Failed, Timer};
-use super::{Scale, UnitCosts};
 use crate::measure::child::Worker;
 use crate::measure::job::Step;
 use crate::protocol::plan::Plan;

@@ -1,11 +1,11 @@
 //! `pirlab calibrate`: unit costs of this machine, from which the estimator predicts seconds.
 
+mod costs;
 mod lattice;
 mod linear;
 mod offline;
 mod timing;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use ring::Kernel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::costs::{Scale, UnitCost, UnitCosts};
 use self::timing::{Failed, Timer};
 use crate::bars::Bars;
 use crate::failure::{Failure, Outcome};
@@ -64,66 +65,6 @@ pub struct Calibration {
 
 const SCHEMA: &str = "pirlab/calibration/2";
 const SOURCE_HASH: &str = env!("PIRLAB_CALIBRATION");
-
-/// Seconds of one of each, by the name that operations of descriptions have; `pirlab_estimator.cost` says what each is.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct UnitCosts(BTreeMap<String, UnitCost>);
-
-/// The seconds of one, or what they are for tables of different sizes.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum UnitCost {
-    /// Whatever the size.
-    One(f64),
-    /// By the size of the table, ascending; in between by interpolation over the logarithm of the size.
-    BySize(Vec<AtSize>),
-}
-
-/// A unit cost where a table has that many bytes.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AtSize {
-    /// Bytes of the table.
-    pub bytes: u64,
-    /// Seconds of one.
-    pub seconds: f64,
-}
-
-impl UnitCosts {
-    /// Sets a cost.
-    fn one(&mut self, name: &str, seconds: f64) {
-        self.0.insert(name.to_owned(), UnitCost::One(seconds));
-    }
-
-    /// A cost that was set; zero where none was.
-    fn of(&self, name: &str) -> f64 {
-        match self.0.get(name) {
-            Some(UnitCost::One(seconds)) => *seconds,
-            _ => 0.0,
-        }
-    }
-
-    /// Adds a size to a cost; larger than those before.
-    fn at(&mut self, name: &str, bytes: u64, seconds: f64) {
-        match self.0.entry(name.to_owned()).or_insert_with(|| UnitCost::BySize(Vec::new())) {
-            UnitCost::BySize(sizes) => sizes.push(AtSize { bytes, seconds }),
-            one => *one = UnitCost::BySize(vec![AtSize { bytes, seconds }]),
-        }
-    }
-}
-
-/// How much is measured.
-struct Scale {
-    quick: bool,
-}
-
-impl Scale {
-    /// The first, or the second where seconds must do.
-    fn pick(&self, full: usize, quick: usize) -> usize {
-        if self.quick { quick } else { full }
-    }
-}
 
 /// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {

@@ -13,8 +13,8 @@ use pir::protocol::inspire::{Code, Interpolate, Interpolation};
 use ring::matrix::column::{EXCESS, LINE, ring_products};
 use ring::{ColumnMatrix, Kernel, Modulus, PackedMatrix, Ring, Seed, Vectors, primes};
 
+use super::costs::{Scale, UnitCosts};
 use super::timing::{Failed, Timer};
-use super::{Scale, UnitCosts};
 
 /// Ring degree.
 const N: usize = 2048;
