@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::noise::Noise;
 use super::rgsw_conversion::Conversion;
 use super::ring_switch::RingSwitch;
+use super::rotation::Rotation;
 use super::selector_tree::Tree;
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
 use crate::settings::{Refusal, Settings};
@@ -220,6 +221,23 @@ fn useless_and_missing_settings_are_named() {
     assert_eq!(refused("cmux", json!({"family": "balanced", "base": 4, "bit": 2})), "bit");
     assert_eq!(refused("modulus-switch", json!({"to_modulus": "ten"})), "to_modulus");
     assert_eq!(refused("external-product", json!({"family": "balanced", "base": 4})), "message");
+}
+
+#[test]
+fn shared_settings_are_listed_where_one_is_unknown() {
+    let own = json!({"n": 256, "prime_bits": [28], "stddev": 3.2, "family": "balanced", "base": 4, "lengths": [1],
+        "input": "rotate", "selectors": "one", "lenghts": [2]});
+    let refusal = describe::<Chain>(&Settings::new(own.as_object().cloned().unwrap())).unwrap_err();
+    assert_eq!(refusal.key, "lenghts");
+    assert!(["`lengths`", "`prime_bits`", "`dropped`"].iter().all(|key| refusal.problem.contains(key)), "{refusal}");
+}
+
+#[test]
+fn rotations_refuse_a_ring_of_no_dimension_before_its_digits() {
+    let own = json!({"operation": "floor", "n": 0, "prime_bits": [28], "stddev": 3.2, "family": "balanced", "base": 4,
+        "dimension": 4, "form": "joint", "ciphertexts": 1, "log_modulus": 18, "low": 12, "digit_bits": 2, "digits": 3,
+        "switch_modulus": "1048576", "switch_base": 16, "switch_stddev": 3.2});
+    assert_eq!(describe::<Rotation>(&Settings::new(own.as_object().cloned().unwrap())).unwrap_err().key, "n");
 }
 
 /// Noise of a chain after each length.
