@@ -160,7 +160,6 @@ impl Checked {
 }
 
 /// Calls the function of that name in the module `scalar`, `avx2` or `avx512` of the caller, by a [`Checked`] kernel.
-#[allow(clippy::macro_metavars_in_unsafe, reason = "arguments are values, computed before the call")]
 #[macro_export]
 macro_rules! dispatch {
     ($kernel:expr, $function:ident $(::<$($constant:tt),*>)? ($($argument:expr),* $(,)?)) => {
