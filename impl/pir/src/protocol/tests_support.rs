@@ -123,13 +123,13 @@ fn refuses_answers_to_other_requests<S: Protocol>(params: &S::Params, shape: Sha
     let indices = [0, shape.records - 1];
     let requests = indices.map(|index| client.query(&[index], &mut context).unwrap());
     let answers = server.answer(&requests, &mut context).unwrap();
-    let error = client.extract(&answers[1], &mut context).unwrap_err().to_string();
+    let error = client.extract(&answers[1], &context).unwrap_err().to_string();
     assert!(error.contains("answers request 1") && error.contains("fresh client"), "{error}");
     let database = Database::seeded([9; 16], shape);
     for (answer, index) in answers.iter().zip(indices) {
-        assert_eq!(client.extract(answer, &mut context).unwrap(), [database.record(index).unwrap()]);
+        assert_eq!(client.extract(answer, &context).unwrap(), [database.record(index).unwrap()]);
     }
-    assert!(client.extract(&answers[1], &mut context).is_err(), "a request serves once");
+    assert!(client.extract(&answers[1], &context).is_err(), "a request serves once");
 }
 
 /// Masks are public, so two queries under the same masks and secret tell the difference of their errors: their bodies agree in all but
@@ -188,7 +188,7 @@ fn measures_errors_of_known_messages<S: Protocol>(params: &S::Params, shape: Sha
     client.connect(&mut server, &mut Link::new(S::NAME), &mut context).unwrap();
     let request = client.query(&[shape.records - 1], &mut context).unwrap();
     let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-    client.extract(&response, &mut context).unwrap();
+    client.extract(&response, &context).unwrap();
     for (server, is_known) in [(&server, true), (&other, false)] {
         context.noise = Default::default();
         client.log_errors(server, (&request, &response), &mut context).unwrap();
@@ -229,11 +229,11 @@ fn refuses_other_versions<S: Protocol>(params: &S::Params, shape: Shape) {
     if deltas {
         assert!(client.update(&second, &mut context).is_err(), "an update was applied twice");
     }
-    let error = client.extract(&early, &mut context).unwrap_err().to_string();
+    let error = client.extract(&early, &context).unwrap_err().to_string();
     assert!(error.contains("version"), "{error}");
     client.update(&third, &mut context).unwrap();
     let late = server.answer(&[request], &mut context).unwrap().remove(0);
-    assert_eq!(client.extract(&late, &mut context).unwrap(), [database.record(0).unwrap()]);
+    assert_eq!(client.extract(&late, &context).unwrap(), [database.record(0).unwrap()]);
 }
 
 /// Clients that hold nothing of the database need no messages: an early answer holds the early record (the last but two changes
@@ -315,7 +315,7 @@ fn retrieve<S: Protocol>(params: &S::Params, database: &Database, indices: &[u64
     let (server, mut client) = parties_of::<S>(params, database, &mut context);
     let request = client.query(indices, &mut context).unwrap();
     let answer = server.answer(&[request], &mut context).unwrap().remove(0);
-    client.extract(&answer, &mut context).unwrap()
+    client.extract(&answer, &context).unwrap()
 }
 
 /// Every record of a database, as retrieved.
@@ -361,10 +361,10 @@ fn refuses_bad_messages<S: Protocol>(params: &S::Params, shape: Shape) {
     let second = other.query(&[index], &mut context).unwrap();
     let responses = server.answer(&[request, second], &mut context).unwrap();
     let empty = Messages::new();
-    assert!(client.extract(&empty, &mut context).is_err());
+    assert!(client.extract(&empty, &context).is_err());
     let database = Database::seeded([9; 16], shape);
     for (client, response, index) in [(&mut client, &responses[0], 0), (&mut other, &responses[1], index)] {
-        assert_eq!(client.extract(response, &mut context).unwrap(), [database.record(index).unwrap()]);
+        assert_eq!(client.extract(response, &context).unwrap(), [database.record(index).unwrap()]);
     }
 }
 
@@ -390,7 +390,7 @@ pub fn updates_like_fresh<S: Protocol>(params: &S::Params, shape: Shape, changed
         .map(|server| server.answer(std::slice::from_ref(&request), &mut context).unwrap().swap_remove(0));
     let payload = |response: &Messages| response[0].1.payload().to_vec();
     assert!(payload(&updated) == payload(&fresh), "{} changes", changed.len());
-    let records = client.extract(&updated, &mut context).unwrap();
+    let records = client.extract(&updated, &context).unwrap();
     assert_eq!(records, indices.map(|index| database.record(index).unwrap()));
 }
 
@@ -401,7 +401,7 @@ pub fn noise_variance<S: Protocol>(params: &S::Params, shape: Shape, keys: usize
     for key in 0..keys {
         let request = client.query(&[key as u64 % shape.records], &mut context).unwrap();
         let response = &server.answer(std::slice::from_ref(&request), &mut context).unwrap()[0];
-        client.extract(response, &mut context).unwrap();
+        client.extract(response, &context).unwrap();
         client.log_errors(&server, (&request, response), &mut context).unwrap();
     }
     let summary = context.noise.summary();

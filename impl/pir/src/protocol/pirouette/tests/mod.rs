@@ -150,7 +150,7 @@ fn streamed_databases_answer() {
     for index in [0, 1999, 777] {
         let request = client.query(&[index], &mut context).unwrap();
         let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-        let record = client.extract(&response, &mut context).unwrap();
+        let record = client.extract(&response, &context).unwrap();
         assert_eq!(record, [database.record(index).unwrap()]);
         client.diagnose(&server, &request, &mut context).unwrap();
     }
@@ -323,7 +323,7 @@ fn encrypted_databases_answer() {
     assert!(sizes.payload_bytes(encrypted::DATABASE) > 0);
     let request = client.query(&[299], &mut context).unwrap();
     let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-    client.extract(&response, &mut context).unwrap();
+    client.extract(&response, &context).unwrap();
     client.diagnose(&server, &request, &mut context).unwrap();
     let folded = context.noise.summary().into_iter().find(|stage| stage.stage == "folded").unwrap();
     assert!(folded.samples == 256 && folded.margin > 8.0, "{folded:?}");
