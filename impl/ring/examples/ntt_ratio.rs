@@ -3,8 +3,8 @@
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use ring::Kernel;
-use ring::ntt::{NttPlan, TfhePlan};
 use ring::Word;
+use ring::ntt::{NttPlan, TfhePlan};
 use std::time::Instant;
 
 /// The largest primes = 1 modulo 2^14 below 2^28, 2^50 and 2^56.
