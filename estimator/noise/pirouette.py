@@ -149,13 +149,17 @@ def chain_h(descriptions: Sequence[dict]) -> list[Stage]:
 
 
 def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
-    """A fresh ciphertext whose body is rounded to a smaller modulus: uniform rounding beside the Gaussian.
+    """A fresh ciphertext whose body is rounded to a smaller modulus: second moments of rounding and of the Gaussian.
 
     Seeds may be chosen so that the rounding is within 2^-chosen_bits of what it is at random.
     """
     unit = np.array([int(q) / int(b) for q, b in zip(modulus, moduli(layouts, "query_body_modulus"))])
     chosen = np.array([o.get("query_chosen_bits", 0) for o in layouts])
-    return lattice.fresh(stddev) + Noise(np.where(unit == 1, 0.0, (unit / np.exp2(chosen)) ** 2 / 12))
+    # Integers are rounded, a half always up: errors are from -unit/2 to unit/2 - 1, or from -most to most where seeds
+    # are chosen.
+    most = np.floor(unit / 2 / np.exp2(chosen))
+    rounding = np.where(chosen > 0, most * (most + 1) / 3, (unit**2 + 2) / 12)
+    return lattice.fresh(stddev) + Noise(np.where(unit == 1, 0.0, rounding))
 
 
 @dataclass(frozen=True)

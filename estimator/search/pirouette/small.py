@@ -108,7 +108,8 @@ def _keys(task: Task, ring: Ring, seconds: Seconds, secret: Secret) -> Iterator[
     """Small keys; for Pirouette with each gadget of the key switch."""
     space, bits = task.space, task.index_bits
     if task.half:
-        rounding = (2 * ring.degree / 2.0**space.body_bits) ** 2 / 12
+        unit = 2 * ring.degree / 2.0**space.body_bits
+        rounding = (unit**2 + 2) / 12 if unit > 1 else 0.0
         for small in space.small_keys:
             yield _Key(small, None, None, small.stddev**2 + rounding, 0.0, 0.0, 0.0, 0.0)
         return
