@@ -139,6 +139,6 @@ def unequal(column: Printed, ours: Measured, metric: str) -> bool:
 
 
 def our_data(row: dict[str, Any]) -> dict[str, Any]:
-    """What the CSVs say of a row of ours; of no row, nothing."""
+    """The CSV cells of a row of ours; empty where there is no row."""
     found = {key: row.get(key) for key in ("set", "status", "reason", "security_bits", "failure_log2")}
     return found | {"marks": " ".join(marks_of(row)) if row else "", "record_id": row.get("id")}

@@ -80,7 +80,7 @@ def keys(found: Sequence[Mapping[str, Any]], joined: pd.DataFrame, expected: pd.
     columns = [
         *texts(series="Set", key="Key", formula="Paper's formula"),
         Column("both", "Both halves", "MB"),
-        Column("described", "Sent, foretold", "MB"),
+        Column("described", "Sent, predicted", "MB"),
         Column("measured", "Sent, measured", "MB"),
         Column("paper", "Paper's total", "MB"),
     ]

@@ -140,7 +140,7 @@ def parameters(
     frame = pd.DataFrame(data, columns=["source", "database", *names, "security_bits", "failure_log2"])
     notes = [
         "Lines 'paper' are the printed parameters; what they miss, and why, is in docs/errata.md. Security is the "
-        "least over all keys and ciphertexts that the server sees, the failure bound that of a whole query for any "
+        "least over all keys and ciphertexts that the server sees; the failure bound is of a whole query, for any "
         f"database ({ASSUMED}). A dash: the paper does not print it, or the protocol has no such key.",
         f"Instances of the printed table, in bits: {_listed(instances, 'printed')}; read into it, where it leaves open "
         f"what a key has: {_listed(instances, 'reading') or 'none'}.",

@@ -56,7 +56,7 @@ pub fn all() -> &'static [Entry] {
     ENTRIES
 }
 
-/// The operation `name`, or why there is none.
+/// Finds the operation `name`; fails where no operation has it.
 pub fn find(name: &str) -> Result<Entry, String> {
     ENTRIES.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
         let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();

@@ -21,7 +21,7 @@ const LARGEST: usize = 1 << 30;
 
 impl Primitive for Generator {
     const NAME: &'static str = "prg";
-    const SUMMARY: &'static str = "the generator that expands seeds: seconds a call of so many bytes";
+    const SUMMARY: &'static str = "the generator that expands seeds: seconds a call, by its bytes";
 
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let own: Self = settings.parse()?;

@@ -121,7 +121,7 @@ fn read(path: &Path) -> Outcome<Option<RunRecord>> {
     Ok(Some(record))
 }
 
-/// The record in a JSON document, or the key at which the document is none, and why.
+/// Reads a record from a JSON document; an error names the key that is wrong, and why.
 fn typed(document: &serde_json::Value) -> Result<RunRecord, (String, String)> {
     // Each key and each element has a line of its own here, and an error knows its line.
     let text = format!("{document:#}");

@@ -25,7 +25,7 @@ use trial::Trials;
 
 impl Primitive for Failure {
     const NAME: &'static str = "failure";
-    const SUMMARY: &'static str = "how often decisions on LWE phases go wrong, of so many trials";
+    const SUMMARY: &'static str = "how often decisions on LWE phases go wrong, in a given number of trials";
 
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         Failure::read_own(settings)
