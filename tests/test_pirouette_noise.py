@@ -118,7 +118,7 @@ def test_margins_of_a_secure_set():
 def test_what_is_sent_in_fewer_bits_errs_more_and_rows_fewer_than_all_err_less():
     query = stages(described())["query"]["variance"]
     assert query == pytest.approx(24.0**2 + 2.0**48 / 12)
-    assert stages(described("pirouette_h"))["rgsw_input"]["stddev"] == pytest.approx(sqrt(49 + 32**2 / 12))
+    assert stages(described("pirouette_h"))["rgsw_input"]["stddev"] == pytest.approx(sqrt(49 + (32**2 + 2) / 12))
     full, half = (stages(described(rows=rows))["first_product"]["variance"] for rows in (256, 128))
     assert half == pytest.approx(full / 2, rel=0.01)
 
