@@ -1,5 +1,6 @@
 """The search: the pruned walk against the exhaustive one, ordered axes, fronts, bounds, memory of what was tried."""
 
+import itertools
 import json
 import sys
 import tomllib
@@ -21,7 +22,7 @@ from pirlab_estimator.search.gadget_choice import least_base, quietest_gadget
 from pirlab_estimator.search.pirouette.circuit import Search
 from pirlab_estimator.search.progress import Silent
 from pirlab_estimator.search.sensitivity import sensitivity
-from pirlab_estimator.search.sweep import Least, exhaustive, relaxed, sweep
+from pirlab_estimator.search.sweep import Found, Least, figures_of, front_of, relaxed, sweep
 
 SHAPE = Shape(1 << 18, 512)
 COSTS = UnitCosts.load(DEFAULTS)
@@ -85,6 +86,28 @@ def small(protocol):
 
 def costs(found):
     return sorted(each.figures.costs() for each in found)
+
+
+def exhaustive(space, evaluator, bounds):
+    """The front by evaluating every set of the space, secure or not."""
+    space = space.at(evaluator, bounds)
+    shape = space.ordered_shape
+    everything = [[rings.Secured(table, None) for table in axis.values] for axis in space.families]
+    asked = [
+        (combination, list(at))
+        for combination in space.combinations(everything)
+        for at in itertools.product(*(range(n) for n in shape))
+    ]
+    figures = figures_of(space, evaluator, asked)
+    right = [
+        Found(literal, each)
+        for (combination, at), each in zip(asked, figures)
+        if each.refused is None
+        and bounds.reached(each)
+        and not bounds.exceeded(each)
+        and (literal := space.literal(combination, at)) is not None
+    ]
+    return front_of(right)
 
 
 @pytest.mark.parametrize("protocol", sorted(SMALL))

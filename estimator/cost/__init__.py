@@ -15,8 +15,6 @@ import numpy as np
 from .operations import OPERATIONS, READ_BY, operation
 from .units import CALIBRATION, DEFAULTS, Array, UnitCosts
 
-__all__ = ["CALIBRATION", "DEFAULTS", "OPERATIONS", "PHASES", "UnitCosts", "predict_seconds", "steps"]
-
 #: Phases of every prediction, named as the description counts them and as a run times them; a protocol may have more.
 PHASES = ("encode", "hint", "query", "answer", "extract")
 #: Phases after records changed: predicted where records do, and no part of the total, which is of a run of queries.

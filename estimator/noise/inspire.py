@@ -54,8 +54,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     rows, degree = numbers(layouts, "rows"), numbers(layouts, "degree")
     p, answers = numbers(layouts, "plain_modulus"), Answers.of(layouts)
 
-    product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
-    product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
+    product, product_bound = rings.product(rows, p)
     packing = rings.inspiring(keys, rings.n, product)
     packing_bound = rings.inspiring(keys, rings.n, product_bound)
     packed = rings.inspiring(keys, rings.n, Noise(0.0))

@@ -27,16 +27,6 @@ PACKING_FORMULA = "V + (gamma - 1) n sigma^2 sum E[x^2]"
 PRODUCT_FORMULA = "m sigma^2 E[D^2] (random data), m sigma^2 floor(p/2)^2 (any data)"
 
 
-def _gammas(layouts: Sequence[dict]) -> Floats:
-    """gamma_0, gamma_1, gamma_2 of each, shape (descriptions, 3)."""
-    return np.array([o["gammas"] for o in layouts], dtype=float)
-
-
-def _product(rings: Rings, terms: Floats, p: Floats) -> tuple[Noise, Noise]:
-    bound = terms * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2
-    return rings.fresh.scaled(terms * lattice.uniform_square(p, balanced=True)), Noise(bound, "bound")
-
-
 def _by_class(products: Sequence[Noise], packed: Sequence[Noise]) -> Noise:
     """Of both classes, products and what packing adds to them."""
     sums = [product + added for product, added in zip(products, packed)]
@@ -48,7 +38,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     layouts = [d["layout"] for d in descriptions]
     rings = Rings.of([d["instances"][0] for d in descriptions])
     keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
-    gammas, p = _gammas(layouts), numbers(layouts, "plain_modulus")
+    gammas, p = numbers(layouts, "gammas"), numbers(layouts, "plain_modulus")
     return [
         *_second(layouts, rings, keys, gammas),
         *_first(layouts, rings, keys, gammas[:, 0], p),
@@ -65,7 +55,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
     counts = np.where(whole[:, None], np.stack([full, counts.sum(axis=1) - full], axis=1), counts)
     # Values have more bits than digits, so that a mask's fill more than one polynomial.
     terms = [np.where(whole, digits, 1.0) for digits in (rings.n, counts[:, 1])]
-    products, bounds = zip(*(_product(rings, numbers(layouts, "degree") * each, p) for each in terms))
+    products, bounds = zip(*(rings.product(numbers(layouts, "degree") * each, p) for each in terms))
 
     def packed(under: Rings) -> list[Noise]:
         """What packing adds to both classes."""
@@ -103,7 +93,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
 
 def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: Floats) -> list[Stage]:
     switched = moduli(layouts, "switched_modulus")
-    product, bound = _product(rings, numbers(layouts, "rows"), p)
+    product, bound = rings.product(numbers(layouts, "rows"), p)
     packing, packing_bound = rings.inspiring(keys, gamma, product), rings.inspiring(keys, gamma, bound)
     to = Answers(switched, switched)
     switched_bound, key = to.switched_bound(rings, lambda under: under.inspiring(keys, gamma, bound))

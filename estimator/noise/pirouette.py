@@ -21,7 +21,7 @@ import numpy as np
 
 from . import circuit, functional, lattice
 from .circuit_selection import Reduction, Response, Setting, rows_alike
-from .error import Noise
+from .error import Noise, ratio
 from .ring_setting import Floats, Keys, Objects, key_squares, moduli, numbers, secret_of
 from .stage import Decision, Stage, by_class
 from .tails import Mixture
@@ -39,11 +39,9 @@ class _Described:
     layouts: list[dict]
     n: Floats
     modulus: Objects
-    body_modulus: Objects
     setting: Setting
     words: dict[str, list[str]]
     response: Response
-    windows: Floats
     key_squares: Floats
 
     @property
@@ -55,14 +53,11 @@ class _Described:
     def of(descriptions: Sequence[dict], lwe: str) -> _Described:
         """lwe: the name of the instance whose dimension the small key has."""
         layouts = [d["layout"] for d in descriptions]
-        rings = _instances(descriptions, "ring")
-        n, modulus = numbers(rings, "dimension"), moduli(rings, "modulus")
+        rings, small = _instances(descriptions, "ring"), _instances(descriptions, lwe)
+        n, modulus, mask = numbers(rings, "dimension"), moduli(rings, "modulus"), moduli(layouts, "mask_modulus")
         keys = {name: _keys(layouts, name, modulus) for name in ("rotation", "automorphism", "squaring", "rgsw")}
-        response_keys = _instances(descriptions, "response")
-        mask = moduli(layouts, "mask_modulus")
         keys["response"] = _keys(layouts, "response", mask)
-        fresh, secret = lattice.fresh(numbers(rings, "error_stddev")), secret_of(rings)
-        small = _instances(descriptions, lwe)
+        fresh, secret, rgsw = lattice.fresh(numbers(rings, "error_stddev")), secret_of(rings), keys["rgsw"].gadget
         rotated = circuit.blind_rotation(
             numbers(small, "dimension"),
             n,
@@ -72,6 +67,8 @@ class _Described:
             numbers(layouts, "bits_per_step") == 2,
             np.array([i["secret"]["kind"] == "ternary" for i in small]),
         )
+        plain = ("plain_modulus", "first_bits", "fold_bits", "rotation_bits", "rows", "encrypted")
+        rgsw_gadgets = [o["rgsw_gadget"] for o in layouts]
         setting = Setting(
             n=n,
             modulus=modulus,
@@ -80,24 +77,17 @@ class _Described:
             rotated=rotated,
             automorphism=keys["automorphism"].gadget,
             squaring=keys["squaring"].gadget,
-            rgsw=keys["rgsw"].gadget,
-            plain_modulus=numbers(layouts, "plain_modulus"),
+            rgsw=rgsw,
             first_modulus=moduli(layouts, "first_dimension_modulus"),
-            first_bits=numbers(layouts, "first_bits"),
-            fold_bits=numbers(layouts, "fold_bits"),
-            rotation_bits=numbers(layouts, "rotation_bits"),
-            rows=numbers(layouts, "rows"),
-            rgsw_rows=rows_alike(keys["rgsw"].gadget, np.array([o["rgsw_gadget"]["base_log2"] for o in layouts])),
+            rgsw_rows=rows_alike(rgsw, np.array([g["base_log2"] for g in rgsw_gadgets])),
             rgsw_spacing=numbers(layouts, "rgsw_window"),
-            rgsw_digits=np.array([o["rgsw_gadget"]["digits"] for o in layouts], dtype=float),
-            encrypted=numbers(layouts, "encrypted"),
+            rgsw_digits=numbers(rgsw_gadgets, "digits"),
+            **{name: numbers(layouts, name) for name in plain},
         )
-        switching = lattice.fresh(numbers(response_keys, "error_stddev"))
-        body = moduli(layouts, "body_modulus")
-        response = Response(mask, body, switching, keys["response"].gadget)
-        words = {name: k.words for name, k in keys.items()}
-        windows, squares = numbers(layouts, "rgsw_window"), key_squares(rings)
-        return _Described(layouts, n, modulus, body, setting, words, response, windows, squares)
+        switching = lattice.fresh(numbers(_instances(descriptions, "response"), "error_stddev"))
+        response = Response(mask, moduli(layouts, "body_modulus"), switching, keys["response"].gadget)
+        words = {name: each.words for name, each in keys.items()}
+        return _Described(layouts, n, modulus, setting, words, response, key_squares(rings))
 
 
 def _keys(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:
@@ -153,7 +143,7 @@ def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
 
     Seeds may be chosen so that the rounding is within 2^-chosen_bits of what it is at random.
     """
-    unit = np.array([int(q) / int(b) for q, b in zip(modulus, moduli(layouts, "query_body_modulus"))])
+    unit = np.asarray(ratio(modulus, moduli(layouts, "query_body_modulus")))
     chosen = np.array([o.get("query_chosen_bits", 0) for o in layouts])
     # Integers are rounded, a half always up: errors are from -unit/2 to unit/2 - 1, or from -most to most where seeds
     # are chosen.
@@ -222,7 +212,7 @@ def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bit
     index_bits = numbers(d.layouts, "index_bits")[:, None]
     counts = np.where(j < digit_bits[:, None], np.floor((index_bits - 1 - j) / digit_bits[:, None]) + 1, 0.0)
     mean = Noise(np.sum(bits * counts, axis=1) / np.maximum(np.sum(counts, axis=1), 1))
-    shrink = np.array([2 * int(n) / int(q) for n, q in zip(d.n, d.modulus)]) ** 2
+    shrink = np.square(ratio(2 * d.n.astype(object), d.modulus))
     inputs = bits * shrink[:, None] + np.asarray(reduction.added.variance)[:, None]
     formula = "2^(bits - 1 - j) V_rotation for bit j of a digit, mean over its bits"
     into = "(2N/Q)^2 V_bit + what the switches to the small key and to 2N add"
@@ -249,7 +239,7 @@ def _rgsw_input(
         Noise(variances),
         Noise(variances, "bound"),
         words,
-        decision=Decision(d.windows / 2, {"index bits": bits}, counts, mixture),
+        decision=Decision(np.divide(d.setting.rgsw_spacing, 2), {"index bits": bits}, counts, mixture),
         present=bits > 0,
     )
 
@@ -338,7 +328,7 @@ def _selection(d: _Described) -> list[Stage]:
             terms=selector,
             bound_where=constant,
             decision=Decision(
-                d.body_modulus.astype(float) / (2 * setting.plain_modulus),
+                np.asarray(d.response.body_modulus, dtype=float) / (2 * setting.plain_modulus),
                 {"coefficients of a record": coefficients},
                 mixture=mixture,
             ),

@@ -17,7 +17,7 @@ from math import comb, log2
 import numpy as np
 
 from . import lattice
-from .error import Noise
+from .error import Noise, ratio
 from .lattice import GadgetNoise
 from .ring_setting import SWITCH_FORMULA, Answers, Floats, Rings, bound_by_key, moduli, numbers
 from .stage import Chance, Decision, Stage
@@ -222,8 +222,7 @@ def _first_dimension(layouts: Sequence[dict], queries: Rings, leaf: Noise, p: Fl
     matrix = moduli(layouts, "matrix_modulus")
     narrow = matrix != queries.modulus
     switched = lattice.modulus_switch(queries.n, queries.modulus, matrix, queries.secret)
-    ratio = np.array([int(q) / int(m) for q, m in zip(queries.modulus, matrix)]) ** 2
-    rounding = np.where(narrow, np.asarray(switched.variance) * ratio, 0.0)
+    rounding = np.where(narrow, np.asarray(switched.variance) * np.square(ratio(queries.modulus, matrix)), 0.0)
     each = leaf + Noise(rounding)
     terms = numbers(layouts, "rows") * queries.n
     # Rows are of random data, padding is zero.

@@ -35,12 +35,6 @@ def cdks(n: Numbers, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: No
     return noise + rlwe_key_switch(n, gadget, rows, secret).scaled((np.square(n) - 1) / 3)
 
 
-def packing_theorem(n: Numbers, gamma: Numbers, digits: Numbers, base: Numbers, rows: Noise) -> Noise:
-    """Theorems 2 and 4: ell gamma n z^2 sigma^2 / 4."""
-    terms = np.multiply(np.multiply(gamma, n), np.multiply(digits, np.square(base)))
-    return Noise(np.multiply(terms, rows.variance) / 4, "bound")
-
-
 def mean_in_common(gadget: GadgetNoise) -> Numbers:
     """The share of InspiRING's variance that all coefficients of one key have in common, for full groups."""
     return np.divide(gadget.mean, gadget.square)
