@@ -1,7 +1,5 @@
 """Descriptions from `pirlab describe`: layout, sizes, operations and LWE instances, owned by the Rust side."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable, Sequence

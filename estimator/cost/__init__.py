@@ -6,8 +6,6 @@ does not overlap: generators, samplers, digits, messages. `operations` says of e
 come from results/calibration.json, which `pirlab calibrate` measures on this machine, else from the committed defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

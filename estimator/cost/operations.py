@@ -1,7 +1,5 @@
 """Every operation that descriptions count, what it is, and which of a step's three times it adds to."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Literal, NamedTuple

@@ -8,8 +8,6 @@ entries_per_record * (n + 1) * digits such decisions, and then entries_per_recor
 - Any data: |digit| <= floor(p / 2); subgaussian.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

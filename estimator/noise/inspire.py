@@ -19,8 +19,6 @@ and the equalities hold for any database that was there before the seed. Of othe
 bound is for the largest entries in either case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

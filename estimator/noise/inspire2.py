@@ -11,8 +11,6 @@ Of long records the second layer selects polynomials of d digits whole, by a rin
 every coefficient then has the errors of all digits of its polynomial, and nothing is packed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -13,8 +13,6 @@ YPIR's own analysis: delta = delta_simple + delta_double with tau_double = q_b/(
 sqrt(2 pi), for digits up to z. Here the variances themselves, with the digits' own moments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil

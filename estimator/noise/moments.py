@@ -4,8 +4,6 @@ The mean counts: an error vector e with independent entries of stddev sigma give
 variance sigma^2 * sum x_i^2, whatever the x_i average to. All moments are exact for uniformly random data.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ phases, so without input noise. `kept`, `added-kept`: the same on the coefficien
 a chain of L steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import log2
 from typing import NamedTuple

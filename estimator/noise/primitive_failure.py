@@ -1,7 +1,5 @@
 """The decision that the primitive `failure` counts failures of: what its error is, and how often it goes wrong."""
 
-from __future__ import annotations
-
 from math import log2
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The settings of a measured primitive, as `pirlab primitive describe` completed them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -11,8 +11,6 @@ Delta = floor(q / p).
 A record is `entries_per_record` such decisions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

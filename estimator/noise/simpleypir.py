@@ -4,8 +4,6 @@ As YPIR's second layer with a database of centred entries modulo p: N sigma^2 E[
 the switch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

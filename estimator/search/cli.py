@@ -5,8 +5,6 @@ pirlab-search --protocol all --records 2^20 --record-bits 2048 --hints no
 pirlab-search --sweep experiments/search/sizes.toml --part inspire
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@ Nothing here knows a protocol: sizes, work and instances come from descriptions,
 from the noise chain, seconds from unit costs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

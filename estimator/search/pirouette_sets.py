@@ -3,8 +3,6 @@
 Their key sizes, seconds and noise hang together too much for axes, so whole sets are listed (`sets_of` of a space).
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from copy import deepcopy

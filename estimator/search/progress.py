@@ -1,7 +1,5 @@
 """Who is told how a search gets on."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 

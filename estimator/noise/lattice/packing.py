@@ -14,8 +14,6 @@ that counts comes from one of the two, doubled, so that V becomes 4 V + V_ks. In
 prints n^2/3. Inputs are multiplied by n^(-1) modulo q beforehand, so that their own noise stays.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..error import NOTHING, Noise, Numbers

@@ -3,8 +3,6 @@
 A key switch from s' to s is b - RLWE'(s') (x) a: the old phase, minus the error of a gadget product of the message s'.
 """
 
-from __future__ import annotations
-
 from math import gcd
 
 import numpy as np

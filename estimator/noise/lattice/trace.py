@@ -13,8 +13,6 @@ Theorems that put n^2 V_ks on every coefficient (Pirouette A.12, Spiral, Respire
 later product of the whole polynomial sees is the mean.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

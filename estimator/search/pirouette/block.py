@@ -1,7 +1,5 @@
 """Everything behind the rotation: RGSW ciphertexts, the first dimension, folding, the response."""
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

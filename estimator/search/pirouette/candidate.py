@@ -1,7 +1,5 @@
 """One candidate set of Pirouette or Pirouette^H, as a parameter file: the binary describes it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 

@@ -6,8 +6,6 @@ spacing; dimensions), and every error grows with each part's own errors. So of e
 frontiers compare variances, and do not see that the same variance fails less often where more squares mix it.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from math import inf

@@ -10,8 +10,6 @@ Objective: seconds of an answer by operation counts and the unit costs (committe
 cent of the fastest, the largest margin. A file names the command that finds it alone, and the SHA-256 of the costs.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

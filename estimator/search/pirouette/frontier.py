@@ -1,7 +1,5 @@
 """Dominance among columns of costs that broadcast."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """How likely candidates fail: what the noise chain says of descriptions, of arrays of margins."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike

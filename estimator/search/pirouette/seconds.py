@@ -4,8 +4,6 @@ The counts are those of impl/lattice and impl/pir; `pirlab describe` states them
 against each other. Of a step, arithmetic and memory traffic overlap, as in estimator/cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

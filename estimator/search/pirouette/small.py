@@ -1,7 +1,5 @@
 """Small keys with rotation gadgets: what a circuit starts with, and what its digits' decisions are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Where the search for Pirouette's sets looks: rings, small keys, bases; secure ones only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import log, log2, prod, sqrt

@@ -1,7 +1,5 @@
 """What a search for Pirouette's sets is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2, prod

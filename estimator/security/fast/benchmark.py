@@ -3,8 +3,6 @@
 Instances are drawn with a fixed seed: dimensions 512 to 8192, moduli that give about 70 to 250 bits, all secrets.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from time import process_time
