@@ -23,8 +23,7 @@ from ..evaluate import CACHE
 from ..text import Bars
 from .candidate import Candidate
 from .circuit import Search
-from .space import Ring, SmallKey, Space, secure_rings, secure_small_keys
-from .task import Limits
+from .space import Limits, Ring, SmallKey, Space, secure_rings, secure_small_keys
 
 DEGREE = 2048
 #: A prime of 28 bits for the first dimension, with primes of 25 to 28 bits: Q of 53 to 56 bits. All are 1 modulo 4096.
