@@ -17,12 +17,10 @@ import numpy as np
 
 from . import lattice
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, moduli, numbers
-from .stage import Decision, Stage
+from .ring_setting import Answers, Floats, Keys, Rings, moduli, numbers
+from .stage import Decision, Stage, stages
 
-SOURCE = "InsPIRe, Theorems 7 and 8"
-PACKING_FORMULA = "V + (gamma - 1) n sigma^2 sum E[x^2]"
-PRODUCT_FORMULA = "m sigma^2 E[D^2] (random data), m sigma^2 floor(p/2)^2 (any data)"
+_stage = stages("inspire2")
 
 
 def _by_class(products: Sequence[Noise], packed: Sequence[Noise]) -> Noise:
@@ -66,19 +64,10 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
     switched_bound, key = answers.switched_bound(rings, lambda under: _by_class(bounds, packed(under)))
     union = {"cells of a record": copies, "digits of a cell's ciphertext": counts.sum(axis=1)}
     return [
-        Stage(
-            "second_product",
-            PRODUCT_FORMULA + ", m = t, or t times digits",
-            SOURCE,
-            products[0],
-            bounds[0],
-            "centred digits modulo p",
-        ),
-        Stage("second_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packing, bounds[0] + added[0], keys.words),
-        Stage(
+        _stage("second_product", products[0], bounds[0], digits="centred digits modulo p"),
+        _stage("second_packing", packing, bounds[0] + added[0], digits=keys.words),
+        _stage(
             "second_layer",
-            SWITCH_FORMULA,
-            SOURCE,
             answers.switched(rings, _by_class(products, added)),
             switched_bound,
             decision=Decision(answers.threshold(p), union, counts * copies[:, None], key=key),
@@ -96,12 +85,10 @@ def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: 
     to = Answers(switched, switched)
     switched_bound, key = to.switched_bound(rings, lambda under: under.inspiring(keys, gamma, bound))
     return [
-        Stage("first_product", PRODUCT_FORMULA + ", m = N/t", SOURCE, product, bound, "centred residues modulo p"),
-        Stage("first_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packing, packing_bound, keys.words),
-        Stage(
+        _stage("first_product", product, bound, digits="centred residues modulo p"),
+        _stage("first_packing", packing, packing_bound, digits=keys.words),
+        _stage(
             "first_layer",
-            "(q1/q)^2 V + (1 + n E[s^2]) / 12",
-            SOURCE,
             to.switched(rings, packing),
             switched_bound,
             decision=Decision(

@@ -23,13 +23,10 @@ from . import circuit, functional, lattice
 from .circuit_selection import Reduction, Response, Setting, rows_alike
 from .error import Noise, ratio
 from .ring_setting import Floats, Keys, Objects, key_squares, moduli, numbers, secret_of
-from .stage import Decision, Stage, by_class
+from .stage import Decision, Stage, by_class, stages
 from .tails import Mixture
 
-MULTI_VALUE = "Carpov, Izabachene, Mollimard (CT-RSA 2019); Pirouette, Algorithm 19 with its test polynomials mended"
-LARGE_PRECISION = "Liu, Micciancio, Polyakov (Asiacrypt 2022); Pirouette, Algorithms 17, 18 and 20"
-CMUX = "Pirouette, Theorem A.4"
-TO_RGSW = "Wang et al. (Eurocrypt 2024); Pirouette, Algorithm 15, Theorems A.12 and A.13 mended"
+_stage = stages("pirouette")
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     inputs = _digit_inputs(d, reduction, query_modulus, query)
     digit_bits = numbers(d.layouts, "digit_bits")
     return [
-        Stage("query", "sigma^2 + (2^-c q/q_body)^2/12, sent rounded", "the body is sent to modulus q_body", query),
+        _stage("query", query),
         *_digit_stages(d, keys.words, inputs),
         *_bit_stages(d, keys.words, reduction, digit_bits),
         *_selection(d),
@@ -131,11 +128,8 @@ def chain_h(descriptions: Sequence[dict]) -> list[Stage]:
     d = _Described.of(descriptions, "query")
     queries = _instances(descriptions, "query")
     query = _query(d.layouts, moduli(queries, "modulus"), numbers(queries, "error_stddev"))
-    formula = "sigma^2 + (2N/q_body)^2/12, sent rounded"
-    return [
-        _rgsw_input(d, formula, np.asarray(query.variance)[:, None], np.ones((len(d.layouts), 1)), None, None),
-        *_selection(d),
-    ]
+    each = np.asarray(query.variance)[:, None]
+    return [_rgsw_input(d, "pirouette_h", each, np.ones((len(d.layouts), 1)), None, None), *_selection(d)]
 
 
 def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
@@ -179,26 +173,22 @@ def _digit_inputs(d: _Described, reduction: Reduction, query_modulus: Objects, q
 
 
 def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list[Stage]:
-    def stage(name: str, formula: str, source: str, variances: Floats, rotations: Floats) -> Stage:
+    def stage(name: str, variances: Floats, rotations: Floats) -> Stage:
         counts = (variances > 0).astype(float)
-        return Stage(
+        return _stage(
             name,
-            formula,
-            source,
             Noise(variances),
             Noise(variances, "bound"),
-            words,
+            digits=words,
             decision=Decision(inputs.threshold, {"digits": rotations}, counts, d.mixed_inputs),
             present=rotations > 0,
         )
 
-    added = "N (V_ks sum E[x^2] + E[eps^2] E[s^2])(2N/q_ks)^2 + (1 + n Var(z))/12"
-    before = "LWE key switch, Theorem A.6; the switch to 2N is compensated for the key's mean"
     floors = np.maximum(inputs.digits - 1, 0)
     return [
-        stage("floor_msb", f"(2N/q_k)^2 V_c + {added}", f"{LARGE_PRECISION}; {before}", inputs.msb, floors),
-        stage("floor_rest", f"(2N/q_k)^2 (V_c + V_rotation) + {added}", LARGE_PRECISION, inputs.rest, floors),
-        stage("digit", f"(2N/q_k)^2 V_c + {added}", LARGE_PRECISION, inputs.digit, inputs.digits),
+        stage("floor_msb", inputs.msb, floors),
+        stage("floor_rest", inputs.rest, floors),
+        stage("digit", inputs.digit, inputs.digits),
     ]
 
 
@@ -214,17 +204,15 @@ def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bit
     mean = Noise(np.sum(bits * counts, axis=1) / np.maximum(np.sum(counts, axis=1), 1))
     shrink = np.square(ratio(2 * d.n.astype(object), d.modulus))
     inputs = bits * shrink[:, None] + np.asarray(reduction.added.variance)[:, None]
-    formula = "2^(bits - 1 - j) V_rotation for bit j of a digit, mean over its bits"
-    into = "(2N/Q)^2 V_bit + what the switches to the small key and to 2N add"
     return [
-        Stage("bit", formula, MULTI_VALUE, mean, None, d.words["rotation"]),
-        _rgsw_input(d, into, np.where(counts > 0, inputs, 0.0), counts, words, d.mixed_inputs),
+        _stage("bit", mean, digits=d.words["rotation"]),
+        _rgsw_input(d, "pirouette", np.where(counts > 0, inputs, 0.0), counts, words, d.mixed_inputs),
     ]
 
 
 def _rgsw_input(
     d: _Described,
-    formula: str,
+    chain: str,
     variances: Floats,
     shares: Floats,
     words: list[str] | None,
@@ -232,13 +220,11 @@ def _rgsw_input(
 ) -> Stage:
     bits = numbers(d.layouts, "index_bits")
     counts = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1) * bits[:, None]
-    return Stage(
+    return stages(chain)(
         "rgsw_input",
-        formula,
-        TO_RGSW,
         Noise(variances),
         Noise(variances, "bound"),
-        words,
+        digits=words,
         decision=Decision(np.divide(d.setting.rgsw_spacing, 2), {"index bits": bits}, counts, mixture),
         present=bits > 0,
     )
@@ -260,77 +246,36 @@ def _selection(d: _Described) -> list[Stage]:
     final_bound, mixture = d.response.bound(setting, d.key_squares)
     # One row: its leaf is a constant without noise, and what folds first has no mask.
     constant = (np.asarray(setting.first_bits) == 0) & (np.asarray(setting.encrypted) == 0)
-    cmux = "V + bits V_product"
     # Means of digits meet the key at few roots of unity: |s|^2 |e|^2 there, of variance 3. What the first dimension has
     # of them is multiplied with one more such square, that of the database, which all runs with it share.
     common = setting.common_share
     digits = [f"centred digits modulo {o['plain_modulus']}" for o in d.layouts]
+    later = {"terms": selector, "bound_where": constant}
     return [
-        Stage(
-            "rotation",
-            "n c 2 N V_key sum E[x^2] + n r (E[eps_b^2] + N E[s^2] E[eps_a^2]); binary keys: c = 1, r = 1/2 (CMUX), "
-            "c = 3, r = 3/4 (two bits a step); ternary: c = 2, r = 2/3 and c = 4, r = 4/3",
-            "Pirouette, Theorem A.5 (CMUX)",
-            setting.rotated,
-            None,
-            words["rotation"],
-        ),
-        Stage(
-            "row",
-            "V_rotation/N + (N - 1) N V_key sum E[x^2], mean over the coefficients",
-            TO_RGSW,
-            setting.rows_made.body,
-            None,
-            words["automorphism"],
-            terms=rows,
-        ),
-        Stage(
-            "row_secret",
-            "N E[s^2] V_row + N V_key sum E[x^2]",
-            TO_RGSW,
-            setting.rows_made.mask,
-            None,
-            words["squaring"],
-            terms=rows,
-        ),
-        Stage(
-            "selector",
-            "2 (1 - 2^(1-v1)) V_product, V_product = N sum E[x^2] (V_row + V_row_secret) + dropped digits + means of "
-            "digits that meet those of the trace",
-            "Pirouette, Algorithm 21 with line 8 mended: each product errs on two leaves",
-            setting.selector.mean,
-            None,
-            words["rgsw"],
-            terms=selector,
-            common_share=common,
-        ),
-        Stage(
+        _stage("rotation", setting.rotated, digits=words["rotation"]),
+        _stage("row", setting.rows_made.body, digits=words["automorphism"], terms=rows),
+        _stage("row_secret", setting.rows_made.mask, digits=words["squaring"], terms=rows),
+        _stage("selector", setting.selector.mean, digits=words["rgsw"], terms=selector, common_share=common),
+        _stage(
             "first_product",
-            "N 2 Var(d) (2^v1 - 2) V_product + N 2^v1 E[d^2] V_rounding",
-            "Pirouette, Theorem A.20 mended",
             setting.first_product,
             setting.first_product_bound,
-            digits,
-            terms=selector,
+            digits=digits,
             common_share=common,
-            bound_where=constant,
+            **later,
         ),
-        Stage("folded", cmux, CMUX, folded, folded_bound, words["rgsw"], terms=selector, bound_where=constant),
-        Stage("rotated", cmux, CMUX, placed, placed_bound, words["rgsw"], terms=selector, bound_where=constant),
-        Stage(
+        _stage("folded", folded, folded_bound, digits=words["rgsw"], **later),
+        _stage("rotated", placed, placed_bound, digits=words["rgsw"], **later),
+        _stage(
             "response",
-            "(q_b/Q)^2 V + 1/12 + (q_b/q_a)^2 N (E[s^2]/12 + V_key sum E[x^2])",
-            "Respire, section 4; Pirouette, Theorem A.20 mended; tail: sums over uniform digits are subgaussian given "
-            "keys and selectors, whose squared errors mix their variance",
             d.response.switched(setting, placed),
             final_bound,
-            words["response"],
-            terms=selector,
-            bound_where=constant,
+            digits=words["response"],
             decision=Decision(
                 np.asarray(d.response.body_modulus, dtype=float) / (2 * setting.plain_modulus),
                 {"coefficients of a record": coefficients},
                 mixture=mixture,
             ),
+            **later,
         ),
     ]

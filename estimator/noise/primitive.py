@@ -7,7 +7,6 @@ a chain of L steps.
 
 from collections.abc import Callable
 from math import log2
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from .circuit_selection import Reduction
 from .lattice import NOTHING, GadgetNoise, Noise, Secret
 from .primitive_failure import failure_stages
 from .primitive_settings import Settings
-from .stage import Decision, Stage, evaluate, record_noise
+from .stage import Decision, Stage, evaluate, record_noise, words
 
 Stages = list[tuple[str, Noise]]
 Formula = Callable[[Settings, Noise], Noise]
@@ -68,12 +67,12 @@ def _automorphism(s: Settings, noise: Noise) -> Noise:
 
 
 def _levels(formula: Callable[..., lattice.TraceNoise], count: Callable[[Settings], int]) -> Callable:
-    def stages(s: Settings) -> Stages:
+    def of(s: Settings) -> Stages:
         output, added = (formula(count(s), _switch(s), noise) for noise in (s.fresh, NOTHING))
         both = [("output", output.everywhere), ("kept", output.kept)]
         return [*both, ("added", added.everywhere), ("added-kept", added.kept)]
 
-    return stages
+    return of
 
 
 def _modulus_switch(s: Settings, noise: Noise) -> Noise:
@@ -176,110 +175,43 @@ def _bits(s: Settings) -> Stages:
     return [(f"bit-{k}", _rotated(s).scaled(functional.bit_square(bits, k))) for k in range(bits)]
 
 
-def _inspiring(s: Settings) -> Noise:
-    return lattice.inspiring(s.n, int(s["gamma"]), s.gadget, s.fresh, s.ring_secret)
-
-
-KEY_SWITCH = "n V_row sum E[x^2] + n E[eps^2] E[s^2] of the gadget product with a"
-MODULUS_SWITCH = "(q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 n E[s^2] / 12, exact rounding moments"
-LEVELS = "every level: factor 4 on kept coefficients, 2 in the mean, of what key switches before it added"
-EXTERNAL = "n V_row 2 sum E[x^2] + ||m||^2 (V_in + E[eps^2] (1 + n E[s^2]))"
-ROTATION = "d (c 2 n V_row sum E[x^2] + r E[eps^2] (1 + n E[s^2])), c and r of the form: circuit.py"
-
-
-class Operation(NamedTuple):
-    """An operation of a primitive: its stages, their formula and where it comes from."""
-
-    stages: Callable[[Settings], Stages]
-    formula: str
-    source: str
-
-
+Operation = Callable[[Settings], Stages]
 OPERATIONS: dict[str, Operation] = {
-    "fresh": Operation(_output(lambda s: s.fresh), "stddev^2", "definition"),
-    "add": Operation(
-        _output(lambda s: lattice.sum_of(s.fresh, s.values.get("terms", 2))),
-        "terms V_in",
-        "independent errors: variances add",
-    ),
-    "plaintext-product": Operation(_output(_plaintext_product), "n E[p^2] V_in", "Pirouette A.1.1, mended"),
-    "monomial-product": Operation(
-        _output(lambda s: lattice.monomial_product(s.fresh)), "V_in, permuted", "Pirouette Thm A.10"
-    ),
-    "sample-extraction": Operation(
-        _output(lambda s: lattice.sample_extraction(s.fresh)), "V_in of that coefficient", "Pirouette Thm A.10"
-    ),
-    "gadget-product": Operation(
-        _added(lambda s: lattice.gadget_product(s.n, s.gadget, s.fresh, s.message_norm_square)),
-        "n V_row sum E[x^2] + ||m||^2 E[eps^2]",
-        "Pirouette Thm A.1, mended",
-    ),
-    "external-product": Operation(_both(_external_product), EXTERNAL, "Pirouette Thm A.2, with digits' moments"),
-    "cmux": Operation(_both(_cmux), f"V_in + external product of the bit: {EXTERNAL}", "Pirouette Thm A.4"),
-    "lwe-key-switch": Operation(
-        _both(_lwe_key_switch, lambda s: lattice.fresh(s["input_stddev"])), KEY_SWITCH, "Pirouette Thm A.6"
-    ),
-    "rlwe-key-switch": Operation(_both(_switch), KEY_SWITCH, "Pirouette Thm A.7"),
-    "automorphism": Operation(_both(_automorphism), KEY_SWITCH, "Pirouette Thm A.8"),
-    "ring-switch": Operation(_both(_switch), f"{KEY_SWITCH}, n of the large ring", "Pirouette Thm A.9"),
-    "trace": Operation(
-        _levels(lattice.trace, lambda s: round(log2(s.n / int(s.values.get("subring", 1))))),
-        LEVELS,
-        "Pirouette Thm A.12, mended",
-    ),
-    "expansion": Operation(
-        _levels(lattice.expansion, lambda s: int(s["depth"])), LEVELS, "as the trace; Spiral and Respire have bounds"
-    ),
-    "modulus-switch": Operation(_both(_modulus_switch), MODULUS_SWITCH, "Pirouette Thm A.14"),
-    "compensated-modulus-switch": Operation(
-        _both(_compensated_modulus_switch),
-        "(q'/q)^2 V_in + (1 + d/4) / 12",
-        "de Ruijter, D'Anvers, Verbauwhede (2025)",
-    ),
-    "split-modulus-switch": Operation(_both(_split_modulus_switch), MODULUS_SWITCH, "Spiral, Respire"),
+    "fresh": _output(lambda s: s.fresh),
+    "add": _output(lambda s: lattice.sum_of(s.fresh, s.values.get("terms", 2))),
+    "plaintext-product": _output(_plaintext_product),
+    "monomial-product": _output(lambda s: lattice.monomial_product(s.fresh)),
+    "sample-extraction": _output(lambda s: lattice.sample_extraction(s.fresh)),
+    "gadget-product": _added(lambda s: lattice.gadget_product(s.n, s.gadget, s.fresh, s.message_norm_square)),
+    "external-product": _both(_external_product),
+    "cmux": _both(_cmux),
+    "lwe-key-switch": _both(_lwe_key_switch, lambda s: lattice.fresh(s["input_stddev"])),
+    "rlwe-key-switch": _both(_switch),
+    "automorphism": _both(_automorphism),
+    "ring-switch": _both(_switch),
+    "trace": _levels(lattice.trace, lambda s: round(log2(s.n / int(s.values.get("subring", 1))))),
+    "expansion": _levels(lattice.expansion, lambda s: int(s["depth"])),
+    "modulus-switch": _both(_modulus_switch),
+    "compensated-modulus-switch": _both(_compensated_modulus_switch),
+    "split-modulus-switch": _both(_split_modulus_switch),
 }
-ROTATIONS = {
-    "blind-rotation": Operation(_added(_rotated), ROTATION, "Pirouette Thm A.5, other forms"),
-    "to-small": Operation(
-        _added(_to_small),
-        "(2n/q_ks)^2 ((1 + n E[s^2])/12 + n (V_ks sum E[x^2] + E[eps^2] E[s^2])) + (1 + d Var(z))/12",
-        "Pirouette Thms A.6 and A.14; rounding to 2n compensated",
-    ),
-    "floor": Operation(
-        _added(_floor), "2 ((q/Q)^2 V_rotation + (1 + n E[s^2])/12)", "Liu, Micciancio, Polyakov (Asiacrypt 2022)"
-    ),
-    "bits": Operation(_bits, "2^(bits - 1 - k) V_rotation", "Carpov, Izabachene, Mollimard (CT-RSA 2019)"),
+ROTATIONS: dict[str, Operation] = {
+    "blind-rotation": _added(_rotated),
+    "to-small": _added(_to_small),
+    "floor": _added(_floor),
+    "bits": _bits,
 }
-INSPIRING = Operation(_packed(_inspiring), f"(gamma - 1) ({KEY_SWITCH})", "InsPIRe Thms 2 and 4, with digits' moments")
-CDKS = Operation(
-    _packed(lambda s: lattice.cdks(s.n, s.gadget, s.fresh, s.ring_secret)),
-    f"(n^2 - 1)/3 ({KEY_SWITCH})",
-    "V to 4 V + V_ks at each of log2 n levels",
-)
+INSPIRING = _packed(lambda s: lattice.inspiring(s.n, int(s["gamma"]), s.gadget, s.fresh, s.ring_secret))
+CDKS = _packed(lambda s: lattice.cdks(s.n, s.gadget, s.fresh, s.ring_secret))
 PACKINGS = {"inspiring": INSPIRING, "inspiring-online": INSPIRING, "cdks": CDKS, "cdks-preprocessed": CDKS}
 #: By primitive, the setting that names its operation, and the operations.
 CHOICES = {"noise": ("operation", OPERATIONS), "rotation": ("operation", ROTATIONS), "packing": ("method", PACKINGS)}
 #: Primitives that are one operation.
-ALONE = {
-    "cmux-chain": Operation(
-        _chain, f"length times {EXTERNAL}; what equal digits repeat, length^2", "Pirouette Thm A.5"
-    ),
-    "rgsw-conversion": Operation(
-        _conversion,
-        "rows: V_in/n + (n - 1) V_ks, times n E[s^2] plus a squaring for the mask; "
-        "product: n sum E[x^2] (V_mask + V_body)",
-        "Pirouette Thms A.12 and A.13, mended",
-    ),
-    "selector-tree": Operation(
-        _selector,
-        "v - 1 products on the selected leaf, every error in two leaves; first dimension: n 2 Var(d) an error",
-        "Pirouette Thm A.20, mended",
-    ),
-    "ring-switch": Operation(
-        _both(_split_ring_switch),
-        "(q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 ((1 + n E[s^2])/12 + n V_row sum E[x^2])",
-        "Respire, section 4; Pirouette Thms A.9 and A.14",
-    ),
+ALONE: dict[str, Operation] = {
+    "cmux-chain": _chain,
+    "rgsw-conversion": _conversion,
+    "selector-tree": _selector,
+    "ring-switch": _both(_split_ring_switch),
 }
 
 #: At a distance d the common part of two coefficients of one key correlates by 1 - 2 d / n: as three values a key.
@@ -290,17 +222,16 @@ PACKED_COMMON_SAMPLES = 1
 
 def primitive_noise(description: dict, failure_target: float = FAILURE_TARGET) -> dict:
     """The `noise` part of a primitive's prediction: its stages, and of a packing how often that alone fails."""
-    stages = primitive_stages(description)
-    return record_noise(stages, failure_target) if description["primitive"] == "packing" else {"stages": stages}
+    found = primitive_stages(description)
+    return record_noise(found, failure_target) if description["primitive"] == "packing" else {"stages": found}
 
 
 def _packed_decision(s: Settings, packed: Noise) -> Stage:
     """Rounding of all packed messages, their inputs without noise: masks are random whatever the messages are, so that
     the equality holds for any of them."""
     return Stage(
-        name="decision",
-        formula="of the packed ciphertexts",
-        source="q/(2 p), union over the messages",
+        "decision",
+        **words("primitive")["packing"]["decision"],
         noise=packed,
         bound=Noise(packed.variance, "bound"),
         decision=Decision(s.modulus / (2 * int(s["plain_modulus"])), {"messages packed": int(s["ciphertexts"])}),
@@ -315,19 +246,19 @@ def primitive_stages(description: dict) -> list[dict]:
             return evaluate(failure_stages(settings), 1)[0]
         if name in CHOICES:
             setting, operations = CHOICES[name]
-            operation = operations[settings.one_of(setting, tuple(operations))]
+            chosen = settings.one_of(setting, tuple(operations))
+            operation = operations[chosen]
         elif name in ALONE:
-            operation = ALONE[name]
+            operation, chosen = ALONE[name], name
         else:
             return []
         repeated = settings.values.get("selectors") == "one"
         lengths = settings["lengths"] if repeated else None
-        made = operation.stages(settings)
-        stages = [
+        made = operation(settings)
+        found = [
             Stage(
-                name=stage,
-                formula=operation.formula,
-                source=operation.source,
+                stage,
+                **words("primitive")[name][chosen],
                 noise=noise,
                 digits=settings.digits,
                 common_share=_common_share(settings, lengths[i] if lengths else 1),
@@ -336,8 +267,8 @@ def primitive_stages(description: dict) -> list[dict]:
             for i, (stage, noise) in enumerate(made)
         ]
         if name == "packing":
-            stages.append(_packed_decision(settings, made[0][1]))
-        return evaluate(stages, 1)[0]
+            found.append(_packed_decision(settings, made[0][1]))
+        return evaluate(found, 1)[0]
     except ValueError as error:
         raise ValueError(f"primitive {name}, row {description.get('id')}: {error}") from None
 

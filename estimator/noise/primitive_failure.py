@@ -1,7 +1,7 @@
 """The decision that the primitive `failure` counts failures of: what its error is, and how often it goes wrong."""
 
 from math import log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -10,7 +10,11 @@ from ..modulus import parse_modulus
 from . import circuit, lattice
 from .lattice import Noise, Secret
 from .primitive_settings import Settings
-from .stage import Decision, Stage
+from .stage import Decision, Stage, words
+
+
+def _stage(name: str, noise: Noise, bound: Noise | None = None, **more: Any) -> Stage:
+    return Stage(name, noise=noise, bound=bound, **words("primitive")["failure"][name], **more)
 
 
 def _rgsw_input(s: Settings) -> Noise:
@@ -37,11 +41,9 @@ def _rgsw_row(s: Settings) -> Stage:
     """The constant coefficient of a row of a right conversion: noise, no decision, however small the row's weight."""
     gadget = s.gadget_of("trace")
     switch = lattice.rlwe_key_switch(s.n, gadget, s.fresh, s.ring_secret)
-    return Stage(
-        name="row",
-        formula="V_rotation + (n^2 - 1)/3 V_ks",
-        source="Pirouette Thms A.5 and A.12, mended",
-        noise=lattice.trace(log2(s.n), switch, _rotated(s)).kept,
+    return _stage(
+        "row",
+        lattice.trace(log2(s.n), switch, _rotated(s)).kept,
         common_share=float(np.divide(gadget.mean, gadget.square)),
     )
 
@@ -111,17 +113,13 @@ def failure_stages(s: Settings) -> list[Stage]:
         classes = [(seen, 1.0)]
     variances = np.array([[float(noise.variance) for noise, _ in classes]])
     counts = np.array([[count for _, count in classes]])
-    formula = "(2n/q)^2 V + (1 + dimension/4) / 12, for digits after the key switch"
-    source = "docs/bootstrapping.md, failure rates"
     return [
-        Stage(
-            name="decision",
-            formula=formula,
-            source=source,
-            noise=Noise(variances),
-            bound=Noise(variances, "bound"),
+        _stage(
+            "decision",
+            Noise(variances),
+            Noise(variances, "bound"),
             decision=Decision(limit, {"decisions of a trial": counts.sum()}, counts),
         ),
-        Stage(name="input", formula=formula, source=source, noise=seen, common_share=common),
+        _stage("input", seen, common_share=common),
         *([_rgsw_row(s)] if decision == "rgsw" else []),
     ]

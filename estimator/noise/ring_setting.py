@@ -177,6 +177,3 @@ class Answers:
     def threshold(self, plain_modulus: Floats) -> Floats:
         """Half the distance of neighbouring messages, in the same units."""
         return self.mask.astype(float) / (2 * plain_modulus)
-
-
-SWITCH_FORMULA = "(q_a/q)^2 V + (q_a/q_b)^2 / 12 + n E[s^2] / 12"

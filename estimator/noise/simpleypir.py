@@ -10,8 +10,8 @@ import numpy as np
 
 from . import lattice
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Keys, Rings, numbers
-from .stage import Decision, Stage
+from .ring_setting import Answers, Keys, Rings, numbers
+from .stage import Decision, Stage, stages
 
 
 def entries_of_a_record(description: dict) -> int:
@@ -47,27 +47,12 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     switched_bound, key = answers.switched_bound(rings, lambda under: under.cdks(keys, product_bound))
     tree = answers.share(rings, rings.cdks(keys, Noise(0.0)), packing)
     empty = 1 - np.array([filled_nodes(d) for d in descriptions])
+    stage = stages("simpleypir")
     return [
-        Stage(
-            "first_product",
-            "N sigma^2 E[D^2] (random data), N sigma^2 floor(p/2)^2 (any data)",
-            "YPIR, SimplePIR's product over a ring",
-            product,
-            product_bound,
-            "centred residues modulo p",
-        ),
-        Stage(
-            "packing",
-            "V + (n^2 - 1)/3 n sigma^2 sum E[x^2]",
-            "CDKS (YPIR, section 4)",
-            packing,
-            packing_bound,
-            keys.words,
-        ),
-        Stage(
+        stage("first_product", product, product_bound, digits="centred residues modulo p"),
+        stage("packing", packing, packing_bound, digits=keys.words),
+        stage(
             "answer",
-            SWITCH_FORMULA,
-            "YPIR, modulus switching",
             answers.switched(rings, packing),
             switched_bound,
             decision=Decision(
