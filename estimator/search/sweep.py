@@ -24,7 +24,7 @@ from .account import Account
 from .bounds import Bounds, spent
 from .evaluate import Evaluator, Figures, Literal
 from .front import Front, undominated
-from .progress import Progress, Silent
+from .progress import Progress
 from .space_file import Space
 
 #: Combinations walked side by side, so that descriptions come in batches.
@@ -98,7 +98,7 @@ def sweep(
     space: Space, evaluator: Evaluator, bounds: Bounds, aim: Aim | None = None, progress: Progress | None = None
 ) -> Outcome:
     """The sets of a space that keep all bounds and that no other undercuts, without looking at all of them."""
-    aim, progress = aim or WholeFront(), progress or Silent()
+    aim, progress = aim or WholeFront(), progress or Progress()
     space = space.at(evaluator, bounds, progress)
     account = Account(space, bounds)
     kept, missed = space.secure(bounds.security)

@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 
 from ...noise import lattice
-from ..progress import Progress, Silent
+from ..progress import Progress
 from .block import Block, spacings
 from .candidate import Candidate, Choice
 from .journal import EVERY, Journal, Place
@@ -36,7 +36,7 @@ class Search(Task):
         before all others a few from all over that order, which soon tell what is too many.
         cache: the folder where the state is kept, so that a killed search goes on.
         """
-        progress = progress or Silent()
+        progress = progress or Progress()
         journal = Journal.of(cache, f"{count} {self.words()}") if cache else Journal()
         name = "Pirouette^H" if self.half else "Pirouette"
         progress.stage(f"{name}: gadgets of {len(self.space.rings)} rings", len(self.space.rings))

@@ -20,7 +20,7 @@ from pathlib import Path
 from ... import outputs
 from ...cost.units import DEFAULTS, UnitCosts
 from ..evaluate import CACHE
-from ..text import Bars
+from ..progress import Bars
 from .candidate import Candidate
 from .circuit import Search
 from .space import Limits, Ring, SmallKey, Space, secure_rings, secure_small_keys
