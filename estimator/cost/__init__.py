@@ -93,7 +93,7 @@ def _charged(counts: Counts, protocol: str, phase: str) -> Counts:
     """The counts by the operations they are charged as."""
     for name in counts:
         if operation(name) is None:
-            remedy = "add it to estimator/cost/operations.py"
+            remedy = "add it to estimator/cost/operations.toml"
             raise ValueError(f"{protocol}: no unit cost for operation {name!r} of phase {phase}; {remedy}")
     read_as = next((reader for product, reader in READ_BY.items() if product in counts), "bytes_read")
     return {read_as if name == "bytes_read" else name: count for name, count in counts.items()}

@@ -34,7 +34,14 @@ CALLS = 2
 
 _HERE = Path(__file__).parent.parent
 #: Sources of what is predicted.
-FORMULAS = sorted([*_HERE.rglob("noise/**/*.py"), *_HERE.rglob("cost/*.py"), *_HERE.rglob("fast/*.py")])
+FORMULAS = sorted(
+    [
+        *_HERE.rglob("noise/**/*.py"),
+        *_HERE.rglob("cost/*.py"),
+        _HERE / "cost/operations.toml",
+        *_HERE.rglob("fast/*.py"),
+    ]
+)
 
 
 def origin(*about: str, sources: Iterable[Path]) -> str:
