@@ -32,15 +32,11 @@ PLACE = "set/"
 CALLS = 2
 
 
-_HERE = Path(__file__).parent.parent
 #: Sources of what is predicted.
 FORMULAS = sorted(
-    [
-        *_HERE.rglob("noise/**/*.py"),
-        *_HERE.rglob("cost/*.py"),
-        _HERE / "cost/operations.toml",
-        *_HERE.rglob("fast/*.py"),
-    ]
+    path
+    for pattern in ("noise/**/*.py", "cost/*.py", "cost/operations.toml", "security/fast/*.py")
+    for path in Path(__file__).parent.parent.glob(pattern)
 )
 
 

@@ -12,7 +12,7 @@ _QUIET = 5.0
 
 
 class Progress:
-    """Learns how much there is to do, what is done, and when there is less to do than it seemed. This one shows nothing."""
+    """Learns how much there is to do, what is done, and when less is left than it seemed. This one shows nothing."""
 
     def stage(self, name: str, total: int) -> None: ...
 
