@@ -1,7 +1,5 @@
 """Predicted against measured, quantity by quantity. A contradiction is a bug in one of the two."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from math import sqrt
 from statistics import median

@@ -1,7 +1,5 @@
 """Descriptions from `pirlab describe`: layout, sizes, operations and LWE instances, owned by the Rust side."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -31,9 +29,13 @@ def describe_each(rows: Sequence[dict]) -> list[dict]:
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     command = [str(binary), "describe", "--batch"]
     process = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
-    if process.returncode not in (0, 1) or (process.returncode and not process.stdout):
-        raise DescribeError(f"pirlab describe --batch: exit code {process.returncode}: {process.stderr.strip()}")
-    return read_json_lines(process.stdout.splitlines())
+    answers = read_json_lines(process.stdout.splitlines())
+    if len(answers) != len(rows):
+        raise DescribeError(
+            f"`pirlab describe --batch` answered {len(answers)} of {len(rows)} sets (exit code {process.returncode}): "
+            f"{process.stderr.strip() or 'it said nothing'}. Build it again: make build"
+        )
+    return answers
 
 
 def read_json_lines(lines: Iterable[str]) -> list[dict]:

@@ -1,7 +1,5 @@
 """Moduli as parameter files write them: products of prime powers, such as `2^32` or `268369921*249561089`."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Options of a command line that change nothing beside others: each program refuses them in the same words."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 """Where results go, for every program here: regular files are whole or not there (written beside their place, synced,
 renamed), links are followed, devices and pipes are written into, `-` is standard output, no input is overwritten."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

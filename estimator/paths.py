@@ -1,7 +1,5 @@
 """Where things lie in the repository. The package is installed editable, so its folder is inside it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

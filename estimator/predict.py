@@ -5,8 +5,6 @@ pirlab describe --batch < rows.jsonl | pirlab-predict --out predictions.jsonl
 Descriptions of protocols and of primitives (`pirlab primitive describe`), also mixed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -3,8 +3,6 @@
 A record that does not hold is refused with its file and key. Nothing downstream checks again.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

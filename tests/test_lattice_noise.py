@@ -272,15 +272,21 @@ def test_trace(build, family, levels, scaled):
     added = toy.centred(out - toy.phase(fresh, s) * kept_only).astype(float)
     assert np.mean(added**2) == pytest.approx(float(lattice.trace(levels, switch).everywhere.variance), rel=1 / 16)
     if family != "unsigned":
-        classes = lattice.switch_noise_by_valuation(levels, float(switch.variance))
+        classes = switch_noise_by_valuation(levels, float(switch.variance))
         for v in range(levels):
             got = np.mean(added[:, 1 << v :: 2 << v] ** 2)
             assert got == pytest.approx(classes[v], rel=max(1 / 16, 4 * np.sqrt(2 / (keys * toy.n >> (v + 1))))), v
 
 
+def switch_noise_by_valuation(levels: int, switch_variance: float) -> list[float]:
+    """The variance that the key switches leave on coefficients of valuation 0 .. levels - 1, then on the kept ones."""
+    moved = [(2.0 ** (levels - v) - 1) * switch_variance for v in range(levels)]
+    return [*moved, (4.0**levels - 1) / 3 * switch_variance]
+
+
 def test_classes_of_the_trace_average_to_its_mean():
     for levels, n in ((1, 8), (3, 8), (4, 64), (11, 2048)):
-        classes = lattice.switch_noise_by_valuation(levels, 1.0)
+        classes = switch_noise_by_valuation(levels, 1.0)
         share = [2.0 ** -(v + 1) for v in range(levels)] + [2.0**-levels]
         assert np.dot(classes, share) == pytest.approx(2.0**levels - 1), n
         assert lattice.trace(levels, Noise(1.0)).everywhere.variance == 2.0**levels - 1

@@ -159,7 +159,8 @@ def test_published_parameters():
     assert full == pytest.approx(32.47, abs=0.015)
     less = log2(lattice.inspiring(2048, 2048, signed, fresh, secret).variance) / 2
     assert less == pytest.approx(31.47, abs=0.05)
-    theorem = log2(lattice.packing_theorem(2048, 2048, 3, float(1 << 19), fresh).variance) / 2
+    # Theorems 2 and 4: ell gamma n z^2 sigma^2 / 4.
+    theorem = log2(3 * 2048 * 2048 * float(1 << 19) ** 2 * fresh.variance / 4) / 2
     assert theorem == pytest.approx(32.47, abs=0.005) and abs(theorem - full) < 0.015
     joined = log2(lattice.cdks(2048, unsigned, fresh, secret).variance) / 2
     assert joined - full == pytest.approx(log2(2048 / 3) / 2, abs=0.001)

@@ -22,15 +22,14 @@ from pirlab_estimator.describe import describe
 from pirlab_estimator.noise import predict_noise
 from pirlab_estimator.search.pirouette import block as block_module
 from pirlab_estimator.search.pirouette import command as command_module
-from pirlab_estimator.search.pirouette import small as small_module
-from pirlab_estimator.search.pirouette.candidate import Candidate, digit_count
+from pirlab_estimator.search.pirouette import space as space_module
+from pirlab_estimator.search.pirouette.candidate import Candidate
 from pirlab_estimator.search.pirouette.circuit import Search
 from pirlab_estimator.search.pirouette.command import OFFLINE_BYTES, OFFLINE_BYTES_HALF, main, safest, space_of
-from pirlab_estimator.search.pirouette.frontier import frontier
-from pirlab_estimator.search.pirouette.gadgets import Gadgets
+from pirlab_estimator.search.pirouette.gadgets import Gadgets, frontier
 from pirlab_estimator.search.pirouette.journal import Journal
-from pirlab_estimator.search.pirouette.seconds import Seconds, tree_automorphisms
 from pirlab_estimator.search.pirouette.space import (
+    Limits,
     Ring,
     SmallKey,
     Space,
@@ -38,9 +37,9 @@ from pirlab_estimator.search.pirouette.space import (
     secure_small_keys,
     security_bits,
 )
-from pirlab_estimator.search.pirouette.task import Limits
 from pirlab_estimator.search.pirouette_sets import SEED_BYTES
 from pirlab_estimator.security.assess import predict_security
+from pirouette_seconds import Seconds, tree_automorphisms
 
 ROOT = Path(__file__).resolve().parents[1]
 SETS = sorted(ROOT.glob("params/pirouette*/2^*.toml"))
@@ -69,22 +68,16 @@ def own_cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-#: Parts of a set with the least bits that the search has their gadgets keep, by which they are told apart.
+#: Where a parameter file has the gadgets of parts.
 PARTS = {
-    "switching": ("KEPT_SWITCHING", lambda written: written["query"]["key_switching"]),
-    "rotation": ("KEPT_ROTATION", lambda written: written["blind_rotation"]),
-    "automorphism": ("KEPT_AUTOMORPHISM", lambda written: written["automorphism"]),
-    "rgsw": ("KEPT_RGSW", lambda written: written["rgsw"]),
-    "squaring": (None, lambda written: written["squaring"]),
+    "switching": lambda written: written["query"]["key_switching"],
+    "rotation": lambda written: written["blind_rotation"],
+    "automorphism": lambda written: written["automorphism"],
+    "rgsw": lambda written: written["rgsw"],
+    "squaring": lambda written: written["squaring"],
 }
-#: Steps of a description, and those of the search that they are.
-STEPS = [
-    (["digits"], ["floors"]),
-    (["bits", "rgsw"], ["digits", "bits", "rows"]),
-    (["selector"], ["selector"]),
-    (["first_dimension"], ["first_dimension"]),
-    (["folding", "rotation"], ["folding"]),
-]
+#: Steps of an answer that a search adds up.
+STEPS = ("digits", "bits", "rgsw", "selector", "first_dimension", "folding", "rotation")
 
 
 class OneOperation:
@@ -99,13 +92,11 @@ class OneOperation:
 
 def the_set_alone(written, monkeypatch):
     """The space of one set: each part has one gadget, the RGSW gadget one spacing."""
-    kept_bits = vars(small_module) | vars(block_module)
-    chosen = {kept_bits.get(kept): table for kept, table in PARTS.values()}
-    of = Gadgets.of
 
-    def only(modulus, bases_log2, kept_bits, most_digits):
-        table = chosen.get(kept_bits, PARTS["squaring"][1])(written)
-        gadgets = of(modulus, (table["base_log2"],), kept_bits, most_digits)
+    def only(space, part, modulus):
+        table = PARTS[part](written)
+        kept, most = space_module.KEPT_BITS.get(part, np.log2(float(modulus))), space_module.MOST_DIGITS[part]
+        gadgets = Gadgets.of(modulus, (table["base_log2"],), kept, most)
         return gadgets.at(np.flatnonzero(gadgets.dropped == table.get("dropped", 0)))
 
     rows = block_module.Block._rows
@@ -115,7 +106,7 @@ def the_set_alone(written, monkeypatch):
         at = np.flatnonzero(spacing == written["rgsw"]["spacing"])
         return rgsw.at(at), spacing[at], automorphisms[at]
 
-    monkeypatch.setattr(Gadgets, "of", staticmethod(only))
+    monkeypatch.setattr(Space, "gadgets", only)
     monkeypatch.setattr(block_module.Block, "_rows", one_spacing)
     query, rlwe, database = written["query"], written["rlwe"], written["database"]
     primes = tuple(int(prime) for prime in rlwe["modulus"].split(" * "))
@@ -136,14 +127,14 @@ def test_the_search_counts_the_operations_that_descriptions_count(path, binary, 
     command = [binary, "describe", path, "--records", f"2^{bits}", "--record-bits", "2048", "--json"]
     described = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["operations"]["answer"]
     space = the_set_alone(written, monkeypatch)
-    names = {name for step, _ in STEPS for part in step for name in described.get(part, {})}
+    names = {name for step in STEPS for name in described.get(step, {})}
     assert {"ntt_2048_28", "residue_multiply_adds", "digits", "key_bytes", "automorphism_slots"} <= names
     for name in names:
         search = Search(space, OneOperation(name), bits, Limits(1e10, 1e3, 0.0), written["protocol"] == "pirouette_h")
         (found,) = search.best(2)
-        for theirs, ours in STEPS:
-            count = sum(described.get(step, {}).get(name, 0) for step in theirs)
-            assert sum(found.seconds[step] for step in ours) == pytest.approx(count, rel=1e-12), (name, theirs)
+        for step in STEPS:
+            count = described.get(step, {}).get(name, 0)
+            assert found.seconds[step] == pytest.approx(count, rel=1e-12), (name, step)
 
 
 @pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
@@ -183,7 +174,7 @@ def test_gadgets_keep_what_is_asked():
 def described(candidates, bits):
     """What the binary says of candidates for 2^bits records of 256 bytes, with the longest records' coefficients."""
     rows = [
-        {"id": f"{i}", "parameters": f"{i}.toml", "toml": candidate.toml("", "", ""), "records": 1 << bits}
+        {"id": f"{i}", "parameters": f"{i}.toml", "toml": candidate.toml(), "records": 1 << bits}
         for i, candidate in enumerate(candidates)
     ]
     descriptions = describe([row | {"record_bits": 2048} for row in rows])
@@ -196,10 +187,10 @@ def everything(search: Search):
     """All candidates of a space, one after the other; the fastest that the noise chain finds right."""
     space, limits, bits = search.space, search.limits, search.index_bits
     seconds = Seconds(UNITS, RING.degree, len(PRIMES))
-    digits = 0 if search.half else digit_count(space, bits)
+    digits = 0 if search.half else -(-bits // space.digit_bits)
 
-    def tables(bases, kept, most=block_module.MOST_DIGITS, modulus=RING.modulus):
-        gadgets = Gadgets.of(modulus, bases, kept, most)
+    def tables(part, modulus=RING.modulus):
+        gadgets = space.gadgets(part, modulus)
         return [(gadgets.table(i), int(gadgets.digits[i])) for i in range(len(gadgets))]
 
     def rotated(small, length, joint):
@@ -212,12 +203,8 @@ def everything(search: Search):
         tables = float(seconds.digit_tables(digits, 5))
         return float(seconds.key_switches(small.dimension, length, 3 * digits - 2 + bits)) + tables
 
-    rotations = tables(space.rotation_bases, small_module.KEPT_ROTATION, small_module.MOST_ROTATION_DIGITS)
-    switches = [(None, 0)]
-    if not search.half:
-        switches = tables(space.switching_bases, small_module.KEPT_SWITCHING, modulus=1 << 20)
-    traces = tables(space.automorphism_bases, block_module.KEPT_AUTOMORPHISM)
-    squares = tables(space.squaring_bases, np.log2(float(RING.modulus)), 56)
+    switches = [(None, 0)] if search.half else tables("switching", 1 << 20)
+    rotations, traces, squares = tables("rotation"), tables("automorphism"), tables("squaring")
     before = [
         ((small, switch, rotation, joint), rotated(small, length, joint) + switched(small, switch_length))
         for small, (switch, switch_length), (rotation, length), joint in itertools.product(
@@ -225,7 +212,7 @@ def everything(search: Search):
         )
     ]
     after = []
-    for rgsw, rows in tables(space.rgsw_bases, block_module.KEPT_RGSW):
+    for rgsw, rows in tables("rgsw"):
         spacings = {2048 // rows >> shared << shared for shared in range(1, 12)} - {0}
         product = float(seconds.external_product(rows))
         for (trace, length), (square, square_length) in itertools.product(traces, squares):
@@ -250,13 +237,8 @@ def everything(search: Search):
 
 @pytest.mark.parametrize("half", [False, True])
 def test_the_pruned_search_finds_what_trying_everything_finds(half, monkeypatch):
-    for module, name, kept in (
-        (small_module, "SWITCHING", 14),
-        (small_module, "ROTATION", 38),
-        (block_module, "AUTOMORPHISM", 46),
-        (block_module, "RGSW", 26),
-    ):
-        monkeypatch.setattr(module, f"KEPT_{name}", kept)
+    kept = {"switching": 14, "rotation": 38, "automorphism": 46, "rgsw": 26}
+    monkeypatch.setattr(space_module, "KEPT_BITS", kept)
     space = Space([RING], HALF_KEYS if half else KEYS[:2], **SMALL)
     search = Search(space, UNITS, 20, Limits(1.2e9), half)
     best = search.best()[0]
@@ -336,7 +318,7 @@ KILLED = """
 def test_a_killed_search_goes_on(own_cache, monkeypatch):
     """Killed by the operating system in the middle; small keys that had been looked at are not looked at again."""
     command = [sys.executable, "-c", textwrap.dedent(KILLED), str(own_cache)]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent)}
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}/tests{os.pathsep}{ROOT}/tests/fixtures"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     deadline = time.monotonic() + 60
     while not list(own_cache.glob("pirouette-*.json")):

@@ -1,5 +1,6 @@
 """The search: the pruned walk against the exhaustive one, ordered axes, fronts, bounds, memory of what was tried."""
 
+import itertools
 import json
 import sys
 import tomllib
@@ -19,9 +20,9 @@ from pirlab_estimator.search.files import toml
 from pirlab_estimator.search.front import Front, undominated
 from pirlab_estimator.search.gadget_choice import least_base, quietest_gadget
 from pirlab_estimator.search.pirouette.circuit import Search
-from pirlab_estimator.search.progress import Silent
+from pirlab_estimator.search.progress import Progress
 from pirlab_estimator.search.sensitivity import sensitivity
-from pirlab_estimator.search.sweep import Least, exhaustive, relaxed, sweep
+from pirlab_estimator.search.sweep import Found, Least, figures_of, front_of, relaxed, sweep
 
 SHAPE = Shape(1 << 18, 512)
 COSTS = UnitCosts.load(DEFAULTS)
@@ -85,6 +86,28 @@ def small(protocol):
 
 def costs(found):
     return sorted(each.figures.costs() for each in found)
+
+
+def exhaustive(space, evaluator, bounds):
+    """The front by evaluating every set of the space, secure or not."""
+    space = space.at(evaluator, bounds)
+    shape = space.ordered_shape
+    everything = [[rings.Secured(table, None) for table in axis.values] for axis in space.families]
+    asked = [
+        (combination, list(at))
+        for combination in space.combinations(everything)
+        for at in itertools.product(*(range(n) for n in shape))
+    ]
+    figures = figures_of(space, evaluator, asked)
+    right = [
+        Found(literal, each)
+        for (combination, at), each in zip(asked, figures)
+        if each.refused is None
+        and bounds.reached(each)
+        and not bounds.exceeded(each)
+        and (literal := space.literal(combination, at)) is not None
+    ]
+    return front_of(right)
 
 
 @pytest.mark.parametrize("protocol", sorted(SMALL))
@@ -370,7 +393,7 @@ def test_pirouette_is_no_slower_and_no_larger_than_its_repaired_sets(protocol, r
     evaluator = Evaluator(Shape(1 << 20, 2048), COSTS, None)
     given = evaluator([tomllib.loads((root / f"params/{protocol}/2^20.toml").read_text())])[0]
     bounds = Bounds(offline=given.hint_bytes)
-    own = pirouette_sets.own(protocol, evaluator, bounds, Silent())
+    own = pirouette_sets.own(protocol, evaluator, bounds, Progress())
     figures = evaluator([{"protocol": protocol, "title": ""} | each for each in own])
     right = [f for f in figures if f.refused is None and bounds.reached(f) and not bounds.exceeded(f)]
     assert len(right) == len(own) > 0, "the search keeps the bounds by itself"
@@ -391,13 +414,13 @@ def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(root, monke
     bounds = Bounds(failure=-45.0, offline=2e8)
     found = sweep(space_file.load("pirouette_h"), evaluator, bounds, Least(lambda f: f.seconds)).found
     assert asked == [(18, 2e8 - pirouette_sets.SEED_BYTES, True, -45.0, True)]
-    own = pirouette_sets.searched("pirouette_h", evaluator, bounds, Silent())
-    known = pirouette_sets.committed("pirouette_h", evaluator, bounds, Silent())
+    own = pirouette_sets.searched("pirouette_h", evaluator, bounds, Progress())
+    known = pirouette_sets.committed("pirouette_h", evaluator, bounds, Progress())
     assert len(own) > len(known)
     figures = evaluator([{"protocol": "pirouette_h", "title": ""} | each for each in own])
     right = [f for f in figures if f.refused is None and bounds.reached(f) and not bounds.exceeded(f)]
     assert min(each.figures.seconds for each in found) == min(f.seconds for f in right)
     tiny = Evaluator(Shape(100, 8), COSTS, None)
-    assert pirouette_sets.searched("pirouette_h", tiny, bounds, Silent()) == known, (
+    assert pirouette_sets.searched("pirouette_h", tiny, bounds, Progress()) == known, (
         "too few items for a search of their own"
     )

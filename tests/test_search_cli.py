@@ -19,8 +19,8 @@ from pirlab_estimator.search import cli, evaluate, space_file
 from pirlab_estimator.search.bounds import Bounds
 from pirlab_estimator.search.confirm import confirm
 from pirlab_estimator.search.evaluate import Evaluator, Shape
+from pirlab_estimator.search.progress import Bars
 from pirlab_estimator.search.sweep import sweep
-from pirlab_estimator.search.text import Bars
 
 SMALL = ["--records", "2^16", "--record-bits", "256"]
 

@@ -6,16 +6,12 @@ does not overlap: generators, samplers, digits, messages. `operations` says of e
 come from results/calibration.json, which `pirlab calibrate` measures on this machine, else from the committed defaults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from .operations import OPERATIONS, READ_BY, operation
 from .units import CALIBRATION, DEFAULTS, Array, UnitCosts
-
-__all__ = ["CALIBRATION", "DEFAULTS", "OPERATIONS", "PHASES", "UnitCosts", "predict_seconds", "steps"]
 
 #: Phases of every prediction, named as the description counts them and as a run times them; a protocol may have more.
 PHASES = ("encode", "hint", "query", "answer", "extract")
@@ -97,7 +93,7 @@ def _charged(counts: Counts, protocol: str, phase: str) -> Counts:
     """The counts by the operations they are charged as."""
     for name in counts:
         if operation(name) is None:
-            remedy = "add it to estimator/cost/operations.py"
+            remedy = "add it to estimator/cost/operations.toml"
             raise ValueError(f"{protocol}: no unit cost for operation {name!r} of phase {phase}; {remedy}")
     read_as = next((reader for product, reader in READ_BY.items() if product in counts), "bytes_read")
     return {read_as if name == "bytes_read" else name: count for name, count in counts.items()}

@@ -1,7 +1,5 @@
 """What a row of a sweep will take before it runs: seconds and memory, and why it will be skipped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

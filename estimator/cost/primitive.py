@@ -4,8 +4,6 @@ Not to be mixed up with the seconds of a repetition, by which the plan budgets: 
 measurement of errors, which no record times.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .units import UnitCosts

@@ -1,7 +1,5 @@
 """Noise and failure probability: a protocol's module writes its chain of stages, array-valued over descriptions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from . import doublepir, inspire, inspire2, layered, pirouette, respire, simplepir, simpleypir

@@ -8,8 +8,6 @@ A rotation multiplies by X^(sum a_i z_i), one or two coefficients of the small k
 What dropped digits leave out comes where an indicator is 1; after the product, X^c - 1 doubles it too.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .error import Noise, Numbers

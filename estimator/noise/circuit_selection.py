@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import circuit, lattice
-from .error import Integers, Noise, Numbers
+from .error import Integers, Noise, Numbers, ratio
 from .lattice import GadgetNoise, ProductNoise, RgswNoise, Secret, SelectorNoise
 from .tails import Array, Mixture
 
@@ -150,9 +150,9 @@ class Setting:
     @cached_property
     def leaf_rounding(self) -> Noise:
         """A leaf's switch to the first dimension's modulus, in units of Q; nothing where that is Q."""
-        ratio = _ratio(self.modulus, self.first_modulus)
+        shrink = ratio(self.modulus, self.first_modulus)
         rounded = (1 + np.multiply(self.n, self.secret.square)) / 12
-        return Noise(np.where(ratio == 1, 0.0, rounded * ratio**2))
+        return Noise(np.where(shrink == 1, 0.0, rounded * shrink**2))
 
     @property
     def answer(self) -> Noise:
@@ -221,8 +221,8 @@ class Reduction:
         """What the three steps add, in units of 2N: rounding to the modulus, key switch, compensated rounding to 2N."""
         rounded = Noise((1 + np.multiply(self.n, self.secret.square)) / 12)
         switched = lattice.lwe_key_switch(self.n, self.gadget, self.fresh, self.secret, rounded)
-        ratio = _ratio(2 * np.asarray(self.n, dtype=object), self.modulus)
-        return circuit.compensated_modulus_switch(self.lwe_dimension, self.lwe_secret, ratio**2, switched)
+        shrink = ratio(2 * np.asarray(self.n, dtype=object), self.modulus)
+        return circuit.compensated_modulus_switch(self.lwe_dimension, self.lwe_secret, shrink**2, switched)
 
     def digit_inputs(self, query: Noise, rotated: Noise, digits: int, digit_bits: int) -> list[DigitInput]:
         """Variances of the rotations' inputs for each digit, the lowest first, in units of 2N.
@@ -270,22 +270,15 @@ class Response:
         """
         rounded = Noise(np.multiply(setting.n, setting.secret.square) / 12)
         switched = lattice.ring_switch(setting.n, self.gadget, self.fresh, setting.secret, rounded)
-        shrunk = noise.scaled(_ratio(self.body_modulus, setting.modulus) ** 2)
-        return shrunk + Noise(1 / 12) + switched.scaled(_ratio(self.body_modulus, self.mask_modulus) ** 2)
+        shrunk = noise.scaled(ratio(self.body_modulus, setting.modulus) ** 2)
+        return shrunk + Noise(1 / 12) + switched.scaled(ratio(self.body_modulus, self.mask_modulus) ** 2)
 
     def bound(self, setting: Setting, key_squares: Numbers) -> tuple[Noise, Mixture]:
         """For any data: the decrypted answer's error, and how its variance is mixed."""
         final = Noise(self.switched(setting, setting.answer_bound).variance, "bound")
-        return final, setting.mixture(final, _ratio(self.body_modulus, setting.modulus) ** 2, key_squares)
+        return final, setting.mixture(final, ratio(self.body_modulus, setting.modulus) ** 2, key_squares)
 
 
 def rows_alike(gadget: GadgetNoise, base_log2: NDArray[np.int64]) -> Array:
     """Digits of a balanced gadget, the highest, which may be short, counted by its share of a full one's energy."""
     return np.asarray(12 * np.asarray(gadget.square) / (np.exp2(2.0 * base_log2) + 2))
-
-
-def _ratio(numerator: Integers, denominator: Integers) -> Numbers:
-    """The quotient of integers of any size."""
-    divide = np.frompyfunc(lambda x, y: int(x) / int(y), 2, 1)
-    quotient = divide(np.asarray(numerator, dtype=object), np.asarray(denominator, dtype=object))
-    return np.asarray(quotient, dtype=float)[()]

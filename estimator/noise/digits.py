@@ -21,8 +21,6 @@ count and means count in full. The subgaussian parameter b sqrt(2 pi) of the pap
 overstates JLP24 by about 19 and ZY22 by about 38.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

@@ -8,8 +8,6 @@ entries_per_record * (n + 1) * digits such decisions, and then entries_per_recor
 - Any data: |digit| <= floor(p / 2); subgaussian.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,11 +16,7 @@ from ..modulus import parse_modulus
 from . import simplepir
 from .error import Noise
 from .moments import Moments, balanced_moments
-from .stage import CONSTANTS, Decision, Stage, by_class
-
-SECOND_SOURCE = "DoublePIR, second layer: |<digits, e2>| < Delta/2"
-SECOND_FORMULA = "groups stddev^2 E[digit^2] (random data), groups stddev^2 floor(p/2)^2 at most (any data)"
-FIRST_SOURCE = simplepir.SOURCE.replace("SimplePIR, correctness theorem", "DoublePIR, first layer")
+from .stage import CONSTANTS, Decision, Stage, by_class, stages
 
 
 def digit_moments(description: dict) -> tuple[Moments, ...]:
@@ -45,10 +39,8 @@ def second_layer(descriptions: Sequence[dict]) -> Stage:
     variance = [o["groups"] * d["instances"][1]["error_stddev"] ** 2 for o, d in zip(layouts, descriptions)]
     numbers = [d["instances"][1]["dimension"] + 1 for d in descriptions]
     each_digit = [o["entries_per_record"] * count for o, count in zip(layouts, numbers)]
-    return Stage(
-        name="second_layer",
-        formula=SECOND_FORMULA,
-        source=SECOND_SOURCE,
+    return stages("doublepir")(
+        "second_layer",
         digits=[f"balanced base-{o['plain_modulus']} digits of uniform numbers" for o in layouts],
         noise=Noise(by_class([[v * m.square for m in each] for v, each in zip(variance, moments)])),
         bound=Noise(np.array([v * (o["plain_modulus"] // 2) ** 2 for v, o in zip(variance, layouts)]), "bound"),
@@ -72,5 +64,5 @@ def second_layer(descriptions: Sequence[dict]) -> Stage:
 
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`second_layer`, then `first_layer`: each decides, so that none hands its error on."""
-    first = simplepir.first_layer("first_layer", FIRST_SOURCE, descriptions, simplepir.records_fill)
+    first = simplepir.first_layer("doublepir", "first_layer", descriptions, simplepir.records_fill)
     return [second_layer(descriptions), first]

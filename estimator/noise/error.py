@@ -12,6 +12,15 @@ from numpy.typing import NDArray
 Numbers = float | NDArray[np.float64]
 #: The same of integers of any size, such as moduli.
 Integers = int | NDArray[np.object_]
+
+
+def ratio(numerator: Integers, denominator: Integers) -> Numbers:
+    """The quotient of integers of any size."""
+    divide = np.frompyfunc(lambda x, y: int(x) / int(y), 2, 1)
+    quotient = divide(np.asarray(numerator, dtype=object), np.asarray(denominator, dtype=object))
+    return np.asarray(quotient, dtype=float)[()]
+
+
 Kind = Literal["equality", "bound"]
 
 

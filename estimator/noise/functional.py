@@ -4,8 +4,6 @@ All results are under the ring's key. `rotated` is the noise of a rotation's acc
 a rotation's input carries decides but does not stay. impl/lattice/src/functional has the operations.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from . import lattice

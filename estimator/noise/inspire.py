@@ -19,16 +19,14 @@ and the equalities hold for any database that was there before the seed. Of othe
 bound is for the largest entries in either case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from . import lattice
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, numbers
-from .stage import Decision, Stage
+from .ring_setting import Answers, Floats, Keys, Rings, numbers
+from .stage import Decision, Stage, stages
 
 CENTRED = "centred residues modulo p"
 
@@ -54,8 +52,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     rows, degree = numbers(layouts, "rows"), numbers(layouts, "degree")
     p, answers = numbers(layouts, "plain_modulus"), Answers.of(layouts)
 
-    product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
-    product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
+    product, product_bound = rings.product(rows, p)
     packing = rings.inspiring(keys, rings.n, product)
     packing_bound = rings.inspiring(keys, rings.n, product_bound)
     packed = rings.inspiring(keys, rings.n, Noise(0.0))
@@ -81,35 +78,13 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     shared = shared * answers.share(rings, packed.scaled(degree), evaluation)
     # One answer in t has all of it, t times: its square varies by 3 t - 1 of its mean's square, and not by 2.
     shared = shared * np.sqrt((3 * degree - 1) / 2)
+    stage = stages("inspire")
     return [
-        Stage(
-            "first_product",
-            "N/t sigma^2 E[D^2] (random data), N/t sigma^2 floor(p/2)^2 (any data)",
-            "InsPIRe, proof of Theorem 9",
-            product,
-            product_bound,
-            CENTRED,
-        ),
-        Stage(
-            "packing",
-            "V + n (n - 1) sigma^2 sum E[x^2]",
-            "InsPIRe, Theorem 2",
-            packing,
-            packing_bound,
-            keys.words,
-        ),
-        Stage(
-            "evaluation",
-            "t V + (t - 1) 2 n sigma^2 sum E[x^2] over the points; at z = 1 means add up coherently",
-            "InsPIRe, Theorem 9 and Lemma 2",
-            evaluation,
-            evaluated(rings),
-            selector.words,
-        ),
-        Stage(
+        stage("first_product", product, product_bound, digits=CENTRED),
+        stage("packing", packing, packing_bound, digits=keys.words),
+        stage("evaluation", evaluation, evaluated(rings), digits=selector.words),
+        stage(
             "switch",
-            SWITCH_FORMULA,
-            "InsPIRe, Theorem 10",
             answers.switched(rings, by_point),
             switched_bound,
             decision=Decision(

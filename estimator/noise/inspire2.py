@@ -11,30 +11,16 @@ Of long records the second layer selects polynomials of d digits whole, by a rin
 every coefficient then has the errors of all digits of its polynomial, and nothing is packed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from . import lattice
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, moduli, numbers
-from .stage import Decision, Stage
+from .ring_setting import Answers, Floats, Keys, Rings, moduli, numbers
+from .stage import Decision, Stage, stages
 
-SOURCE = "InsPIRe, Theorems 7 and 8"
-PACKING_FORMULA = "V + (gamma - 1) n sigma^2 sum E[x^2]"
-PRODUCT_FORMULA = "m sigma^2 E[D^2] (random data), m sigma^2 floor(p/2)^2 (any data)"
-
-
-def _gammas(layouts: Sequence[dict]) -> Floats:
-    """gamma_0, gamma_1, gamma_2 of each, shape (descriptions, 3)."""
-    return np.array([o["gammas"] for o in layouts], dtype=float)
-
-
-def _product(rings: Rings, terms: Floats, p: Floats) -> tuple[Noise, Noise]:
-    bound = terms * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2
-    return rings.fresh.scaled(terms * lattice.uniform_square(p, balanced=True)), Noise(bound, "bound")
+_stage = stages("inspire2")
 
 
 def _by_class(products: Sequence[Noise], packed: Sequence[Noise]) -> Noise:
@@ -48,7 +34,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     layouts = [d["layout"] for d in descriptions]
     rings = Rings.of([d["instances"][0] for d in descriptions])
     keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
-    gammas, p = _gammas(layouts), numbers(layouts, "plain_modulus")
+    gammas, p = numbers(layouts, "gammas"), numbers(layouts, "plain_modulus")
     return [
         *_second(layouts, rings, keys, gammas),
         *_first(layouts, rings, keys, gammas[:, 0], p),
@@ -65,7 +51,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
     counts = np.where(whole[:, None], np.stack([full, counts.sum(axis=1) - full], axis=1), counts)
     # Values have more bits than digits, so that a mask's fill more than one polynomial.
     terms = [np.where(whole, digits, 1.0) for digits in (rings.n, counts[:, 1])]
-    products, bounds = zip(*(_product(rings, numbers(layouts, "degree") * each, p) for each in terms))
+    products, bounds = zip(*(rings.product(numbers(layouts, "degree") * each, p) for each in terms))
 
     def packed(under: Rings) -> list[Noise]:
         """What packing adds to both classes."""
@@ -78,19 +64,10 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
     switched_bound, key = answers.switched_bound(rings, lambda under: _by_class(bounds, packed(under)))
     union = {"cells of a record": copies, "digits of a cell's ciphertext": counts.sum(axis=1)}
     return [
-        Stage(
-            "second_product",
-            PRODUCT_FORMULA + ", m = t, or t times digits",
-            SOURCE,
-            products[0],
-            bounds[0],
-            "centred digits modulo p",
-        ),
-        Stage("second_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packing, bounds[0] + added[0], keys.words),
-        Stage(
+        _stage("second_product", products[0], bounds[0], digits="centred digits modulo p"),
+        _stage("second_packing", packing, bounds[0] + added[0], digits=keys.words),
+        _stage(
             "second_layer",
-            SWITCH_FORMULA,
-            SOURCE,
             answers.switched(rings, _by_class(products, added)),
             switched_bound,
             decision=Decision(answers.threshold(p), union, counts * copies[:, None], key=key),
@@ -103,17 +80,15 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
 
 def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: Floats) -> list[Stage]:
     switched = moduli(layouts, "switched_modulus")
-    product, bound = _product(rings, numbers(layouts, "rows"), p)
+    product, bound = rings.product(numbers(layouts, "rows"), p)
     packing, packing_bound = rings.inspiring(keys, gamma, product), rings.inspiring(keys, gamma, bound)
     to = Answers(switched, switched)
     switched_bound, key = to.switched_bound(rings, lambda under: under.inspiring(keys, gamma, bound))
     return [
-        Stage("first_product", PRODUCT_FORMULA + ", m = N/t", SOURCE, product, bound, "centred residues modulo p"),
-        Stage("first_packing", PACKING_FORMULA, "InsPIRe, Theorem 4", packing, packing_bound, keys.words),
-        Stage(
+        _stage("first_product", product, bound, digits="centred residues modulo p"),
+        _stage("first_packing", packing, packing_bound, digits=keys.words),
+        _stage(
             "first_layer",
-            "(q1/q)^2 V + (1 + n E[s^2]) / 12",
-            SOURCE,
             to.switched(rings, packing),
             switched_bound,
             decision=Decision(

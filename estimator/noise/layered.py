@@ -13,8 +13,6 @@ YPIR's own analysis: delta = delta_simple + delta_double with tau_double = q_b/(
 sqrt(2 pi), for digits up to z. Here the variances themselves, with the digits' own moments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
@@ -23,13 +21,10 @@ import numpy as np
 
 from . import lattice, simplepir
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Floats, Keys, Rings, bound_by_key, numbers
-from .stage import Decision, Stage, by_class
+from .ring_setting import Answers, Floats, Keys, Rings, bound_by_key, numbers
+from .stage import Decision, Stage, by_class, stages
 
 CENTRED = "digits of a uniform value modulo q1, less 2^(digit bits - 1)"
-SECOND_SOURCE = "YPIR, noise of DoublePIR's second layer; InsPIRe_0 likewise"
-PACKING_SOURCE = "CDKS (YPIR, section 4) or InspiRING (InsPIRe, Theorem 2)"
-FIRST_SOURCE = "YPIR, noise of the first layer: |e| < q1/(2 N)"
 TRACED, UNPACKED, PACKED, MERGED, SELECTED = "traced", "unpacked", "packed", "merged", "selected"
 
 
@@ -84,29 +79,26 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
     product, product_bound = Noise(scale * squares), Noise(scale * halves[:, None], "bound")
 
     answer = by_class([[answer for _, _, answer in row] for row in each])
-    added, words = _packing(layouts, rings, keys, answer)
+    added = _packing(layouts, rings, keys, answer)
     packing, packing_bound = product + added, product_bound + added
     answers = Answers.of(layouts)
     switched_bound, key = answers.switched_bound(
-        rings, lambda under: product_bound + _packing(layouts, under, keys, answer)[0]
+        rings, lambda under: product_bound + _packing(layouts, under, keys, answer)
     )
     counts = each_counts * copies[:, None]
     mean_square = np.sum(packing.variance * counts, axis=1) / np.sum(counts, axis=1)
     largest = Noise(np.max(packing_bound.variance, axis=1), "bound")
+    stage = stages("layered")
     return [
-        Stage(
+        stage(
             "second_product",
-            "G sigma^2 E[x^2] (random data), G sigma^2 4^(digit bits - 1) (any data); selected whole, over all digits",
-            SECOND_SOURCE,
             Noise(np.sum(product.variance * counts, axis=1) / np.sum(counts, axis=1)),
             Noise(scale[:, 0] * halves, "bound"),
-            CENTRED,
+            digits=CENTRED,
         ),
-        Stage("packing", words, PACKING_SOURCE, Noise(mean_square), largest, keys.words),
-        Stage(
+        stage("packing", Noise(mean_square), largest, digits=keys.words),
+        stage(
             "second_layer",
-            SWITCH_FORMULA,
-            "Spiral; YPIR, modulus switching",
             answers.switched(rings, packing),
             switched_bound,
             decision=Decision(
@@ -128,8 +120,8 @@ def _hints(noise: Noise) -> Noise:
     return Noise(np.asarray(noise.variance)[:, 0], noise.kind)
 
 
-def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) -> tuple[Noise, str]:
-    """What packing adds to each class of digits, and its words. answer: 1 for the answer's digits."""
+def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) -> Noise:
+    """What packing adds to each class of digits. answer: 1 for the answer's digits."""
     nothing = Noise(0.0)
     inspiring = np.asarray(rings.inspiring(keys, rings.n, nothing).variance)
     tree = np.asarray(rings.cdks(keys, nothing).variance)
@@ -147,14 +139,13 @@ def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) 
     bodies = np.where(body == UNPACKED, 0.0, np.where(by_cdks, 2 * tree + (samples - 1) * moved, bodies))
     selected = body == SELECTED
     hints, bodies = np.where(selected, 0.0, hints), np.where(selected, 0.0, bodies)
-    words = "V + (n^2 - 1)/3 n sigma^2 sum E[x^2] (CDKS), V + n (gamma - 1) sigma^2 sum E[x^2] (InspiRING)"
-    return Noise(np.where(answer > 0, bodies[:, None], hints[:, None])), words
+    return Noise(np.where(answer > 0, bodies[:, None], hints[:, None]))
 
 
 def first_layer(descriptions: Sequence[dict]) -> Stage:
     """The product of the database with the first query, and both of its parts switched to q1; in units of q1."""
     layouts = [d["layout"] for d in descriptions]
-    stage = simplepir.first_layer("first_layer", FIRST_SOURCE, descriptions, simplepir.records_fill)
+    stage = simplepir.first_layer("layered", "first_layer", descriptions, simplepir.records_fill)
     lwe = Rings.of([d["instances"][0] for d in descriptions])
     switched = numbers(layouts, "switched_modulus")
     shrink = (switched / 2.0**32) ** 2
@@ -167,7 +158,6 @@ def first_layer(descriptions: Sequence[dict]) -> Stage:
     bound, key = bound_by_key(lambda under: product_bound + rounding(under), lwe)
     return replace(
         stage,
-        formula=f"(q1/2^32)^2 ({simplepir.FORMULA}) + (1 + n E[s^2])/12",
         noise=stage.noise.scaled(shrink[:, None]) + Noise(np.asarray(rounding(lwe).variance)[:, None]),
         bound=bound,
         decision=replace(

@@ -4,12 +4,12 @@ The mean counts: an error vector e with independent entries of stddev sigma give
 variance sigma^2 * sum x_i^2, whatever the x_i average to. All moments are exact for uniformly random data.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+
+from .sums import digit_power_sums
 
 #: Records longer than this are cut into blocks; each block is written in base p on its own.
 BLOCK_BITS = 2048
@@ -22,29 +22,16 @@ class Moments(NamedTuple):
     mean: float
 
 
-def uniform_second_moment(low: int, high: int) -> float:
-    """E[x^2] for x uniform over the integers low..high, both included."""
-    count = high - low + 1
-    return _sum_of_squares(low, high) / count
-
-
-def _sum_of_squares(low: int, high: int) -> int:
-    def up_to(k: int) -> int:  # 1^2 + ... + k^2, valid for k >= -1
-        return k * (k + 1) * (2 * k + 1) // 6
-
-    if low > high:
-        return 0
-    if low >= 0:
-        return up_to(high) - up_to(max(low - 1, 0))
-    if high < 0:
-        return _sum_of_squares(-high, -low)
-    return up_to(high) + up_to(-low)
+def _moments(sums: tuple[int, int, int], offset: int) -> Moments:
+    """Of x - offset, from (count, sum of x, sum of x^2)."""
+    count, first, second = sums
+    return Moments((second - 2 * offset * first + offset * offset * count) / count, first / count - offset)
 
 
 def packed_moments(bits: int, filled: int | None = None) -> Moments:
     """An entry that packs `bits` bits, centred by 2^(bits-1); the lowest `filled` (all) are uniform, others 0."""
-    offset, values = 1 << (bits - 1), 1 << (bits if filled is None else filled)
-    return Moments(uniform_second_moment(-offset, values - 1 - offset), (values - 1) / 2 - offset)
+    values = 1 << (bits if filled is None else filled)
+    return _moments(digit_power_sums(0, values, 1, None), 1 << (bits - 1))
 
 
 def digit_count(bits: int, base: int) -> int:
@@ -63,21 +50,11 @@ def digit_moments(bits: int, base: int) -> tuple[Moments, ...]:
     reaches only part of its range, which its moments show.
     """
     total, offset = 1 << bits, base // 2
-    full = Moments(uniform_second_moment(-offset, base - 1 - offset), (base - 1) / 2 - offset)
-    moments = []
+    full, moments = _moments(digit_power_sums(0, base, 1, None), offset), []
     for i in range(digit_count(bits, base)):
         unit = base**i
-        if total // (unit * base) >= 1 << 64:
-            moments.append(full)
-            continue
-        periods, rest = divmod(total, unit * base)
-        complete, partial = divmod(rest, unit)  # digits 0..complete-1 once more in full, digit `complete` in part
-        squares = periods * unit * _sum_of_squares(-offset, base - 1 - offset)
-        squares += unit * _sum_of_squares(-offset, complete - 1 - offset)
-        squares += partial * (complete - offset) ** 2
-        digits = periods * unit * (base * (base - 1) // 2) + unit * (complete * (complete - 1) // 2)
-        digits += partial * complete
-        moments.append(Moments(squares / total, digits / total - offset))
+        many_periods = total // (unit * base) >= 1 << 64
+        moments.append(full if many_periods else _moments(digit_power_sums(0, total, unit, base), offset))
     return tuple(moments)
 
 
@@ -140,24 +117,7 @@ def balanced_moments(log2_modulus: int, base: int) -> tuple[Moments, ...]:
     moments = []
     for i in range(balanced_digit_count(log2_modulus, base)):
         unit = base**i
-        shift = low * (unit - 1) // (base - 1)  # v + shift has the lower digits as an unsigned number
-        counts = [
-            (digit, _count_residues(digit * unit - shift, unit, unit * base, half)) for digit in range(-low, base - low)
-        ]
-        squares = sum(count * digit * digit for digit, count in counts)
-        moments.append(Moments(squares / (2 * half), sum(count * digit for digit, count in counts) / (2 * half)))
+        # What is left when the lower digits are taken off, and by which the lowest digit becomes 0.
+        start = low * (unit - 1) // (base - 1) + low * unit - half
+        moments.append(_moments(digit_power_sums(start, start + 2 * half, unit, base), low))
     return tuple(moments)
-
-
-def _count_residues(start: int, length: int, period: int, half: int) -> int:
-    """How many v in -half..half-1 lie in start..start+length-1 modulo period."""
-
-    def below(x: int) -> int:  # how many of 0..x-1, shifted by -half, hit
-        full, rest = divmod(x, period)
-        offset = (-half - start) % period  # position of v = -half in its period
-        hits = full * length
-        for left, right in ((offset, min(offset + rest, period)), (0, max(0, offset + rest - period))):
-            hits += max(0, min(right, length) - min(left, length))
-        return hits
-
-    return below(2 * half)

@@ -21,15 +21,12 @@ import numpy as np
 
 from . import circuit, functional, lattice
 from .circuit_selection import Reduction, Response, Setting, rows_alike
-from .error import Noise
+from .error import Noise, ratio
 from .ring_setting import Floats, Keys, Objects, key_squares, moduli, numbers, secret_of
-from .stage import Decision, Stage, by_class
+from .stage import Decision, Stage, by_class, stages
 from .tails import Mixture
 
-MULTI_VALUE = "Carpov, Izabachene, Mollimard (CT-RSA 2019); Pirouette, Algorithm 19 with its test polynomials mended"
-LARGE_PRECISION = "Liu, Micciancio, Polyakov (Asiacrypt 2022); Pirouette, Algorithms 17, 18 and 20"
-CMUX = "Pirouette, Theorem A.4"
-TO_RGSW = "Wang et al. (Eurocrypt 2024); Pirouette, Algorithm 15, Theorems A.12 and A.13 mended"
+_stage = stages("pirouette")
 
 
 @dataclass(frozen=True)
@@ -39,11 +36,9 @@ class _Described:
     layouts: list[dict]
     n: Floats
     modulus: Objects
-    body_modulus: Objects
     setting: Setting
     words: dict[str, list[str]]
     response: Response
-    windows: Floats
     key_squares: Floats
 
     @property
@@ -55,14 +50,11 @@ class _Described:
     def of(descriptions: Sequence[dict], lwe: str) -> _Described:
         """lwe: the name of the instance whose dimension the small key has."""
         layouts = [d["layout"] for d in descriptions]
-        rings = _instances(descriptions, "ring")
-        n, modulus = numbers(rings, "dimension"), moduli(rings, "modulus")
+        rings, small = _instances(descriptions, "ring"), _instances(descriptions, lwe)
+        n, modulus, mask = numbers(rings, "dimension"), moduli(rings, "modulus"), moduli(layouts, "mask_modulus")
         keys = {name: _keys(layouts, name, modulus) for name in ("rotation", "automorphism", "squaring", "rgsw")}
-        response_keys = _instances(descriptions, "response")
-        mask = moduli(layouts, "mask_modulus")
         keys["response"] = _keys(layouts, "response", mask)
-        fresh, secret = lattice.fresh(numbers(rings, "error_stddev")), secret_of(rings)
-        small = _instances(descriptions, lwe)
+        fresh, secret, rgsw = lattice.fresh(numbers(rings, "error_stddev")), secret_of(rings), keys["rgsw"].gadget
         rotated = circuit.blind_rotation(
             numbers(small, "dimension"),
             n,
@@ -72,6 +64,8 @@ class _Described:
             numbers(layouts, "bits_per_step") == 2,
             np.array([i["secret"]["kind"] == "ternary" for i in small]),
         )
+        plain = ("plain_modulus", "first_bits", "fold_bits", "rotation_bits", "rows", "encrypted")
+        rgsw_gadgets = [o["rgsw_gadget"] for o in layouts]
         setting = Setting(
             n=n,
             modulus=modulus,
@@ -80,24 +74,17 @@ class _Described:
             rotated=rotated,
             automorphism=keys["automorphism"].gadget,
             squaring=keys["squaring"].gadget,
-            rgsw=keys["rgsw"].gadget,
-            plain_modulus=numbers(layouts, "plain_modulus"),
+            rgsw=rgsw,
             first_modulus=moduli(layouts, "first_dimension_modulus"),
-            first_bits=numbers(layouts, "first_bits"),
-            fold_bits=numbers(layouts, "fold_bits"),
-            rotation_bits=numbers(layouts, "rotation_bits"),
-            rows=numbers(layouts, "rows"),
-            rgsw_rows=rows_alike(keys["rgsw"].gadget, np.array([o["rgsw_gadget"]["base_log2"] for o in layouts])),
+            rgsw_rows=rows_alike(rgsw, np.array([g["base_log2"] for g in rgsw_gadgets])),
             rgsw_spacing=numbers(layouts, "rgsw_window"),
-            rgsw_digits=np.array([o["rgsw_gadget"]["digits"] for o in layouts], dtype=float),
-            encrypted=numbers(layouts, "encrypted"),
+            rgsw_digits=numbers(rgsw_gadgets, "digits"),
+            **{name: numbers(layouts, name) for name in plain},
         )
-        switching = lattice.fresh(numbers(response_keys, "error_stddev"))
-        body = moduli(layouts, "body_modulus")
-        response = Response(mask, body, switching, keys["response"].gadget)
-        words = {name: k.words for name, k in keys.items()}
-        windows, squares = numbers(layouts, "rgsw_window"), key_squares(rings)
-        return _Described(layouts, n, modulus, body, setting, words, response, windows, squares)
+        switching = lattice.fresh(numbers(_instances(descriptions, "response"), "error_stddev"))
+        response = Response(mask, moduli(layouts, "body_modulus"), switching, keys["response"].gadget)
+        words = {name: each.words for name, each in keys.items()}
+        return _Described(layouts, n, modulus, setting, words, response, key_squares(rings))
 
 
 def _keys(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:
@@ -129,7 +116,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     inputs = _digit_inputs(d, reduction, query_modulus, query)
     digit_bits = numbers(d.layouts, "digit_bits")
     return [
-        Stage("query", "sigma^2 + (2^-c q/q_body)^2/12, sent rounded", "the body is sent to modulus q_body", query),
+        _stage("query", query),
         *_digit_stages(d, keys.words, inputs),
         *_bit_stages(d, keys.words, reduction, digit_bits),
         *_selection(d),
@@ -141,11 +128,8 @@ def chain_h(descriptions: Sequence[dict]) -> list[Stage]:
     d = _Described.of(descriptions, "query")
     queries = _instances(descriptions, "query")
     query = _query(d.layouts, moduli(queries, "modulus"), numbers(queries, "error_stddev"))
-    formula = "sigma^2 + (2N/q_body)^2/12, sent rounded"
-    return [
-        _rgsw_input(d, formula, np.asarray(query.variance)[:, None], np.ones((len(d.layouts), 1)), None, None),
-        *_selection(d),
-    ]
+    each = np.asarray(query.variance)[:, None]
+    return [_rgsw_input(d, "pirouette_h", each, np.ones((len(d.layouts), 1)), None, None), *_selection(d)]
 
 
 def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
@@ -153,7 +137,7 @@ def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
 
     Seeds may be chosen so that the rounding is within 2^-chosen_bits of what it is at random.
     """
-    unit = np.array([int(q) / int(b) for q, b in zip(modulus, moduli(layouts, "query_body_modulus"))])
+    unit = np.asarray(ratio(modulus, moduli(layouts, "query_body_modulus")))
     chosen = np.array([o.get("query_chosen_bits", 0) for o in layouts])
     # Integers are rounded, a half always up: errors are from -unit/2 to unit/2 - 1, or from -most to most where seeds
     # are chosen.
@@ -189,26 +173,22 @@ def _digit_inputs(d: _Described, reduction: Reduction, query_modulus: Objects, q
 
 
 def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list[Stage]:
-    def stage(name: str, formula: str, source: str, variances: Floats, rotations: Floats) -> Stage:
+    def stage(name: str, variances: Floats, rotations: Floats) -> Stage:
         counts = (variances > 0).astype(float)
-        return Stage(
+        return _stage(
             name,
-            formula,
-            source,
             Noise(variances),
             Noise(variances, "bound"),
-            words,
+            digits=words,
             decision=Decision(inputs.threshold, {"digits": rotations}, counts, d.mixed_inputs),
             present=rotations > 0,
         )
 
-    added = "N (V_ks sum E[x^2] + E[eps^2] E[s^2])(2N/q_ks)^2 + (1 + n Var(z))/12"
-    before = "LWE key switch, Theorem A.6; the switch to 2N is compensated for the key's mean"
     floors = np.maximum(inputs.digits - 1, 0)
     return [
-        stage("floor_msb", f"(2N/q_k)^2 V_c + {added}", f"{LARGE_PRECISION}; {before}", inputs.msb, floors),
-        stage("floor_rest", f"(2N/q_k)^2 (V_c + V_rotation) + {added}", LARGE_PRECISION, inputs.rest, floors),
-        stage("digit", f"(2N/q_k)^2 V_c + {added}", LARGE_PRECISION, inputs.digit, inputs.digits),
+        stage("floor_msb", inputs.msb, floors),
+        stage("floor_rest", inputs.rest, floors),
+        stage("digit", inputs.digit, inputs.digits),
     ]
 
 
@@ -222,19 +202,17 @@ def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bit
     index_bits = numbers(d.layouts, "index_bits")[:, None]
     counts = np.where(j < digit_bits[:, None], np.floor((index_bits - 1 - j) / digit_bits[:, None]) + 1, 0.0)
     mean = Noise(np.sum(bits * counts, axis=1) / np.maximum(np.sum(counts, axis=1), 1))
-    shrink = np.array([2 * int(n) / int(q) for n, q in zip(d.n, d.modulus)]) ** 2
+    shrink = np.square(ratio(2 * d.n.astype(object), d.modulus))
     inputs = bits * shrink[:, None] + np.asarray(reduction.added.variance)[:, None]
-    formula = "2^(bits - 1 - j) V_rotation for bit j of a digit, mean over its bits"
-    into = "(2N/Q)^2 V_bit + what the switches to the small key and to 2N add"
     return [
-        Stage("bit", formula, MULTI_VALUE, mean, None, d.words["rotation"]),
-        _rgsw_input(d, into, np.where(counts > 0, inputs, 0.0), counts, words, d.mixed_inputs),
+        _stage("bit", mean, digits=d.words["rotation"]),
+        _rgsw_input(d, "pirouette", np.where(counts > 0, inputs, 0.0), counts, words, d.mixed_inputs),
     ]
 
 
 def _rgsw_input(
     d: _Described,
-    formula: str,
+    chain: str,
     variances: Floats,
     shares: Floats,
     words: list[str] | None,
@@ -242,14 +220,12 @@ def _rgsw_input(
 ) -> Stage:
     bits = numbers(d.layouts, "index_bits")
     counts = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1) * bits[:, None]
-    return Stage(
+    return stages(chain)(
         "rgsw_input",
-        formula,
-        TO_RGSW,
         Noise(variances),
         Noise(variances, "bound"),
-        words,
-        decision=Decision(d.windows / 2, {"index bits": bits}, counts, mixture),
+        digits=words,
+        decision=Decision(np.divide(d.setting.rgsw_spacing, 2), {"index bits": bits}, counts, mixture),
         present=bits > 0,
     )
 
@@ -270,77 +246,36 @@ def _selection(d: _Described) -> list[Stage]:
     final_bound, mixture = d.response.bound(setting, d.key_squares)
     # One row: its leaf is a constant without noise, and what folds first has no mask.
     constant = (np.asarray(setting.first_bits) == 0) & (np.asarray(setting.encrypted) == 0)
-    cmux = "V + bits V_product"
     # Means of digits meet the key at few roots of unity: |s|^2 |e|^2 there, of variance 3. What the first dimension has
     # of them is multiplied with one more such square, that of the database, which all runs with it share.
     common = setting.common_share
     digits = [f"centred digits modulo {o['plain_modulus']}" for o in d.layouts]
+    later = {"terms": selector, "bound_where": constant}
     return [
-        Stage(
-            "rotation",
-            "n c 2 N V_key sum E[x^2] + n r (E[eps_b^2] + N E[s^2] E[eps_a^2]); binary keys: c = 1, r = 1/2 (CMUX), "
-            "c = 3, r = 3/4 (two bits a step); ternary: c = 2, r = 2/3 and c = 4, r = 4/3",
-            "Pirouette, Theorem A.5 (CMUX)",
-            setting.rotated,
-            None,
-            words["rotation"],
-        ),
-        Stage(
-            "row",
-            "V_rotation/N + (N - 1) N V_key sum E[x^2], mean over the coefficients",
-            TO_RGSW,
-            setting.rows_made.body,
-            None,
-            words["automorphism"],
-            terms=rows,
-        ),
-        Stage(
-            "row_secret",
-            "N E[s^2] V_row + N V_key sum E[x^2]",
-            TO_RGSW,
-            setting.rows_made.mask,
-            None,
-            words["squaring"],
-            terms=rows,
-        ),
-        Stage(
-            "selector",
-            "2 (1 - 2^(1-v1)) V_product, V_product = N sum E[x^2] (V_row + V_row_secret) + dropped digits + means of "
-            "digits that meet those of the trace",
-            "Pirouette, Algorithm 21 with line 8 mended: each product errs on two leaves",
-            setting.selector.mean,
-            None,
-            words["rgsw"],
-            terms=selector,
-            common_share=common,
-        ),
-        Stage(
+        _stage("rotation", setting.rotated, digits=words["rotation"]),
+        _stage("row", setting.rows_made.body, digits=words["automorphism"], terms=rows),
+        _stage("row_secret", setting.rows_made.mask, digits=words["squaring"], terms=rows),
+        _stage("selector", setting.selector.mean, digits=words["rgsw"], terms=selector, common_share=common),
+        _stage(
             "first_product",
-            "N 2 Var(d) (2^v1 - 2) V_product + N 2^v1 E[d^2] V_rounding",
-            "Pirouette, Theorem A.20 mended",
             setting.first_product,
             setting.first_product_bound,
-            digits,
-            terms=selector,
+            digits=digits,
             common_share=common,
-            bound_where=constant,
+            **later,
         ),
-        Stage("folded", cmux, CMUX, folded, folded_bound, words["rgsw"], terms=selector, bound_where=constant),
-        Stage("rotated", cmux, CMUX, placed, placed_bound, words["rgsw"], terms=selector, bound_where=constant),
-        Stage(
+        _stage("folded", folded, folded_bound, digits=words["rgsw"], **later),
+        _stage("rotated", placed, placed_bound, digits=words["rgsw"], **later),
+        _stage(
             "response",
-            "(q_b/Q)^2 V + 1/12 + (q_b/q_a)^2 N (E[s^2]/12 + V_key sum E[x^2])",
-            "Respire, section 4; Pirouette, Theorem A.20 mended; tail: sums over uniform digits are subgaussian given "
-            "keys and selectors, whose squared errors mix their variance",
             d.response.switched(setting, placed),
             final_bound,
-            words["response"],
-            terms=selector,
-            bound_where=constant,
+            digits=words["response"],
             decision=Decision(
-                d.body_modulus.astype(float) / (2 * setting.plain_modulus),
+                np.asarray(d.response.body_modulus, dtype=float) / (2 * setting.plain_modulus),
                 {"coefficients of a record": coefficients},
                 mixture=mixture,
             ),
+            **later,
         ),
     ]

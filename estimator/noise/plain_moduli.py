@@ -7,8 +7,6 @@ Criterion: for any data, a record of up to `--record-entries` entries fails with
 of docs/noise.md; `--tail gaussian` takes the error as Gaussian.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from typing import Any

@@ -1,18 +1,20 @@
 """The decision that the primitive `failure` counts failures of: what its error is, and how often it goes wrong."""
 
-from __future__ import annotations
-
 from math import log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
 
 from ..modulus import parse_modulus
 from . import circuit, lattice
-from .lattice import GadgetNoise, Noise, Secret
+from .lattice import Noise, Secret
 from .primitive_settings import Settings
-from .stage import Decision, Stage
+from .stage import Decision, Stage, words
+
+
+def _stage(name: str, noise: Noise, bound: Noise | None = None, **more: Any) -> Stage:
+    return Stage(name, noise=noise, bound=bound, **words("primitive")["failure"][name], **more)
 
 
 def _rgsw_input(s: Settings) -> Noise:
@@ -30,27 +32,18 @@ class FloorInputs(NamedTuple):
     shared: Noise
 
 
-def _gadget(s: Settings, name: str, modulus: int) -> GadgetNoise:
-    """That of the settings `<name>_base` and, if it is there, `<name>_dropped`."""
-    return GadgetNoise.of(s["family"], modulus, int(s[f"{name}_base"]), int(s.values.get(f"{name}_dropped", 0)))
-
-
 def _rotated(s: Settings) -> Noise:
     """A rotation's accumulator."""
-    gadget = _gadget(s, "rotation", s.modulus)
-    joint = s.one_of("form", ("cmux", "joint")) == "joint"
-    return circuit.blind_rotation(int(s["dimension"]), s.n, gadget, s.fresh, s.secret(s.n), joint)
+    return circuit.blind_rotation(int(s["dimension"]), s.n, s.gadget_of("rotation"), s.fresh, s.ring_secret, s.joint)
 
 
 def _rgsw_row(s: Settings) -> Stage:
     """The constant coefficient of a row of a right conversion: noise, no decision, however small the row's weight."""
-    gadget = _gadget(s, "trace", s.modulus)
-    switch = lattice.rlwe_key_switch(s.n, gadget, s.fresh, s.secret(s.n))
-    return Stage(
-        name="row",
-        formula="V_rotation + (n^2 - 1)/3 V_ks",
-        source="Pirouette Thms A.5 and A.12, mended",
-        noise=lattice.trace(log2(s.n), switch, _rotated(s)).kept,
+    gadget = s.gadget_of("trace")
+    switch = lattice.rlwe_key_switch(s.n, gadget, s.fresh, s.ring_secret)
+    return _stage(
+        "row",
+        lattice.trace(log2(s.n), switch, _rotated(s)).kept,
         common_share=float(np.divide(gadget.mean, gadget.square)),
     )
 
@@ -62,7 +55,7 @@ def _floor_inputs(s: Settings) -> list[FloorInputs]:
     message's.
     """
     q, low, bits, digits = s.modulus, int(s["low"]), int(s["digit_bits"]), int(s["digits"])
-    kept = lattice.modulus_switch(s.n, q, 2 ** (low + bits * digits), s.secret(s.n), _rotated(s))
+    kept = lattice.modulus_switch(s.n, q, 2 ** (low + bits * digits), s.ring_secret, _rotated(s))
     noise, inputs = lattice.fresh(s["input_stddev"]), []
     for k in range(digits):
         end = 2 ** (low + bits * (k + 1))
@@ -90,9 +83,9 @@ def _first_alone(floor: FloorInputs, limit: float, bits: int) -> float:
 def _small_input(s: Settings, modulus: int, noise: Noise) -> Noise:
     """From a modulus under the ring's key to the small key and modulo 2n."""
     switching = parse_modulus(s["switch_modulus"])
-    gadget = _gadget(s, "switch", switching)
-    there = lattice.modulus_switch(s.n, modulus, switching, s.secret(s.n), noise)
-    switched = lattice.lwe_key_switch(s.n, gadget, lattice.fresh(s["switch_stddev"]), s.secret(s.n), there)
+    gadget = s.gadget_of("switch", switching)
+    there = lattice.modulus_switch(s.n, modulus, switching, s.ring_secret, noise)
+    switched = lattice.lwe_key_switch(s.n, gadget, lattice.fresh(s["switch_stddev"]), s.ring_secret, there)
     ratio = 2 * s.n / switching
     return circuit.compensated_modulus_switch(int(s["dimension"]), Secret.binary(), ratio**2, switched)
 
@@ -110,7 +103,7 @@ def failure_stages(s: Settings) -> list[Stage]:
     else:
         floors, bits = _floor_inputs(s), int(s["digit_bits"])
         seen = floors[0].first
-        gadget = _gadget(s, "switch", parse_modulus(s["switch_modulus"]))
+        gadget = s.gadget_of("switch", parse_modulus(s["switch_modulus"]))
         common = float(np.divide(gadget.mean, gadget.square))
     if decision in ("floor", "digit"):
         taken = floors[:1] if decision == "floor" else floors[:-1]
@@ -120,17 +113,13 @@ def failure_stages(s: Settings) -> list[Stage]:
         classes = [(seen, 1.0)]
     variances = np.array([[float(noise.variance) for noise, _ in classes]])
     counts = np.array([[count for _, count in classes]])
-    formula = "(2n/q)^2 V + (1 + dimension/4) / 12, for digits after the key switch"
-    source = "docs/bootstrapping.md, failure rates"
     return [
-        Stage(
-            name="decision",
-            formula=formula,
-            source=source,
-            noise=Noise(variances),
-            bound=Noise(variances, "bound"),
+        _stage(
+            "decision",
+            Noise(variances),
+            Noise(variances, "bound"),
             decision=Decision(limit, {"decisions of a trial": counts.sum()}, counts),
         ),
-        Stage(name="input", formula=formula, source=source, noise=seen, common_share=common),
+        _stage("input", seen, common_share=common),
         *([_rgsw_row(s)] if decision == "rgsw" else []),
     ]

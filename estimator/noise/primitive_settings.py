@@ -1,7 +1,5 @@
 """The settings of a measured primitive, as `pirlab primitive describe` completed them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,6 +42,20 @@ class Settings:
     @property
     def gadget(self) -> GadgetNoise:
         return GadgetNoise.of(self["family"], self.modulus, int(self["base"]), int(self.values.get("dropped", 0)))
+
+    def gadget_of(self, name: str, modulus: int | None = None) -> GadgetNoise:
+        """That of the settings `<name>_base` and, if it is there, `<name>_dropped`; modulo the ring's by default."""
+        base, dropped = int(self[f"{name}_base"]), int(self.values.get(f"{name}_dropped", 0))
+        return GadgetNoise.of(self["family"], modulus or self.modulus, base, dropped)
+
+    @property
+    def joint(self) -> bool:
+        """Whether a rotation takes two coefficients of the small key a step."""
+        return bool(self.one_of("form", ("cmux", "joint")) == "joint")
+
+    @property
+    def ring_secret(self) -> Secret:
+        return self.secret(self.n)
 
     @property
     def digits(self) -> str | None:

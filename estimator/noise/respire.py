@@ -17,17 +17,16 @@ from math import comb, log2
 import numpy as np
 
 from . import lattice
-from .error import Noise
+from .error import Noise, ratio
 from .lattice import GadgetNoise
-from .ring_setting import SWITCH_FORMULA, Answers, Floats, Rings, bound_by_key, moduli, numbers
-from .stage import Chance, Decision, Stage
+from .ring_setting import Answers, Floats, Rings, bound_by_key, moduli, numbers
+from .stage import Chance, Decision, Stage, stages
+from .stage import words as stage_words
 
-SOURCE = "Respire, section 4"
 #: A third of the noise of an expanded ciphertext is on its constant coefficient, of which it has one.
 CONSTANT_TERMS = 9
 #: Ciphertexts of a kind that a run opens for each query.
 OPENED = 4
-MEAN_FORMULA = "sigma^2 / n + (n - 1) V_ks: the mean over all coefficients"
 
 
 class _Gadgets:
@@ -126,58 +125,35 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     leaves, selectors = CONSTANT_TERMS * np.minimum(rows, OPENED), CONSTANT_TERMS * OPENED
     selects = numbers(layouts, "column_bits") + numbers(layouts, "position_bits") > 0
     words = gadgets.words
-    names = ["folding", "rotation", "projection", "vector"]
-    formulas = [
-        "V + v2 n D (V_mask + V_body)",
-        "V + v3 n D (V_mask + V_body)",
-        "V + (4^l - 1)/3 V_ks, l = log2(d1 / d3)",
-        "V + n V_row D",
-    ]
-    digits = [words("selector"), words("selector"), words("selector_expansion"), words("vector")]
-    on_the_way = [
-        Stage(name, formula, SOURCE, noise, Noise(worst.variance, "bound"), word, terms=CONSTANT_TERMS * rows)
-        for name, formula, noise, worst, word in zip(names, formulas, errors.after, errors.after_bound, digits)
-    ]
+    on_the_way = {"folding": "selector", "rotation": "selector", "projection": "selector_expansion", "vector": "vector"}
+    stage = stages("respire")
     return [
         _buckets(layouts),
-        Stage("leaf", MEAN_FORMULA, SOURCE, errors.leaf, None, words("leaf_expansion"), terms=leaves),
-        Stage(
+        stage("leaf", errors.leaf, digits=words("leaf_expansion"), terms=leaves),
+        stage(
             "selector_body",
-            MEAN_FORMULA,
-            SOURCE,
             errors.selector_body,
-            None,
-            words("selector_expansion"),
+            digits=words("selector_expansion"),
             present=selects,
             terms=selectors,
         ),
-        Stage(
-            "selector_mask",
-            "n E[s^2] V + 2 n sigma^2 D",
-            SOURCE,
-            errors.selector_mask,
-            None,
-            words("conversion"),
-            present=selects,
-            terms=selectors,
-        ),
-        Stage(
+        stage("selector_mask", errors.selector_mask, digits=words("conversion"), present=selects, terms=selectors),
+        stage(
             "first_dimension",
-            "rows n E[d^2] V, with V + (q/P)^2 (1 + n E[s^2]) / 12 where the matrix is modulo P alone",
-            SOURCE,
             errors.first,
             errors.first_bound,
-            "centred digits of records",
+            digits="centred digits of records",
             terms=CONSTANT_TERMS * rows,
         ),
-        *on_the_way,
-        Stage(
+        *(
+            stage(name, noise, Noise(worst.variance, "bound"), digits=words(gadget), terms=CONSTANT_TERMS * rows)
+            for (name, gadget), noise, worst in zip(on_the_way.items(), errors.after, errors.after_bound)
+        ),
+        stage(
             "answer",
-            SWITCH_FORMULA + " + n V_row D, s and V_row of the response's keys",
-            SOURCE,
             errors.answer,
             answer_bound,
-            words("response"),
+            digits=words("response"),
             decision=Decision(
                 answers.threshold(p),
                 {"slots of a record": numbers(layouts, "slots"), "coefficients": numbers(layouts, "response_degree")},
@@ -192,16 +168,10 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
 
 
 def _buckets(layouts: Sequence[dict]) -> Chance:
-    def failure(layout: dict) -> float:
-        return log2_unassigned(layout["batch_queries"], layout["buckets"], layout["copies"])
-
+    failures = [log2_unassigned(o["batch_queries"], o["buckets"], o["copies"]) for o in layouts]
+    present = [o["buckets"] > 1 for o in layouts]
     return Chance(
-        "buckets",
-        "sum over s <= k of C(k, s) C(B, s - 1) (C(s - 1, c) / C(B, c))^s",
-        "Hall's theorem, union bound",
-        [failure(layout) for layout in layouts],
-        "batches",
-        present=[layout["buckets"] > 1 for layout in layouts],
+        "buckets", **stage_words("respire")["buckets"], log2_failure=failures, over="batches", present=present
     )
 
 
@@ -222,8 +192,7 @@ def _first_dimension(layouts: Sequence[dict], queries: Rings, leaf: Noise, p: Fl
     matrix = moduli(layouts, "matrix_modulus")
     narrow = matrix != queries.modulus
     switched = lattice.modulus_switch(queries.n, queries.modulus, matrix, queries.secret)
-    ratio = np.array([int(q) / int(m) for q, m in zip(queries.modulus, matrix)]) ** 2
-    rounding = np.where(narrow, np.asarray(switched.variance) * ratio, 0.0)
+    rounding = np.where(narrow, np.asarray(switched.variance) * np.square(ratio(queries.modulus, matrix)), 0.0)
     each = leaf + Noise(rounding)
     terms = numbers(layouts, "rows") * queries.n
     # Rows are of random data, padding is zero.

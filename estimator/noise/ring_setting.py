@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..modulus import parse_modulus
 from . import lattice
-from .error import Noise
+from .error import Noise, ratio
 from .lattice import GadgetNoise, Secret
 from .tails import KeyLength
 
@@ -117,6 +117,11 @@ class Rings:
         """Noise after packing by CDKS."""
         return lattice.cdks(self.n, keys.gadget, self.fresh, self.secret, noise)
 
+    def product(self, terms: Floats, p: Floats) -> tuple[Noise, Noise]:
+        """Fresh ciphertexts times `terms` centred residues modulo p: over random ones, and the bound for any."""
+        bound = terms * np.asarray(self.fresh.variance) * np.floor(p / 2) ** 2
+        return self.fresh.scaled(terms * lattice.uniform_square(p, balanced=True)), Noise(bound, "bound")
+
     @property
     def twice(self) -> Rings:
         """With a key of twice the squared length."""
@@ -151,7 +156,7 @@ class Answers:
 
         (q_a/q)^2 V + (q_a/q_b)^2 / 12 + n E[s^2] / 12.
         """
-        units = np.array([int(a) / int(b) for a, b in zip(self.mask, self.body)]) ** 2
+        units = np.asarray(ratio(self.mask, self.body)) ** 2
         if np.ndim(noise.variance) < 2:
             n, q, mask, body = rings.n, rings.modulus, self.mask, self.body
             return lattice.split_modulus_switch(n, q, mask, body, rings.secret, noise).scaled(units)
@@ -166,12 +171,9 @@ class Answers:
 
     def share(self, rings: Rings, part: Noise, noise: Noise) -> Floats:
         """The share that a part of the noise before the switch has in the variance after it."""
-        shrink = np.array([int(a) / int(q) for a, q in zip(self.mask, rings.modulus)]) ** 2
+        shrink = np.asarray(ratio(self.mask, rings.modulus)) ** 2
         return np.asarray(part.variance) * shrink / np.asarray(self.switched(rings, noise).variance)
 
     def threshold(self, plain_modulus: Floats) -> Floats:
         """Half the distance of neighbouring messages, in the same units."""
         return self.mask.astype(float) / (2 * plain_modulus)
-
-
-SWITCH_FORMULA = "(q_a/q)^2 V + (q_a/q_b)^2 / 12 + n E[s^2] / 12"

@@ -11,18 +11,13 @@ Delta = floor(q / p).
 A record is `entries_per_record` such decisions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .error import Noise
 from .moments import Moments, constant_second_moment, packed_moments, record_digit_count, record_moments
-from .stage import CONSTANTS, Decision, Stage, by_class
-
-SOURCE = "SimplePIR, correctness theorem: |<D'[r], e>| < Delta/2, with the actual columns and moments"
-FORMULA = "columns stddev^2 E[D'^2] (random data), columns stddev^2 entry_offset^2 at most (any data)"
+from .stage import CONSTANTS, Decision, Stage, by_class, stages
 
 
 def entry_moments(description: dict) -> tuple[tuple[Moments, int], ...]:
@@ -63,7 +58,7 @@ def records_fill(layout: dict) -> float:
     return (full * layout["columns"] ** 2 + rest**2) / cells
 
 
-def first_layer(name: str, source: str, descriptions: Sequence[dict], measured_fill: Callable[[dict], float]) -> Stage:
+def first_layer(chain: str, name: str, descriptions: Sequence[dict], measured_fill: Callable[[dict], float]) -> Stage:
     """The product of the database with the (first) query.
 
     measured_fill: of a layout, columns that hold data, averaged over the decisions that a run measures.
@@ -81,10 +76,8 @@ def first_layer(name: str, source: str, descriptions: Sequence[dict], measured_f
         for data, ones in CONSTANTS.items()
     }
     means = [sum(m.mean**2 * count for m, count in each) for each in moments]
-    return Stage(
-        name=name,
-        formula=FORMULA,
-        source=source,
+    return stages(chain)(
+        name,
         digits=[_entries(layout) for layout in layouts],
         noise=Noise(by_class(variances)),
         bound=Noise(np.array([o["columns"] * e * o["entry_offset"] ** 2 for o, e in zip(layouts, errors)]), "bound"),
@@ -109,4 +102,4 @@ def _entries(layout: dict) -> str:
 
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """One stage, `answer`, which a run measures on all rows of the answer."""
-    return [first_layer("answer", SOURCE, descriptions, rows_fill)]
+    return [first_layer("simplepir", "answer", descriptions, rows_fill)]

@@ -4,16 +4,14 @@ As YPIR's second layer with a database of centred entries modulo p: N sigma^2 E[
 the switch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from . import lattice
 from .error import Noise
-from .ring_setting import SWITCH_FORMULA, Answers, Keys, Rings, numbers
-from .stage import Decision, Stage
+from .ring_setting import Answers, Keys, Rings, numbers
+from .stage import Decision, Stage, stages
 
 
 def entries_of_a_record(description: dict) -> int:
@@ -44,33 +42,17 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     rings = Rings.of([d["instances"][0] for d in descriptions])
     keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
     rows, p, answers = numbers(layouts, "items"), numbers(layouts, "plain_modulus"), Answers.of(layouts)
-    product = rings.fresh.scaled(rows * lattice.uniform_square(p, balanced=True))
-    product_bound = Noise(rows * np.asarray(rings.fresh.variance) * np.floor(p / 2) ** 2, "bound")
+    product, product_bound = rings.product(rows, p)
     packing, packing_bound = rings.cdks(keys, product), rings.cdks(keys, product_bound)
     switched_bound, key = answers.switched_bound(rings, lambda under: under.cdks(keys, product_bound))
     tree = answers.share(rings, rings.cdks(keys, Noise(0.0)), packing)
     empty = 1 - np.array([filled_nodes(d) for d in descriptions])
+    stage = stages("simpleypir")
     return [
-        Stage(
-            "first_product",
-            "N sigma^2 E[D^2] (random data), N sigma^2 floor(p/2)^2 (any data)",
-            "YPIR, SimplePIR's product over a ring",
-            product,
-            product_bound,
-            "centred residues modulo p",
-        ),
-        Stage(
-            "packing",
-            "V + (n^2 - 1)/3 n sigma^2 sum E[x^2]",
-            "CDKS (YPIR, section 4)",
-            packing,
-            packing_bound,
-            keys.words,
-        ),
-        Stage(
+        stage("first_product", product, product_bound, digits="centred residues modulo p"),
+        stage("packing", packing, packing_bound, digits=keys.words),
+        stage(
             "answer",
-            SWITCH_FORMULA,
-            "YPIR, modulus switching",
             answers.switched(rings, packing),
             switched_bound,
             decision=Decision(

@@ -9,8 +9,12 @@ docs/noise.md shows how a chain is written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,6 +91,21 @@ class Stage:
     terms: ArrayLike | None = None
     data_values: ArrayLike | None = None
     constant: Mapping[str, ArrayLike] | None = None
+
+
+@cache
+def words(chain: str) -> dict[str, dict[str, Any]]:
+    """Formula and source of every stage of a chain, as `<chain>.toml` beside the modules has them."""
+    return tomllib.loads(Path(__file__).with_name(f"{chain}.toml").read_text(encoding="utf-8"))
+
+
+def stages(chain: str) -> Callable[..., Stage]:
+    """Makes the stages of a chain by their names and numbers, with their words."""
+
+    def stage(name: str, noise: Noise, bound: Noise | None = None, **more: Any) -> Stage:
+        return Stage(name, noise=noise, bound=bound, **words(chain)[name], **more)
+
+    return stage
 
 
 @dataclass(frozen=True)

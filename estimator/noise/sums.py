@@ -5,8 +5,6 @@ A number v splits at position i as v = period * b^(i+1) + digit * b^i + low. Any
 whatever the size of the modulus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 #: Polynomial in (period, digit, low): exponents -> coefficient.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -113,18 +112,6 @@ def log2_subgaussian_tail(threshold: ArrayLike, stddev: ArrayLike) -> Array:
     return np.minimum(0.0, 1.0 - _deviations(threshold, stddev) ** 2 / (2.0 * LN2))
 
 
-def log2_mixture_tail(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture) -> Array:
-    """log2 Pr[|X| >= threshold] for X that is subgaussian with the random variance S of the mixture, E[S] = stddev^2.
-
-    2 exp(-h t) E exp(h^2 S / 2) for the best h. With theta = h^2 V / 2,
-    psi(theta) = theta (1 - sum shares) - sum counts / 2 ln(1 - 2 theta share), which is convex, so that for G <= g
-    psi(theta G) <= G c, c = psi(theta g) / g; and E exp(c G) <= (1 - 2 c / K)^(-K / 2) for K key_squares. That G
-    exceeds g has one of the probabilities LONG_KEYS at most, also by Chernoff's bound.
-    """
-    deviations = _deviations(threshold, stddev)
-    return _for_any_key(partial(_log2_tail_of_usual_keys, deviations, mixture)).failure
-
-
 class Union(NamedTuple):
     """log2 of a bound on a failure among the decisions of a record, and of the part of it that a long key makes.
 
@@ -138,8 +125,9 @@ class Union(NamedTuple):
 def mixture_union(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture, count: ArrayLike) -> Union:
     """log2 Pr that one of the decisions fails, `count` of each class along the last axis, all under one key.
 
-    That the key is too long is one event, however many decisions are taken under it: it is added once, to the union of
-    those that fail under a usual key.
+    An error is subgaussian with the random variance S of the mixture, E[S] = stddev^2. That the key is too long is one
+    event, however many decisions are taken under it: it is added once, to the union of those that fail under a usual
+    key.
     """
     deviations, of_classes = _deviations(threshold, stddev), mixture.of_classes()
     return _for_any_key(lambda long_key: log2_union(_log2_tail_of_usual_keys(deviations, of_classes, long_key), count))
@@ -192,7 +180,13 @@ def _for_any_key(of_usual_keys: Callable[[float], Array]) -> Union:
 
 
 def _log2_tail_of_usual_keys(deviations: Array, mixture: Mixture, long_key: float) -> Array:
-    """log2 of the bound on a failure with a key that is not among the longest."""
+    """log2 of the bound on a failure with a key that is not among the longest.
+
+    2 exp(-h t) E exp(h^2 S / 2) for the best h. With theta = h^2 V / 2,
+    psi(theta) = theta (1 - sum shares) - sum counts / 2 ln(1 - 2 theta share), which is convex, so that for G <= g
+    psi(theta G) <= G c, c = psi(theta g) / g; and E exp(c G) <= (1 - 2 c / K)^(-K / 2) for K key_squares. That G
+    exceeds g has one of the probabilities LONG_KEYS at most, also by Chernoff's bound.
+    """
     k = np.asarray(mixture.key_squares, dtype=float)
     largest = np.max(mixture.shares, axis=-1)
     fixed = np.maximum(0.0, 1 - np.sum(mixture.shares * mixture.counts, axis=-1))

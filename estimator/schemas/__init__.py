@@ -1,7 +1,5 @@
 """JSON schemas of what the Python side writes, and what a schema finds wrong with a document."""
 
-from __future__ import annotations
-
 import difflib
 import json
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Why the rest of a space was not found: counts by reason, the nearest miss of each, and what to relax."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Which protocol for a database: each protocol's best set under the same bounds, ranked, with reasons in words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

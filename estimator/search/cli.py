@@ -5,8 +5,6 @@ pirlab-search --protocol all --records 2^20 --record-bits 2048 --hints no
 pirlab-search --sweep experiments/search/sizes.toml --part inspire
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -34,10 +32,11 @@ from .choose import Choice, choose, reasons
 from .confirm import confirm
 from .evaluate import CACHE, Evaluator, Figures, Shape
 from .files import toml
+from .progress import Bars
 from .sensitivity import described, sensitivity, table
 from .space_file import Space, SpaceError, load, protocols
 from .sweep import Found, Least, Outcome, WholeFront, relaxed, relaxed_together, sweep
-from .text import Bars, aligned, count, size
+from .text import aligned, count, size
 
 FOUND = ROOT / "params" / "searched"
 HEADER = ["set", "security", "failure", "upload", "download", "answer", "server", "ranked by"]

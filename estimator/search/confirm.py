@@ -1,7 +1,5 @@
 """The lattice estimator's word on sets that were found by the fast model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..security.assess import predict_security, weakest

@@ -4,13 +4,10 @@ Nothing here knows a protocol: sizes, work and instances come from descriptions,
 from the noise chain, seconds from unit costs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
-import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,7 +15,7 @@ from typing import Any
 
 from .. import cost
 from ..cost import UnitCosts, predict_seconds
-from ..describe import DescribeError, read_json_lines
+from ..describe import describe_each
 from ..noise import predict_noise
 from ..paths import RESULTS, pirlab_binary
 from ..security.assess import best, fast_estimate
@@ -33,6 +30,25 @@ BATCH = 400
 PLACE = "set/"
 #: Calls at a time: one runs while the answers of the other are read.
 CALLS = 2
+
+
+#: Sources of what is predicted.
+FORMULAS = sorted(
+    path
+    for pattern in ("noise/**/*.py", "cost/*.py", "cost/operations.toml", "security/fast/*.py")
+    for path in Path(__file__).parent.parent.glob(pattern)
+)
+
+
+def origin(*about: str, sources: Iterable[Path]) -> str:
+    """Names what predictions depend on beside a set: the binary, what is asked, and the sources of formulas."""
+    binary = pirlab_binary()
+    state = binary.stat() if binary.is_file() else None
+    found = (str(binary.resolve()), str(state and (state.st_size, state.st_mtime_ns)), *about)
+    digest = hashlib.sha256("\n".join(found).encode())
+    for path in sources:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -92,7 +108,8 @@ class Evaluator:
         self.cache = cache
         self.evaluated = 0
         self._known: dict[str, Figures] = {}
-        self.origin = self._origin()
+        about = (json.dumps(asdict(shape)), json.dumps(sorted(unit_costs.seconds.items()), default=str))
+        self.origin = origin(*about, sources=[*FORMULAS, Path(__file__)])
         self._path = None if cache is None else cache / f"{self.origin}.jsonl"
         if self._path is not None:
             self._remember(self._path)
@@ -118,27 +135,9 @@ class Evaluator:
 
     def describe(self, texts: Sequence[str]) -> list[dict]:
         """The description of each parameter file, or {"error"}, in one call of the binary."""
-        binary = pirlab_binary()
-        if not binary.is_file():
-            raise DescribeError(f"{binary} is not built yet: run `make build`, or set PIRLAB_BINARY")
-        rows = [
-            json.dumps({"id": str(i), "parameters": f"{PLACE}{i}", "toml": text} | asdict(self.shape))
-            for i, text in enumerate(texts)
-        ]
-        process = subprocess.run(
-            [str(binary), "describe", "--batch"],
-            input="\n".join(rows) + "\n",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        answers = read_json_lines(process.stdout.splitlines())
-        if len(answers) != len(texts):
-            raise DescribeError(
-                f"`pirlab describe --batch` answered {len(answers)} of {len(texts)} sets (exit code "
-                f"{process.returncode}): {process.stderr.strip() or 'it said nothing'}. Build it anew: make build"
-            )
-        return [{"error": _without_place(a["error"])} if "error" in a else a for a in answers]
+        shape = asdict(self.shape)
+        rows = [{"id": str(i), "parameters": f"{PLACE}{i}", "toml": text} | shape for i, text in enumerate(texts)]
+        return [{"error": _without_place(a["error"])} if "error" in a else a for a in describe_each(rows)]
 
     def _figures(self, descriptions: Sequence[dict]) -> list[Figures]:
         described = [d for d in descriptions if "error" not in d]
@@ -149,23 +148,6 @@ class Evaluator:
             Figures(refused=d["error"]) if "error" in d else _join(d, next(seconds), next(bits), next(failures))
             for d in descriptions
         ]
-
-    def _origin(self) -> str:
-        """What figures depend on beside the set: binary, shape, formulas and unit costs."""
-        binary = pirlab_binary()
-        state = binary.stat() if binary.is_file() else None
-        parts = [
-            str(binary.resolve()),
-            str(state and (state.st_size, state.st_mtime_ns)),
-            json.dumps(asdict(self.shape)),
-            json.dumps(sorted(self.unit_costs.seconds.items()), default=str),
-        ]
-        digest = hashlib.sha256("\n".join(parts).encode())
-        here = Path(__file__).parent.parent
-        for path in sorted([*here.rglob("noise/**/*.py"), *here.rglob("cost/*.py"), *here.rglob("fast/*.py")]):
-            digest.update(path.read_bytes())
-        digest.update(Path(__file__).read_bytes())
-        return digest.hexdigest()[:16]
 
     def _remember(self, path: Path) -> None:
         if not path.is_file():

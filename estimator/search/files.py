@@ -1,7 +1,5 @@
 """Parameter files: a set as TOML, as the files of params/ are written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Pareto fronts: what no other set undercuts in every respect."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Gadgets of a space: of each length, base and dropped digits with the least noise for a ring."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

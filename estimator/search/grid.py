@@ -1,7 +1,5 @@
 """Grids: one set with other values of some keys."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy

@@ -3,8 +3,6 @@
 Their key sizes, seconds and noise hang together too much for axes, so whole sets are listed (`sets_of` of a space).
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
@@ -17,7 +15,7 @@ from .evaluate import SOURCE, Evaluator, Literal
 from .files import toml
 from .pirouette.circuit import Search
 from .pirouette.command import CONSIDERED, OFFLINE_BYTES, OFFLINE_BYTES_HALF, space_of
-from .pirouette.task import Limits
+from .pirouette.space import Limits
 from .progress import Progress
 
 #: Of the keys' messages, at most; that search counts none of them.
@@ -61,7 +59,7 @@ def own(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Progress)
         limits = Limits(max(0.0, bounds.offline - SEED_BYTES), bounds.failure, 0.0, sent=True)
     search = Search(space_of(half), evaluator.unit_costs, bits, limits, half)
     best = search.best(CONSIDERED, progress, evaluator.cache)
-    return [_literal(candidate.toml("", "", "")) for candidate in best]
+    return [_literal(candidate.toml()) for candidate in best]
 
 
 def _index_bits(protocol: str, known: list[Literal], evaluator: Evaluator) -> int | None:

@@ -1,7 +1,5 @@
 """Rings and LWE instances of a space: moduli as products of primes, and secrets and errors that are secure enough."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

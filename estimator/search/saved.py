@@ -1,7 +1,5 @@
 """What the searches of a sweep save beside the sets they were given: saved.csv and saved.md, a line a search."""
 
-from __future__ import annotations
-
 import csv
 import tomllib
 from collections.abc import Mapping, Sequence

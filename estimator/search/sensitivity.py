@@ -1,7 +1,5 @@
 """What small changes of a set do: one bit of q, one digit fewer, one bit less of an answer, a doubled database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass

@@ -25,7 +25,7 @@ from ..modulus import parse_modulus
 from .bounds import Bounds
 from .evaluate import Evaluator
 from .gadget_choice import least_base, quietest_gadget
-from .progress import Progress, Silent
+from .progress import Progress
 from .rings import Secured, quietest, reaches, secured, tables
 
 SPACES = Path(__file__).with_name("spaces")
@@ -97,7 +97,7 @@ class Space:
         where an axis asks for it; that may take minutes, of which `progress` is told."""
         if all(axis.kind != "sets" for axis in self.axes):
             return self
-        told = progress or Silent()
+        told = progress or Progress()
         axes = [
             replace(a, values=tuple(_listed(a, evaluator, bounds, told))) if a.kind == "sets" else a for a in self.axes
         ]

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 from math import log, prod
 from typing import Any, Protocol
 
@@ -25,8 +24,7 @@ from .account import Account
 from .bounds import Bounds, spent
 from .evaluate import Evaluator, Figures, Literal
 from .front import Front, undominated
-from .progress import Progress, Silent
-from .rings import Secured
+from .progress import Progress
 from .space_file import Space
 
 #: Combinations walked side by side, so that descriptions come in batches.
@@ -100,7 +98,7 @@ def sweep(
     space: Space, evaluator: Evaluator, bounds: Bounds, aim: Aim | None = None, progress: Progress | None = None
 ) -> Outcome:
     """The sets of a space that keep all bounds and that no other undercuts, without looking at all of them."""
-    aim, progress = aim or WholeFront(), progress or Silent()
+    aim, progress = aim or WholeFront(), progress or Progress()
     space = space.at(evaluator, bounds, progress)
     account = Account(space, bounds)
     kept, missed = space.secure(bounds.security)
@@ -109,7 +107,7 @@ def sweep(
     points = prod(space.ordered_shape)
     last = [n - 1 for n in space.ordered_shape]
     progress.stage(f"{space.protocol}: {len(combinations)} combinations", len(combinations))
-    corners = _figures(space, evaluator, [(c, last) for c in combinations], progress.advance)
+    corners = figures_of(space, evaluator, [(c, last) for c in combinations], progress.advance)
     open_ones = []
     for combination, corner in zip(combinations, corners):
         if corner.refused is not None:
@@ -168,35 +166,13 @@ def relaxed_together(
 _LEAST_BUDGET = (1.0, 1e-9)
 
 
-def exhaustive(space: Space, evaluator: Evaluator, bounds: Bounds) -> list[Found]:
-    """The same front by evaluating every set of the space, secure or not: slow, and the reference for `sweep`."""
-    space = space.at(evaluator, bounds)
-    shape = space.ordered_shape
-    everything = [[Secured(table, None) for table in axis.values] for axis in space.families]
-    asked = [
-        (combination, list(at))
-        for combination in space.combinations(everything)
-        for at in product(*(range(n) for n in shape))
-    ]
-    figures = _figures(space, evaluator, asked)
-    right = [
-        Found(literal, each)
-        for (combination, at), each in zip(asked, figures)
-        if each.refused is None
-        and bounds.reached(each)
-        and not bounds.exceeded(each)
-        and (literal := space.literal(combination, at)) is not None
-    ]
-    return front_of(right)
-
-
 def front_of(right: Sequence[Found]) -> list[Found]:
     """The front, in the order of costs; of sets that cost the same, the one that fails least."""
     ordered = sorted(right, key=lambda f: (f.figures.costs(), f.figures.log2_failure, str(f.literal)))
     return [ordered[i] for i in undominated(np.array([f.figures.costs() for f in ordered], dtype=float))]
 
 
-def _figures(
+def figures_of(
     space: Space,
     evaluator: Evaluator,
     asked: Sequence[tuple[dict[str, Any], Sequence[int]]],

@@ -10,8 +10,6 @@ A record is a part (a protocol or grid) at a database: made once, made again whe
 changed. The CSV is all records of the file, in order.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Security of the LWE instances that descriptions expose: the `security` part of prediction records."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from math import inf

@@ -4,8 +4,6 @@ It is one document (`pirlab/audit/1`), made from an experiment of kind `security
 and the descriptions of the sets in params/. The figures/ wing draws it and computes nothing.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ pirlab-security confirm params/*/*.toml       (the same, only for what the fast 
 pirlab-security audit experiments/security/audit.toml --descriptions FILE --out FILE
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """The largest log2 q that keeps the target, and security over log2 q: by the fast model, within its domain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import ceil, isfinite, log, log2

@@ -4,8 +4,6 @@ Only packings are parameter sets in this sense: their keys go to the server, and
 protocols. The other primitives are measured on their own, and claim no security.
 """
 
-from __future__ import annotations
-
 
 def instances(description: dict) -> list[dict]:
     """The LWE instances of a `pirlab/primitive-description/1`, as descriptions of protocols list theirs."""

@@ -5,8 +5,6 @@ is any number unless it says so. Look-ups know no tolerance, but that what holds
 where there is nothing for fewer: it is never above.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Noise of encryption and of linear operations. Phase: b - a s = m + e (RLWE), b - <a, s> = m + e (LWE)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..error import Noise, Numbers

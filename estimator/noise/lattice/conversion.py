@@ -25,8 +25,6 @@ the trace had digits with a mean, too, and every row has the same errors of the 
 energy is (n^2 + 2)/3 of what it is where it meets white errors (`common_means`).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

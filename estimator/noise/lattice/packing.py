@@ -14,8 +14,6 @@ that counts comes from one of the two, doubled, so that V becomes 4 V + V_ks. In
 prints n^2/3. Inputs are multiplied by n^(-1) modulo q beforehand, so that their own noise stays.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..error import NOTHING, Noise, Numbers
@@ -33,12 +31,6 @@ def inspiring(
 def cdks(n: Numbers, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING) -> Noise:
     """V_in + (n^2 - 1)/3 (n V_row sum E[x^2] + n E[eps^2] E[s^2]) on the coefficients that hold a message."""
     return noise + rlwe_key_switch(n, gadget, rows, secret).scaled((np.square(n) - 1) / 3)
-
-
-def packing_theorem(n: Numbers, gamma: Numbers, digits: Numbers, base: Numbers, rows: Noise) -> Noise:
-    """Theorems 2 and 4: ell gamma n z^2 sigma^2 / 4."""
-    terms = np.multiply(np.multiply(gamma, n), np.multiply(digits, np.square(base)))
-    return Noise(np.multiply(terms, rows.variance) / 4, "bound")
 
 
 def mean_in_common(gadget: GadgetNoise) -> Numbers:

@@ -8,8 +8,6 @@ of a coefficient of a product counts, and correlations between digits do not. Fo
 of one product share part of their error, so a measurement must average over keys; E[e^2] is the same for all.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..error import NOTHING, Kind, Noise, Numbers, join

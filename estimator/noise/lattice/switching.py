@@ -3,13 +3,11 @@
 A key switch from s' to s is b - RLWE'(s') (x) a: the old phase, minus the error of a gadget product of the message s'.
 """
 
-from __future__ import annotations
-
 from math import gcd
 
 import numpy as np
 
-from ..error import NOTHING, Integers, Noise, Numbers
+from ..error import NOTHING, Integers, Noise, Numbers, ratio
 from .inputs import GadgetNoise, Secret
 from .products import digit_noise, rounding_by_secret
 
@@ -88,18 +86,10 @@ def split_modulus_switch(
     (q_b/q)^2 V_in + 1/12 + (q_b/q_a)^2 n E[s^2] / 12. Spiral and Respire; SimpleYPIR's analysis has the subgaussian
     1/4 in place of 1/12, a bound three times the variance.
     """
-    shrink = np.asarray(_ratio(to_modulus_b, modulus)) ** 2
+    shrink = np.asarray(ratio(to_modulus_b, modulus)) ** 2
     square_b, mean_b = rounding(modulus, to_modulus_b)
     square_a, mean_a = rounding(modulus, to_modulus_a)
-    relative = np.asarray(_ratio(to_modulus_b, to_modulus_a))
+    relative = np.asarray(ratio(to_modulus_b, to_modulus_a))
     cross = 2 * mean_a * mean_b * np.asarray(secret.mean) * relative
     by_secret = rounding_by_secret(n, square_a, mean_a, secret) * relative**2
     return noise.scaled(shrink) + Noise(square_b + by_secret - cross)
-
-
-def _ratio(numerator: Integers, denominator: Integers) -> Numbers:
-    """The quotient of integers of any size."""
-    divide = np.frompyfunc(lambda x, y: int(x) / int(y), 2, 1)
-    return np.asarray(divide(np.asarray(numerator, dtype=object), np.asarray(denominator, dtype=object)), dtype=float)[
-        ()
-    ]

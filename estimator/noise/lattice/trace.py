@@ -13,12 +13,9 @@ Theorems that put n^2 V_ks on every coefficient (Pirouette A.12, Spiral, Respire
 later product of the whole polynomial sees is the mean.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..error import NOTHING, Noise, Numbers, join
 from .inputs import GadgetNoise, Secret
@@ -53,12 +50,6 @@ def expansion(levels: Numbers, switch: Noise, noise: Noise = NOTHING, scaled: bo
     with them, and a shifted white error is white. Kept: the coefficients that 2^levels divides.
     """
     return trace(levels, switch, noise, scaled)
-
-
-def switch_noise_by_valuation(levels: int, switch_variance: float) -> NDArray[np.float64]:
-    """The variance that the key switches leave on coefficients of valuation 0 .. levels - 1, then on the kept ones."""
-    moved = [(2.0 ** (levels - v) - 1) * switch_variance for v in range(levels)]
-    return np.array([*moved, (4.0**levels - 1) / 3 * switch_variance])
 
 
 def rlwe_to_rgsw_row(

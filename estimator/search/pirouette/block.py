@@ -1,7 +1,7 @@
 """Everything behind the rotation: RGSW ciphertexts, the first dimension, folding, the response."""
 
-from __future__ import annotations
-
+from dataclasses import dataclass
+from itertools import product
 from math import prod
 
 import numpy as np
@@ -10,46 +10,55 @@ from numpy.typing import NDArray
 from ...noise import functional, lattice
 from ...noise.circuit_selection import Response, Setting, rows_alike
 from ...noise.error import Noise
-from ...noise.lattice import GadgetNoise, Secret
-from ...noise.tails import log2_subgaussian_tail
-from .candidate import Candidate, rotation_bits
-from .frontier import frontier
-from .gadgets import Gadgets, column, entries
-from .judged import Judged, key_squares, mixed_inputs, union_of
-from .seconds import Array, Seconds, tree_automorphisms
-from .small import Small
-from .space import Ring
-from .task import Task
+from ...noise.lattice import GadgetNoise
+from ...noise.tails import Array, Mixture, log2_mixture_union, log2_subgaussian_tail, log2_union
+from .candidate import Candidate
+from .gadgets import Gadgets, column, entries, frontier
+from .small import STEPS, Small
+from .space import Task
+from .work import Work
 
-#: Least bits of Q that a gadget may keep, and most digits it may have; what is beyond was never near the best.
-KEPT_AUTOMORPHISM, KEPT_RGSW = 36, 20
-MOST_DIGITS = 28
 #: Combinations whose failure is computed together.
 TOGETHER = 64
 
 
-class Block:
-    """Everything behind the rotation, over axes (automorphism, squaring, RGSW with spacing, first bits, moduli)."""
+#: Steps of an answer behind the RGSW ciphertexts.
+AFTER = ("selector", "first_dimension", "folding", "rotation")
 
-    def __init__(self, task: Task, ring: Ring, seconds: Seconds, fresh: Noise, secret: Secret):
-        self.task, self.ring, self.fresh, self.secret = task, ring, fresh, secret
-        space, n, q = task.space, ring.degree, ring.modulus
-        bits = float(np.log2(float(q)))
-        self.v3 = rotation_bits(space, ring)
-        self._choose_rows(seconds, bits)
+
+@dataclass(frozen=True)
+class Judged:
+    """Of all combinations, in one line: margin of the response, log2 failure of what comes before it, least margin."""
+
+    response: Array
+    before: Array
+    margin: Array
+
+
+def spacings(degree: int, rows: int) -> set[int]:
+    """Places between the rows in the accumulator that are tried: the widest, and what more powers of two divide."""
+    return {degree // rows >> shared << shared for shared in range(1, degree.bit_length())} - {0}
+
+
+class Block:
+    """Everything behind the rotation, over axes (automorphism, squaring, RGSW with spacing, first bits, moduli).
+
+    Seconds are those beyond what the steps of a small key take with the first set's gadgets.
+    """
+
+    def __init__(self, task: Task, work: Work, fresh: Noise):
+        self.task, self.work, self.ring, self.fresh = task, work, work.first.ring, fresh
+        space, ring, n = task.space, self.ring, self.ring.degree
+        self.v3 = int(work.of_first["layout"]["rotation_bits"])
+        self._choose_rows()
         self.first_bits = np.array([v for v in space.first_bits if 1 <= v <= task.index_bits - self.v3])
         self.moduli = np.array(sorted({min(m, len(ring.primes)) for m in space.moduli}))
 
-        v, m = self.first_bits[:, None], self.moduli
-        g = self.rgsw.digits[:, None, None]
+        v = self.first_bits[:, None]
         fold_bits = task.index_bits - self.v3 - v
-        one_product = seconds.external_product(g)
-        self.parts = {
-            "rows": self.rows_seconds[:, None, None],
-            "selector": seconds.selector(v, g, m),
-            "first_dimension": seconds.first_dimension(np.exp2(fold_bits), np.exp2(v), m),
-            "folding": (np.exp2(fold_bits) - 1 + self.v3) * one_product,
-        }
+        after = self._after()
+        self.parts = {"rgsw": self.rows_seconds[:, None, None]}
+        self.parts |= {step: after[..., i] for i, step in enumerate(AFTER)}
         self.after = np.asarray(sum(self.parts.values()))
         self.shape = self.after.shape
         limits = task.limits
@@ -75,37 +84,32 @@ class Block:
         """Of the longest record, each of which is rounded."""
         return self.task.space.response_degree * self.task.space.slots
 
-    def _choose_rows(self, seconds: Seconds, bits: float) -> None:
+    def _choose_rows(self) -> None:
         """Automorphism, squaring and RGSW gadgets with a spacing: the frontier of all triples, along one axis.
 
         Of a triple matter the noise of a product, which is V_0 + V_1 V_rotation, the seconds of the rows, and for each
         number of RGSW digits the spacing.
         """
         space, q = self.task.space, self.ring.modulus
-        automorphism = self._frontier(Gadgets.of(q, space.automorphism_bases, KEPT_AUTOMORPHISM, MOST_DIGITS))
-        squaring = self._frontier(Gadgets.of(q, space.squaring_bases, bits, 2 * MOST_DIGITS))
-        rgsw, spacing, automorphisms = self._rows(Gadgets.of(q, space.rgsw_bases, KEPT_RGSW, MOST_DIGITS))
+        automorphism = self._frontier(space.gadgets("automorphism", q))
+        squaring = self._frontier(space.gadgets("squaring", q))
+        rgsw, spacing, moved = self._rows(space.gadgets("rgsw", q))
+        seconds = self._rows_seconds(automorphism, squaring, rgsw, spacing, moved)
         a, s = (x.ravel() for x in np.meshgrid(np.arange(len(automorphism)), np.arange(len(squaring)), indexing="ij"))
-        each_automorphism, each_square = (
-            seconds.automorphism(automorphism.digits)[a],
-            seconds.squaring(squaring.digits)[s],
-        )
-        chosen: list[tuple[NDArray[np.intp], int]] = []
+        chosen = []
         for g in range(len(rgsw)):
             setting = self._setting(automorphism.at(a), squaring.at(s), rgsw.at(g), Noise(0.0))
-            cost = automorphisms[g] * each_automorphism + rgsw.digits[g] * each_square
-            chosen.append((frontier(_product(setting), cost), g))
-        pairs = np.concatenate([index for index, _ in chosen])
-        g_of = np.concatenate([np.full(len(index), g) for index, g in chosen])
+            chosen.append(frontier(_product(setting), seconds[g, a, s]))
+        pairs = np.concatenate(chosen)
+        g_of = np.repeat(np.arange(len(rgsw)), [len(index) for index in chosen])
         products = [
             _product(self._setting(automorphism.at(a[pairs]), squaring.at(s[pairs]), rgsw.at(g_of), Noise(v)))
             for v in (0.0, float(q) ** 2 * 2.0**-60)
         ]
-        cost = automorphisms[g_of] * each_automorphism[pairs] + rgsw.digits[g_of] * each_square[pairs]
+        cost = seconds[g_of, a[pairs], s[pairs]]
         front = frontier(rgsw.digits[g_of], -spacing[g_of], cost, products[0], products[1] - products[0])
         self.automorphism, self.squaring = automorphism.at(a[pairs[front]]), squaring.at(s[pairs[front]])
-        self.rgsw, self.spacing = rgsw.at(g_of[front]), spacing[g_of[front]]
-        self.rows_seconds = self.task.index_bits * cost[front]
+        self.rgsw, self.spacing, self.rows_seconds = rgsw.at(g_of[front]), spacing[g_of[front]], cost[front]
 
     def _frontier(self, gadgets: Gadgets) -> Gadgets:
         """By the noise of a key switch, digits' and dropped, and by the digits, with which seconds and bytes grow."""
@@ -114,17 +118,55 @@ class Block:
 
     def _rows(self, gadgets: Gadgets) -> tuple[Gadgets, NDArray[np.int64], NDArray[np.int64]]:
         """RGSW gadgets with the spacing of their rows in the accumulator: wider spacings, or fewer automorphisms."""
-        n = self.ring.degree
-        found = []
-        for g, rows in enumerate(gadgets.digits.tolist()):
-            spacings = {n // rows >> shared << shared for shared in range(1, n.bit_length())} - {0}
-            found += [(g, spacing, tree_automorphisms(n, rows, spacing)) for spacing in spacings]
-        index, spacing, automorphisms = (np.array(column) for column in zip(*found))
+        tables, like = gadgets.by_length()
+        rows = dict(zip(like.tolist(), gadgets.digits.tolist()))
+        pairs = [(i, spacing) for i, digits in rows.items() for spacing in spacings(self.ring.degree, digits)]
+        described = self.work.described([{"rgsw": tables[i], "spacing": spacing} for i, spacing in pairs])
+        moved = [_moved(d) for d in described]
+        found = [(g, pair[1], slots) for g, i in enumerate(like) for pair, slots in zip(pairs, moved) if pair[0] == i]
+        index, spacing, slots = (np.array(column) for column in zip(*found))
         at = gadgets.at(index)
         front = frontier(
-            at.noise.square, at.noise.error_square, np.abs(at.noise.error_mean), at.digits, automorphisms, -spacing
+            at.noise.square, at.noise.error_square, np.abs(at.noise.error_mean), at.digits, slots, -spacing
         )
-        return at.at(front), spacing[front], automorphisms[front]
+        return at.at(front), spacing[front], slots[front]
+
+    def _rows_seconds(
+        self, automorphism: Gadgets, squaring: Gadgets, rgsw: Gadgets, spacing: NDArray[np.int64], moved: NDArray
+    ) -> Array:
+        """Seconds of making all RGSW ciphertexts, beyond the first set's; shape (RGSW, automorphism, squaring).
+
+        Digits of automorphisms cost the more, the more automorphisms there are; digits of squarings, the more rows.
+        """
+        # Of an RGSW gadget only the length counts, and where its rows stand.
+        _, first, like = np.unique([rgsw.digits, spacing], axis=1, return_index=True, return_inverse=True)
+        rows = self._seconds([{"rgsw": rgsw.table(g), "spacing": int(spacing[g])} for g in first])[like]
+        traced, squared = (
+            self._seconds([{name: table} for table in tables])[length]
+            for name, (tables, length) in (
+                ("automorphism", automorphism.by_length()),
+                ("squaring", squaring.by_length()),
+            )
+        )
+        automorphisms = moved / _moved(self.work.of_first)
+        digits = rgsw.digits / self.work.of_first["layout"]["rgsw_gadget"]["digits"]
+        alone, automorphisms, digits = (x[:, None, None] for x in (rows, automorphisms, digits))
+        return np.asarray(alone + automorphisms * traced[:, None] + digits * squared)
+
+    def _seconds(self, changes: list[dict]) -> Array:
+        """Of making the RGSW ciphertexts of sets, beyond the first set's."""
+        first, *seconds = self.work.seconds(("rgsw",), [{}, *changes])[:, 0]
+        return np.array(seconds) - first
+
+    def _after(self) -> Array:
+        """Seconds of the steps behind the RGSW ciphertexts: shape (rows, first bits, moduli, steps)."""
+        _, first, like = np.unique(self.rgsw.digits, return_index=True, return_inverse=True)
+        sets = [
+            {"rgsw": self.rgsw.table(g), "spacing": int(self.spacing[g]), "first_bits": int(v), "moduli": int(m)}
+            for g, v, m in product(first, self.first_bits, self.moduli)
+        ]
+        shape = (len(first), len(self.first_bits), len(self.moduli), len(AFTER))
+        return np.asarray(self.work.seconds(AFTER, sets).reshape(shape)[like])
 
     def _setting(self, automorphism: Gadgets, squaring: Gadgets, rgsw: Gadgets, rotated: Noise) -> Setting:
         """As far as the noise of a product goes."""
@@ -137,7 +179,7 @@ class Block:
             n=float(self.ring.degree),
             modulus=self.ring.modulus,
             fresh=self.fresh,
-            secret=self.secret,
+            secret=self.ring.key,
             rotated=rotated,
             plain_modulus=float(self.task.space.plain_modulus),
             rotation_bits=float(self.v3),
@@ -149,10 +191,10 @@ class Block:
         variance = self.response.switched(setting, setting.answer_bound).variance
         final = np.broadcast_to(np.sqrt(np.asarray(variance)), self.shape).ravel()
         stddevs, counts = self._inputs(small, i)
-        mixture = None if self.task.half else mixed_inputs(self.ring)
+        mixture = None if self.task.half else Mixture.even(float(self.ring.degree), self.ring.key_squares)
         spacings, of_spacing = np.unique(self.spacing, return_inverse=True)
         margins = spacings[:, None] / 2 / np.array(stddevs)
-        union = union_of(margins, mixture, np.array(counts))
+        union = _union(margins, mixture, np.array(counts))
         before = np.logaddexp2(union, small.log2_failure[i])[of_spacing]
         least = np.minimum(margins.min(axis=1), small.margin[i])[of_spacing]
         threshold = space.body_modulus / (2 * space.plain_modulus)
@@ -164,8 +206,8 @@ class Block:
         t, v, m = np.unravel_index(places, self.shape)
         parts = {name: entries(part, t, v, m) for name, part in self.setting_parts.items()}
         setting = self._with(parts, Noise(float(small.rotated[i])))
-        _, mixture = self.response.bound(setting, key_squares(self.ring))
-        answer = union_of(judged.response[places][:, None], mixture, self._coefficients)
+        _, mixture = self.response.bound(setting, self.ring.key_squares)
+        answer = _union(judged.response[places][:, None], mixture, self._coefficients)
         return np.logaddexp2(judged.before[places], answer)
 
     def _inputs(self, small: Small, i: int) -> tuple[list[float], list[float]]:
@@ -202,16 +244,14 @@ class Block:
     def candidate(self, small: Small, i: int, at: int) -> Candidate:
         t, v, m = (int(x) for x in np.unravel_index(at, self.shape))
         judged = self._judged(small, i)
-        seconds = {name: float(part[i]) for name, part in small.seconds.items()}
-        seconds |= {name: float(np.broadcast_to(part, self.shape).flat[at]) for name, part in self.parts.items()}
+        seconds = {step: float(each) for step, each in zip(STEPS, small.seconds[i])}
+        for step, part in self.parts.items():
+            seconds[step] = seconds.get(step, 0.0) + float(np.broadcast_to(part, self.shape).flat[at])
         return Candidate(
             space=self.task.space,
             index_bits=self.task.index_bits,
             ring=self.ring,
-            small=small.key[i],
-            switching=small.switching[i],
-            rotation=small.rotation[i],
-            joint=bool(small.joint[i]),
+            **small.choices[i],
             automorphism=self.automorphism.table(t),
             squaring=self.squaring.table(t),
             rgsw=self.rgsw.table(t),
@@ -228,3 +268,15 @@ class Block:
 def _product(setting: Setting) -> Array:
     """The variance of a product with a one."""
     return np.asarray(setting.product.added(1.0).variance)
+
+
+def _union(margins: Array, mixture: Mixture | None, counts: float | Array) -> Array:
+    """log2 of the union over the last axis, `counts` decisions of each margin."""
+    if mixture is None:
+        return log2_union(log2_subgaussian_tail(margins, 1.0), counts)
+    return log2_mixture_union(margins, 1.0, mixture, counts)
+
+
+def _moved(description: dict) -> int:
+    """Residues that automorphisms move while RGSW ciphertexts are made: as many as there are automorphisms, times N."""
+    return int(description["operations"]["answer"]["rgsw"]["automorphism_slots"])

@@ -2,11 +2,9 @@
 
 Seconds and bytes are sums over parts (small key with rotation gadget; automorphisms; squaring; RGSW rows with their
 spacing; dimensions), and every error grows with each part's own errors. So of each part only the frontier is looked at
-(frontier.py), and of these every combination, as arrays: the result is that of trying everything. One thing apart: the
+(gadgets.py), and of these every combination, as arrays: the result is that of trying everything. One thing apart: the
 frontiers compare variances, and do not see that the same variance fails less often where more squares mix it.
 """
-
-from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -14,15 +12,13 @@ from math import inf
 from pathlib import Path
 
 from ...noise import lattice
-from ...noise.lattice import Secret
-from ..progress import Progress, Silent
-from .block import Block
-from .candidate import Candidate
+from ..progress import Progress
+from .block import Block, spacings
+from .candidate import Candidate, Choice
 from .journal import EVERY, Journal, Place
-from .seconds import Seconds
 from .small import Small, small_keys
-from .space import Ring
-from .task import Task
+from .space import Ring, Task
+from .work import Work
 
 #: Small keys that are looked at first.
 FIRST = 16
@@ -40,7 +36,7 @@ class Search(Task):
         before all others a few from all over that order, which soon tell what is too many.
         cache: the folder where the state is kept, so that a killed search goes on.
         """
-        progress = progress or Silent()
+        progress = progress or Progress()
         journal = Journal.of(cache, f"{count} {self.words()}") if cache else Journal()
         name = "Pirouette^H" if self.half else "Pirouette"
         progress.stage(f"{name}: gadgets of {len(self.space.rings)} rings", len(self.space.rings))
@@ -68,9 +64,25 @@ class Search(Task):
 
     def _ring(self, ring: Ring) -> tuple[Small, Block]:
         """What there is to combine."""
-        seconds = Seconds(self.units, ring.degree, len(ring.primes))
-        fresh, secret = lattice.fresh(ring.stddev), _secret(ring.secret)
-        return small_keys(self, ring, seconds, fresh, secret), Block(self, ring, seconds, fresh, secret)
+        work, fresh = Work(self._first(ring), self.units), lattice.fresh(ring.stddev)
+        return small_keys(self, work, fresh), Block(self, work, fresh)
+
+    def _first(self, ring: Ring) -> Choice:
+        """The set of the ring from which all differ."""
+        space, small = self.space, self.space.small_keys[0]
+        of_ring = {part: space.gadgets(part, ring.modulus) for part in ("rotation", "automorphism", "squaring", "rgsw")}
+        return Choice(
+            space=space,
+            index_bits=self.index_bits,
+            ring=ring,
+            small=small,
+            switching=None if self.half else space.gadgets("switching", 1 << small.modulus_log2).table(0),
+            joint=space.joint[0],
+            spacing=max(spacings(ring.degree, int(of_ring["rgsw"].digits[0]))),
+            first_bits=min(space.first_bits),
+            moduli=min(space.moduli),
+            **{part: gadgets.table(0) for part, gadgets in of_ring.items()},
+        )
 
 
 def _order(keys: Iterable[Key]) -> list[Key]:
@@ -85,7 +97,3 @@ def _order(keys: Iterable[Key]) -> list[Key]:
 def _end(order: Sequence[Key], best: Sequence[Place], count: int) -> int:
     """Where in the order nothing is left that could be faster than the best."""
     return len(order) if len(best) < count else bisect_left(order, (best[-1][0],))
-
-
-def _secret(kind: str) -> Secret:
-    return {"ternary": Secret.ternary(), "binary": Secret.binary()}[kind]

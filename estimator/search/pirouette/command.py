@@ -10,8 +10,6 @@ Objective: seconds of an answer by operation counts and the unit costs (committe
 cent of the fastest, the largest margin. A file names the command that finds it alone, and the SHA-256 of the costs.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence
@@ -22,11 +20,10 @@ from pathlib import Path
 from ... import outputs
 from ...cost.units import DEFAULTS, UnitCosts
 from ..evaluate import CACHE
-from ..text import Bars
+from ..progress import Bars
 from .candidate import Candidate
 from .circuit import Search
-from .space import Ring, SmallKey, Space, secure_rings, secure_small_keys
-from .task import Limits
+from .space import Limits, Ring, SmallKey, Space, secure_rings, secure_small_keys
 
 DEGREE = 2048
 #: A prime of 28 bits for the first dimension, with primes of 25 to 28 bits: Q of 53 to 56 bits. All are 1 modulo 4096.

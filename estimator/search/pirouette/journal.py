@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from ...outputs import write
+from ..evaluate import FORMULAS, origin
 
 #: Small keys after which the state is written.
 EVERY = 10
-_HERE = Path(__file__).parent
-_ESTIMATOR = _HERE.parents[1]
 
 #: Seconds of an answer, ring, small key of it, place in the ring's block.
 Place = tuple[float, int, int, int]
@@ -26,12 +24,9 @@ class Journal:
 
     @staticmethod
     def of(cache: Path, about: str) -> Journal:
-        """In a folder, for what a search is asked and the formulas as they are."""
-        digest = sha256(about.encode())
-        formulas = [*_ESTIMATOR.rglob("noise/**/*.py"), *_ESTIMATOR.glob("cost/*.py"), *_HERE.glob("*.py")]
-        for path in sorted(formulas):
-            digest.update(path.read_bytes())
-        return Journal(cache / f"pirouette-{digest.hexdigest()[:16]}.json")
+        """In a folder, for what a search is asked, the formulas and the binary as they are."""
+        sources = [*FORMULAS, *sorted(Path(__file__).parent.glob("*.py"))]
+        return Journal(cache / f"pirouette-{origin(about, sources=sources)}.json")
 
     def last(self) -> tuple[int, list[Place]]:
         """How many small keys were looked at, and the best sets of these."""

@@ -1,20 +1,27 @@
 """Where the search for Pirouette's sets looks: rings, small keys, bases; secure ones only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import log, log2, prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...cost.units import UnitCosts
+from ...noise import FAILURE_TARGET
+from ...noise.lattice import Secret
+from ...noise.ring_setting import KEY_SQUARES
 from ...security.attacks import SECURITY_TARGET
+from .gadgets import Gadgets
 
 #: Over the target, in bits: what the fast model has been seen to lie above the lattice estimator, and a little more.
 SECURITY_MARGIN = 0.2
-#: Of a secret's coordinate: standard deviation, and how many values it takes.
-_SECRETS = {"binary": (0.5, 2.0), "ternary": (sqrt(2 / 3), 3.0)}
+#: Of a secret's coordinate: standard deviation, how many values it takes, moments.
+_SECRETS = {"binary": (0.5, 2.0, Secret.binary()), "ternary": (sqrt(2 / 3), 3.0, Secret.ternary())}
+#: Least bits of a modulus that a part's gadget may keep (those of squarings are exact), and most digits it may have;
+#: what is beyond was never near the best.
+KEPT_BITS = {"switching": 10.0, "rotation": 24.0, "automorphism": 36.0, "rgsw": 20.0}
+MOST_DIGITS = {"switching": 28, "rotation": 9, "automorphism": 28, "rgsw": 28, "squaring": 56}
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,16 @@ class Ring:
     @property
     def modulus(self) -> int:
         return prod(self.primes)
+
+    @property
+    def key(self) -> Secret:
+        """Moments of the secret."""
+        return _SECRETS[self.secret][2]
+
+    @property
+    def key_squares(self) -> float:
+        """Of a mixture's key."""
+        return KEY_SQUARES[self.secret] * self.degree
 
 
 @dataclass(frozen=True)
@@ -72,14 +89,56 @@ class Space:
     #: what holds for 2^k records of so many slots holds for fewer and for shorter ones.
     slots: int = 128
     #: Pirouette^H: bits of each body.
-    body_bits: int = field(default=9)
+    body_bits: int = 9
+
+    def gadgets(self, part: str, modulus: int) -> Gadgets:
+        """All that there are of a part of a set: its bases, with as many dropped digits as leave bits enough."""
+        kept = KEPT_BITS.get(part, float(np.log2(float(modulus))))
+        return Gadgets.of(modulus, getattr(self, f"{part}_bases"), kept, MOST_DIGITS[part])
+
+
+@dataclass(frozen=True)
+class Limits:
+    """offline_bytes: of all keys, both halves of every ciphertext, or where `sent` the half of which no seed is known.
+    margin: of every decision, in standard deviations, for any data."""
+
+    offline_bytes: float
+    log2_failure: float = FAILURE_TARGET
+    margin: float = 8.2
+    sent: bool = False
+
+    def ring_bytes(self, degree: int, primes: Sequence[int]) -> float:
+        """Of a ciphertext of the ring."""
+        if self.sent:
+            return degree * sum(prime.bit_length() for prime in primes) / 8
+        return 2 * degree * log2(prod(primes)) / 8
+
+    def small_bytes(self, small: SmallKey) -> float:
+        """Of a ciphertext of a small key."""
+        return (1 if self.sent else small.dimension + 1) * small.modulus_log2 / 8
+
+
+@dataclass(frozen=True)
+class Task:
+    """For databases of 2^index_bits records; `half` for Pirouette^H."""
+
+    space: Space
+    units: UnitCosts
+    index_bits: int
+    limits: Limits
+    half: bool = False
+
+    def words(self) -> str:
+        """All that the best sets depend on, beside formulas and binary."""
+        units = sorted(self.units.seconds.items())
+        return repr((self.space, units, self.index_bits, self.limits, self.half))
 
 
 def security_bits(dimension: int, modulus_log2: float, secret: str, stddevs: NDArray) -> NDArray:
     """The least of the fast model's attacks for each error, with any number of samples."""
     from ...security.fast.model import evaluate
 
-    stddev, support = _SECRETS[secret]
+    stddev, support, _ = _SECRETS[secret]
     figures = evaluate(dimension, modulus_log2 * log(2), stddev, stddevs, support=support)
     return np.asarray(figures[:, :, 0].min(axis=1))
 

@@ -5,8 +5,6 @@ coordinates with an [N, b] code, at the price of a quantisation error. At the en
 transform over q^(l+1) entries, l = b - 1, and ntop, mostly 0, are guessed.
 """
 
-from __future__ import annotations
-
 from math import ceil, erf, floor, inf, lgamma, log, log1p, log2, pi, sqrt
 
 from .compiled import compiled

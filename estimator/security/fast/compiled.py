@@ -4,8 +4,6 @@ numba looks only at a function's own file to see whether its stored machine code
 functions it calls. So the store is named by the content of all files of this folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path

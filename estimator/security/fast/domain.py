@@ -1,7 +1,5 @@
 """Which instances the fast model speaks about. It was held against the lattice estimator inside these bounds only."""
 
-from __future__ import annotations
-
 from math import log2, sqrt
 
 from ..attacks import LEAST_DENSITY

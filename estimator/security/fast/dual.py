@@ -1,7 +1,5 @@
 """The plain dual attack: distinguish b - <a, s> with short vectors of the dual lattice, no guessing."""
 
-from __future__ import annotations
-
 from math import ceil, inf, log, sqrt
 
 from .compiled import compiled

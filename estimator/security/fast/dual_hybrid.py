@@ -4,8 +4,6 @@ m = n samples. The n secret coordinates are split: zeta are guessed, t go throug
 k = n - zeta - t stay in the lattice, of dimension d = k + m.
 """
 
-from __future__ import annotations
-
 from math import exp, inf, log, log2, pi, sqrt, tanh
 
 from .compiled import compiled

@@ -1,7 +1,5 @@
 """The fast model: all attacks on many instances at once, without Sage."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import inf, log
 

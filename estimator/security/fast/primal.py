@@ -5,8 +5,6 @@ secret's part of the lattice (Bai and Galbraith, ACISP 2014), d lattice dimensio
 the geometric series assumption: ln ||b*_i|| = (d - 1 - 2i) ln delta(beta) + L/d. Samples are unlimited.
 """
 
-from __future__ import annotations
-
 from math import ceil, exp, inf, log, log1p, log2, sqrt
 
 import numpy as np

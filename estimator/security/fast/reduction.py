@@ -3,8 +3,6 @@
 Logarithms: `ln_` is natural, `log2_` to the base 2. Tables are indexed by the block size beta, up to MAX_BLOCK + 64.
 """
 
-from __future__ import annotations
-
 from math import e, erf, exp, floor, inf, lgamma, log, log1p, log2, pi, sqrt
 
 import numpy as np

@@ -1,7 +1,7 @@
 //! What operations cost: counts by kind, which add and scale.
 //!
 //! Every operation that a protocol calls has a twin beside it, named after it, that takes shapes and gives its [`Work`]. Descriptions
-//! are sums of these; estimator/cost/operations.py says how long one of each kind takes.
+//! are sums of these; estimator/cost/operations.toml says how long one of each kind takes.
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
