@@ -45,6 +45,11 @@ def counted(key: str) -> Maker:
     return shown(key, str)
 
 
+def spaced(key: str) -> Maker:
+    """Makes cells of names, with spaces for underscores."""
+    return lambda row: Cell(str(row.get(key) or "").replace("_", " "))
+
+
 def database(row: Any) -> Cell:
     """The shape of a row's database; sorts by its records."""
     return Cell(shape_text(int(row["records"]), int(row["record_bits"])), sort=float(row["records"]))
@@ -97,3 +102,5 @@ SECURITY = Column("security", "Security", "bit", cell=security)
 FAILURE = Column("failure", "Failure bound", "log2", cell=failure)
 DATABASE = Column("database", "Database", text=True, cell=database)
 RIGHT = Column("right", "Right", "of compared", cell=right)
+SHARED = {column.key: column for column in (SERIES, SECURITY, FAILURE, DATABASE, RIGHT)}
+"""The columns that many tables have."""

@@ -197,6 +197,11 @@ def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
     return notes
 
 
+def mark_notes(rows: list[dict[str, Any]], crossed: str = "") -> list[str]:
+    """The footnotes as paragraphs of a caption. crossed: what a figure adds to that of stale rows."""
+    return [f"{mark.symbol} {text}{crossed if mark.key == 'stale' else ''}." for mark, text in footnotes(rows)]
+
+
 def instances(rows: list[dict[str, Any]]) -> str:
     """One sentence: security of each key and ciphertext of the sets shown; empty where nothing is predicted."""
     sets: dict[str, str] = {}

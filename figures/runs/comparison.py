@@ -11,7 +11,7 @@ from ..lib.frame import dicts, status_text, unmeasured
 from ..lib.inputs import Inputs
 from ..lib.marks import ASSUMED, footnotes, marks_of, provenance, symbols
 from ..lib.output import words
-from ..lib.protocols import PROTOCOLS, place, protocol_name
+from ..lib.protocols import IDS, place, protocol_name
 from ..lib.table import Cell, Column, Row, Table, label, make_cells
 from ..lib.units import GIB, KIB, MIB, human_bytes, human_seconds, significant
 
@@ -29,7 +29,6 @@ DATA_COLUMNS = words(
     "compared right stale kernel cpu commit started paper_answer_s paper_query_bytes paper_response_bytes "
     "paper_offline_bytes paper_reference"
 )
-PAPER_NAMES = {protocol.name: protocol.id for protocol in PROTOCOLS.values()}
 
 
 def make(inputs: Inputs) -> Table:
@@ -43,7 +42,7 @@ def paper_numbers(row: dict[str, Any], expected: pd.DataFrame) -> dict[str, tupl
     Numbers that belong to one layout of several (`N/t`) are left to the tables that match layouts.
     """
     same = (expected["num_records"] == row["records"]) & (expected["record_bits"] == row["record_bits"])
-    same &= expected["protocol"].map(PAPER_NAMES) == row["protocol"]
+    same &= expected["protocol"].map(IDS) == row["protocol"]
     found: dict[str, tuple[float, str]] = {}
     for printed in expected[same].to_dict("records"):
         if printed["metric"] not in PAPER_METRICS or "N/t=" in str(printed["config"]):
