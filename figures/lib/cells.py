@@ -97,10 +97,19 @@ def right(row: Any) -> Cell:
     return Cell(f"{row['right']:.0f}/{row['compared']:.0f}") if has(row.get("compared")) else Cell()
 
 
+def quartiles(row: Any) -> Cell:
+    """The quartiles of a row's answer times, marked where they vary."""
+    if not has(row["answer_s"]):
+        return Cell()
+    low, high = significant(row["answer_q1_s"] * 1e3), significant(row["answer_q3_s"] * 1e3)
+    return Cell(f"{low}–{high}", symbols(key for key in marks_of(row) if key == "spread"), row["answer_q3_s"])
+
+
 SERIES = Column("series", "Protocol and set", text=True, cell=series)
 SECURITY = Column("security", "Security", "bit", cell=security)
 FAILURE = Column("failure", "Failure bound", "log2", cell=failure)
 DATABASE = Column("database", "Database", text=True, cell=database)
 RIGHT = Column("right", "Right", "of compared", cell=right)
-SHARED = {column.key: column for column in (SERIES, SECURITY, FAILURE, DATABASE, RIGHT)}
+QUARTILES = Column("quartiles", "quartiles", "ms", cell=quartiles)
+SHARED = {column.key: column for column in (SERIES, SECURITY, FAILURE, DATABASE, RIGHT, QUARTILES)}
 """The columns that many tables have."""

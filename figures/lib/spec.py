@@ -1,6 +1,6 @@
 """What a table or figure says: the `specs.toml` of its folder has title, columns and notes; here they become a `Table`.
 
-A column of a spec is the name of a shared one (`cells.SHARED`) or has these keys:
+A column of a spec is the name of a shared one (`cells.SHARED` or lib/specs.toml) or has these keys:
 
     key, header, unit, text   as `Column`
     of                        the key of its values in a row, where it is not the column's own
@@ -94,8 +94,9 @@ def spec(place: str, **makers: Maker) -> Spec:
 
 def _column(entry: str | dict[str, Any], makers: Mapping[str, Maker]) -> Column:
     if isinstance(entry, str):
-        shared = SHARED[entry]
-        return replace(shared, cell=makers.get(entry, shared.cell))
+        if entry in SHARED:
+            return replace(SHARED[entry], cell=makers.get(entry, SHARED[entry].cell))
+        entry = dict(_entries("lib")["columns"][entry])
     head = {name: entry[name] for name in ("key", "header", "unit", "text") if name in entry}
     return Column(**head, cell=makers.get(entry["key"]) or _maker(entry))
 
