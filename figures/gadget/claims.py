@@ -209,7 +209,7 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, folder: Path) ->
     data.append(["X36", printed["X36"], demand, worlds[0].name, text, agree])
     used = [r for r in records if r.name in (SCALAR, VECTOR)]
     marks, origin = notes(used)
-    keys = SPEC.csv.split()
+    keys = SPEC.keys
     rows = [SPEC.row(dict(zip(keys, line, strict=True))) for line in data]
     return SPEC.table(rows, pd.DataFrame(data, columns=keys), marks, origin=origin)
 

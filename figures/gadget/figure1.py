@@ -43,7 +43,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
         row |= {"norm_expected": square**0.5 if square is not None else None}
         row |= {"norm_max": max(record.values("norm_max"), default=None)}
         rows.append(row | {"norm_bound": row["base"] * row["length"] ** 0.5, "record_id": record.id})
-    frame = pd.DataFrame(rows, columns=SPEC.csv.split())
+    frame = pd.DataFrame(rows, columns=SPEC.keys)
     return frame.sort_values(["family", "modulus_kind", "modulus_bits"]).reset_index(drop=True)
 
 

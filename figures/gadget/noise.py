@@ -69,7 +69,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                 row |= {"verdict": twin.verdict, "tolerance": twin.tolerance.removeprefix("variance ")}
                 row |= {"note": twin.note}
             rows.append(row | {"time_s": record.seconds("operation"), "record_id": record.id})
-    frame = pd.DataFrame(rows, columns=SPEC.csv.split())
+    frame = pd.DataFrame(rows, columns=SPEC.keys)
     place = ["what", "input", "selectors", "n", "modulus", "base", "dropped", "steps"]
     balanced = frame[frame["family"] == "balanced"].set_index(place)["bits"].to_dict()
     frame["bits_over_balanced"] = pd.Series(

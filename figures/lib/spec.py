@@ -62,11 +62,16 @@ class Spec:
         footnotes: Iterable[tuple[Mark, str]] = (),
         **words: Any,
     ) -> Table:
-        """The table; `data` are the lines of its CSV."""
-        frame = pd.DataFrame(data, columns=self.csv.split()) if self.csv else pd.DataFrame(data)
-        return Table(
-            self.title.format(**words), self.columns, rows, frame, list(footnotes), self.said(words), self.status_from
-        )
+        """The table. data: its CSV, or the lines of it."""
+        frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(data, columns=self.keys)
+        columns = [replace(column, header=column.header.format(**words)) for column in self.columns]
+        title, notes = self.title.format(**words), self.said(words)
+        return Table(title, columns, rows, frame, list(footnotes), notes, self.status_from)
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns of the CSV."""
+        return self.csv.split()
 
     def caption(self, **words: Any) -> str:
         """The caption of a figure."""

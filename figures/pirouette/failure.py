@@ -55,7 +55,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                 row |= {"ratio": rate / expected if expected else None}
             row |= {key: getattr(twin, key) if twin else "" for key in ("verdict", "tolerance", "note")}
             rows.append(row)
-    frame = pd.DataFrame(rows, columns=SPEC.csv.split())
+    frame = pd.DataFrame(rows, columns=SPEC.keys)
     order = {decision: place for place, decision in enumerate(DECISIONS)}
     places = frame["decision"].map(order)
     return (

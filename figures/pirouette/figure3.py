@@ -130,7 +130,7 @@ def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
         line | ({"marks": " ".join(marks_of(line["row"])), "record_id": line["row"]["id"]} if line["row"] else {})
         for line in lines
     ]
-    return pd.DataFrame(rows, columns=SPEC.csv.split())
+    return pd.DataFrame(rows, columns=SPEC.keys)
 
 
 def _seconds(step: str) -> Maker:

@@ -137,7 +137,7 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
     for point in paper_points(expected).to_dict("records"):
         point |= {"source": "paper", "series": point["set"], "status": "printed"}
         rows.append(point | by_key[point["metric"]].point(point["value_base"]))
-    points = pd.DataFrame(rows, columns=SPEC.csv.split())
+    points = pd.DataFrame(rows, columns=SPEC.keys)
     for column in ("value", "value_base", "q1", "q3"):
         points[column] = pd.to_numeric(points[column])
     planned: dict[str, set[tuple[int, int]]] = {}

@@ -41,7 +41,7 @@ def build(joined: pd.DataFrame) -> pd.DataFrame:
             row |= {"quantity": twin.quantity.removeprefix("payload ").removeprefix("seconds ")}
             row |= {"series": series_name(record["protocol"], record["set"]), "marks": " ".join(marks_of(record))}
             rows.append(row | {"data": _data(record["database_source"])})
-    frame = pd.DataFrame(rows, columns=SPEC.csv.split())
+    frame = pd.DataFrame(rows, columns=SPEC.keys)
     for column in ("predicted", "measured", "ratio"):
         frame[column] = pd.to_numeric(frame[column])
     return frame

@@ -43,4 +43,4 @@ def build(path: Path) -> Table:
     data["place"] = data["protocol"].map(place)
     data["published"] = data["name"] != "found"
     data = data.sort_values(["record_bits", "records", "objective", "place", "published"])
-    return SPEC.table([SPEC.row(row) for row in data.to_dict("records")], data.reset_index(drop=True))
+    return SPEC.table([SPEC.row(row) for row in data.to_dict("records")], data[SPEC.keys].reset_index(drop=True))

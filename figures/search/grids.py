@@ -126,7 +126,7 @@ class Grids:
             named = prefix.with_name(f"{prefix.name}-{bits}")
             files += style.save(draw(of_size), named)
             files.append(write_text(named, ".caption.rst", caption(int(str(bits)))))
-        return [*files, write_text(prefix, ".csv", csv_text(self.data[SPEC.csv.split()]))]
+        return [*files, write_text(prefix, ".csv", csv_text(self.data[SPEC.keys]))]
 
 
 def caption(bits: int) -> str:
