@@ -4,8 +4,6 @@ Every claim of experiments/expected/headline.csv (G1 to G5) and every remark of 
 computed by the same function from either source; a verdict is the function's too, never written by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Figure 1 of the gadget paper: mean Euclidean norm of the digits against log2 q at b = 2, each sampler."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Literal

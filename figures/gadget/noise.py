@@ -3,8 +3,6 @@
 Every measured standard deviation stands next to its formula's. Bits are log2 of a standard deviation in units of one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 from typing import Any

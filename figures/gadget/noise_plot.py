@@ -1,7 +1,5 @@
 """Drawing of the noise experiment: one product by base, and chains by length, measured points on their formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 

@@ -1,7 +1,5 @@
 """Table 1 of the gadget paper: the formulas for bit operations, and counts taken while the samplers ran."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 from pathlib import Path

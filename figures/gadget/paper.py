@@ -1,7 +1,5 @@
 """The gadget paper: names of its samplers, its printed numbers by sampler and base, its sub-algorithms and formulas."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Table 6 of the gadget paper: vectors, overhead over deterministic digits in two worlds, store bandwidth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median

@@ -1,7 +1,5 @@
 """Cells that many tables have: numbers, databases, and a set's name with its security and failure bound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -28,21 +26,9 @@ def numbers(key: str, scale: float = 1.0, digits: int = 3, missing: str = "") ->
     return lambda row: number(row.get(key), scale, digits, missing)
 
 
-def quantity(
-    key: str, header: str, unit: str = "", of: str = "", scale: float = 1.0, digits: int = 3, missing: str = ""
-) -> Column:
-    """A column of such numbers; `of` is their key in a row, where it is not the column's."""
-    return Column(key, header, unit, cell=numbers(of or key, scale, digits, missing))
-
-
 def shown(key: str, text: Callable[[Any], str], missing: str = "") -> Maker:
     """Makes cells of a row's values at a key that a function writes as text, and that sort by the value."""
     return lambda row: Cell(text(row[key]), sort=float(row[key])) if has(row.get(key)) else Cell(missing)
-
-
-def counted(key: str) -> Maker:
-    """Makes cells of whole numbers."""
-    return shown(key, str)
 
 
 def spaced(key: str) -> Maker:
@@ -56,8 +42,8 @@ def database(row: Any) -> Cell:
 
 
 def plain_database(row: Any) -> Cell:
-    """The shape of a row's database; sorts as text."""
-    return Cell(shape_text(int(row["records"]), int(row["record_bits"])))
+    """The same; sorts as text."""
+    return Cell(database(row).text)
 
 
 def sized_database(row: Any) -> Cell:

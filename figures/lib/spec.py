@@ -39,12 +39,12 @@ class Spec:
     csv: str = ""
     notes: Sequence[str] = ()
     status_from: str | None = None
-    words: Mapping[str, Any] = field(default_factory=dict)
+    words: dict[str, Any] = field(default_factory=dict)
     """All else that the entry says; its notes may name these as well."""
 
     def row(self, entry: Any, record_id: str = "", status: str | None = None) -> Row:
         """A row whose cells the columns make of an entry."""
-        return Row({column.key: column.make(entry) for column in self.columns}, record_id, status)
+        return Row({c.key: c.cell(entry) for c in self.columns if c.cell is not None}, record_id, status)
 
     def said(self, words: Mapping[str, Any]) -> list[str]:
         """The notes with their words; a list in the place of a note is several."""

@@ -4,8 +4,6 @@ Records and predictions hold bytes and seconds. The papers print KB, MB and GB; 
 binary (1 KB = 1024 B; experiments/expected/README.md), and what we print ourselves says so: KiB, MiB, GiB.
 """
 
-from __future__ import annotations
-
 import math
 
 KIB = 1024

@@ -1,7 +1,5 @@
 """Observed against predicted failure rates of decisions on phases, with errors made so large that they fail."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 from typing import Any

@@ -1,7 +1,5 @@
 """Drawing of the failure experiment: observed over predicted rates, with their intervals, against predicted ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil, floor, log2
 from typing import Any

@@ -3,8 +3,6 @@
 The paper's bars were read off its vector graphic (experiments/expected/pirouette-figure3.csv).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

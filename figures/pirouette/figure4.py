@@ -4,8 +4,6 @@ The paper's figure is an image; of its own series only the points that its text 
 read off its vector graphic; these are drawn, hollow and grey. Whatever is not drawn is named in the caption.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The caption of Figure 4: what is drawn, where it comes from, and everything that is not drawn and why."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from ..lib.marks import mark_notes, provenance

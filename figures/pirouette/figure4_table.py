@@ -1,15 +1,13 @@
 """The numbers of Figure 4 as a table: one row a series and shape, ours and the paper's apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from ..lib.cells import SECURITY, SERIES
+from ..lib.cells import security, series
 from ..lib.frame import status_text
 from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, provenance
 from ..lib.protocols import paper_name
-from ..lib.table import Cell, Column, Row, Table, make_cells
+from ..lib.table import Cell, Column, Row, Table
 from ..lib.units import count_text, record_text, significant
 from .figure4 import METRICS, Figure4, of
 from .figure4 import SPEC as FIGURE
@@ -45,7 +43,7 @@ def build(data: Figure4) -> Table:
         row = _row(
             record["record_bits"],
             record["records"],
-            make_cells([SERIES, SECURITY], record),
+            {"series": series(record), "security": security(record)},
             "measured",
             values,
             record_id=record["id"],

@@ -3,8 +3,6 @@
 The formula counts both halves of every ciphertext. Of all keys together the paper prints a total, in Table 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from math import log2
 from typing import Any

@@ -1,7 +1,5 @@
 """How far every decision of a Pirouette answer is from failing: predicted for any database, and measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, log2, sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """The Pirouette paper's Tables 3 to 5: the paper's parameters, and those of our described sets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp2, log2

@@ -5,8 +5,6 @@ one, or the bytes of the preprocessed database that it reads over the probed ban
 threads: what no implementation with these transforms and this layout can beat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

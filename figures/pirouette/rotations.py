@@ -1,7 +1,5 @@
 """How many blind rotations an answer of Pirouette has, counted, and by the paper's formulas."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Rows are matched by protocol and database, never by a file's name. A line of our
 or, run on several, below the paper's parallel ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any

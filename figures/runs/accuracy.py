@@ -3,8 +3,6 @@
 What a twin is and when the two agree is the estimator's to say (`pirlab_estimator.compare`); here it becomes a table.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

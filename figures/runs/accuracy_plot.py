@@ -1,7 +1,5 @@
 """The accuracy figure: measured over predicted against the prediction, one panel a kind, tolerance as a band."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The comparison table: every protocol measured, shape by shape, with the paper's number where one is printed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

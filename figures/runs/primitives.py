@@ -1,7 +1,5 @@
 """The table of all that records of primitives measured, one line a quantity, with its prediction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

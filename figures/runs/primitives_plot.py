@@ -1,7 +1,5 @@
 """What primitives measured over what was predicted of it: a panel a kind, agreement a level line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The best sets of a sweep and the best published ones, by database and protocol."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ A found set dominates when it sends no more, answers no later and is better by a
 Later is what the spread of both shows: its first quartile is above the published set's third.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 

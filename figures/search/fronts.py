@@ -1,7 +1,5 @@
 """Pareto fronts of all protocols at one database: traffic of a query against seconds of its answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

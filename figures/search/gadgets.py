@@ -1,7 +1,5 @@
 """Failure against a gadget's base and length, a panel a grid of the sweep; lines are what else was varied."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

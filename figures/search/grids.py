@@ -1,7 +1,5 @@
 """What other gadget bases and moduli cost, by database size: a panel a protocol, a line a number of records."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from math import log2

@@ -1,7 +1,5 @@
 """Cost against database size: the best found set of each protocol, with the records of runs as points."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

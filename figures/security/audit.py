@@ -3,8 +3,6 @@
 A set that cannot run as its paper prints it (Pirouette's tables, the gadget paper's) is a line of security alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
@@ -31,6 +29,8 @@ INSPIRE_TABLES = ("2", "3", "4", "8", "9")
 SAME_BYTES = 0.02
 """Printed sizes are rounded to whole kilobytes or a tenth of one."""
 REPAIRED = ("repaired", "own", "searched")
+Sizes = dict[str, tuple[str, float, float, str]]
+"""By set: the database, what the paper prints for a query's messages, ours, and whether measured or described."""
 MESSAGES = ("upload_keys", "upload_query", "download")
 
 
@@ -119,10 +119,6 @@ def _failure(line: Line, predicted: list[dict[str, Any]], measured: list[dict[st
         correct = row["document"].get("correct") or {}
         line.compared += correct.get("compared") or 0
         line.wrong += (correct.get("compared") or 0) - (correct.get("right") or 0)
-
-
-Sizes = dict[str, tuple[str, float, float, str]]
-"""By set: the database, what the paper prints for a query's messages, ours, and whether measured or described."""
 
 
 def claimed_bytes(

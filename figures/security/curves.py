@@ -1,7 +1,5 @@
 """Security against log2 q: a panel a ring degree, curves by secret and error, the papers' sets as labelled points."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

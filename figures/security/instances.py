@@ -1,7 +1,5 @@
 """The security table: each LWE instance a parameter set exposes, attack by attack, with the source of the figure."""
 
-from __future__ import annotations
-
 from math import inf
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The audit's second table: the largest log2 q that keeps the target, by ring degree, secret and stddev."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

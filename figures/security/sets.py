@@ -1,7 +1,5 @@
 """The audit's first table: every published parameter set and every set of params/, claimed and found security."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
