@@ -60,7 +60,7 @@ class Printed:
     seconds: dict[tuple[str, str, str, str], float]
 
     @classmethod
-    def of(cls, expected: pd.DataFrame) -> Printed:
+    def of(cls, expected: pd.DataFrame) -> "Printed":
         """The printed times among the papers' numbers (`frame.load_expected`)."""
         rows = expected[(expected["paper"] == PAPER) & expected["seconds"].notna()]
         found = {}
