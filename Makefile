@@ -29,8 +29,8 @@ help:
 	@echo '                 $(FIGURES)/search/; sets no worse than published ones, into params/searched/'
 	@echo 'make calibrate   measures the unit costs of this machine again'
 	@echo 'make bench       every Criterion bench, one after the other; ONLY=filter'
-	@echo 'make reference   copies the present run to results/reference/, that of another PROFILE to results/reference-PROFILE/'
-	@echo 'make redraw      draws the tables of that copy again from its records; ONLY=inspire/table9,... narrows it'
+	@echo 'make reference   packs the present run into results/reference/PROFILE.jsonl.gz'
+	@echo 'make redraw      draws the tables of all packed runs, and docs/results/; PROFILE=laptop or ONLY=inspire/table9,... narrow it'
 	@echo 'make clean       removes what was built and drawn; records in $(RESULTS)/ stay'
 
 tools:
@@ -76,11 +76,11 @@ bench: tools
 	cd impl && cargo bench --workspace --locked $(TFHE) --bench '*' -- $(ONLY)
 
 reference: build
-	$(VENV)/python -m pirlab_workflow.reference --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
+	$(VENV)/python -m pirlab_workflow.reference --profile '$(PROFILE)' --results '$(RESULTS)' \
 	  $(if $(ONLY),--only '$(ONLY)')
 
 redraw: build
-	$(VENV)/python -m pirlab_workflow.redraw --profile '$(PROFILE)' $(if $(ONLY),--only '$(ONLY)')
+	$(VENV)/python -m pirlab_workflow.redraw $(if $(filter-out file,$(origin PROFILE)),--profile '$(PROFILE)') $(if $(ONLY),--only '$(ONLY)')
 
 test: build
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }

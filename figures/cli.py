@@ -3,8 +3,6 @@
 Exit codes: 0 written, 2 input that cannot be used (one paragraph naming file, key and remedy).
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ The functions are named, not imported: a table is then drawn without loading wha
 are `folder.module:function`, attributes of `Inputs`, and constants that begin with an equals sign.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol

@@ -443,7 +443,7 @@ def test_a_path_that_is_not_there_is_refused_whether_or_not_it_is_needed(option,
 def test_a_file_that_a_figure_does_not_need_is_accepted(tmp_path):
     (tmp_path / "records").mkdir()
     words = ["table", "comparison", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "out")]
-    assert main([*words, "--costs", str(ROOT / "results/reference/calibration.json")]) == 0
+    assert main([*words, "--costs", str(ROOT / "results/reference/calibration-quick.json")]) == 0
 
 
 @pytest.mark.parametrize("command", [["table", "comparison"], ["table", "primitives"], ["accuracy"]])

@@ -24,6 +24,7 @@ from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import primitive as primitives
 from pirlab_figures.runs import primitives as primitives_table
 from pirlab_figures.runs import primitives_plot
+from pirlab_workflow import reference
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -361,7 +362,8 @@ def test_protocol_loaders_leave_primitives_alone(folder, tmp_path):
 
 def test_primitives_are_drawn_beside_their_predictions(tmp_path):
     """A point for every twin of the committed records, with the verdict that the table has."""
-    folder = ROOT / "results/reference"
+    folder = tmp_path / "reference"
+    reference.unpack(ROOT / reference.packed("quick"), folder)
     records = primitives.load([folder / "records/gadget/noise"], [folder / "predictions/gadget/noise.json"])
     data = primitives_plot.build(records)
     twins = [twin for record in records for twin in record.twins().values()]

@@ -17,10 +17,6 @@ from pirlab_estimator.search import cli as search
 from pirlab_estimator.search.pirouette import command as pirouette
 from pirlab_estimator.security import cli as security
 from pirlab_figures import cli as figures
-from pirlab_workflow import reference
-from pirlab_workflow.experiments import read_profile
-from pirlab_workflow.files import PlanError
-from pirlab_workflow.plan import Plan
 
 
 @pytest.fixture
@@ -202,25 +198,6 @@ def test_figures_leave_their_input_alone(tmp_path, capsys, suffix):
     assert "would be destroyed" in capsys.readouterr().err
     assert figures.main([*words, "-"]) == 2
     assert (table.read_text(), record.read_text()) == ("mine", "mine")
-
-
-def test_a_reference_run_replaces_nothing_else(tmp_path):
-    plan = Plan(read_profile("tiny", results=str(tmp_path / "results"), figures=str(tmp_path / "drawn")))
-    kept = tmp_path / "results" / "records" / "a.json"
-    kept.parent.mkdir(parents=True)
-    kept.write_text("{}")
-    for out in (
-        tmp_path,
-        tmp_path / "results",
-        kept.parent,
-        kept.parent / "x",
-        reference.ROOT,
-        reference.ROOT / "docs",
-    ):
-        with pytest.raises(PlanError, match="--out"):
-            reference.refuse_other_folders(plan, out)
-    reference.refuse_other_folders(plan, tmp_path / "reference")
-    reference.refuse_other_folders(plan, reference.ROOT / reference.REFERENCE)
 
 
 def test_a_lock_that_is_a_link_empties_nothing(tmp_path):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import synthetic
 import synthetic_primitives
-from outside import outside
 from pirlab_estimator import records
 from pirlab_figures.cli import main
 from pirlab_workflow import reference, steps
@@ -189,12 +188,3 @@ def test_no_reference_run_is_made_of_what_does_not_hold(planned, tmp_path):
     with pytest.raises(PlanError, match=r"json: correct\.compared: status ok"):
         reference.copy(planned, out)
     assert (out / "kept").exists(), "the present one stays"
-
-
-def test_rows_outside_are_not_sought_in_what_does_not_hold(tmp_path):
-    path = tmp_path / "reference/records/a/b/c.json"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(changed(GOOD, "id", None)))
-    (path.parents[3] / "predictions").mkdir()
-    with pytest.raises(records.InputError, match=f"{path}: id: "):
-        list(outside(path.parents[3]))

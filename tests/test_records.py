@@ -1,13 +1,13 @@
 """The committed reference runs: every record fits its schema, its description and its prediction."""
 
 import csv
-from pathlib import Path
 
 import committed
 import pytest
 import synthetic
 import synthetic_primitives
-from outside import Outside, named, predictions, runs
+from committed import RUNS
+from outside import Outside, named
 from outside import outside as rows_outside
 from pirlab_estimator.cost import UnitCosts, predict_seconds
 from pirlab_figures.inspire.beside import NOT_PLANNED
@@ -16,7 +16,7 @@ from pirlab_workflow.files import ROOT
 from synthetic_parts import changed
 
 REFERENCE = ROOT / "results/reference"
-RUNS = runs()
+PAGES = ROOT / "docs/results"
 PROTOCOL = synthetic.run_record("simplepir/usenix23", 2**18, 16)
 # Online phases alone have a sample a repetition.
 PROTOCOL["phases"].sort(key=lambda phase: phase["group"] != "online")
@@ -29,10 +29,10 @@ def outside() -> dict[tuple, Outside]:
     return {found.place: found for run in RUNS for found in rows_outside(run)}
 
 
-def right_records(table: Path) -> dict[tuple[str, str], dict[str, str]]:
-    """The lines of a table of right records by group and row."""
-    with table.open(newline="") as lines:
-        return {(each["group"], each["row"]): each for each in csv.DictReader(lines)}
+def right_records() -> dict[tuple[str, str, str], dict[str, str]]:
+    """The lines of the table of right records by experiment, group and row."""
+    with (REFERENCE / "right-records.csv").open(newline="") as lines:
+        return {(each["experiment"], each["group"], each["row"]): each for each in csv.DictReader(lines)}
 
 
 def rows(experiment: str) -> list[tuple[str, str]]:
@@ -40,31 +40,21 @@ def rows(experiment: str) -> list[tuple[str, str]]:
     return [(group.id, row.id) for group in expand(experiment, read_profile("paper")) for row in group.rows]
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@pytest.mark.parametrize("run", RUNS)
 def test_reference_run_is_labelled(run):
     """A reference run says of which machine, day and commit it is."""
-    assert committed.of_run(run), f"{run}/ is empty; run `make reproduce` and `make reference`"
-    text = (run / "README.md").read_text()
+    assert committed.of_run(run), f"{run} is empty; run `make reproduce` and `make reference`"
+    [text] = [part for part in (REFERENCE / "README.md").read_text().split("\n## ") if part.startswith(f"{run}\n")]
     for label in ("processor", "memory", "date", "commit", "compiler", "read bandwidth"):
         assert f"{label} |" in text
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
-def test_tables_show_records_that_are_there(run):
-    """A table made of records that others have replaced since would contradict them."""
-    there = {record["id"] for record in committed.all_records().values()}
-    for table in sorted((run / "tables").rglob("*.csv")):
-        with table.open(newline="") as lines:
-            shown = {row.get("record_id") for row in csv.DictReader(lines)} - {None, ""}
-        gone = shown - there
-        assert not gone, f"{table.relative_to(run)}: {len(gone)} of {len(shown)} records are gone: draw it again"
-
-
 def test_every_row_of_correctness_has_right_records():
     """Those without a record stand in a table, since they ran beside other work."""
-    name, run = "inspire/correctness", ROOT / "results/reference-laptop"
-    table = right_records(run / "tables" / name / "right-records.csv")
-    recorded = {(path.parent.name, path.stem) for path in (run / "records" / name).rglob("*.json")}
+    name = "inspire/correctness"
+    table = {place[1:]: line for place, line in right_records().items() if place[0] == name}
+    records = committed.of_run("laptop").values()
+    recorded = {(each["group"], each["row"]) for each in records if each["experiment"] == name}
     assert sorted(table.keys() | recorded) == sorted(rows(name)) and not table.keys() & recorded
     for place, line in table.items():
         # Four queries in each of five repetitions and once after an update.
@@ -73,25 +63,19 @@ def test_every_row_of_correctness_has_right_records():
 
 def test_right_records_are_of_rows_without_a_record():
     """A row whose seconds are kept has a record, any other that ran a line; none has both."""
-    tables = sorted((ROOT / "results").glob("reference*/tables/**/right-records.csv"))
-    assert tables
-    for path in tables:
-        folder = path.parent
-        run = next(parent for parent in folder.parents if parent.parent == ROOT / "results")
-        name = folder.relative_to(run / "tables").as_posix()
-        table = right_records(path)
-        assert set(table) <= set(rows(name)), path
-        for (group, row), line in table.items():
-            assert line["status"] == "ok" and 0 < int(line["compared"]) == int(line["right"]), (path, group, row)
-            assert not (run / "records" / name / group / f"{row}.json").exists(), (path, group, row)
+    assert right_records()
+    for place, line in right_records().items():
+        assert place[1:] in rows(place[0]), place
+        assert line["status"] == "ok" and 0 < int(line["compared"]) == int(line["right"]), place
+        assert "/".join(place) not in committed.of_run("laptop"), place
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@pytest.mark.parametrize("run", RUNS)
 def test_records_of_a_run_hold(run):
     """Each fits its schema, was right, has its samples, and sent what is described."""
     wrong = [
-        f"{path.relative_to(run)}: {key}: {problem}"
-        for path, document in committed.of_run(run).items()
+        f"{place}: {key}: {problem}"
+        for place, document in committed.of_run(run).items()
         for key, problem in committed.faults(document)
     ]
     assert not wrong, "\n".join([f"{len(wrong)} faults", *wrong[:20]])
@@ -136,9 +120,9 @@ def test_every_row_outside_is_named(outside):
 
 def test_predicted_seconds_follow_from_the_calibration():
     """What rows are judged by can be made again from what is committed."""
-    costs = UnitCosts.load(REFERENCE / "calibration.json")
-    predicted = {place: line["seconds"] for place, line in predictions(REFERENCE).items()}
-    records = committed.of_run(REFERENCE).values()
+    costs = UnitCosts.load(REFERENCE / "calibration-quick.json")
+    predicted = {place: line["seconds"] for place, line in committed.predictions("quick").items()}
+    records = committed.of_run("quick").values()
     protocols = [record for record in records if record["kind"] == "protocol" and record["status"] == "ok"]
     assert len(protocols) > 50
     for record, seconds in zip(protocols, predict_seconds([r["description"] for r in protocols], costs), strict=True):
@@ -151,18 +135,22 @@ def test_every_named_row_is_outside(outside):
     assert all(reason.strip() for reason in named().values()), "a row of tests/fixtures/outside.toml has no reason"
 
 
+def pages(paper: str) -> dict[str, str]:
+    """The tables that docs/results/ shows of a paper, by name."""
+    _, *sections = (PAGES / f"{paper}.md").read_text().split("\n## ")
+    return {section.split("\n")[0].split(", ")[1]: section for section in sections}
+
+
 def test_tables_of_parameters_show_our_sets():
     """What tables are made of must reach them: without descriptions these would show the paper's lines alone."""
-    for table in ("table-pirouette-table3", "table-pirouette-table6", "table-pirouette-table7"):
-        text = (REFERENCE / "tables/pirouette/table7" / f"{table}.csv").read_text()
-        assert "pirouette/2^20" in text and "pirouette_h/2^20" in text, table
+    for table in ("pirouette-table3", "pirouette-table6", "pirouette-table7"):
+        text = pages("pirouette")[table]
+        assert "Pirouette 2^20" in text and "Pirouette^H 2^20" in text, table
 
 
 @pytest.mark.parametrize("number", [2, 3, 4, 8, 9])
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
-def test_inspires_tables_know_every_planned_row(run, number):
+def test_inspires_tables_know_every_planned_row(number):
     """Each column of the paper has a row in experiments/inspire/ (`test_descriptions_have_the_published_bytes`), which
     a table drawn without descriptions does not find where nothing was measured."""
-    [path] = (run / "tables/inspire").rglob(f"table-inspire-table{number}.md")
-    lines = [line for line in path.read_text().splitlines() if NOT_PLANNED in line]
+    lines = [line for line in pages("inspire")[f"inspire-table{number}"].splitlines() if NOT_PLANNED in line]
     assert not lines, f"draw it again by `make redraw`: {lines}"

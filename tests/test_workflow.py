@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from pirlab_workflow import reproduce
+from pirlab_workflow import reference, reproduce
 from pirlab_workflow.files import ROOT, check
 
 pytestmark = pytest.mark.slow
@@ -232,12 +233,16 @@ def test_failed_and_missing_records_are_measured_again_alone(finished):
 def test_reference_run_is_labelled(finished, tmp_path):
     out = tmp_path / "reference"
     command = [sys.executable, "-m", "pirlab_workflow.reference", "--profile=tiny", f"--out={out}"]
-    command += [f"--results={finished.results}", f"--figures={finished.figures}"]
+    command += [f"--results={finished.results}"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    assert len(list((out / "records").rglob("*.json"))) == 8
-    assert len(list((out / "predictions").rglob("*.json"))) == 3
+    documents = reference.read_packed(out / "tiny.jsonl.gz")
+    assert Counter(path.split("/")[0] for path in documents) == {"records": 8, "predictions": 3}
     text = (out / "README.md").read_text()
-    assert "| profile | tiny |" in text and "| rows | 8 ok |" in text
+    assert "## tiny" in text and "| rows | 8 ok |" in text
+    packed = (out / "tiny.jsonl.gz").read_bytes()
+    for word, folder in (("--unpack", tmp_path / "files"), ("--pack", tmp_path / "files")):
+        subprocess.run([*command, f"{word}={folder}"], cwd=ROOT, check=True, capture_output=True)
+    assert (out / "tiny.jsonl.gz").read_bytes() == packed, "what is unpacked packs to the same bytes"
 
 
 def test_killed_sweep_continues(tmp_path, finished, binary):

@@ -65,6 +65,18 @@ class Plan:
             also = [name for name, other in self.experiments.items() if other.get("kind") not in OTHER_KINDS]
         return [experiment, *sorted(also, key=lambda name: name not in self.experiments)]
 
+    def drawings(self, experiment: str) -> tuple[list[str], list[str]]:
+        """The names of an experiment's figures and tables. Primitives have one of each that shows measurements beside
+        predictions; protocols have `accuracy`, which is both (`judged`)."""
+        document = self.experiments[experiment]
+        own = ["primitives"] if document.get("kind") == "primitive" else []
+        figures, tables = (list(dict.fromkeys([*document.get(key, []), *own])) for key in ("figures", "tables"))
+        return figures, tables
+
+    def judged(self, experiment: str) -> bool:
+        """Whether an experiment runs protocols, so that all that is predicted of a row has a measured twin."""
+        return self.experiments[experiment].get("kind") not in OTHER_KINDS
+
     def _of_profile(self, what: str, file: str) -> Path:
         return self.results / what / str(self.profile["profile"]) / file
 

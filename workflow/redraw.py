@@ -1,30 +1,44 @@
-"""`make redraw`: draw the tables of a committed reference run again from its records, as the workflow draws them.
+"""`make redraw`: draw the tables of the packed reference runs again from their records, as the workflow draws them.
 
 Nothing is measured. Rows are described by the present binary. The seconds and memory that were predicted of a measured
 row stay, since its record is judged by them; its security and noise are what the present formulas say of the
 description in its record. Rows without a record are predicted, with the quick reference's unit costs. No record is
-called stale: each names the commit of its sources. Experiments of primitives and of security are left to the workflow.
+called stale: each names the commit of its sources. A redrawing of all runs also writes docs/results/, a page a paper.
 """
 
 import argparse
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.outputs import write
+from pirlab_figures.cli import main as drawing
 
-from .experiments import OTHER_KINDS, read_profile
+from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .plan import Plan
-from .reference import CALIBRATION, KEPT, REFERENCE, folder
+from .reference import REFERENCE, costs, labels, pack, packed, unpack, unpacked
 
-COSTS = REFERENCE / CALIBRATION.name
+COSTS = costs("quick")
 #: What a formula says of a description, whatever machine ran it.
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
+#: The packed runs; the tables of a later one have more rows.
+PROFILES = ("quick", "laptop")
+PAGES = Path("docs/results")
+PAPERS = {
+    "comparison": "All protocols beside each other",
+    "gadget": "The gadget paper's tables",
+    "inspire": "The InsPIRe paper's tables",
+    "pirouette": "The Pirouette paper's tables",
+    "security": "The audit of security",
+}
 
 
 def run(*words: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -36,14 +50,24 @@ def run(*words: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
 
 
 class Redrawing:
-    """A reference run, the plan of its profile, and the folder of what lies between its records and tables."""
+    """An unpacked reference run, the plan of its profile, and a folder for what lies between records and tables."""
 
-    def __init__(self, profile: str, out: Path, work: Path, figures: Path, **overrides: Any):
-        self.plan = Plan(read_profile(profile, results=str(work), figures=str(figures), **overrides))
-        self.out = out
+    def __init__(self, profile: str, file: Path, work: Path, figures: Path, **overrides: Any):
+        self.plan = Plan(read_profile(profile, results=str(work / "plan"), figures=str(figures), **overrides))
+        self.own = work / "own"
+        unpack(file, self.own)
         # A longer profile's reference leaves out the rows that quick's has.
-        self.runs = list(dict.fromkeys((out, REFERENCE)))
+        self.runs = [self.own]
+        if profile != "quick":
+            self.runs.append(work / "quick")
+            unpack(packed("quick"), self.runs[-1])
         self.plan.prepare()
+
+    def experiments(self) -> list[str]:
+        """Those whose drawings show a record or prediction of this run."""
+        known = [f"predictions/{name}.json" for name in self.plan.experiments]
+        there = {name for name, path in zip(self.plan.experiments, known) if (self.own / path).is_file()}
+        return [name for name in self.plan.experiments if there & set(self.plan.shown(name))]
 
     def described(self, name: str) -> dict[str, str]:
         """The descriptions in the records of an experiment, as lines by id."""
@@ -63,6 +87,11 @@ class Redrawing:
             write(path, "".join(f"{line}\n" for line in self.described(name).values()) + answered)
         return path
 
+    def known(self, name: str) -> list[Any]:
+        """What was predicted of an experiment, this run's before quick's."""
+        found = [read_json(each / f"predictions/{name}.json") for each in self.runs]
+        return [document for document in found if document]
+
     def prediction(self, name: str) -> Path:
         """Of all rows of an experiment: seconds and memory as committed where a record stands against them."""
         path = self.plan.prediction(name)
@@ -72,7 +101,7 @@ class Redrawing:
         asked_of: dict[str, str] = {}
         for each in self.runs:
             measured = {f"{p.parent.name}/{p.stem}" for p in (each / "records" / name).rglob("*.json")}
-            known = read_json(each / "predictions" / f"{name}.json") or []
+            known = read_json(each / f"predictions/{name}.json") or []
             lines |= {line["id"]: line for line in known if line["id"] in measured}
         # The first of an id is its record's, where there is one.
         for line in self.description(name).read_text().splitlines():
@@ -82,8 +111,8 @@ class Redrawing:
         module = "pirlab_estimator.predict"
         run(sys.executable, "-m", module, asked, "--security", "auto", "--costs", COSTS, "--out", made)
         for line in read_json(made):
-            lines[line["id"]] = lines.get(line["id"], line) | {key: line[key] for key in OF_FORMULAS}
-        committed = [line["id"] for line in read_json(self.out / "predictions" / f"{name}.json") or []]
+            lines[line["id"]] = lines.get(line["id"], line) | {key: line[key] for key in OF_FORMULAS if key in line}
+        committed = [line["id"] for line in read_json(self.own / f"predictions/{name}.json") or []]
         ordered = [lines[id] for id in dict.fromkeys([*committed, *lines]) if id in lines]
         write(path, json.dumps(ordered, indent=1) + "\n")
         return path
@@ -94,44 +123,82 @@ class Redrawing:
         return [path for path in found if path.is_dir()] or found[:1]
 
     def draw(self, name: str) -> list[Path]:
-        """Tables and figures of an experiment, in the folder of figures; their data and text in the reference run."""
-        experiment, shown = self.plan.experiments[name], self.plan.shown(name)
+        """Tables and figures of an experiment."""
+        shown, audits = self.plan.shown(name), self.plan.audits()
         planned = [each for each in shown if each in self.plan.experiments]
         words = ["--records", *(path for each in shown for path in self.records(each))]
-        words += ["--predictions", *map(self.prediction, planned), "--descriptions", *map(self.description, planned)]
+        words += ["--predictions", *(self.prediction(each) for each in planned if each not in audits)]
+        words += ["--descriptions", *map(self.description, planned)]
         words += ["--expected", "experiments/expected", "--costs", COSTS]
+        if name in audits:
+            write(audits[name], json.dumps(self.known(name)[0]))
+            words += ["--audit", audits[name]]
         drawn = self.plan.figures / name
-        asked = [["table", table, *words, "--out", drawn / f"table-{table}"] for table in experiment.get("tables", [])]
-        asked += [[figure, *words, "--out", drawn / figure] for figure in experiment.get("figures", [])]
-        words = ["--records", *self.records(name), "--predictions", self.prediction(name)]
-        for each in [*asked, ["accuracy", *words, "--out", drawn / "accuracy"]]:
-            run(sys.executable, "-m", "pirlab_figures", *each, stdout=subprocess.DEVNULL)
-        copied = [path for path in sorted(drawn.glob("*")) if path.suffix in KEPT]
-        for path in copied:
-            write(self.out / "tables" / name / path.name, path.read_bytes())
-        write(self.out / "predictions" / f"{name}.json", self.prediction(name).read_bytes())
-        return copied
+        figures, tables = self.plan.drawings(name)
+        for figure in figures:
+            draw(figure, *words, "--out", drawn / figure)
+        for table in tables:
+            draw("table", table, *words, "--out", drawn / f"table-{table}")
+        if self.plan.judged(name):
+            own = ["--records", *self.records(name), "--predictions", self.prediction(name)]
+            draw("accuracy", *own, "--out", drawn / "accuracy")
+        if name not in audits:
+            write(self.own / f"predictions/{name}.json", self.prediction(name).read_bytes())
+        return sorted(drawn.glob("*"))
+
+
+def draw(*words: Any) -> None:
+    """Draw a table or figure; PlanError where that is refused, which says why."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        code = drawing([str(word) for word in words])
+    if code:
+        raise PlanError(f"`python -m pirlab_figures {' '.join(map(str, words))}` failed, see above.")
+
+
+def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str, str]]) -> str:
+    """The tables of a paper: each from the longest run that draws it."""
+    found: dict[tuple[str, str], tuple[str, Path]] = {}
+    for profile, folder in figures.items():
+        tables = sorted((folder / paper).rglob("table-*.md"))
+        found |= {(p.parent.name, p.name): (profile, p) for p in tables if p.stem != "table-primitives"}
+    profiles = [profile for profile in figures if profile in {of for of, _ in found.values()}]
+    rows = ("processor", "memory", "date", "commit")
+    lines = [f"# {PAPERS[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
+    lines += ["", f"| run | {' | '.join(rows)} |", "|" + "---|" * (len(rows) + 1)]
+    lines += [f"| {each} | {' | '.join(said[each][row] for row in rows)} |" for each in profiles]
+    for (name, _), (profile, path) in sorted(found.items()):
+        lines += ["", f"## `{paper}/{name}`, {path.stem.removeprefix('table-')}, profile {profile}", ""]
+        lines += [path.read_text().rstrip()]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--profile", default="quick")
-    parser.add_argument("--figures", type=Path, help="instead of figures/out/ and the reference run's name")
-    parser.add_argument("--out", type=Path, help="the reference run, instead of the profile's")
+    parser.add_argument("--profile", help="instead of all that are packed")
+    parser.add_argument("--figures", type=Path, default=Path("figures/out"), help="instead of figures/out")
+    parser.add_argument("--out", type=Path, default=REFERENCE, metavar="DIR", help="instead of results/reference")
     parser.add_argument("--binary", help="instead of the profile's `binary`")
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
     arguments = parser.parse_args()
     os.chdir(ROOT)
-    out = arguments.out or folder(arguments.profile)
-    figures = arguments.figures or Path("figures/out") / out.name
-    with tempfile.TemporaryDirectory() as work:
-        redrawing = Redrawing(arguments.profile, out, Path(work), figures, binary=arguments.binary)
-        experiments = redrawing.plan.experiments
-        for name in arguments.only.split(",") if arguments.only else experiments:
-            if name not in experiments:
-                raise PlanError(f"profile {arguments.profile} has no {name}: {', '.join(experiments)}.")
-            if experiments[name].get("kind") not in OTHER_KINDS and (out / "tables" / name).is_dir():
-                print(f"{out}/tables/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
+    figures: dict[str, Path] = {}
+    said: dict[str, dict[str, str]] = {}
+    for profile in [arguments.profile] if arguments.profile else PROFILES:
+        figures[profile] = arguments.figures / f"reference-{profile}"
+        file = packed(profile, arguments.out)
+        with tempfile.TemporaryDirectory() as work:
+            redrawing = Redrawing(profile, file, Path(work), figures[profile], binary=arguments.binary)
+            known = redrawing.plan.experiments
+            for name in arguments.only.split(",") if arguments.only else redrawing.experiments():
+                if name not in known:
+                    raise PlanError(f"profile {profile} has no {name}: {', '.join(known)}.")
+                print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
+            documents = unpacked(redrawing.own)
+        pack(documents, file)
+        said[profile] = labels([document for path, document in documents.items() if path.startswith("records/")])
+    if not arguments.profile and not arguments.only:
+        for paper in PAPERS:
+            write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
     return 0
 
 

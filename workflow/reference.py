@@ -1,12 +1,17 @@
-"""`make reference`: copy a run's records, predictions and tables, with the labels of machine and build, to
-results/reference/ or, of another profile than quick, to results/reference-<profile>/."""
+"""`make reference`: pack a run's records and predictions, with its unit costs and the labels of machine and build.
+
+The packed run of a profile is results/reference/<profile>.jsonl.gz: a line a document, with the path that it has in a
+results folder. The same documents give the same bytes. `make redraw` draws tables from it; `--unpack DIR` writes the
+documents as files again, and `--pack DIR` packs such files.
+"""
 
 import argparse
+import gzip
+import json
 import os
-import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +19,52 @@ from pirlab_estimator.outputs import write
 from pirlab_figures.lib.units import human_bytes
 
 from .experiments import read_profile
-from .files import ROOT, PlanError, exit_code, read_object, read_record
+from .files import ROOT, PlanError, exit_code, read_json, read_object, read_record
 from .plan import DONE, Plan
 
 REFERENCE = Path("results/reference")
 #: Unit costs that the predictions stand on.
 CALIBRATION = Path("results/calibration.json")
-#: Endings of the files of tables and figures that are copied: their data and their text.
-KEPT = (".csv", ".md")
-README = """# A reference run
-
-Made by `make reproduce PROFILE={profile}{only}`
-and copied here by `make reference`; every number was measured, none edited. `records/` holds one record a row,
-`predictions/` what was predicted of each (seconds by the unit costs of `calibration.json`), `tables/` the tables and
-figure data made of them. Times hold for this machine; bytes, noise and correctness for any.
-
-| | |
-|---|---|
-{facts}
-
-`tests/test_records.py` holds these records against the predictions and the schema; rows outside their tolerance are
-named in `tests/fixtures/outside.toml`.
-"""
+Documents = dict[str, Any]
+"""Documents by `records/<experiment>/<group>/<row>.json` and `predictions/<experiment>.json`."""
 
 
-def folder(profile: str) -> Path:
-    """Where the reference run of a profile lies."""
-    return REFERENCE if profile == "quick" else REFERENCE.with_name(f"{REFERENCE.name}-{profile}")
+def packed(profile: str, folder: Path = REFERENCE) -> Path:
+    """The packed run of a profile."""
+    return folder / f"{profile}.jsonl.gz"
+
+
+def costs(profile: str, folder: Path = REFERENCE) -> Path:
+    """The unit costs of that run."""
+    return folder / f"calibration-{profile}.json"
+
+
+def pack(documents: Mapping[str, Any], file: Path) -> None:
+    """Write documents, in order of their paths."""
+    lines = ({"path": path, "document": documents[path]} for path in sorted(documents))
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    write(file, gzip.compress(text.encode(), 9, mtime=0))
+
+
+def read_packed(file: Path) -> Documents:
+    """The documents of a packed run."""
+    try:
+        lines = map(json.loads, gzip.decompress(file.read_bytes()).splitlines())
+        return {line["path"]: line["document"] for line in lines}
+    except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
+        raise PlanError(f"{file} is no packed run ({error}). `make reference` packs one.") from None
+
+
+def unpack(file: Path, folder: Path) -> None:
+    """Write the documents of a packed run as files below a folder."""
+    for path, document in read_packed(file).items():
+        write(folder / path, json.dumps(document, indent=1) + "\n")
+
+
+def unpacked(folder: Path) -> Documents:
+    """The documents below a folder."""
+    files = (path for part in ("records", "predictions") for path in (folder / part).rglob("*.json"))
+    return {path.relative_to(folder).as_posix(): read_json(path) for path in files}
 
 
 def distinct(values: Iterable[Any]) -> str:
@@ -48,15 +72,12 @@ def distinct(values: Iterable[Any]) -> str:
     return ", ".join(str(value) for value, _ in Counter(values).most_common())
 
 
-def facts(profile: str, records: list[dict[str, Any]], planned: int) -> str:
-    """The labels of the run, as rows of a Markdown table."""
-    machines = [record["machine"] for record in records]
-    builds = [record["build"] for record in records]
-    states = distinct(f"{count} {status}" for status, count in Counter(r["status"] for r in records).items())
+def labels(records: list[dict[str, Any]]) -> dict[str, str]:
+    """What machine and build the records are of."""
+    machines, builds = ([record[key] for record in records] for key in ("machine", "build"))
     speeds = sorted(m["read_bandwidth_before"] / 1e9 for m in machines if m.get("read_bandwidth_before"))
-    rows = {
-        "profile": profile,
-        "rows": states + (f" of {planned} planned" if len(records) < planned else ""),
+    return {
+        "rows": distinct(f"{count} {status}" for status, count in Counter(r["status"] for r in records).items()),
         "date": distinct((record.get("finished") or "")[:10] for record in records),
         "commit": distinct(f"{b['commit']}{' with changes' if b.get('dirty') else ''}" for b in builds),
         "compiler": distinct(b["rustc"] for b in builds),
@@ -67,63 +88,62 @@ def facts(profile: str, records: list[dict[str, Any]], planned: int) -> str:
         "system": distinct(m["os"] for m in machines),
         "single-core read bandwidth": f"{speeds[0]:.1f} to {speeds[-1]:.1f} GB/s" if speeds else "not probed",
     }
-    return "\n".join(f"| {name} | {value} |" for name, value in rows.items())
 
 
-def refuse_other_folders(plan: Plan, out: Path) -> None:
-    """PlanError where replacing `out` would take what is copied from, or what is no reference run, with it."""
-    place = out.resolve()
-    read = [each.resolve() for each in (plan.results / "records", plan.results / "predictions", plan.figures)]
-    for each in (*read, CALIBRATION.resolve(), ROOT):
-        if place in (each, *each.parents) or (each in read and each in place.parents):
-            raise PlanError(f"--out {out}: what is copied from, {each}, would be removed. Give a folder of its own.")
-    if out.is_dir() and any(out.iterdir()) and not (out / "predictions").is_dir():
-        raise PlanError(f"--out {out}: it holds other files than a reference run. Give a new folder.")
-
-
-def copy(plan: Plan, out: Path, only: str = "") -> int:
-    """Replace the reference run; PlanError where the present one is not finished.
+def copy(plan: Plan, folder: Path, only: str = "") -> int:
+    """Pack a finished run; PlanError where it is not finished.
 
     With `only`, of some experiments of a long profile, the rows that are there and not in the quick run's reference
     as well: the labels say how many."""
-    profile, records = plan.profile["profile"], plan.results / "records"
+    profile = plan.profile["profile"]
     planned = [plan.record(group, row) for group, row in plan.measured_rows()]
     done = [path for path in planned if read_object(path).get("status") in DONE]
     if not only and (missing := [path for path in planned if path not in done]):
         raise PlanError(f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={profile}` first.")
-    found = {path.relative_to(records): read_record(path) for path in done}
-    refuse_other_folders(plan, out)
-    shutil.rmtree(out, ignore_errors=True)
+    records = {path.relative_to(plan.results).as_posix(): read_record(path) for path in done}
     if only:
-        found = {path: found[path] for path in found if not (REFERENCE / "records" / path).exists()}
-    for path in found:
-        write(out / "records" / path, (records / path).read_bytes())
+        known = read_packed(ROOT / packed("quick"))
+        records = {path: record for path, record in records.items() if path not in known}
+    said, count = labels([*records.values()]), len(records)
     for name in plan.experiments:
-        prediction = plan.audits().get(name, plan.prediction(name))
-        write(out / "predictions" / f"{name}.json", prediction.read_bytes())
-        for path in sorted((plan.figures / name).glob("*")):
-            if path.suffix in KEPT:
-                write(out / "tables" / name / path.name, path.read_bytes())
+        file = plan.audits().get(name, plan.prediction(name))
+        records[f"predictions/{name}.json"] = read_json(file)
+    pack(records, packed(profile, folder))
     if CALIBRATION.is_file():
-        write(out / CALIBRATION.name, CALIBRATION.read_bytes())
-    labels = facts(profile, [*found.values()], len(planned))
-    write(out / "README.md", README.format(profile=profile, only=f" ONLY={only}" if only else "", facts=labels))
-    return len(found)
+        write(costs(profile, folder), CALIBRATION.read_bytes())
+    said["rows"] += f" of {len(planned)} planned" if count < len(planned) else ""
+    describe(folder / "README.md", profile, f" ONLY={only}" if only else "", said)
+    return count
+
+
+def describe(readme: Path, profile: str, only: str, said: Mapping[str, str]) -> None:
+    """Put the labels of a run into its section of the page, in place of an earlier one."""
+    head, *sections = (readme.read_text() if readme.is_file() else "# Reference runs\n").rstrip().split("\n\n## ")
+    facts = "\n".join(f"| {name} | {value} |" for name, value in said.items())
+    own = f"{profile}\n\nMade by `make reproduce PROFILE={profile}{only}`.\n\n| | |\n|---|---|\n{facts}"
+    others = [section for section in sections if section.split("\n")[0] != profile]
+    write(readme, "\n\n## ".join([head, own, *others]) + "\n")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--results", default="results")
-    parser.add_argument("--figures", default="figures/out")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--out", type=Path, default=REFERENCE, metavar="DIR", help="instead of results/reference")
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of the profile's")
+    parser.add_argument("--pack", type=Path, metavar="DIR", help="pack these files instead of the present run")
+    parser.add_argument("--unpack", type=Path, metavar="DIR", help="write the files of the packed run instead")
     arguments = parser.parse_args()
-    out, only = arguments.out or folder(arguments.profile), arguments.only
     os.chdir(ROOT)
-    folders = {"results": arguments.results, "figures": arguments.figures}
-    plan = Plan(read_profile(arguments.profile, **folders, experiments=only.split(",") if only else []))
-    print(f"{copy(plan, out, only)} records copied to {out}/")
+    file, only = packed(arguments.profile, arguments.out), arguments.only
+    if arguments.unpack:
+        unpack(file, arguments.unpack)
+    elif arguments.pack:
+        pack(unpacked(arguments.pack), file)
+    else:
+        experiments = only.split(",") if only else []
+        plan = Plan(read_profile(arguments.profile, results=arguments.results, experiments=experiments))
+        print(f"{copy(plan, arguments.out, only)} records packed into {file}")
     return 0
 
 

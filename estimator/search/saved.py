@@ -24,7 +24,7 @@ WORDS = """\
 All predicted: bytes as described, seconds of one core by the unit costs, security by the fast model, failure of a
 record for any data. Each cell: the given set, the found one, what it saves. A set dominates that is no worse in upload,
 download and answer, saves 10 % in one of them, has 128 bits and fails at most with 2^-40; † marks a given set that does
-not reach these two. What was measured of them is in `results/reference*/tables/inspire/found/`."""
+not reach these two. What was measured of them is in `docs/results/inspire.md`."""
 Line = dict[str, Any]
 
 

@@ -4,8 +4,6 @@ Every claim of experiments/expected/headline.csv (G1 to G5) and every remark of 
 computed by the same function from either source; a verdict is the function's too, never written by hand.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +11,9 @@ from pathlib import Path
 import pandas as pd
 from pirlab_estimator.records import InputError
 
-from ..lib.output import words
 from ..lib.primitive import Primitive, notes
-from ..lib.table import Cell, Row, Table, texts
+from ..lib.spec import spec
+from ..lib.table import Table
 from ..lib.units import significant
 from .paper import PARTS, Printed, base_text, find
 from .scalar import PRIMITIVE as SCALAR
@@ -26,7 +24,7 @@ DIVISION = "here, the paper's way: one coefficient at a time"
 SMALL, SMALL_BASES = 60, (2, 4, 8, 16, 64, 256)
 VECTOR_BASES = (2, 4, 16, 256)
 LARGE, LARGE_BASES = 102, (64, 256)
-COLUMNS = words("id claim demand source values verdict")
+SPEC = spec("gadget/claims")
 
 
 @dataclass(frozen=True)
@@ -188,14 +186,6 @@ def part_sums(expected: pd.DataFrame) -> list[tuple[str, float]]:
 
 def table(records: Sequence[Primitive], expected: pd.DataFrame, folder: Path) -> Table:
     """Every claim with its values from the paper's own tables and from each of our worlds, and the verdicts."""
-    columns = texts(
-        id="Claim",
-        claim="As printed",
-        demand="Holds if",
-        source="Computed from",
-        values="Values (by base)",
-        verdict="Verdict",
-    )
     printed = _printed_claims(folder)
     worlds = [of_paper(expected), *sources(records)]
     data = []
@@ -215,17 +205,11 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, folder: Path) ->
     agree = "supported" if sums and max(value for _, value in sums) <= 1.01e-4 else "not supported"
     demand = "sums of Table 3 equal Table 2 within 1e-4 µs"
     data.append(["X36", printed["X36"], demand, worlds[0].name, text, agree])
-    frame = pd.DataFrame(data, columns=COLUMNS)
-    rows = [Row({key: Cell(str(value)) for key, value in zip(COLUMNS, line, strict=True)}) for line in data]
     used = [r for r in records if r.name in (SCALAR, VECTOR)]
     marks, origin = notes(used)
-    reading = (
-        "G1 to G5 are the paper's claims, X32 to X36 what its own tables say of them. Values rounded as the claim is "
-        "printed. Scalars are our implementation of the paper's algorithms one scalar at a time, digits by shifts and "
-        "masks (Tables 2 to 5), but by a division each in X35, as the vectors of the paper's way; those take coins "
-        "drawn beforehand, as the paper's do, unless fresh ones are named."
-    )
-    return Table("Gadget paper: its claims, recomputed", columns, rows, frame, marks, [reading, origin])
+    keys = SPEC.keys
+    rows = [SPEC.row(dict(zip(keys, line, strict=True))) for line in data]
+    return SPEC.table(rows, pd.DataFrame(data, columns=keys), marks, origin=origin)
 
 
 def _value(value: float, unit: str) -> str:

@@ -1,7 +1,5 @@
 """Figure 1 of the gadget paper: mean Euclidean norm of the digits against log2 q at b = 2, each sampler."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Literal
@@ -13,8 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ..lib import style
-from ..lib.output import caption_text, words
+from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
+from ..lib.spec import spec
 from .paper import FAMILIES, RANDOM
 
 PRIMITIVE = "decompose-magnitude"
@@ -26,9 +25,7 @@ KINDS = {
 MAIN_KIND = "random"
 SIZES = {"unsigned": 10.0, "balanced": 6.5}
 FILL: dict[str, Literal["full", "none", "bottom"]] = {"largest": "full", "random": "none", "smallest": "bottom"}
-COLUMNS = words(
-    "family modulus_kind modulus_bits base length runs norm_mean norm_expected norm_max norm_bound record_id"
-)
+SPEC = spec("gadget/figure1")
 
 
 def build(records: Sequence[Primitive]) -> pd.DataFrame:
@@ -44,7 +41,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
         row |= {"norm_expected": square**0.5 if square is not None else None}
         row |= {"norm_max": max(record.values("norm_max"), default=None)}
         rows.append(row | {"norm_bound": row["base"] * row["length"] ** 0.5, "record_id": record.id})
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame = pd.DataFrame(rows, columns=SPEC.keys)
     return frame.sort_values(["family", "modulus_kind", "modulus_bits"]).reset_index(drop=True)
 
 
@@ -105,7 +102,7 @@ def _bound(axes: Axes, data: pd.DataFrame, divided: bool) -> None:
 def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
     """What is seen, and where it comes from."""
     if data.empty:
-        return caption_text("Figure 1 of the gadget paper.", "Nothing was measured.")
+        return caption_text(SPEC.title, "Nothing was measured.")
     runs = "/".join(str(n) for n in sorted(set(data["runs"])))
     bases = "/".join(str(b) for b in sorted(set(data["base"])))
     kinds = ", ".join(f"{letter} the {words}" for letter, words in KINDS.values())
@@ -117,13 +114,7 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
         over = {f: means[f] / means["balanced"] for f in RANDOM if f in means.index}
         ratio = " Over balanced digits: " + ", ".join(f"{FAMILIES[f]} {v:.2f} x" for f, v in over.items()) + "."
     _, origin = notes([r for r in records if r.name == PRIMITIVE])
-    text = (
-        f"Mean Euclidean norm of the digits of uniform u, base {bases}, {runs} runs a point. Left: moduli R, the band "
-        f"spans all kinds; right: over sqrt(k), each kind of modulus ({kinds}). The bound b sqrt(k) is none for JLP21 "
-        f"when q is no power of b. At the largest modulus: {order}.{ratio} The paper prints no numbers and no moduli. "
-        f"{origin}"
-    )
-    return caption_text("Figure 1 of the gadget paper.", text)
+    return SPEC.caption(bases=bases, runs=runs, kinds=kinds, order=order, ratio=ratio, origin=origin)
 
 
 def drawing(records: Sequence[Primitive]) -> style.Drawing:

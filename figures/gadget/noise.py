@@ -3,8 +3,6 @@
 Every measured standard deviation stands next to its formula's. Bits are log2 of a standard deviation in units of one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 from typing import Any
@@ -12,10 +10,11 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import UNSURE
 
-from ..lib.cells import has, number, quantity, verdict
+from ..lib.cells import has, number, verdict
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
-from ..lib.table import Cell, Column, Row, Table, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table
 from .paper import FAMILIES, base_text
 
 OPERATION = "external-product"
@@ -27,18 +26,6 @@ CHAINS = {
     ("constant", "fresh"): "fixed input",
     ("constant", "one"): "fixed input, one selector",
 }
-COLUMNS = words(
-    "what input selectors n modulus family base dropped length steps samples keys stddev stddev_predicted kind "
-    "variance_ratio verdict tolerance note bits bits_over_balanced max time_s record_id"
-)
-READING = (
-    "Standard deviations in bits (log2). Product: what one external product adds to its input's noise, uniform input, "
-    "message 1. Blind rotation: CMUXes that turn the accumulator by random powers of X, a fresh selector each step. "
-    "Fixed input: the same ciphertext, all coefficients equal, selected again and again; with one selector the errors "
-    "of deterministic digits add coherently, length^2 in the variance, those of digits centred for every input do not."
-)
-
-
 SETTINGS = words("input selectors n modulus family base dropped length")
 """Settings that are columns."""
 
@@ -80,7 +67,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                 row |= {"verdict": twin.verdict, "tolerance": twin.tolerance.removeprefix("variance ")}
                 row |= {"note": twin.note}
             rows.append(row | {"time_s": record.seconds("operation"), "record_id": record.id})
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame = pd.DataFrame(rows, columns=SPEC.keys)
     place = ["what", "input", "selectors", "n", "modulus", "base", "dropped", "steps"]
     balanced = frame[frame["family"] == "balanced"].set_index(place)["bits"].to_dict()
     frame["bits_over_balanced"] = pd.Series(
@@ -104,30 +91,14 @@ def _predicted(entry: dict[str, Any]) -> Cell:
     return number(log2(predicted) if has(predicted) and predicted else None, digits=4)
 
 
-def _over(entry: dict[str, Any]) -> Cell:
-    over = entry["bits_over_balanced"]
-    return Cell(f"{over:+.2f}", sort=over) if has(over) else Cell()
-
-
-TABLE_COLUMNS = [
-    label("what", "What", cell=lambda entry: Cell(_what(entry["what"] == "chain", entry))),
-    Column("steps", "Steps", cell="steps"),
-    Column("base", "Base", cell=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"]))),
-    Column("length", "k", cell="length"),
-    label("family", "Digits", cell=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"])),
-    quantity("bits", "Measured", "bits", digits=4),
-    Column("bits_predicted", "Formula", "bits", cell=_predicted),
-    quantity("variance_ratio", "Variance, measured / formula"),
-    label("kind", "Formula is", cell=lambda entry: Cell(entry["kind"] or "")),
-    label("tolerance", "Tolerance of the variance"),
-    label("verdict", "Verdict", cell=verdict),
-    Column("bits_over_balanced", "Over balanced", "bits", cell=_over),
-    Column("time", "Time of one", "µs", cell=lambda entry: _micro(entry["time_s"])),
-]
-
-
-def _micro(seconds: float | None) -> Cell:
-    return number(1e6 * seconds) if seconds is not None and has(seconds) else Cell()
+SPEC = spec(
+    "gadget/noise",
+    what=lambda entry: Cell(_what(entry["what"] == "chain", entry)),
+    base=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"])),
+    family=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"]),
+    bits_predicted=_predicted,
+    verdict=verdict,
+)
 
 
 def table(records: Sequence[Primitive]) -> Table:
@@ -140,19 +111,16 @@ def table(records: Sequence[Primitive]) -> Table:
     marks_of = {record.id: record.marks() for record in records}
     rows = []
     for entry in shown.to_dict("records"):
-        rows.append(Row(make_cells(TABLE_COLUMNS, entry | {"marks": marks_of[entry["record_id"]]}), entry["record_id"]))
+        rows.append(SPEC.row(entry | {"marks": marks_of[entry["record_id"]]}, entry["record_id"]))
     lost = [r for r in records if relevant(r) and not r.ok]
     for record in lost:
         place = {"what": Cell(_what(record.name == CHAIN, record.settings)), "family": Cell(record.settings["family"])}
         rows.append(Row(place, record.id, record.status()))
     marks, origin = notes([r for r in records if relevant(r)])
-    title = "Noise of products and chains under each decomposition"
     judged = data[data["verdict"] != ""]
-    wide = judged["tolerance"].str.contains("sampling").sum()
-    found = f"{len(judged)} stages held against their formulas, {(judged['verdict'] == 'DIFFERS').sum()} differ."
-    found += f" {wide} of them have too few samples or keys for 1/16: their tolerance adds the sampling error."
-    found += f" Of {(judged['verdict'] == UNSURE).sum()} that error is larger than 1/16: {UNSURE}."
-    return Table(title, TABLE_COLUMNS, rows, data, marks, [READING, answer(data), found, origin], "bits")
+    said = {"judged": len(judged), "differ": (judged["verdict"] == "DIFFERS").sum(), "origin": origin, "few": UNSURE}
+    said |= {"wide": judged["tolerance"].str.contains("sampling").sum(), "answer": answer(data)}
+    return SPEC.table(rows, data, marks, unsure=(judged["verdict"] == UNSURE).sum(), **said)
 
 
 def answer(data: pd.DataFrame) -> str:

@@ -1,7 +1,5 @@
 """Drawing of the noise experiment: one product by base, and chains by length, measured points on their formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 
@@ -12,12 +10,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from ..lib import style
-from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
+from ..lib.spec import spec
 from ..lib.units import count_tex
-from .noise import CHAINS, READING, answer, build, relevant
+from .noise import CHAINS, SPEC, answer, build, relevant
 from .paper import FAMILIES
 
+CAPTION = spec("gadget/noise-caption")
 DODGE = 0.11
 """Sideways shift between neighbouring decompositions, in places of the base axis."""
 
@@ -96,8 +95,7 @@ def _chain(axes: Axes, rows: pd.DataFrame, families: list[str], title: str) -> N
 def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
     """What is seen, what it answers, and where it comes from."""
     _, origin = notes([r for r in records if relevant(r)])
-    text = f"Points are measured, lines (left: bars) are formulas. {READING} {answer(data)} {origin}"
-    return caption_text("Does randomisation buy anything?", text)
+    return CAPTION.caption(reading=SPEC.words["reading"], answer=answer(data), origin=origin)
 
 
 def drawing(records: Sequence[Primitive]) -> style.Drawing:

@@ -1,7 +1,5 @@
 """The gadget paper: names of its samplers, its printed numbers by sampler and base, its sub-algorithms and formulas."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Sequence
@@ -62,7 +60,7 @@ class Printed:
     seconds: dict[tuple[str, str, str, str], float]
 
     @classmethod
-    def of(cls, expected: pd.DataFrame) -> Printed:
+    def of(cls, expected: pd.DataFrame) -> "Printed":
         """The printed times among the papers' numbers (`frame.load_expected`)."""
         rows = expected[(expected["paper"] == PAPER) & expected["seconds"].notna()]
         found = {}

@@ -1,25 +1,20 @@
 """Tables 2 to 5 of the gadget paper: time of one scalar, whole and by sub-algorithm, with the printed numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from ..lib.output import words
 from ..lib.primitive import SPREAD, Primitive, notes
-from ..lib.table import Cell, Column, Row, Table, texts
+from ..lib.spec import spec
+from ..lib.table import Cell, Column, Row, Table
 from ..lib.units import significant
 from .paper import FAMILIES, PARTS, Printed, base_text, find, part_name, values_of
 
 PRIMITIVE = "decompose-scalar"
 MICRO = 1e6
-READING = (
-    "Times of one scalar, in µs; here: on the machine named below, paper: as printed (Apple M1, 3.2 GHz, PALISADE). "
-    "Coins are drawn beforehand on both sides. JLP24 is the paper's own sampler ('Ours')."
-)
-COLUMNS = words("modulus_bits base length family part here_s here_q1_s here_q3_s paper_s record_id")
+SPEC = spec("gadget/scalar")
 
 
 WHOLE, BY_PART = {"2": 60, "4": 102}, {"3": 60, "5": 102}
@@ -70,15 +65,14 @@ def whole(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> T
             if family == "zy22":
                 cells["dither_here"], _ = _beside(record, family, "dither", None, data)
         rows.append(Row(cells, next((r.id for r in found.values() if r), "")))
-    title = f"Gadget paper, Table {which}: time of one scalar (µs), log2 q = {WHOLE[which]}"
-    return _table(title, columns, rows, data, own)
+    return _table(columns, rows, data, own, table=which, what="one scalar", bits=WHOLE[which])
 
 
 def parts(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> Table:
     """Table 3 or 5: sub-algorithms down, bases across."""
     printed, own = Printed.of(expected), of_modulus(records, BY_PART[which])
     bases = printed.bases(which) or values_of(own, "base")
-    columns = texts(family="Sampler", part="Sub-algorithm")
+    columns = [Column("family", "Sampler", text=True), Column("part", "Sub-algorithm", text=True)]
     for base in bases:
         columns += [Column(f"{base}_here", f"b = {base_text(base)}", "here")]
         columns += [Column(f"{base}_paper", f"b = {base_text(base)}", "paper")] * (base in printed.bases(which))
@@ -94,12 +88,11 @@ def parts(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> T
                 cells[f"{base}_here"], cells[f"{base}_paper"] = times
                 ids = ids or (record.id if record else "")
             rows.append(Row(cells, ids))
-    title = f"Gadget paper, Table {which}: time of each sub-algorithm (µs), log2 q = {BY_PART[which]}"
-    return _table(title, columns, rows, data, own)
+    return _table(columns, rows, data, own, table=which, what="each sub-algorithm", bits=BY_PART[which])
 
 
-def _table(title: str, columns: list[Column], rows: list[Row], data: Data, own: list[Primitive]) -> Table:
+def _table(columns: list[Column], rows: list[Row], data: Data, own: list[Primitive], **said: Any) -> Table:
     varying = any(SPREAD.symbol in cell.marks for row in rows for cell in row.cells.values())
     marks, origin = notes(own, varying)
     lost = [f"{r.document['group']} {r.document['row']}: {r.status()}." for r in own if not r.ok]
-    return Table(title, columns, rows, pd.DataFrame(data, columns=COLUMNS), marks, [READING, origin, *lost])
+    return replace(SPEC, columns=columns).table(rows, data, marks, origin=origin, lost=lost, **said)

@@ -1,7 +1,5 @@
 """Table 6 of the gadget paper: vectors, overhead over deterministic digits in two worlds, store bandwidth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -9,24 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import quantity
-from ..lib.output import words
 from ..lib.primitive import Primitive, notes
-from ..lib.table import Cell, Column, Maker, Row, Table, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Maker, Table
 from .paper import FAMILIES, RANDOM, Printed, base_text
 
 PRIMITIVE = "decompose"
 COINS = {"fresh": "fresh", "offline": "offline", "none": ""}
-DATA_COLUMNS = words(
-    "base length method digit_bits family coins seconds q1 q3 over_vectorised over_division store_share target "
-    "store_seconds precompute_seconds paper_seconds paper_overhead record_id"
-)
-READING = (
-    "Time of one vector of 2048 coefficients, log2 q = 60. Over vectorised: over unsigned digits by our own kernel of "
-    "the same digit width. Over division: over the paper's way, a division per digit, one coefficient after another, a "
-    "fresh heap vector each. Store share: plain stores of the same bytes over the time, the share of the store "
-    "bandwidth reached. Fresh coins are drawn inside the clock, offline ones before; the paper's times exclude them."
-)
 OVERHEADS = {64: 0.10, 16: 0.20, 8: 0.90}
 """The project's targets: at most this overhead over vectorised unsigned digits with fresh coins, by digit width."""
 STORE_SHARE = 0.60
@@ -147,34 +134,24 @@ def _way(entry: dict[str, Any]) -> Cell:
     return Cell("vectorised" if entry["method"] == "vectorised" else "division per digit")
 
 
-COLUMNS = [
-    Column("base", "b", cell=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"]))),
-    Column("length", "k", cell="length"),
-    label("method", "Way", cell=_way),
-    Column("digit_bits", "Digits", "bits", cell="digit_bits"),
-    label("family", "Sampler", cell=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"])),
-    label("coins", "Coins", cell=lambda entry: Cell(COINS.get(str(entry["coins"]), str(entry["coins"])))),
-    quantity("seconds", "Time", "µs", scale=1e-6),
-    Column("over_vectorised", "Over vectorised", "%", cell=_percent("over_vectorised")),
-    Column("over_division", "Over division", "%", cell=_percent("over_division")),
-    Column("store_share", "Store share", "%", cell=_percent("store_share")),
-    label("target", "Target"),
-    quantity("precompute_seconds", "Precomputed", "µs", scale=1e-6),
-    quantity("paper_seconds", "Paper", "µs", scale=1e-6),
-    Column("paper_overhead", "Paper's overhead", "%", cell=_percent("paper_overhead")),
-]
+SPEC = spec(
+    "gadget/table6",
+    base=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"])),
+    method=_way,
+    family=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"]),
+    coins=lambda entry: Cell(COINS.get(str(entry["coins"]), str(entry["coins"]))),
+    **{key: _percent(key) for key in ("over_vectorised", "over_division", "store_share", "paper_overhead")},
+)
 
 
 def table(records: Sequence[Primitive], expected: pd.DataFrame) -> Table:
     """Table 6: a row a base, way, digit width, sampler and coins."""
     printed, vectors = Printed.of(expected), build(records)
     data = [_entry(vector, printed) | {"marks": vector.record.marks(["decompose"])} for vector in vectors]
-    rows = [Row(make_cells(COLUMNS, entry), v.record.id, v.record.status()) for entry, v in zip(data, vectors)]
+    rows = [SPEC.row(entry, v.record.id, v.record.status()) for entry, v in zip(data, vectors)]
     times = [vector.record.time("decompose") for vector in vectors]
     marks, origin = notes([v.record for v in vectors], any(time and time.varying for time in times))
-    title = "Gadget paper, Table 6: decomposition of 2048-vectors, log2 q = 60"
-    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
-    return Table(title, COLUMNS, rows, frame, marks, [READING, *targets(vectors), origin], "seconds")
+    return SPEC.table(rows, data, marks, targets=targets(vectors), origin=origin)
 
 
 def _entry(vector: Vector, printed: Printed) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The InsPIRe paper's applications: Table 6 (queries in IPFS) and Table 7 (enrolment of Chrome devices)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,41 +8,21 @@ import pandas as pd
 
 from ..lib.frame import status_text
 from ..lib.marks import SYMBOLS, footnotes, marks_of, provenance, symbols
-from ..lib.output import words
 from ..lib.paper import Measured, Printed, printed, stands_for
 from ..lib.protocols import protocol_name
-from ..lib.table import Cell, Row, Table, cell_footnotes, texts
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table, cell_footnotes
 from ..lib.units import shape_text
 from . import errata
-from .beside import BOUNDS, METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells, unequal
+from .beside import NOT_PLANNED, columns_of, metrics_of, our_data, predicted_cells, printed_cells, unequal
 
-TITLES = {"6": "queries in IPFS", "7": "enrolment of Chrome devices"}
-STEPS = {
-    "peer_routing": "Peer routing (256 x 1.5 KB)",
-    "content_discovery": "Content discovery (200 000 records)",
-    "content_retrieval": "Content retrieval (2^14 x 256 KB)",
-}
-MEASURED_FROM = {"6": "server_time", "7": "offline_time"}
-"""The first column that only a measurement fills; sizes are known without."""
-PLACES = {"6": "Step", "7": "Devices"}
-"""Header of the first column."""
-NOTES = {
-    "6": "The paper's 'current' solutions are lower bounds (it prints >), and what we save is against them. It does "
-    "not say how large the records of content discovery are, and its 128 KB follow from none of its parameters: keys "
-    "and RGSW bodies of InsPIRe alone are 168 KB.",
-    "7": "Records of 64 bytes. The paper's database sizes are GiB. Its bytes are those of N/t = 16384 with 1, 1 and 2 "
-    "answer ciphertexts: rows rounded up to a power of two, as chrome-n16384-t64 has them; others have as many as the "
-    "records need.",
-}
-DATA_COLUMNS = words(
-    "table place source metric value described unit set status reason marks record_id records record_bits"
-)
+SPEC = spec("inspire/application")
 CURRENT = "IPFS-current"
 
 
 def _place(column: Printed) -> str:
     if column.table == "6":
-        return STEPS[column.config["step"]]
+        return str(spec("inspire/table6").words["steps"][column.config["step"]])
     return f"{column.records // 10**6} M"
 
 
@@ -63,14 +41,16 @@ def _source(column: Printed) -> str:
 
 def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
     """Table 6 or 7: what the paper prints, and below each database what was measured of it here, by any protocol."""
-    columns = printed(expected, table)
-    rows, data, shown = [], [], []
+    metrics, columns = metrics_of(table), printed(expected, table)
+    rows: list[Row] = []
+    data: list[dict[str, Any]] = []
+    shown: list[dict[str, Any]] = []
     for place in dict.fromkeys(_place(column) for column in columns):
         here = [column for column in columns if _place(column) == place]
         current = next((column.values for column in here if column.protocol == CURRENT), None)
         for column in here:
             cells = {"place": Cell(place), "source": Cell(_source(column))}
-            rows.append(Row(cells | printed_cells(column, METRICS[table])))
+            rows.append(Row(cells | printed_cells(column, metrics)))
             data += _data(table, place, _source(column), column.values, {})
         column = here[-1]
         hits = [ours for ours in found if stands_for(ours, column)]
@@ -82,12 +62,10 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
             shown.append(ours.row)
         if not hits:
             rows.append(Row({"place": Cell(place), "source": Cell("here")}, "", NOT_PLANNED))
-    notes = [provenance(shown), NOTES[table], *errata.notes(contradictions, table)]
-    marked = footnotes(shown) + cell_footnotes(rows)
-    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
-    title = f"InsPIRe, Table {table}: {TITLES[table]}, the paper's numbers and ours"
-    shown_columns = [*texts(place=PLACES[table], source="Source"), *BOUNDS, *columns_of(METRICS[table])]
-    return Table(title, shown_columns, rows, frame, marked, notes, MEASURED_FROM[table])
+    chosen = spec(f"inspire/table{table}")
+    own = replace(SPEC.wider("failure", columns_of(metrics)), status_from=chosen.status_from)
+    said = chosen.words | {"provenance": provenance(shown), "errata": errata.notes(contradictions, table)}
+    return own.table(rows, data, footnotes(shown) + cell_footnotes(rows), table=table, **said)
 
 
 def _values(ours: Measured) -> dict[str, float]:
@@ -105,7 +83,7 @@ def _our_row(place: str, ours: Measured, values: dict[str, float], column: Print
     layout = f", {ours.layout.text()}" if ours.layout.first else ""
     cells = {"place": Cell(place), "source": Cell(f"here, {name}{size}{layout}", symbols(marks_of(ours.row)))}
     cells |= predicted_cells(ours.row)
-    cells |= {each.key: each.cell(values[each.key]) for each in METRICS[column.table] if each.key in values}
+    cells |= {each.key: each.cell(values[each.key]) for each in metrics_of(column.table) if each.key in values}
     if "total_comm" in cells:
         marks = "" if "total_comm" in ours.values else SYMBOLS["described"]
         marks += SYMBOLS["unequal"] if unequal(column, ours, "total_comm") else ""

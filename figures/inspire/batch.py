@@ -5,25 +5,18 @@ the hint, and rebuilds the packing tables that they touch. A line is a row of th
 those of rows of the same set and shape with one query, here or in the experiments shown with it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import FAILURE, RIGHT, SECURITY, SERIES, counted, plain_database, quantity, shown
+from ..lib.cells import plain_database
 from ..lib.frame import dicts, quartiles, status_text
 from ..lib.marks import footnotes, marks_of, provenance
-from ..lib.output import words
-from ..lib.table import Cell, Column, Row, Table, label, make_cells
-from ..lib.units import GIB, KIB, significant
+from ..lib.spec import spec
+from ..lib.table import Cell, Table
+from ..lib.units import significant
 
 UPDATE = "update_server"
-DATA_COLUMNS = words(
-    "record_id status reason marks protocol set records record_bits security_bits failure_log2 queries upload_bytes "
-    "download_bytes answer_s query_s single_answer_s gain peak_bytes updates tables tables_rebuilt update_s "
-    "update_parts preprocess_s update_share compared right"
-)
 
 
 def _tables(row: dict[str, Any]) -> Cell:
@@ -34,25 +27,7 @@ def _parts_text(row: dict[str, Any]) -> Cell:
     return Cell(", ".join(f"{name} {significant(seconds, 3)}" for name, seconds in (row["parts"] or {}).items()))
 
 
-COLUMNS = [
-    label("database", "Database", cell=plain_database),
-    SERIES,
-    SECURITY,
-    FAILURE,
-    Column("queries", "Queries together", cell=counted("queries")),
-    quantity("upload", "Upload a query", "KiB", "upload_bytes", KIB, 4),
-    quantity("download", "Download a query", "KiB", "download_bytes", KIB, 4),
-    quantity("answer", "Answer", "ms", "answer_s", 1e-3),
-    quantity("each", "a query", "ms", "query_s", 1e-3),
-    Column("gain", "over one alone", cell=shown("gain", "{:.2f}x".format)),
-    quantity("memory", "Peak memory", "GiB", "peak_bytes", GIB),
-    Column("changed", "Records changed", cell=counted("updates")),
-    Column("tables", "Packing tables rebuilt", cell=_tables),
-    quantity("update", "Update", "s", "update_s"),
-    label("parts", "of which", cell=_parts_text),
-    Column("share", "of preprocessing", "%", cell=shown("update_share", lambda share: significant(100 * share, 2))),
-    RIGHT,
-]
+SPEC = spec("inspire/batch", database=plain_database, tables=_tables, parts=_parts_text)
 
 
 def _median(row: dict[str, Any], phase: str) -> float | None:
@@ -99,13 +74,5 @@ def build(joined: pd.DataFrame) -> Table:
     source = [row for row in found if _whose(row) in wanted and (row["queries"] > 1 or row["status"] == "ok")]
     source.sort(key=lambda row: (row["records"] * row["record_bits"], row["record_bits"], row["set"], -row["queries"]))
     data = [_enrich(row, single) for row in source]
-    rows = [Row(make_cells(COLUMNS, row), row["id"], status_text(row)) for row in data]
-    notes = [
-        "Over one alone: the time of as many single answers over that of the batch; both read the database once. An "
-        "update is timed at the server, its share is that of preprocessing all records (encoding, hint and packing "
-        "tables). A table is rebuilt where a changed record lies in one of its columns.",
-        provenance(source),
-    ]
-    frame = pd.DataFrame([{key: row.get(key) for key in DATA_COLUMNS} for row in data], columns=DATA_COLUMNS)
-    title = "Batches of queries and updates of records, InsPIRe's family"
-    return Table(title, COLUMNS, rows, frame, footnotes(source), notes, status_from="upload")
+    rows = [SPEC.row(row, row["id"], status_text(row)) for row in data]
+    return SPEC.table(rows, data, footnotes(source), provenance=provenance(source))

@@ -1,7 +1,5 @@
 """The paper's numbers next to ours: the metrics of its tables, and the cells of a printed column and of our rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +8,9 @@ from ..lib.cells import failure, security
 from ..lib.marks import SYMBOLS, marks_of
 from ..lib.output import words
 from ..lib.paper import PAPER_ONLY, Measured, Printed
+from ..lib.spec import spec
 from ..lib.table import Cell, Column
-from ..lib.units import GIB, KIB, MIB, significant
+from ..lib.units import SCALES, significant
 from . import errata
 
 NOT_PLANNED = "no experiment of this run has this configuration"
@@ -20,17 +19,16 @@ SIZES = words("upload_keys upload_query download total_comm")
 
 @dataclass(frozen=True)
 class Metric:
-    """A column of numbers: the paper's metric, header, unit and its size in base units.
+    """A column of numbers: the paper's metric, header and unit, and the significant digits of ours.
 
-    of_bandwidth: whether a second column has the share of memory's speed that this part of the answer reaches.
+    bandwidth: whether a second column has the share of memory's speed that this part of the answer reaches.
     """
 
     key: str
     header: str
     unit: str
-    factor: float
-    digits: int = 4
-    of_bandwidth: bool = False
+    digits: int = 3
+    bandwidth: bool = False
 
     @property
     def base_unit(self) -> str:
@@ -42,66 +40,15 @@ class Metric:
         """A value in the metric's unit: with all digits that the paper prints, or with our own."""
         if value is None:
             return Cell()
-        scaled = value / self.factor
+        scaled = value / SCALES.get(self.unit, 1)
         return Cell(f"{scaled:.10g}" if as_printed else significant(scaled, self.digits), marks, value)
 
 
-BYTES = (
-    Metric("upload_keys", "Keys", "KiB", KIB),
-    Metric("upload_query", "Query", "KiB", KIB),
-    Metric("download", "Download", "KiB", KIB),
-    Metric("total_comm", "Total", "KiB", KIB),
-)
-OFFLINE = Metric("offline_time", "Offline", "s", 1.0, 3)
-TIME = Metric("server_time", "Server time", "ms", 1e-3, 3)
-FRONT = (*BYTES, OFFLINE, TIME, Metric("throughput", "Throughput", "MiB/s", MIB, 3))
-METRICS: dict[str, tuple[Metric, ...]] = {
-    "2": FRONT,
-    "3": FRONT,
-    "4": FRONT,
-    "5": (
-        Metric("unpacked_size", "Unpacked", "MiB", MIB, 3),
-        Metric("upload_keys", "Keys", "KiB", KIB, 3),
-        Metric("packed_size", "Packed", "KiB", KIB, 3),
-        Metric("total_size", "Total", "KiB", KIB, 3),
-        OFFLINE,
-        Metric("server_time", "Online", "ms", 1e-3, 3),
-    ),
-    "6": (
-        Metric("total_comm", "Communication", "KiB", KIB),
-        Metric("total_comm_improvement", "less", "%", 1.0, 2),
-        Metric("server_time", "Computation", "ms", 1e-3),
-        Metric("server_time_improvement", "less", "%", 1.0, 2),
-    ),
-    "7": (
-        Metric("db_size", "Database", "GiB", GIB),
-        Metric("total_comm", "Communication", "KiB", KIB),
-        Metric("offline_time", "Offline", "s", 1.0),
-        Metric("server_time", "Response", "ms", 1e-3),
-    ),
-    "8": (
-        *BYTES,
-        Metric("first_matmul", "1st product", "ms", 1e-3, 3, True),
-        Metric("first_pack", "1st packing", "ms", 1e-3, 3, True),
-        Metric("second_matmul", "2nd product", "ms", 1e-3, 2),
-        Metric("second_pack", "2nd packing", "ms", 1e-3, 2),
-        Metric("third_pack", "3rd packing", "ms", 1e-3, 2),
-        TIME,
-    ),
-    "9": (
-        *BYTES,
-        OFFLINE,
-        Metric("matmul", "Product", "ms", 1e-3, 3, True),
-        Metric("packing", "Packing", "ms", 1e-3, 3, True),
-        Metric("poly_eval", "Evaluation", "ms", 1e-3, 2),
-        TIME,
-    ),
-}
-"""The paper's rows, table by table: sizes, which are known of every row of ours, before times."""
-
-
-BOUNDS = [Column("security", "Security", "bit"), Column("failure", "Failure bound", "log2")]
-"""What is predicted of a row."""
+def metrics_of(table: str) -> list[Metric]:
+    """The metrics of a table."""
+    shared = spec("inspire/metrics").words
+    listed = spec(f"inspire/table{table}").words["metrics"]
+    return [Metric(**(shared[each] if isinstance(each, str) else each)) for each in listed]
 
 
 def columns_of(metrics: Iterable[Metric]) -> list[Column]:
@@ -109,7 +56,7 @@ def columns_of(metrics: Iterable[Metric]) -> list[Column]:
     found = []
     for metric in metrics:
         found.append(Column(metric.key, metric.header, metric.unit))
-        if metric.of_bandwidth:
+        if metric.bandwidth:
             found.append(Column(f"{metric.key}_of_bandwidth", "of bandwidth", "%"))
     return found
 

@@ -1,9 +1,6 @@
 """The InsPIRe paper's Figures 2 and 3: what communication and time of InsPIRe^(2) and InsPIRe are made of, at 1 GB."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..lib import style
-from ..lib.marks import footnotes, provenance
-from ..lib.output import caption_text, words
+from ..lib.marks import mark_notes, provenance
 from ..lib.paper import Measured, matches, printed
+from ..lib.spec import spec
 from ..lib.units import KIB, count_tex, human_bytes
 from . import errata
 from .beside import NOT_PLANNED
@@ -26,41 +23,19 @@ REST = "rest"
 SIZES = {"upload_keys": ("Keys", "#0072B2"), "upload_query": ("Query", "#56B4E9"), "download": ("Answer", "#E69F00")}
 
 
-@dataclass(frozen=True)
-class Breakdown:
-    """A figure: the paper's table it is a part of, its protocol's name, and names and colours of an answer's parts."""
-
-    table: str
-    name: str
-    times: dict[str, tuple[str, str]]
-
-
-FIGURES = {
-    "2": Breakdown(
-        "8",
-        "InsPIRe^(2)",
-        {
-            "first_matmul": ("1st product", "#0072B2"),
-            "first_pack": ("1st packing", "#56B4E9"),
-            "second_matmul": ("2nd product", "#222222"),
-            "second_pack": ("2nd packing", "#009E73"),
-            "third_pack": ("3rd packing", "#E69F00"),
-        },
-    ),
-    "3": Breakdown(
-        "9",
-        "InsPIRe",
-        {"matmul": ("Product", "#0072B2"), "packing": ("Packing", "#56B4E9"), "poly_eval": ("Evaluation", "#E69F00")},
-    ),
-}
 REST_LOOK = ("not itemised", "#CFCFCF")
-COLUMNS = words("source protocol layout record_bits first part value unit set status reason marks record_id server_s")
+SPEC = spec("inspire/breakdown")
+
+
+def figure_words(which: str) -> Mapping[str, Any]:
+    """What is said of a figure: its table, its protocol's name, and the parts of its answers."""
+    return spec(f"inspire/figure{which}").words
 
 
 def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.DataFrame:
     """One line a part of a bar, in bytes or seconds; a configuration without a number of ours says why."""
-    chosen, lines = FIGURES[which], []
-    for column in printed(expected, chosen.table):
+    chosen, lines = figure_words(which), []
+    for column in printed(expected, chosen["table"]):
         if column.database != DATABASE:
             continue
         base = {"protocol": column.protocol, "layout": column.layout.text(), "record_bits": column.record_bits}
@@ -72,17 +47,17 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.D
             lines += _parts(own, ours.values, chosen) or [own]
         if not hits:
             lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
-    frame = pd.DataFrame(lines, columns=COLUMNS)
+    frame = pd.DataFrame(lines, columns=SPEC.keys)
     for name in ("value", "server_s", "first"):
         frame[name] = pd.to_numeric(frame[name])
     return frame
 
 
-def _parts(base: dict[str, Any], values: dict[str, float], chosen: Breakdown) -> list[dict[str, Any]]:
+def _parts(base: dict[str, Any], values: dict[str, float], chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The parts that have a number, and what the total time has beyond them."""
     base = base | {"server_s": values.get("server_time")}
     lines = [base | {"part": key, "value": values[key], "unit": "B"} for key in SIZES if key in values]
-    timed = [key for key in chosen.times if key in values]
+    timed = [key for key in chosen["times"] if key in values]
     lines += [base | {"part": key, "value": values[key], "unit": "s"} for key in timed]
     if "server_time" in values:
         rest = values["server_time"] - sum(values[key] for key in timed)
@@ -93,13 +68,13 @@ def _parts(base: dict[str, Any], values: dict[str, float], chosen: Breakdown) ->
 def draw(data: pd.DataFrame, which: str, width: str = "acm-wide") -> Figure:
     """Communication above, time below, a panel a record size; of each pair of bars the paper's is the hatched one."""
     style.apply()
-    chosen = FIGURES[which]
+    chosen = figure_words(which)
     sizes = sorted(int(bits) for bits in data["record_bits"].unique())
     counts = [data[data["record_bits"] == bits]["first"].nunique() for bits in sizes]
     figure = pyplot.figure(figsize=(style.WIDTHS[width], 4.3))
     ratios = {"width_ratios": counts or [1]}
     grid = figure.subplots(2, max(len(sizes), 1), sharex="col", squeeze=False, gridspec_kw=ratios)
-    looks = chosen.times | {REST: REST_LOOK}
+    looks = chosen["times"] | {REST: REST_LOOK}
     shifts = {"paper": -0.2, "here": 0.2} if (data["source"][data["value"].notna()] == "here").any() else {"paper": 0.0}
     for place, bits in enumerate(sizes):
         own = data[data["record_bits"] == bits]
@@ -154,26 +129,13 @@ def _panel(
             floor += values
 
 
-def caption(data: pd.DataFrame, rows: list[dict[str, Any]], which: str, notes: list[str]) -> str:
-    """What is drawn, where it is from, and what is missing."""
-    chosen = FIGURES[which]
-    return caption_text(
-        f"Figure {which} of InsPIRe, with our measurements.",
-        f"What one query of {chosen.name} to a database of 1 GB sends, and where the server's time goes, by first "
-        f"dimension. Hatched: the numbers that Table {chosen.table} of the paper prints, on its machine; solid: "
-        "measured here, one thread. 'Not itemised' is the total less its parts: the paper lists less than it adds "
-        "up. The scales of the panels differ.",
-        provenance(rows),
-        *(f"{mark.symbol} {text}." for mark, text in footnotes(rows)),
-        missing_text(data),
-        *notes,
-    )
-
-
 def drawing(
     found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, which: str
 ) -> style.Drawing:
     """The figure of that number."""
     data = build(found, expected, which)
-    notes = errata.notes_of(contradictions, [FIGURES[which].table])
-    return style.Drawing(draw(data, which), data, caption(data, shown(data, found), which, notes))
+    rows, chosen = shown(data, found), figure_words(which)
+    said = {"figure": which, "name": chosen["name"], "table": chosen["table"], "missing": missing_text(data)}
+    said |= {"provenance": provenance(rows), "marks": mark_notes(rows)}
+    caption = SPEC.caption(errata=errata.notes_of(contradictions, [chosen["table"]]), **said)
+    return style.Drawing(draw(data, which), data, caption)

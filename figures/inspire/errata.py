@@ -1,7 +1,5 @@
 """The InsPIRe paper's contradictions (experiments/expected/inconsistencies.csv) at the tables they concern."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """The InsPIRe paper's Figure 1: communication against the server's time for one query to a database of 1 GB."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
-from ..lib.marks import MARKS, Mark, footnotes, marks_of, provenance, superscripts
-from ..lib.output import caption_text, words
+from ..lib.marks import MARKS, mark_notes, marks_of, provenance, superscripts
 from ..lib.paper import ORDER, PAPER_ONLY, Measured, matches, printed
 from ..lib.protocols import mathtext, protocol, protocol_name
+from ..lib.spec import spec
 from ..lib.units import KIB
 from . import errata
 from .beside import NOT_PLANNED
@@ -22,7 +20,7 @@ from .beside import NOT_PLANNED
 DATABASE = "1GB"
 ENTRIES = {"2": ("1-bit entries", "#D55E00"), "4": ("32 KB entries", "#0072B2")}
 """The paper's tables whose 1 GB parts the figure is, with their colours (the paper's are red and blue)."""
-COLUMNS = words("entries source protocol layout set total_comm_bytes server_s status reason marks record_id")
+SPEC = spec("inspire/figure1")
 
 
 def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
@@ -42,7 +40,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
                 lines.append(base | {"source": "here"} | of_row(ours.row) | _point(ours.values))
             if not hits:
                 lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
-    frame = pd.DataFrame(lines, columns=COLUMNS)
+    frame = pd.DataFrame(lines, columns=SPEC.keys)
     for name in ("total_comm_bytes", "server_s"):
         frame[name] = pd.to_numeric(frame[name])
     return frame
@@ -130,35 +128,16 @@ def missing_text(data: pd.DataFrame) -> str:
     return "Without a number of ours: " + "; ".join(parts) + "."
 
 
-def crossed(mark: Mark) -> str:
-    """What a figure adds to a mark's footnote."""
-    return " Their points are crossed with a plus." if mark.key == "stale" else ""
-
-
 def shown(data: pd.DataFrame, found: Sequence[Measured]) -> list[dict[str, Any]]:
     """The rows of ours that a figure draws."""
     drawn = set(data["record_id"].dropna())
     return [ours.row for ours in found if ours.row["id"] in drawn]
 
 
-def caption(data: pd.DataFrame, rows: list[dict[str, Any]], notes: list[str]) -> str:
-    """What is drawn, where it is from, and what is missing."""
-    return caption_text(
-        "Figure 1 of InsPIRe, with our measurements.",
-        "Total communication of one query against the server's time, database of 1 GB, one thread; both axes "
-        "logarithmic. Hollow: the numbers that Tables 2 and 4 of the paper print (its figure is an image of them), "
-        "on its machine. Solid: measured here. SimpleYPIR, KSPIR and HintlessPIR have the same numbers for both "
-        "kinds of entry in the paper; KSPIR and HintlessPIR are the paper's only, since they are not implemented "
-        "here yet.",
-        provenance(rows),
-        *(f"{mark.symbol} {text}.{crossed(mark)}" for mark, text in footnotes(rows)),
-        missing_text(data),
-        *notes,
-    )
-
-
 def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> style.Drawing:
     """The figure, with the contradictions of the tables whose numbers it draws."""
     data = build(found, expected)
-    notes = errata.notes_of(contradictions, ENTRIES)
-    return style.Drawing(draw(data), data, caption(data, shown(data, found), notes))
+    rows = shown(data, found)
+    said = {"missing": missing_text(data), "errata": errata.notes_of(contradictions, ENTRIES)}
+    marks = mark_notes(rows, "; their points are crossed with a plus")
+    return style.Drawing(draw(data), data, SPEC.caption(provenance=provenance(rows), marks=marks, **said))

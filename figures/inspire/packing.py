@@ -1,7 +1,5 @@
 """The InsPIRe paper's Table 5: packing 2^12 LWE ciphertexts, its four columns and ours, and their noise."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from statistics import median
@@ -14,9 +12,10 @@ from ..lib.output import words
 from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
 from ..lib.primitive import Primitive, notes
 from ..lib.protocols import protocol_name
-from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table, cell_footnotes
 from . import errata
-from .beside import BOUNDS, METRICS, NOT_PLANNED, columns_of, our_data, predicted_cells, printed_cells
+from .beside import NOT_PLANNED, columns_of, metrics_of, our_data, predicted_cells, printed_cells
 
 PRIMITIVE = "packing"
 STAGE = "packed"
@@ -27,18 +26,8 @@ METHODS = {
     "inspiring-online": "InspiRING, all online",
 }
 """Settings of ours and their names; the paper's CDKS has a preprocessing."""
-COLUMNS = [
-    *texts(method="Packing", ring="log2 d, q, p", source="Source"),
-    *BOUNDS,
-    *columns_of(METRICS["5"]),
-    Column("noise", "Noise, max", "log2"),
-    Column("predicted", "predicted sigma", "log2"),
-]
-DATA_COLUMNS = words(
-    "method log2_d log2_q log2_p source clients unpacked_size upload_keys packed_size total_size offline_time "
-    "server_time table_bytes noise_max_log2 noise_stddev_log2 noise_predicted_log2 security_bits failure_log2 "
-    "status reason marks record_id"
-)
+METRICS = metrics_of("5")
+SPEC = spec("inspire/table5").wider("failure", columns_of(METRICS))
 LOG2S = words("log2_d log2_q log2_p")
 NEAR = 2.5
 """Bits by which moduli of one column may differ: the paper's 28 is 30 bits in its authors' code (X15)."""
@@ -85,7 +74,7 @@ def _values(record: Primitive) -> dict[str, float]:
 def _paper_row(column: Printed, noise: float | None) -> Row:
     d, q, p = _log2s(column)
     cells = {"method": Cell(protocol_name(column.protocol)), "ring": Cell(f"{d:g}, {q:g}, {p:g}")}
-    cells |= {"source": Cell("paper, Table 5")} | printed_cells(column, METRICS["5"])
+    cells |= {"source": Cell("paper, Table 5")} | printed_cells(column, METRICS)
     if noise is not None:
         cells["noise"] = Cell(f"{noise:g}", sort=noise)
     return Row(cells)
@@ -113,7 +102,7 @@ def _our_row(column: Printed | None, record: Primitive) -> Row:
         "source": Cell(f"here, {_variant(record)}", record.marks(["online"])),
         **predicted_cells(record.row()),
     }
-    for metric in METRICS["5"]:
+    for metric in METRICS:
         key, differs = metric.key, False
         # Times differ between machines; dropped digits are our own, and make shorter keys.
         size = metric.base_unit == "B" and not record.settings.get("dropped")
@@ -166,15 +155,5 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, contradictions: 
         rows.append(_our_row(None, record))
         data.append(_data(record))
     marked, origin = notes(own, varying=any("ᵛ" in record.marks(["online"]) for record in own))
-    reading = (
-        "2^12 ciphertexts in all. Sizes: unpacked ciphertexts with one mask each, packing keys with public masks, "
-        "packed ciphertexts without a modulus switch. Online is one client's packing with fresh keys, key expansion "
-        "included; the paper's InspiRING averages an expansion that only its first trial did. Noise: median over keys "
-        "of the largest error over all coefficients, inputs without noise (the paper: section 7.4, one run); beside it "
-        "the predicted standard deviation. Security is that of the packing keys under the record's secret; the failure "
-        "bound is that one of all 2^12 messages modulo p is wrong by the packing's noise alone."
-    )
-    all_notes = [origin, reading, *errata.notes(contradictions, "5")]
-    title = "InsPIRe, Table 5: packing 2^12 LWE ciphertexts, the paper's numbers and ours"
-    frame = pd.DataFrame(data).reindex(columns=DATA_COLUMNS)
-    return Table(title, COLUMNS, rows, frame, marked + cell_footnotes(rows), all_notes, "unpacked_size")
+    said = {"origin": origin, "errata": errata.notes(contradictions, "5")}
+    return SPEC.table(rows, data, marked + cell_footnotes(rows), **said)

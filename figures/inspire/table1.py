@@ -1,7 +1,5 @@
 """The InsPIRe paper's Table 1: its lattice parameters, and those of our sets with security and failure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +11,11 @@ from ..lib.marks import SYMBOLS, failing, symbols
 from ..lib.output import words
 from ..lib.paper import ORDER, Measured, printed
 from ..lib.protocols import protocol_name, set_short
-from ..lib.table import Cell, Column, Maker, Row, Table, footnotes_of, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Maker, Table, footnotes_of
 from . import errata
 
 PARAMETERS = words("d log2_q sigma_chi p ell_ks ell_gsw z_ks z_gsw")
-DATA_COLUMNS = words(
-    "protocol instance source d log2_q sigma_chi secret p ell_ks z_ks ell_gsw z_gsw security_bits security_source "
-    "failure_log2 sets"
-)
 SHOWN = 3
 """Sets of equal parameters are named up to this number; of more only their number is given."""
 
@@ -121,22 +116,13 @@ def _failure_cell(entry: dict[str, Any]) -> Cell:
     return Cell() if bound is None else Cell(f"{bound:.0f}", symbols(["failing"] * failing(entry["row"])), bound)
 
 
-COLUMNS = [
-    label("protocol", "Protocol", cell=lambda entry: Cell(protocol_name(entry["protocol"]))),
-    label("layer", "Instance", cell=lambda entry: Cell(entry["instance"].replace("_", " "))),
-    label("source", "Source", cell="shown"),
-    Column("d", "d", cell=_number("d")),
-    Column("log2_q", "log2 q", cell=_number("log2_q")),
-    Column("sigma_chi", "Error", "sigma", cell=_number("sigma_chi")),
-    label("secret", "Secret", cell=lambda entry: Cell(entry.get("secret", ""))),
-    Column("p", "p", cell=_number("p")),
-    Column("ell_ks", "ℓ keys", cell=_number("ell_ks")),
-    Column("z_ks", "z keys", cell=_number("z_ks")),
-    Column("ell_gsw", "ℓ RGSW", cell=_number("ell_gsw")),
-    Column("z_gsw", "z RGSW", cell=_number("z_gsw")),
-    Column("security", "Security", "bit", cell=_security_cell),
-    Column("failure", "Failure bound", "log2, worst", cell=_failure_cell),
-]
+SPEC = spec(
+    "inspire/table1",
+    protocol=lambda entry: Cell(protocol_name(entry["protocol"])),
+    security=_security_cell,
+    failure=_failure_cell,
+    **{key: _number(key) for key in PARAMETERS},
+)
 
 
 def _sets_text(names: Sequence[str]) -> str:
@@ -157,14 +143,5 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
         for entry in (e for e in entries if e["protocol"] == protocol):
             line = {"source": "here", "shown": _sets_text(entry["sets"]), "sets": " ".join(entry["sets"])}
             data.append(entry | line)
-    rows = [Row(make_cells(COLUMNS, entry)) for entry in data]
-    notes = [
-        "The paper calls 6.4 (11 in YPIR's first layer) sigma_chi without saying whether it is a width or a standard "
-        "deviation; in its authors' code it is the standard deviation, and so it is here. Its secrets are drawn like "
-        "errors, those of its code have 256 ones and 256 minus ones. Security is that of the weakest attack on the "
-        "instance, the failure bound that of the worst of the sets' databases in this run.",
-        *errata.notes(contradictions, "1"),
-    ]
-    title = "InsPIRe, Table 1: lattice parameters, the paper's and ours, with security and failure"
-    frame = pd.DataFrame(data).reindex(columns=DATA_COLUMNS)
-    return Table(title, COLUMNS, rows, frame, footnotes_of(rows), notes)
+    rows = [SPEC.row(entry) for entry in data]
+    return SPEC.table(rows, data, footnotes_of(rows), errata=errata.notes(contradictions, "1"))

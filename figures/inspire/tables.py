@@ -1,8 +1,7 @@
 """The InsPIRe paper's Tables 2, 3, 4, 8 and 9: each printed column a line, and below it what was measured here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -10,47 +9,29 @@ import pandas as pd
 from ..lib.cells import plain_database
 from ..lib.frame import status_text
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
-from ..lib.output import words
 from ..lib.paper import PAPER_ONLY, PHASES, Measured, Printed, matches, printed, unmatched
 from ..lib.protocols import protocol_name
-from ..lib.table import Cell, Column, Row, Table, cell_footnotes, texts
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table, cell_footnotes
 from ..lib.units import record_text, shape_text, significant
 from . import errata
 from .beside import (
-    BOUNDS,
-    METRICS,
     NOT_PLANNED,
     SIZES,
     Metric,
     columns_of,
+    metrics_of,
     our_data,
     predicted_cells,
     printed_cells,
     unequal,
 )
 
-TITLES = {
-    "2": "1-bit entries",
-    "3": "64-byte entries",
-    "4": "32-KB entries",
-    "8": "configurations of InsPIRe^(2)",
-    "9": "configurations of InsPIRe by interpolation degree",
-}
-DATA_COLUMNS = words(
-    "table database protocol layout record_bits metric paper here described ratio unit size_equal read_bytes "
-    "bandwidth_share set "
-    "measured_record_bits status reason marks security_bits failure_log2 record_id"
-)
-
-
+SPEC = spec("inspire/table")
+EXACT = ("8", "9")
+"""Tables of all configurations, by the size of the records."""
 COUNTS = ("bytes_read", "table_bytes")
 """Operations of a description that read memory: stored database or digits, and packing tables."""
-BANDWIDTH_NOTE = (
-    "Of bandwidth: the bytes that this part of the answer must read (the stored database of a product, the tables of a "
-    "packing, as the descriptions count them) over its median time, as a share of the single-core read bandwidth "
-    "probed before and after the record's group (their mean); what fits into a cache can exceed it. Lines without a "
-    "probe or without a measured time have none."
-)
 DRIFT = 0.10
 """A share is marked where two probes differ by more than this part of the larger one."""
 
@@ -85,7 +66,7 @@ def drifted(ours: Measured) -> bool:
 
 
 def _place(column: Printed) -> dict[str, Cell]:
-    size = f"{column.database[:-2]} GB" + (f", {record_text(column.record_bits)}" if column.table in ("8", "9") else "")
+    size = f"{column.database[:-2]} GB" + (f", {record_text(column.record_bits)}" if column.table in EXACT else "")
     marks = SYMBOLS["contradicted"] if errata.contradicted(column, errata.CONFIGURATION) else ""
     return {
         "database": Cell(size, sort=float(column.database_bits)),
@@ -109,7 +90,7 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
         if column is not None and unequal(column, ours, metric.key):
             marks += SYMBOLS["unequal"]
         cells[metric.key] = metric.cell(value, marks)
-        if metric.of_bandwidth:
+        if metric.bandwidth:
             cells[f"{metric.key}_of_bandwidth"] = bandwidth_cell(ours, metric.key)
     if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
         ratio = ours.values["server_time"] / column.values["server_time"]
@@ -162,7 +143,7 @@ def size_note(data: pd.DataFrame) -> str:
 
 def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
     """Table 2, 3, 4, 8 or 9 from our rows (`paper.rows`), the papers' numbers and its contradictions."""
-    metrics, columns = METRICS[table], printed(expected, table)
+    metrics, columns = metrics_of(table), printed(expected, table)
     rows, data, shown = [], [], []
     for column in columns:
         rows.append(Row(_place(column) | {"source": Cell(f"paper, Table {table}")} | printed_cells(column, metrics)))
@@ -176,41 +157,17 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
             data += _data(column, None, metrics, table)
             if column.protocol not in PAPER_ONLY:
                 rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
-    for ours in unmatched(columns, found) if table in ("8", "9") else []:
+    for ours in unmatched(columns, found) if table in EXACT else []:
         name = Cell(protocol_name(ours.row["protocol"]))
         place = {"database": plain_database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
         rows.append(_our_row(None, ours, place, metrics))
         data += _data(None, ours, metrics, table)
         shown.append(ours.row)
-    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
-    title = f"InsPIRe, Table {table}: {TITLES[table]}, the paper's numbers and ours"
-    notes = [provenance(shown), _explanation(table), size_note(frame), *errata.notes(contradictions, table)]
-    marked = footnotes(shown) + cell_footnotes(rows)
+    frame = pd.DataFrame(data, columns=SPEC.keys)
     first_time = next(metric.key for metric in metrics if metric.key not in SIZES)
-    head = texts(database="Database", protocol="Protocol", layout="Layout", source="Source")
-    shown_columns = [*head, *BOUNDS, *columns_of(metrics), Column("ratio", "Time", "here/paper")]
-    return Table(title, shown_columns, rows, frame, marked, notes, first_time)
-
-
-def _explanation(table: str) -> str:
-    text = (
-        "Lines 'paper' are its printed numbers, from its machine (Xeon at 2.6 GHz, one thread); lines 'here' measure "
-        "the same layout of a database of the same size, medians of one thread. KB and MB of the paper are binary. "
-        "Sizes are payloads of one query's messages (a public seed of 16 bytes, fetched once, is not counted); offline "
-        "time is the server's whole preprocessing, encoding included (the paper counts encoding for InsPIRe only). "
-        "Throughput is the database's information over the median answer time. "
-    )
-    if table != "8":
-        text += (
-            f"Failure bounds are for the worst record and any database ({ASSUMED}): of InsPIRe with unsigned digits "
-            "that is one at the point z = 1, where the offsets of all t packed outputs add up (docs/inspire-paper.md). "
-        )
-    if table in ("2", "3", "4"):
-        text += (
-            "The paper's columns are the Pareto front of all its runs whose records are a multiple of the table's, so "
-            "that some have larger records than the title says; SimpleYPIR, KSPIR and HintlessPIR were run once a "
-            "database."
-        )
-    else:
-        text += f"Lines without a paper's line above are measured here only. {BANDWIDTH_NOTE}"
-    return text
+    own = replace(SPEC.wider("failure", columns_of(metrics)), status_from=first_time)
+    said = {"about": spec(f"inspire/table{table}").words["about"], "errata": errata.notes(contradictions, table)}
+    said |= {"bounds": SPEC.words["bounds"].format(assumed=ASSUMED) if table != "8" else ""}
+    said |= {"which": SPEC.words["exact" if table in EXACT else "front"], "sizes": size_note(frame)}
+    marked = footnotes(shown) + cell_footnotes(rows)
+    return own.table(rows, frame, marked, table=table, provenance=provenance(shown), **said)

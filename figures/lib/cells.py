@@ -1,7 +1,5 @@
 """Cells that many tables have: numbers, databases, and a set's name with its security and failure bound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -28,21 +26,14 @@ def numbers(key: str, scale: float = 1.0, digits: int = 3, missing: str = "") ->
     return lambda row: number(row.get(key), scale, digits, missing)
 
 
-def quantity(
-    key: str, header: str, unit: str = "", of: str = "", scale: float = 1.0, digits: int = 3, missing: str = ""
-) -> Column:
-    """A column of such numbers; `of` is their key in a row, where it is not the column's."""
-    return Column(key, header, unit, cell=numbers(of or key, scale, digits, missing))
-
-
 def shown(key: str, text: Callable[[Any], str], missing: str = "") -> Maker:
     """Makes cells of a row's values at a key that a function writes as text, and that sort by the value."""
     return lambda row: Cell(text(row[key]), sort=float(row[key])) if has(row.get(key)) else Cell(missing)
 
 
-def counted(key: str) -> Maker:
-    """Makes cells of whole numbers."""
-    return shown(key, str)
+def spaced(key: str) -> Maker:
+    """Makes cells of names, with spaces for underscores."""
+    return lambda row: Cell(str(row.get(key) or "").replace("_", " "))
 
 
 def database(row: Any) -> Cell:
@@ -51,8 +42,8 @@ def database(row: Any) -> Cell:
 
 
 def plain_database(row: Any) -> Cell:
-    """The shape of a row's database; sorts as text."""
-    return Cell(shape_text(int(row["records"]), int(row["record_bits"])))
+    """The same; sorts as text."""
+    return Cell(database(row).text)
 
 
 def sized_database(row: Any) -> Cell:
@@ -92,8 +83,19 @@ def right(row: Any) -> Cell:
     return Cell(f"{row['right']:.0f}/{row['compared']:.0f}") if has(row.get("compared")) else Cell()
 
 
+def quartiles(row: Any) -> Cell:
+    """The quartiles of a row's answer times, marked where they vary."""
+    if not has(row["answer_s"]):
+        return Cell()
+    low, high = significant(row["answer_q1_s"] * 1e3), significant(row["answer_q3_s"] * 1e3)
+    return Cell(f"{low}–{high}", symbols(key for key in marks_of(row) if key == "spread"), row["answer_q3_s"])
+
+
 SERIES = Column("series", "Protocol and set", text=True, cell=series)
 SECURITY = Column("security", "Security", "bit", cell=security)
 FAILURE = Column("failure", "Failure bound", "log2", cell=failure)
 DATABASE = Column("database", "Database", text=True, cell=database)
 RIGHT = Column("right", "Right", "of compared", cell=right)
+QUARTILES = Column("quartiles", "quartiles", "ms", cell=quartiles)
+SHARED = {column.key: column for column in (SERIES, SECURITY, FAILURE, DATABASE, RIGHT, QUARTILES)}
+"""The columns that many tables have."""

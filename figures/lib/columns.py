@@ -4,8 +4,6 @@ A row is a parameter set at a shape. Its experiment lists the ids of the columns
 one of the row's protocol: nothing is concluded from layouts, bytes or names.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections import defaultdict
 from pathlib import Path

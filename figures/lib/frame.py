@@ -5,8 +5,6 @@ a record whose status is not `ok` is empty: a number that was not obtained, or b
 for anything downstream.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable
 from pathlib import Path

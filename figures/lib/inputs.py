@@ -1,7 +1,5 @@
 """What a drawing is made of: the files that the command line names, each read when a drawing first asks for it."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from functools import cached_property
@@ -22,11 +20,11 @@ class Inputs:
         """Experiments whose records alone are shown, if the first of them has any."""
 
     @property
-    def inputs(self) -> Inputs:
+    def inputs(self) -> "Inputs":
         """The inputs themselves, for drawings that choose among them."""
         return self
 
-    def prefer(self, *experiments: str) -> Inputs:
+    def prefer(self, *experiments: str) -> "Inputs":
         """Show the records of these experiments alone, unless the command line names one."""
         self.preferred = experiments
         return self

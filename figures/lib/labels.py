@@ -1,7 +1,5 @@
 """Labels of points that overlap neither each other nor a point, placed greedily and then improved; nothing random."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The rules are DESIGN's: security or failure below the target, security unknown, 
 uncommitted sources. A mark never hides a number and never stands without its footnote, which carries the figure.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -57,7 +55,7 @@ CELL_MARKS = (
     Mark("paper_only", "ᵖ", "p", "the paper's own number, from its machine: this is not implemented here yet"),
     Mark("contradicted", "ˣ", "x", "the paper contradicts itself here: see the notes that begin with an X"),
     Mark("unequal", "≠", r"\neq", "bytes that differ from the printed ones by more than their rounding"),
-    Mark("described", "ᵈ", "d", "size that the program foretells for this set and shape; nothing was sent"),
+    Mark("described", "ᵈ", "d", "size that the program predicts for this set and shape; nothing was sent"),
     Mark("outside", "*", "*", "outside the fast model's domain"),
     Mark("probe", "≈", r"\approx", "read bandwidth probed before and after differ by more than 10 %, and so may this"),
     Mark(
@@ -195,6 +193,11 @@ def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
         figures = _figures(mark.key, hit)
         notes.append((mark, f"{meaning} ({figures})" if figures else meaning))
     return notes
+
+
+def mark_notes(rows: list[dict[str, Any]], crossed: str = "") -> list[str]:
+    """The footnotes as paragraphs of a caption. crossed: what a figure adds to that of stale rows."""
+    return [f"{mark.symbol} {text}{crossed if mark.key == 'stale' else ''}." for mark, text in footnotes(rows)]
 
 
 def instances(rows: list[dict[str, Any]]) -> str:

@@ -1,7 +1,5 @@
 """Where results go and how their text is escaped; `pirlab_estimator.outputs` writes them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A row stands for the columns that its experiment names (`columns`). The paper's 
 runs with entries of several sizes: a row may stand for a column of other records than its own, and is marked then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

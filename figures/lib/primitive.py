@@ -1,7 +1,5 @@
 """Records of primitives, each with its prediction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest

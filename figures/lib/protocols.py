@@ -1,7 +1,5 @@
 """What figures know of protocols: `protocols.toml`, read once. No other file of figures/ names a protocol."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Series of sets: the sets that make one line of a figure, and the order in which figures draw and list them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

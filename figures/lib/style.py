@@ -4,8 +4,6 @@ Colours are Okabe and Ito's; every series also has its own marker, and broken li
 so a figure printed in grey loses nothing. Fonts are matplotlib's own STIX (the same everywhere), embedded as type 42.
 """
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from pathlib import Path

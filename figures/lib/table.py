@@ -3,11 +3,9 @@
 The CSV carries raw base units and the record id of each row; the other forms carry the presentation cells.
 """
 
-from __future__ import annotations
-
 import html
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
@@ -121,36 +119,14 @@ Maker = Callable[[Any], Cell]
 class Column:
     """A column: key, header lines (name, unit), whether it is text (left) or number (right), and what makes its cells.
 
-    cell: a maker, or the key of a value that is shown as it is; None where a table makes the column's cells itself.
+    cell: None where a table makes the column's cells itself.
     """
 
     key: str
     header: str
     unit: str = ""
     text: bool = False
-    cell: Maker | str | None = None
-
-    def make(self, row: Any) -> Cell:
-        """The column's cell in a row."""
-        if callable(self.cell):
-            return self.cell(row)
-        value = row.get(self.cell)
-        return Cell("" if value is None else str(value))
-
-
-def label(key: str, header: str, unit: str = "", cell: Maker | str | None = None) -> Column:
-    """A column of text; unless said otherwise its cells are the row's values at its key."""
-    return Column(key, header, unit, True, key if cell is None else cell)
-
-
-def texts(**headers: str) -> list[Column]:
-    """Columns of text whose cells a table makes itself: headers by key."""
-    return [Column(key, header, text=True) for key, header in headers.items()]
-
-
-def make_cells(columns: Iterable[Column], row: Any) -> dict[str, Cell]:
-    """The cells of a row, of all columns that make their own."""
-    return {column.key: column.make(row) for column in columns if column.cell is not None}
+    cell: Maker | None = None
 
 
 @dataclass

@@ -4,14 +4,14 @@ Records and predictions hold bytes and seconds. The papers print KB, MB and GB; 
 binary (1 KB = 1024 B; experiments/expected/README.md), and what we print ourselves says so: KiB, MiB, GiB.
 """
 
-from __future__ import annotations
-
 import math
 
 KIB = 1024
 MIB = 1024**2
 GIB = 1024**3
 
+SCALES = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "MiB/s": MIB, "GiB/s": GIB, "MB": 1e6, "ms": 1e-3, "µs": 1e-6}
+"""Sizes of the units that tables show, in base units; those of others are 1."""
 BINARY = {"B": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": 1024**4, "PB": 1024**5}
 DECIMAL = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "h": 3600.0}

@@ -1,7 +1,5 @@
 """Observed against predicted failure rates of decisions on phases, with errors made so large that they fail."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log2
 from typing import Any
@@ -10,25 +8,15 @@ import pandas as pd
 from pirlab_estimator.compare import UNSURE
 from scipy.special import betaincinv
 
-from ..lib.cells import has, number, quantity, verdict
-from ..lib.output import words
+from ..lib.cells import verdict
 from ..lib.primitive import Primitive, notes
-from ..lib.table import Cell, Column, Row, Table, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table
 from ..lib.units import significant
 
 DECISIONS = {"rgsw": "LWE to RGSW", "floor": "Floor", "digit": "Digits", "bits": "Bits of a digit"}
 """Display names of what is decided, in the order of an answer's first phase from its last step back."""
 CONFIDENCE = 0.95
-COLUMNS = words(
-    "decision stage n dimension form limit stddev trials keys failures rate rate_low rate_high predicted margin ratio "
-    "verdict tolerance note trial_s record_id"
-)
-READING = (
-    "Errors of the inputs are made so large that decisions fail; predictions are from the formula of their variance, "
-    "taken as Gaussian. Intervals are Clopper and Pearson's, 95 %. A verdict allows the variance to be off by 1/16, "
-    "and sampling error to a Gaussian's four standard deviations; it is `too few to tell` where sampling alone "
-    "allows for more than that 1/16 does."
-)
 
 
 def interval(failures: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -65,7 +53,7 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
                 row |= {"ratio": rate / expected if expected else None}
             row |= {key: getattr(twin, key) if twin else "" for key in ("verdict", "tolerance", "note")}
             rows.append(row)
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame = pd.DataFrame(rows, columns=SPEC.keys)
     order = {decision: place for place, decision in enumerate(DECISIONS)}
     places = frame["decision"].map(order)
     return (
@@ -110,24 +98,15 @@ def _rate(entry: dict[str, Any]) -> Cell:
     return Cell(power(entry["rate"]) if entry["failures"] else "0", sort=entry["rate"])
 
 
-def _trial(entry: dict[str, Any]) -> Cell:
-    return number(1e3 * entry["trial_s"]) if has(entry["trial_s"]) else Cell()
-
-
-TABLE_COLUMNS = [
-    label("decision", "Decision", cell=lambda entry: Cell(_name(entry["decision"]), entry["marks"])),
-    Column("n", "Ring degree", cell="n"),
-    Column("dimension", "LWE dimension", cell="dimension"),
-    quantity("margin", "Margin", "std. dev."),
-    Column("predicted", "Predicted rate", cell=_predicted),
-    Column("rate", "Observed rate", cell=_rate),
-    Column("interval", "95 % interval", cell=_interval),
-    Column("failures", "Failures", cell="failures"),
-    Column("trials", "Trials", cell="trials"),
-    quantity("ratio", "Observed / predicted"),
-    label("verdict", "Verdict", cell=verdict),
-    Column("trial", "Time of one", "ms", cell=_trial),
-]
+SPEC = spec(
+    "pirouette/failure",
+    decision=lambda entry: Cell(_name(entry["decision"]), entry["marks"]),
+    predicted=_predicted,
+    rate=_rate,
+    interval=_interval,
+    verdict=verdict,
+)
+CAPTION = spec("pirouette/failure-caption")
 
 
 def _name(decision: str) -> str:
@@ -141,11 +120,9 @@ def table(records: Sequence[Primitive]) -> Table:
     marks_of = {record.id: record.marks() for record in shown}
     rows = []
     for entry in data.to_dict("records"):
-        cells = make_cells(TABLE_COLUMNS, entry | {"marks": marks_of[entry["record_id"]]})
-        rows.append(Row(cells, entry["record_id"]))
+        rows.append(SPEC.row(entry | {"marks": marks_of[entry["record_id"]]}, entry["record_id"]))
     for record in shown:
         if not record.ok:
             rows.append(Row({"decision": Cell(_name(record.settings["decision"]))}, record.id, record.status()))
     marks, origin = notes(shown)
-    title = "Failures of decisions: observed and predicted"
-    return Table(title, TABLE_COLUMNS, rows, data, marks, [READING, answer(data), origin], "predicted")
+    return SPEC.table(rows, data, marks, answer=answer(data), origin=origin)

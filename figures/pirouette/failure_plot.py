@@ -1,7 +1,5 @@
 """Drawing of the failure experiment: observed over predicted rates, with their intervals, against predicted ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil, floor, log2
 from typing import Any
@@ -19,9 +17,8 @@ from pirlab_estimator.compare import VARIANCE_TOLERANCE
 from scipy.special import log_ndtr, ndtri_exp
 
 from ..lib import style
-from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
-from .failure import DECISIONS, READING, answer, build, relevant
+from .failure import CAPTION, DECISIONS, SPEC, answer, build, relevant
 
 LOOKS = {"rgsw": ("#0072B2", "o"), "floor": ("#D55E00", "^"), "digit": ("#009E73", "s"), "bits": ("#CC79A7", "D")}
 RATIOS = {-4: "1/16", -3: "1/8", -2: "1/4", -1: "1/2", 0: "1", 1: "2", 2: "4", 3: "8", 4: "16"}
@@ -125,12 +122,7 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
     _, origin = notes([r for r in records if relevant(r)])
     rings = sorted(set(data["n"]))
     filled = f" Filled markers: ring degree {rings[0]}, open ones: {rings[-1]}." if len(rings) > 1 else ""
-    text = (
-        "A panel a decision. Points are observed, bars their 95 % intervals; a dash: no failure, the interval's end. "
-        "Rates of about equal prediction stand side by side, those of larger rings and of more trials to the right."
-        f"{filled} {READING} {answer(data)} {origin}"
-    )
-    return caption_text("Do decisions fail as often as predicted?", text)
+    return CAPTION.caption(rings=filled, reading=SPEC.words["reading"], answer=answer(data), origin=origin)
 
 
 def drawing(records: Sequence[Primitive]) -> style.Drawing:

@@ -3,8 +3,6 @@
 The paper's bars were read off its vector graphic (experiments/expected/pirouette-figure3.csv).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,12 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..lib import style
-from ..lib.cells import DATABASE, number, quantity
-from ..lib.cells import shown as shown_as
-from ..lib.marks import footnotes, marks_of, provenance, superscripts, symbols
-from ..lib.output import caption_text, words
+from ..lib.cells import number
+from ..lib.marks import mark_notes, marks_of, provenance, superscripts, symbols
 from ..lib.protocols import mathtext, protocol_name, series_name
-from ..lib.table import Cell, Column, Maker, Row, Table, footnotes_of, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Maker, Table, footnotes_of
 from ..lib.units import count_tex, count_text, significant
 from .sets import PAPER as PIROUETTE
 from .steps import PIROUETTE as STEPS
@@ -35,8 +32,6 @@ LOOKS = {
     "selector": ("Selector", "#009E73"),
 }
 PAPER = "paper"
-COLUMNS = words("source protocol set records record_bits threads") + PHASE0
-COLUMNS += words("total_s speedup marks record_id")
 
 
 def bars(joined: pd.DataFrame, expected: pd.DataFrame) -> list[dict[str, Any]]:
@@ -133,21 +128,19 @@ def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
         line | ({"marks": " ".join(marks_of(line["row"])), "record_id": line["row"]["id"]} if line["row"] else {})
         for line in lines
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=SPEC.keys)
 
 
 def _seconds(step: str) -> Maker:
-    return lambda line: number(line[step]) if line.get(step) is not None else Cell()
+    return lambda line: number(line.get(step))
 
 
-TABLE_COLUMNS = [
-    DATABASE,
-    label("series", "Source", cell=lambda line: Cell(line["name"], line["symbols"])),
-    Column("threads", "Threads", cell="threads"),
-    *(Column(step, name, "s", cell=_seconds(step)) for step, (name, _) in LOOKS.items()),
-    quantity("total", "Phase 0", "s", "total_s"),
-    Column("speedup", "Over 1 thread", cell=shown_as("speedup", "{:.2f}x".format)),
-]
+SPEC = spec(
+    "pirouette/figure3",
+    series=lambda line: Cell(line["name"], line["symbols"]),
+    **{step: _seconds(step) for step in LOOKS},
+)
+CAPTION = spec("pirouette/figure3-caption")
 
 
 def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
@@ -156,33 +149,22 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
     for line in lines:
         name = series_name(line["protocol"], line["set"]) if line["set"] else "paper, Figure 3"
         shown_of = {"name": name, "symbols": symbols(marks_of(line["row"])) if line["row"] else ""}
-        rows.append(Row(make_cells(TABLE_COLUMNS, line | shown_of), line["row"]["id"] if line["row"] else ""))
-    notes = [provenance([line["row"] for line in lines if line["row"]]), _reading(lines)]
-    title = "Pirouette, Figure 3 in numbers: what phase 0 is made of"
-    return Table(title, TABLE_COLUMNS, rows, frame(lines), footnotes_of(rows), notes)
+        rows.append(SPEC.row(line | shown_of, line["row"]["id"] if line["row"] else ""))
+    origin = provenance([line["row"] for line in lines if line["row"]])
+    return SPEC.table(rows, frame(lines), footnotes_of(rows), provenance=origin, reading=_reading(lines))
 
 
 def _reading(lines: Sequence[dict[str, Any]]) -> str:
     missing = sorted({line["records"] for line in lines} - {line["records"] for line in lines if line["row"]})
-    text = (
-        "The paper's bars were read off its vector graphic (Xeon Gold 6248R, one thread and 32), so they are good to "
-        "about a hundredth of the longest. Pirouette^H has no digits and bits to decompose."
-    )
     listed = " and ".join(count_text(records) for records in missing)
-    return text + (f" Not measured in this run: {listed} records." if missing else "")
+    missed = f" Not measured in this run: {listed} records." if missing else ""
+    return f"{SPEC.words['reading']}{missed}"
 
 
 def caption(lines: Sequence[dict[str, Any]]) -> str:
     """What is seen and where it is from."""
     own = [line["row"] for line in lines if line["row"]]
-    return caption_text(
-        "Figure 3 of Pirouette, measured again.",
-        "Where the time of phase 0 goes, in seconds and in shares, by database. Hatched: the paper's bars; solid: "
-        "medians measured here. Numbers at the bars are their sums.",
-        provenance(own),
-        *(f"{mark.symbol} {text}." for mark, text in footnotes(own)),
-        _reading(lines),
-    )
+    return CAPTION.caption(provenance=provenance(own), marks=mark_notes(own), reading=_reading(lines))
 
 
 def drawing(joined: pd.DataFrame, expected: pd.DataFrame) -> style.Drawing:

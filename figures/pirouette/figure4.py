@@ -4,8 +4,6 @@ The paper's figure is an image; of its own series only the points that its text 
 read off its vector graphic; these are drawn, hollow and grey. Whatever is not drawn is named in the caption.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +15,8 @@ from ..lib.marks import marks_of
 from ..lib.output import words
 from ..lib.protocols import PAPERS, protocol, series_name
 from ..lib.series import order, series_id
-from ..lib.units import GIB, KIB, MIB
+from ..lib.spec import spec
+from ..lib.units import SCALES
 from .sets import PAPER
 
 EXPERIMENT = "pirouette/figure4"
@@ -30,34 +29,30 @@ PAPER_SERIES = [protocol(name).in_print for name in PAPERS[PAPER]["drawn"]]
 
 @dataclass(frozen=True)
 class Metric:
-    """One row of panels."""
+    """One row of panels. column: of a record, in base units."""
 
     key: str
     title: str
     unit: str
-    factor: float
     column: str
+
+    @property
+    def factor(self) -> float:
+        """The size of the unit."""
+        return SCALES[self.unit]
 
     def point(self, base: float) -> dict[str, Any]:
         """A value as the figure's data has it."""
-        base_unit = "B/s" if self.key == "throughput" else "B"
+        base_unit = "B/s" if self.unit.endswith("/s") else "B"
         value = base / self.factor
         return {"metric": self.key, "value": value, "unit": self.unit, "value_base": base, "base_unit": base_unit}
 
 
-METRICS = (
-    Metric("offline_comm", "Offline communication", "MiB", MIB, "offline_bytes"),
-    Metric("query_size", "Query size", "KiB", KIB, "upload_bytes"),
-    Metric("response_size", "Response size", "KiB", KIB, "download_bytes"),
-    Metric("throughput", "Throughput", "GiB/s", GIB, "throughput_bytes_per_s"),
-)
+SPEC = spec("pirouette/figure4")
+METRICS = tuple(Metric(**each) for each in SPEC.words["metrics"])
 READ_OFF = "Figure 4, read off"
 OF_RECORD = words("records record_bits status reason security_bits failure_log2 stale")
 """Columns of a record that are the same for all its points."""
-COLUMNS = words(
-    "source series set parameters records record_bits metric value unit value_base base_unit q1 q3 status reason marks "
-    "security_bits failure_log2 stale reference record_id"
-)
 
 
 @dataclass
@@ -140,7 +135,7 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
     for point in paper_points(expected).to_dict("records"):
         point |= {"source": "paper", "series": point["set"], "status": "printed"}
         rows.append(point | by_key[point["metric"]].point(point["value_base"]))
-    points = pd.DataFrame(rows, columns=COLUMNS)
+    points = pd.DataFrame(rows, columns=SPEC.keys)
     for column in ("value", "value_base", "q1", "q3"):
         points[column] = pd.to_numeric(points[column])
     planned: dict[str, set[tuple[int, int]]] = {}

@@ -1,17 +1,16 @@
 """The caption of Figure 4: what is drawn, where it comes from, and everything that is not drawn and why."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
-from ..lib.marks import footnotes, provenance
-from ..lib.output import rst_escape
+from ..lib.marks import mark_notes, provenance
 from ..lib.protocols import paper_name, series_name
+from ..lib.spec import spec
 from ..lib.units import count_text, record_text, shape_text
 from .figure4 import METRICS, PAPER_SERIES, RECORD_COUNTS, RECORD_SIZES, Figure4
 
 NOT_MEASURED = "not measured in this profile"
 NOT_PLANNED = "not part of the experiment"
+CAPTION = spec("pirouette/figure4-caption")
 GRID = [(count, bits) for count in RECORD_COUNTS for bits in RECORD_SIZES]
 
 
@@ -97,40 +96,15 @@ def _paper_present(data: Figure4) -> str:
 
 def caption(data: Figure4) -> str:
     """The caption as reStructuredText."""
-    paragraphs = [
-        "**Figure 4 of Pirouette, measured again.** Offline communication, query size, response size and throughput "
-        "against the number of records, one column a record size; all axes logarithmic, KiB and MiB binary. Offline "
-        "communication is everything exchanged before the first query; sizes are payload bytes of messages that were "
-        "sent; throughput is the database's information over the median time of the server's answer, whiskers span "
-        "the quartiles. Markers of neighbouring series are shifted sideways for legibility. Series with broken lines "
-        "are below their security target. Pirouette, Pirouette^H and Respire have a set for each size of the database: "
-        "secure are those that reach the targets, published those of the paper. The dashed grey line is the "
-        "probed bandwidth at which one core reads memory; a database that fits into a cache can exceed it."
-    ]
-    measured = data.measured()
-    if measured.empty:
-        paragraphs.append("No point was measured: there is no record of this experiment with status ok.")
+    records = data.records
+    if data.measured().empty:
+        text = "No point was measured: there is no record of this experiment with status ok."
     else:
-        other = {(int(r["records"]), int(r["record_bits"])) for r in data.records} - set(GRID)
-        text = provenance(data.records)
+        other = {(int(r["records"]), int(r["record_bits"])) for r in records} - set(GRID)
+        text = provenance(records)
         if other:
-            text += (
-                " Scaled, not among the paper's databases: " + _listing([shape_text(*s) for s in sorted(other)]) + "."
-            )
-        paragraphs.append(text)
-    for mark, text in footnotes(data.records):
-        extra = "; their points are crossed with a plus" if mark.key == "stale" else ""
-        paragraphs.append(f"{mark.symbol} {text}{extra}.")
-    missing = missing_points(data)
-    if missing:
-        items = [f"{_places(data, places)} ({reason})" for reason, places in missing.items()]
-        paragraphs.append("Missing points of the measured series: " + "; ".join(items) + ".")
-    paragraphs.append(
-        "Hollow and grey: the paper's own numbers (its machine, one thread): Table 7, section 5.4, and where neither "
-        "prints one, server times read off the vector graphic of its Figure 4. That graphic has other times at "
-        "2^22 x 2048 and 2^25 x 2048 bit than Table 7, which is drawn. Throughputs beside Table 7's are database size "
-        "over server time; its response size is one cell for all protocols (2 KB; the text says about 3 KB). "
-        + _paper_present(data)
-    )
-    title, *rest = paragraphs
-    return "\n\n".join([title, *map(rst_escape, rest)]) + "\n"
+            text += f" Scaled, not among the paper's databases: {_listing([shape_text(*s) for s in sorted(other)])}."
+    items = [f"{_places(data, places)} ({reason})" for reason, places in missing_points(data).items()]
+    missing = f"Missing points of the measured series: {'; '.join(items)}." if items else ""
+    marks = mark_notes(records, "; their points are crossed with a plus")
+    return CAPTION.caption(measured=text, marks=marks, missing=missing, present=_paper_present(data))

@@ -1,7 +1,5 @@
 """Drawing of Figure 4: a grid of panels, metrics down, record sizes across, one legend above."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterator

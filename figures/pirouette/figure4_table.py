@@ -1,26 +1,18 @@
 """The numbers of Figure 4 as a table: one row a series and shape, ours and the paper's apart."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from ..lib.cells import SECURITY, SERIES
+from ..lib.cells import security, series
 from ..lib.frame import status_text
 from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, provenance
 from ..lib.protocols import paper_name
-from ..lib.table import Cell, Column, Row, Table, make_cells, texts
+from ..lib.table import Cell, Column, Row, Table
 from ..lib.units import count_text, record_text, significant
 from .figure4 import METRICS, Figure4, of
+from .figure4 import SPEC as FIGURE
 
-COLUMNS = [
-    *texts(size="Record size"),
-    Column("count", "Records"),
-    SERIES,
-    SECURITY,
-    *texts(source="Source"),
-    *(Column(metric.key, metric.title, metric.unit) for metric in METRICS),
-]
+SPEC = FIGURE.wider("source", [Column(metric.key, metric.title, metric.unit) for metric in METRICS])
 
 
 def make(inputs: Inputs) -> Table:
@@ -51,7 +43,7 @@ def build(data: Figure4) -> Table:
         row = _row(
             record["record_bits"],
             record["records"],
-            make_cells([SERIES, SECURITY], record),
+            {"series": series(record), "security": security(record)},
             "measured",
             values,
             record_id=record["id"],
@@ -65,17 +57,5 @@ def build(data: Figure4) -> Table:
         source = "paper, " + " and ".join(references)
         entries.append(((bits, count, 1, name), _row(bits, count, {"series": Cell(paper_name(name))}, source, values)))
     entries.sort(key=lambda entry: (entry[0][:3], str(entry[0][3])))
-    notes = [
-        provenance(data.records),
-        "Sizes in binary units, message payloads; throughput is the database's information over the median answer "
-        "time. Rows of the paper are its printed numbers, on its own machine; an empty cell is not printed there.",
-    ]
-    return Table(
-        "Figure 4 of Pirouette in numbers",
-        COLUMNS,
-        [row for _, row in entries],
-        data.points,
-        footnotes(data.records),
-        notes,
-        status_from="offline_comm",
-    )
+    rows = [row for _, row in entries]
+    return SPEC.table(rows, data.points, footnotes(data.records), provenance=provenance(data.records))

@@ -3,8 +3,6 @@
 The formula counts both halves of every ciphertext. Of all keys together the paper prints a total, in Table 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from math import log2
 from typing import Any
@@ -16,8 +14,8 @@ from ..lib.frame import dicts
 from ..lib.inputs import Inputs
 from ..lib.paper import printed_rows
 from ..lib.protocols import IDS
-from ..lib.table import Cell, Column, Row, Table, footnotes_of, texts
-from ..lib.units import significant
+from ..lib.spec import spec
+from ..lib.table import Row, Table, footnotes_of
 from .parameters import Document, Read, instance
 from .sets import OURS, PAPER, rows
 
@@ -33,6 +31,7 @@ KEYS: dict[str, tuple[str, Read]] = {
 }
 """Keys by the name of their message: the paper's formula and its bits; n is 3 n / 2 where steps take two key bits."""
 ALL = "all_keys"
+SPEC = spec("pirouette/keys", series=series)
 
 
 def _ring_row(description: Document, gadget: str) -> float:
@@ -77,19 +76,14 @@ def _paper_totals(expected: pd.DataFrame) -> dict[str, float]:
 
 def keys(found: Sequence[Mapping[str, Any]], joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
     """Table 6."""
-    columns = [
-        *texts(series="Set", key="Key", formula="Paper's formula"),
-        Column("both", "Both halves", "MB"),
-        Column("described", "Sent, predicted", "MB"),
-        Column("measured", "Sent, measured", "MB"),
-        Column("paper", "Paper's total", "MB"),
-    ]
     totals = _paper_totals(expected)
     measured = {
         (row["sha256"], row["records"], row["record_bits"]): {m["name"]: m["payload_bytes"] for m in row["transcript"]}
         for row in dicts(joined)
     }
-    lines, data, seen = [], [], set()
+    lines: list[Row] = []
+    data: list[dict[str, Any]] = []
+    seen = set()
     for row in found:
         if row["set"] in seen:
             continue
@@ -103,30 +97,12 @@ def keys(found: Sequence[Mapping[str, Any]], joined: pd.DataFrame, expected: pd.
                 own.append({"set": row["set"], "key": name, "formula": formula} | numbers)
         total = {key: _sum(line[key] for line in own) for key in ("both", "described", "measured")}
         own.append({"set": row["set"], "key": ALL, "formula": "sum"} | total | {"paper": totals.get(row["protocol"])})
-        for line in own:
-            head = {"series": series(row), "key": Cell(line["key"].replace("_", " "))}
-            sizes = {key: megabytes(line[key]) for key in ("both", "described", "measured", "paper")}
-            lines.append(Row(head | {"formula": Cell(line["formula"])} | sizes))
+        lines += [SPEC.row({**row, **line}) for line in own]
         data += own
-    frame = pd.DataFrame(data, columns=["set", "key", "formula", "both", "described", "measured", "paper"])
-    notes = [
-        "The paper's formulas at each set's parameters; n is 3/2 of the dimension where rotations take two key bits a "
-        "step. Sent are bodies alone: masks expand from a seed. MB are 10^6 bytes.",
-        "The paper prints formulas for single keys; its total is the offline communication of its Table 7, 1.2 GB and "
-        "650 MB in powers of two, the same for every database. It counts both halves, and has blind-rotation keys of "
-        "their own for the decomposition and for LWE to RGSW, where we have one; its formulas at its parameters do "
-        "not give that total (docs/errata.md).",
-    ]
-    title = "Pirouette, Table 6: key sizes, formulas and bytes"
-    footnotes = footnotes_of(lines)
-    return Table(title, columns, lines, frame, footnotes, notes)
+    return SPEC.table(lines, data, footnotes_of(lines))
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
     """The sum; None where a value is missing."""
     known = list(values)
     return None if None in known else sum(value for value in known if value is not None)
-
-
-def megabytes(value: float | None) -> Cell:
-    return Cell("–") if value is None else Cell(significant(value / 1e6, 3), sort=float(value))

@@ -1,19 +1,16 @@
 """How far every decision of a Pirouette answer is from failing: predicted for any database, and measured."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, log2, sqrt
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import DATABASE, quantity, series
-from ..lib.cells import shown as shown_as
+from ..lib.cells import series
 from ..lib.marks import ASSUMED, marks_of, provenance
-from ..lib.output import words
 from ..lib.protocols import series_name
-from ..lib.table import Cell, Column, Row, Table, footnotes_of, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Table, footnotes_of
 from ..lib.units import shape_text, significant
 from .steps import shown
 
@@ -28,10 +25,6 @@ KINDS = {
 """Kinds of decisions by the stage at which they are taken. A bit is read at a quarter of Q: nothing comes near it."""
 LEAST = 8.2
 """Standard deviations that every decision has to keep."""
-COLUMNS = words(
-    "kind stage set records record_bits threshold decisions predicted_stddev predicted_margin log2_failure samples "
-    "keys measured_stddev measured_margin largest_share verdict"
-)
 
 
 def pooled(stages: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -92,43 +85,24 @@ def _verdict(line: Mapping[str, Any]) -> Cell:
     return Cell(line["verdict"] + few)
 
 
-TABLE_COLUMNS = [
-    label("kind", "Decision"),
-    label("stage", "Stage", cell=lambda line: Cell(line["stage"].replace("_", " "))),
-    label("series", "Set", cell=lambda line: series(line["rows"][0])),
-    DATABASE,
-    Column(
-        "decisions",
-        "Decisions",
-        "a query",
-        cell=lambda line: Cell("–" if line["decisions"] is None else f"{line['decisions']:.0f}"),
-    ),
-    Column("promised", "Margin, any data", "predicted, std. dev.", cell=_margin_of("predicted_margin")),
-    Column("failure", "Failure bound", "log2", cell=_bound),
-    Column("margin", "Margin", "measured, std. dev.", cell=_margin_of("measured_margin")),
-    quantity("largest", "Largest error", "of the limit", "largest_share", digits=2),
-    Column("samples", "Samples", cell=shown_as("samples", "{:.0f}".format)),
-    label("verdict", "Verdict", cell=_verdict),
-]
+SPEC = spec(
+    "pirouette/margins",
+    series=lambda line: series(line["rows"][0]),
+    decisions=lambda line: Cell("–" if line["decisions"] is None else f"{line['decisions']:.0f}"),
+    promised=_margin_of("predicted_margin"),
+    failure=_bound,
+    margin=_margin_of("measured_margin"),
+    verdict=_verdict,
+)
 
 
 def table(joined: pd.DataFrame) -> Table:
     """The margins by kind of decision, with the smallest of each kind as a note."""
     found = lines(joined)
-    rows = [Row(make_cells(TABLE_COLUMNS, line), line["rows"][0]["id"]) for line in found]
+    rows = [SPEC.row(line, line["rows"][0]["id"]) for line in found]
     every = {row["id"]: row for line in found for row in line["rows"]}
-    notes = [
-        provenance(list(every.values())),
-        "A margin is the limit of the error over its standard deviation: predicted from the formulas for the worst "
-        "database, measured from the errors of all answers of the set at that database, those on several threads and "
-        "of a hundred queries included. Few samples tell a standard deviation roughly: 36 to 12 %. A largest "
-        "error of 1 would be a failure.",
-        _smallest(found),
-        _sums(found),
-    ]
-    frame = pd.DataFrame(found, columns=COLUMNS)
-    title = "Pirouette: margins of every kind of decision"
-    return Table(title, TABLE_COLUMNS, rows, frame, footnotes_of(rows), list(filter(None, notes)))
+    said = {"provenance": provenance(list(every.values())), "smallest": _smallest(found), "sums": _sums(found)}
+    return SPEC.table(rows, found, footnotes_of(rows), **said)
 
 
 def _margin(value: float | None) -> Cell:

@@ -1,7 +1,5 @@
 """The Pirouette paper's Tables 3 to 5: the paper's parameters, and those of our described sets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp2, log2
@@ -10,11 +8,11 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.security.audit import printed_security
 
-from ..lib.cells import SECURITY, failure, series
+from ..lib.cells import failure, series
 from ..lib.inputs import Inputs
-from ..lib.marks import ASSUMED
 from ..lib.paper import printed_rows
-from ..lib.table import Cell, Column, Maker, Row, Table, footnotes_of, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Column, Maker, Table, footnotes_of
 from ..lib.units import shape_text
 from .sets import PAPER, rows
 
@@ -24,78 +22,33 @@ Read = Callable[[Document], float | None]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: the paper's symbol, its header, and where a description has it.
-
-    place: `layout.key`, `<name>_gadget.key` or `<instance>.key`. then: what the paper prints of that number.
-    """
+    """A parameter: the paper's symbol, its header, where a description has it, and what the paper prints of it."""
 
     key: str
     header: str
     place: str
-    then: Callable[[float], float] = float
+    then: str = "number"
 
     def read(self, description: Document) -> float | None:
         """The number of a description, if it has one."""
         owner, key = self.place.split(".")
         layout = description["layout"]
         found = layout if owner == "layout" else layout.get(owner) or instance(description, owner)
-        return None if found is None else float(self.then(float(found[key])))
+        return None if found is None else PRINTED[self.then](float(found[key]))
+
+
+PRINTED: dict[str, Callable[[float], float]] = {
+    "number": float,
+    "power": exp2,
+    "square": lambda value: value**2,
+    "log2 of twice": lambda value: log2(2 * value),
+}
+"""What the paper prints of a number."""
 
 
 def instance(description: Document, name: str) -> Document | None:
     """The instance of that name."""
     return next((each for each in description["instances"] if each["name"] == name), None)
-
-
-def _square(value: float) -> float:
-    return value**2
-
-
-def _log2_of_twice(value: float) -> float:
-    return log2(2 * value)
-
-
-PARAMETERS = {
-    "3": (
-        Parameter("n_in", "n in", "query.dimension"),
-        Parameter("n_out", "n out", "layout.lwe_dimension"),
-        Parameter("N", "N", "layout.degree"),
-        Parameter("log2_q_in", "log2 q in", "query.log2_modulus"),
-        Parameter("log2_q_out", "log2 q out", "layout.degree", _log2_of_twice),
-        Parameter("log2_Q", "log2 Q", "ring.log2_modulus"),
-        Parameter("log2_Q_ksk", "log2 Q ksk", "key_switching.log2_modulus"),
-        Parameter("B", "B", "rotation_gadget.base_log2", exp2),
-        Parameter("B_ksk", "B ksk", "switching_gadget.base_log2", exp2),
-        Parameter("sigma_squared", "σ² ring", "ring.error_stddev", _square),
-        Parameter("sigma_squared_ksk", "σ² ksk", "key_switching.error_stddev", _square),
-    ),
-    "4": (
-        Parameter("n", "n", "layout.lwe_dimension"),
-        Parameter("N", "N", "layout.degree"),
-        Parameter("log2_q", "log2 q", "layout.degree", _log2_of_twice),
-        Parameter("log2_Q", "log2 Q", "ring.log2_modulus"),
-        Parameter("B", "B", "rotation_gadget.base_log2", exp2),
-        Parameter("B_automorphism", "B aut", "automorphism_gadget.base_log2", exp2),
-        Parameter("B_squaring", "B sq", "squaring_gadget.base_log2", exp2),
-        Parameter("B_rgsw", "B RGSW", "rgsw_gadget.base_log2", exp2),
-        Parameter("ell_rgsw", "ℓ RGSW", "rgsw_gadget.digits"),
-        Parameter("sigma_squared", "σ²", "ring.error_stddev", _square),
-    ),
-    "5": (
-        Parameter("N_1", "N1", "response.dimension"),
-        Parameter("log2_Q_1", "log2 Q1", "response.log2_modulus"),
-        Parameter("v_1", "v1", "layout.first_bits"),
-        Parameter("v_2", "v2", "layout.fold_bits"),
-        Parameter("v_3", "v3", "layout.rotation_bits"),
-        Parameter("p", "p", "layout.plain_modulus"),
-        Parameter("sigma_squared_response", "σ² response", "response.error_stddev", _square),
-    ),
-}
-TITLES = {
-    "3": "parameters of digit and bit decomposition",
-    "4": "parameters of LWE to RGSW",
-    "5": "parameters of database and response",
-}
 
 
 def make(inputs: Inputs, number: str) -> Table:
@@ -116,18 +69,21 @@ def _number(value: float | None) -> Cell:
     return Cell(text, sort=float(value))
 
 
+SPEC = spec(
+    "pirouette/parameters",
+    series=lambda row: Cell(row["name"]) if "name" in row else series(row),
+    database=lambda row: Cell(row["database"], sort=row.get("records")),
+    failure=lambda row: Cell() if "name" in row else failure(row),
+)
+
+
 def parameters(
     found: Sequence[Mapping[str, Any]], expected: pd.DataFrame, table: str, instances: Sequence[Mapping[str, Any]]
 ) -> Table:
     """Table 3, 4 or 5. instances: what the printed table exposes, with figures (`printed_security`)."""
-    listed = PARAMETERS[table]
-    columns = [
-        label("series", "Set", cell=lambda row: Cell(row["name"]) if "name" in row else series(row)),
-        label("database", "Database", cell=lambda row: Cell(row["database"], sort=row.get("records"))),
-        *(Column(each.key, each.header, cell=_numbers(each.key)) for each in listed),
-        SECURITY,
-        Column("failure", "Failure bound", "log2", cell=lambda row: Cell() if "name" in row else failure(row)),
-    ]
+    words = spec(f"pirouette/table{table}").words
+    listed = [Parameter(*each) for each in words["parameters"]]
+    shown = SPEC.wider("database", [Column(each.key, each.header, cell=_numbers(each.key)) for each in listed])
     least = min((row["bits"] for row in instances if row["kind"] == "printed"), default=None)
     of_paper = {"source": "paper", "name": f"paper, Table {table}", "security_bits": least, "security": instances}
     data = [of_paper | {"database": place} | values for place, values in _paper_values(expected, table).items()]
@@ -135,18 +91,11 @@ def parameters(
         own = {each.key: each.read(row["description"]) for each in listed}
         place = shape_text(int(row["records"]), int(row["record_bits"]))
         data.append(dict(row) | own | {"source": row["set"], "database": place, "records": float(row["records"])})
-    lines = [Row(make_cells(columns, row)) for row in data]
+    lines = [shown.row(row) for row in data]
     names = [each.key for each in listed]
     frame = pd.DataFrame(data, columns=["source", "database", *names, "security_bits", "failure_log2"])
-    notes = [
-        "Lines 'paper' are the printed parameters; what they miss, and why, is in docs/errata.md. Security is the "
-        "least over all keys and ciphertexts that the server sees; the failure bound is of a whole query, for any "
-        f"database ({ASSUMED}). A dash: the paper does not print it, or the protocol has no such key.",
-        f"Instances of the printed table, in bits: {_listed(instances, 'printed')}; read into it, where it leaves open "
-        f"what a key has: {_listed(instances, 'reading') or 'none'}.",
-    ]
-    title = f"Pirouette, Table {table}: {TITLES[table]}, the paper's and ours"
-    return Table(title, columns, lines, frame, footnotes_of(lines), notes)
+    said = {"printed": _listed(instances, "printed"), "read": _listed(instances, "reading") or "none"}
+    return shown.table(lines, frame, footnotes_of(lines), table=table, about=words["about"], **said)
 
 
 def _listed(instances: Sequence[Mapping[str, Any]], kind: str) -> str:

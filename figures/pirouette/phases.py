@@ -5,8 +5,6 @@ one, or the bytes of the preprocessed database that it reads over the probed ban
 threads: what no implementation with these transforms and this layout can beat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,12 +12,12 @@ import pandas as pd
 from pirlab_estimator.cost.units import UnitCosts
 from pirlab_estimator.records import InputError
 
-from ..lib.cells import database, series
+from ..lib.cells import series
 from ..lib.inputs import Inputs
 from ..lib.marks import provenance
-from ..lib.output import words
 from ..lib.protocols import STEPS, Steps
-from ..lib.table import Cell, Column, Row, Table, footnotes_of, texts
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table, footnotes_of
 from ..lib.units import human_seconds, significant
 from .steps import PIROUETTE, Document, phase, shown, steps, transforms
 
@@ -29,9 +27,6 @@ NAMES = {
     "conversion": "digits, bits, LWE to RGSW",
     "first_dimension": "first dimension",
 }
-COLUMNS = words(
-    "set records record_bits threads step ntts bound_s predicted_s measured_s measured_over_bound record_id"
-)
 
 
 def make(inputs: Inputs, which: str) -> Table:
@@ -66,21 +61,10 @@ def _lines(row: Document, costs: UnitCosts, of: Steps) -> Iterator[dict[str, Any
 
 def table(joined: pd.DataFrame, costs: UnitCosts, of: Steps = PIROUETTE) -> Table:
     """A line a step of each measured answer, below those of its keys."""
-    columns = [
-        *texts(database="Database", series="Set"),
-        Column("threads", "Threads"),
-        *texts(step="Step"),
-        Column("ntts", "Transforms"),
-        Column("bound", "Bound"),
-        Column("predicted", "Predicted"),
-        Column("measured", "Measured"),
-        Column("ratio", "Measured / bound"),
-        Column("share", "Of the answer", "%"),
-    ]
-    rows, data = shown(joined, of), []
-    lines = []
+    rows = shown(joined, of)
+    lines: list[Row] = []
+    data: list[dict[str, Any]] = []
     for row in rows:
-        head = {"database": database(row), "series": series(row), "threads": Cell(str(row["threads"]))}
         found = list(_lines(row, costs, of))
         data += found
         answer = [line for line in found if line["step"] not in PIROUETTE.once]
@@ -89,28 +73,14 @@ def table(joined: pd.DataFrame, costs: UnitCosts, of: Steps = PIROUETTE) -> Tabl
             named.append(("phase 0", _together([line for line in answer if line["step"] in of.first])))
         named.append(("answer", _together(answer) | {"measured_s": row["answer_s"]}))
         for name, line in named:
-            lines.append(Row(head | _cells(name, line, row["answer_s"]), row["id"]))
-    notes = [
-        provenance(rows),
-        f"Transforms: as the descriptions count them, of 2048 points modulo one prime of 28 bits; one alone takes "
-        f"{human_seconds(float(costs.total('ntt_2048_28', 1.0)))} (unit costs of {costs.machine}). Bound: the "
-        "transforms alone or, where that takes longer, one read of the preprocessed database at the probed bandwidth; "
-        "on several threads that over their number. Products with keys and digits come on top."
-        + (" Phase 0 is digits, bits, LWE to RGSW and selector." if of.first else ""),
-        "Predicted: all operations of the step by the unit costs, on one thread.",
-    ]
-    if of.once:
-        notes[-1] += (
-            " Keys are made and expanded once a client and timed once, in memory that is new to the process: where the "
-            "host of a virtual machine has taken free memory back, that alone takes longer than all the rest. The "
-            "prediction of keys is a lower bound."
-        )
+            lines.append(SPEC.row(row | line | {"name": name, "share": _share(line, row["answer_s"])}, row["id"]))
     others = sorted({str(row["cpu"]) for row in rows} - {costs.machine})
-    if others:
-        notes.append(f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter.")
-    title = f"{of.title}: {'keys and ' if of.once else ''}each step of an answer, beside its bound"
-    footnotes = footnotes_of(lines)
-    return Table(title, columns, lines, pd.DataFrame(data, columns=COLUMNS), footnotes, notes)
+    where = f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter."
+    said = {"protocol": of.title, "keys": "keys and " if of.once else "", "machine": costs.machine}
+    said |= {"provenance": provenance(rows), "transform": human_seconds(float(costs.total("ntt_2048_28", 1.0)))}
+    said |= {"first": " Phase 0 is digits, bits, LWE to RGSW and selector." if of.first else ""}
+    said |= {"once": SPEC.words["once"] if of.once else "", "caution": where if others else ""}
+    return SPEC.table(lines, data, footnotes_of(lines), **said)
 
 
 def _together(found: Sequence[Document]) -> dict[str, Any]:
@@ -120,16 +90,27 @@ def _together(found: Sequence[Document]) -> dict[str, Any]:
     return sums | {"predicted_s": None if None in predicted else sum(predicted)}
 
 
-def _cells(name: str, line: Document, answer: float) -> dict[str, Cell]:
-    """The cells of a step; answer: the seconds of all steps, without the keys."""
-    bound, predicted, measured = line["bound_s"], line["predicted_s"], line["measured_s"]
-    cells = {
-        "step": Cell(name),
-        "ntts": Cell(str(line["ntts"]), sort=float(line["ntts"])),
-        "bound": Cell(human_seconds(bound) if bound else "–", sort=bound),
-        "predicted": Cell("–" if predicted is None else human_seconds(predicted), sort=predicted),
-        "measured": Cell(human_seconds(measured), sort=measured),
-        "ratio": Cell(significant(measured / bound, 3) if bound else "–"),
-    }
-    share = None if line.get("step") in PIROUETTE.once else measured / answer
-    return cells | {"share": Cell("–" if share is None else significant(100 * share, 2), sort=share)}
+def _share(line: Document, answer: float) -> float | None:
+    """The share of a step in the seconds of all steps, without the keys."""
+    return None if line.get("step") in PIROUETTE.once else line["measured_s"] / answer
+
+
+def _bound(line: Document) -> Cell:
+    return Cell(human_seconds(line["bound_s"]) if line["bound_s"] else "–", sort=line["bound_s"])
+
+
+def _predicted(line: Document) -> Cell:
+    predicted = line["predicted_s"]
+    return Cell("–" if predicted is None else human_seconds(predicted), sort=predicted)
+
+
+SPEC = spec(
+    "pirouette/phases",
+    series=series,
+    step=lambda line: Cell(line["name"]),
+    bound=_bound,
+    predicted=_predicted,
+    measured=lambda line: Cell(human_seconds(line["measured_s"]), sort=line["measured_s"]),
+    ratio=lambda line: Cell(significant(line["measured_s"] / line["bound_s"], 3) if line["bound_s"] else "–"),
+    share=lambda line: Cell("–" if line["share"] is None else significant(100 * line["share"], 2), sort=line["share"]),
+)

@@ -1,16 +1,13 @@
 """How many blind rotations an answer of Pirouette has, counted, and by the paper's formulas."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
-
-from ..lib.cells import DATABASE, counted, series
+from ..lib.cells import series
 from ..lib.inputs import Inputs
-from ..lib.table import Column, Row, Table, footnotes_of, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Table, footnotes_of
 from .sets import rows
 from .steps import Document, transforms
 
@@ -49,23 +46,7 @@ def rotations(description: Document) -> dict[str, int]:
     return {step: number // whole.get(step, one) for step, number in count.items()}
 
 
-def _count(key: str, header: str, unit: str) -> Column:
-    return Column(key, header, unit, cell=counted(key))
-
-
-COUNTS = [
-    _count("k", "Index bits", "k"),
-    _count("digits", "Digits", "D"),
-    _count("one_bit", "One-bit base", "2 k"),
-    _count("paper", "Paper", "3 k / 5"),
-    _count("floors", "Floors", "counted"),
-    _count("bits", "Bits", "counted"),
-    _count("decomposition", "Decomposition", "counted"),
-    _count("formula", "Ours", "3 D - 2"),
-    _count("rgsw", "LWE to RGSW", "counted"),
-    _count("all", "All", "counted"),
-]
-COLUMNS = [label("series", "Set", cell=series), DATABASE, *COUNTS]
+SPEC = spec("pirouette/rotations", series=series)
 
 
 def rotation_table(found: Sequence[Mapping[str, Any]]) -> Table:
@@ -79,13 +60,5 @@ def rotation_table(found: Sequence[Mapping[str, Any]]) -> Table:
         formulas = {"one_bit": 2 * k, "paper": 3 * -(-k // 5), "formula": 3 * digits - 2}
         line |= {key: value if digits else 0 for key, value in formulas.items()}
         data.append(dict(row) | line | {"rgsw": counts["rgsw"], "all": own + counts["rgsw"]})
-    lines = [Row(make_cells(COLUMNS, row)) for row in data]
-    notes = [
-        "Counted: transforms of the step in `pirlab describe` over those of one blind rotation (of one rotation with "
-        "its conversion, for LWE to RGSW). The paper says about 3 k / 5 for the decomposition of k bits, rounded up "
-        "to whole digits of 5 bits, against 2 k of a base of one bit (section 3.1). The last digit needs no floor: "
-        "3 D - 2. Pirouette^H decomposes nothing."
-    ]
-    frame = pd.DataFrame(data, columns=["set", "records", "record_bits", *(column.key for column in COUNTS)])
-    title = "Pirouette: blind rotations of an answer, counted, beside the paper's formula"
-    return Table(title, COLUMNS, lines, frame, footnotes_of(lines), notes)
+    lines = [SPEC.row(row) for row in data]
+    return SPEC.table(lines, data, footnotes_of(lines))

@@ -1,7 +1,5 @@
 """The described sets of the Pirouette paper's protocols."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

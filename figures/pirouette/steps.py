@@ -1,7 +1,5 @@
 """The steps of an answer: their seconds, transforms and bytes, as records and descriptions have them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

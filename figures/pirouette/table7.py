@@ -4,23 +4,21 @@ Rows are matched by protocol and database, never by a file's name. A line of our
 or, run on several, below the paper's parallel ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import failure, security
+from ..lib.cells import failure, has, number, security
 from ..lib.frame import dicts, status_text
 from ..lib.marks import SYMBOLS, marks_of, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import PRINTED_TOTALS, Key, printed_totals
 from ..lib.protocols import IDS, PAPERS, paper_name, protocol, series_name
-from ..lib.table import Cell, Column, Row, Table, footnotes_of, texts
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table, footnotes_of
 from ..lib.units import shape_text, significant
-from .keys import megabytes
 from .sets import PAPER
 from .steps import answer_transforms
 
@@ -32,21 +30,7 @@ SPLIT = SYMBOLS["split"]
 PRINTED_SET = "published"
 """The set of the printed parameters, as far as they run, by its file's name."""
 NOT_MEASURED = "not measured in this run"
-DATA_COLUMNS = ["database", "protocol", "source", "config", *METRICS]
-DATA_COLUMNS += words("speedup compared right repetitions status record_id")
-COLUMNS = [
-    *texts(database="Database", series="Protocol", source="Source"),
-    Column("threads", "Threads"),
-    Column("security", "Security", "bit"),
-    Column("failure", "Failure bound", "log2"),
-    Column("offline_comm", "Offline", "MB"),
-    Column("query_size", "Query", "B"),
-    Column("response_size", "Response", "B"),
-    Column("server_time", "Time", "s"),
-    Column("speedup", "Speed-up", "over 1 thread"),
-    Column("ratio", "Time", "here/paper"),
-    Column("right", "Records right"),
-]
+SPEC = spec("pirouette/table7")
 
 
 def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
@@ -63,18 +47,10 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
         for line, values in _block(key, paper.get(key, {}), ours.get(key, [])):
             lines.append(line)
             data.append({"database": shape_text(*key[:2]), "protocol": key[2]} | values)
-    notes = [
-        provenance([row for rows in ours.values() for row in rows]),
-        "Lines 'paper' are its printed numbers (Xeon Gold 6248R); T-Respire is not built here. Ours on several threads "
-        "run phase 0, first dimension and folding on them. Our offline bytes are what travels, masks as "
-        "seeds; the paper counts both halves. Other numbers of such records come last.",
-    ]
-    footnotes = footnotes_of(lines)
-    splits = {key: _split(paper[key], ours.get(key, [])) for key in paper}
-    notes += [f"{SPLIT} {paper_name(key[2])}, {shape_text(*key[:2])}: {text}." for key, text in splits.items() if text]
-    title = "Pirouette, Table 7: sizes and times, the paper's and ours"
-    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
-    return Table(title, COLUMNS, lines, frame, footnotes, notes, "offline_comm")
+    split = {key: _split(paper[key], ours.get(key, [])) for key in paper}
+    splits = [f"{SPLIT} {paper_name(key[2])}, {shape_text(*key[:2])}: {text}." for key, text in split.items() if text]
+    origin = provenance([row for rows in ours.values() for row in rows])
+    return SPEC.table(lines, data, footnotes_of(lines), provenance=origin, splits=splits)
 
 
 def _block(
@@ -161,8 +137,6 @@ def _ratio(value: float | None) -> Cell:
 
 
 def _total(key: str, value: float | None) -> Cell:
-    if value is None or pd.isna(value):
-        return Cell("–")
-    if key == "offline_comm":
-        return megabytes(float(value))
-    return Cell(significant(float(value), 3) if key == "server_time" else f"{value:.0f}", sort=float(value))
+    if key.endswith("_size") and has(value):
+        return Cell(f"{value:.0f}", sort=value)
+    return number(value, 1e6 if key == "offline_comm" else 1, missing="–")

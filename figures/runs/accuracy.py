@@ -3,19 +3,18 @@
 What a twin is and when the two agree is the estimator's to say (`pirlab_estimator.compare`); here it becomes a table.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
 from pirlab_estimator.compare import UNSURE, compare
 
-from ..lib.cells import SECURITY, SERIES, counted, quantity, series, sized_database
+from ..lib.cells import sized_database
 from ..lib.frame import dicts
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.output import words
 from ..lib.protocols import series_name
-from ..lib.table import Cell, Column, Maker, Row, Table, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Maker, Table
 from ..lib.units import human_bytes, human_seconds, significant
 
 KINDS = ("bytes", "memory", "noise", "seconds")
@@ -25,10 +24,6 @@ ONLINE = ("query", "answer", "extract")
 LEAST_SECONDS, FACTOR = 0.01, 1.5
 PREFIXES = {"payload": "bytes", "table": "memory", "peak": "memory", "noise": "noise", "seconds": "seconds"}
 OF_TWINS = words("predicted measured unit ratio verdict tolerance note")
-COLUMNS = words(
-    "kind quantity series set security_bits marks records record_bits data queries predicted measured unit ratio "
-    "verdict tolerance note record_id"
-)
 
 
 def build(joined: pd.DataFrame) -> pd.DataFrame:
@@ -44,7 +39,7 @@ def build(joined: pd.DataFrame) -> pd.DataFrame:
             row |= {"quantity": twin.quantity.removeprefix("payload ").removeprefix("seconds ")}
             row |= {"series": series_name(record["protocol"], record["set"]), "marks": " ".join(marks_of(record))}
             rows.append(row | {"data": _data(record["database_source"])})
-    frame = pd.DataFrame(rows, columns=COLUMNS)
+    frame = pd.DataFrame(rows, columns=SPEC.keys)
     for column in ("predicted", "measured", "ratio"):
         frame[column] = pd.to_numeric(frame[column])
     return frame
@@ -67,50 +62,16 @@ def _value(key: str) -> Maker:
     return cell
 
 
-OF_RECORD = [label("series", SERIES.header, cell=series), SECURITY]
-"""Columns whose cells are those of the record."""
-OF_TWIN = [
-    label("kind", "Kind"),
-    label("quantity", "Quantity", cell=lambda row: Cell(row["quantity"].replace("_", " "))),
-    Column("predicted", "Predicted", cell=_value("predicted")),
-    Column("measured", "Measured", cell=_value("measured")),
-    quantity("ratio", "Measured / predicted"),
-    label("verdict", "Verdict"),
-    label("tolerance", "Tolerance"),
-    label("note", "Note"),
-]
-PLACE = [
-    label("database", "Database", cell=sized_database),
-    label("data", "Data"),
-    Column("queries", "Queries", cell=counted("queries")),
-]
+SPEC = spec("runs/accuracy", database=sized_database, predicted=_value("predicted"), measured=_value("measured"))
 
 
 def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
     """The accuracy table: a row a series, shape and quantity."""
     records = {record["id"]: record for record in dicts(joined)}
     drawn = [record for name, record in records.items() if (frame["record_id"] == name).any()]
-    rows = []
-    for row in frame.to_dict("records"):
-        cells = make_cells([*PLACE, *OF_TWIN], row) | make_cells(OF_RECORD, records[row["record_id"]])
-        rows.append(Row(cells, row["record_id"]))
-    notes = [summary(frame), provenance(list(records.values())), RULES]
-    columns = [*PLACE, *OF_RECORD, *OF_TWIN]
-    return Table("Predicted against measured", columns, rows, frame, footnotes(drawn), notes)
-
-
-RULES = (
-    "Demanded: payload bytes and tables in memory equal; peak memory within 10 %; "
-    "noise: variance within 1/16 of the formula for a random "
-    "database on at least 2^14 independent samples over at least 20 keys, with fewer (the note says so where the run "
-    "took fewer) within 1/16 and the sampling error (chi-square at four standard deviations); never above the bound "
-    "but for that error. `agrees` is only said where that error is at most 1/16 itself, or so far below a bound that "
-    "it does not matter, else `too few to tell`. Shown is the standard deviation. Answer seconds within 25 %, where "
-    "the unit costs were "
-    "measured on the machine that ran, at the same read bandwidth (the note says where not); other seconds are for "
-    "information. Those of preprocessing are predicted for memory that the machine has at hand; where a virtual "
-    "machine has to find it first they are up to a few times longer."
-)
+    rows = [SPEC.row(records[row["record_id"]] | row, row["record_id"]) for row in frame.to_dict("records")]
+    said = {"summary": summary(frame), "provenance": provenance(list(records.values()))}
+    return SPEC.table(rows, frame, footnotes(drawn), **said)
 
 
 def summary(frame: pd.DataFrame) -> str:

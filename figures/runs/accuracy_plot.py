@@ -1,7 +1,5 @@
 """The accuracy figure: measured over predicted against the prediction, one panel a kind, tolerance as a band."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +12,9 @@ from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANC
 
 from ..lib import style
 from ..lib.frame import dicts
-from ..lib.output import caption_text, write_text
+from ..lib.output import write_text
 from ..lib.series import order
+from ..lib.spec import spec
 from ..lib.table import Table
 from ..lib.units import GIB, KIB, MIB
 from .accuracy import KINDS, build, table
@@ -31,6 +30,7 @@ BANDS = {
     "memory": (1 - MEMORY_TOLERANCE, 1 + MEMORY_TOLERANCE),
     "noise": ((1 - VARIANCE_TOLERANCE) ** 0.5, (1 + VARIANCE_TOLERANCE) ** 0.5),
 }
+CAPTION = spec("runs/accuracy-caption")
 DECADE_RATIOS = (0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100, 1000)
 
 
@@ -44,12 +44,7 @@ class Accuracy:
     def write(self, prefix: Path) -> list[Path]:
         """Write the table's files, the figure's, and a caption for both."""
         written = [*self.table.write(prefix), *style.save(self.figure, prefix)]
-        text = (
-            "Each point is one quantity of one record: what was measured over what was "
-            "predicted, against the prediction; the line is agreement, the grey band the tolerance."
-        )
-        caption = caption_text("Predicted against measured.", text, *self.table.notes)
-        return [*written, write_text(prefix, ".caption.rst", caption)]
+        return [*written, write_text(prefix, ".caption.rst", CAPTION.caption(notes=self.table.notes))]
 
 
 def accuracy(joined: pd.DataFrame) -> Accuracy:

@@ -1,16 +1,14 @@
 """The table of all that records of primitives measured, one line a quantity, with its prediction."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from typing import Any
 
-import pandas as pd
 from pirlab_estimator.compare import Comparison
 
 from ..lib.frame import quartiles
-from ..lib.output import words
 from ..lib.primitive import SPREAD, Primitive, notes
-from ..lib.table import Cell, Column, Row, Table, texts
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table
 from ..lib.units import human_seconds, significant
 
 
@@ -42,11 +40,7 @@ def lines(record: Primitive) -> list[tuple[str, str, float, str]]:
 TWINS = {"seconds": "seconds", "noise": "noise stddev", "failure rate": "failure rate"}
 #: What a time is called that no described operation gives.
 NOT_DESCRIBED = "no operation described"
-RULES = (
-    "Demanded: variance within 1/16 of a formula, never above a bound, sampling error apart; failure rates with a "
-    "variance within 1/16, sampling error apart. Seconds are of one call and predicted from the operations that the "
-    "description counts, which the note names: less than all the call does, so for information only."
-)
+SPEC = spec("runs/primitives")
 
 
 def _held(kind: str, twin: Comparison | None) -> dict[str, Cell]:
@@ -64,14 +58,8 @@ def _held(kind: str, twin: Comparison | None) -> dict[str, Cell]:
 
 def table(records: Sequence[Primitive]) -> Table:
     """A line a quantity of each record."""
-    columns = [
-        *texts(group="Group", row="Row", kind="Kind", quantity="Quantity"),
-        Column("value", "Measured (median)"),
-        Column("predicted", "Predicted"),
-        Column("ratio", "Measured / predicted"),
-        *texts(verdict="Verdict", note="Tolerance and note"),
-    ]
-    rows, data, varying = [], [], False
+    rows, varying = [], False
+    data: list[dict[str, Any]] = []
     for record in records:
         place = {"group": Cell(str(record.document["group"])), "row": Cell(str(record.document["row"]), record.marks())}
         found, predicted = lines(record), record.twins()
@@ -89,8 +77,6 @@ def table(records: Sequence[Primitive]) -> Table:
             if twin is not None:
                 entry |= {"predicted": twin.predicted, "ratio": twin.ratio, "verdict": twin.verdict}
             data.append(entry | {"record_id": record.id})
-    keys = words("primitive group row kind quantity median predicted ratio verdict record_id")
-    frame = pd.DataFrame(data, columns=keys)
     marks, origin = notes(records, varying)
-    title = f"Primitives: {', '.join(dict.fromkeys(record.name for record in records)) or 'none measured'}"
-    return Table(title, columns, rows, frame, marks, [origin, RULES], "kind")
+    names = ", ".join(dict.fromkeys(record.name for record in records)) or "none measured"
+    return SPEC.table(rows, data, marks, names=names, origin=origin)

@@ -1,7 +1,5 @@
 """What primitives measured over what was predicted of it: a panel a kind, agreement a level line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,11 +10,12 @@ from matplotlib.ticker import NullFormatter
 from pirlab_estimator.compare import VARIANCE_TOLERANCE
 
 from ..lib import style
-from ..lib.output import caption_text
 from ..lib.primitive import Primitive, notes
+from ..lib.spec import spec
 from .accuracy_plot import scale_ratios
-from .primitives import RULES, TWINS
+from .primitives import SPEC, TWINS
 
+CAPTION = spec("runs/primitives-caption")
 PANELS = {
     "noise": ("Noise, standard deviation", "predicted standard deviation"),
     "failure rate": ("Failure rate", "predicted rate"),
@@ -88,5 +87,5 @@ def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
 def drawing(records: Sequence[Primitive]) -> style.Drawing:
     """The figure with its data and caption."""
     data = build(records)
-    text = f"Each point is one quantity of one record against its prediction. {RULES} {notes(records)[1]}"
-    return style.Drawing(draw(data), data, caption_text("Primitives, predicted against measured.", text))
+    caption = CAPTION.caption(rules=SPEC.words["rules"], origin=notes(records)[1])
+    return style.Drawing(draw(data), data, caption)

@@ -1,21 +1,13 @@
 """The best sets of a sweep and the best published ones, by database and protocol."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
-from ..lib.cells import has, plain_database, quantity
-from ..lib.marks import ASSUMED
-from ..lib.output import words
+from ..lib.cells import has, plain_database
 from ..lib.protocols import place, protocol_name
-from ..lib.table import Cell, Column, Row, Table, label, make_cells
-from ..lib.units import GIB, KIB
+from ..lib.spec import spec
+from ..lib.table import Cell, Table
 from .data import TARGET_BITS, TARGET_FAILURE, load
-
-DATA_COLUMNS = words(
-    "protocol objective name records record_bits bits log2_failure upload download hint_bytes seconds server_bytes set"
-)
 
 
 def _security(row: dict[str, Any]) -> Cell:
@@ -33,19 +25,14 @@ def _set(row: dict[str, Any]) -> Cell:
     return Cell(row["name"] if row["name"] in ("found", "published") else f"published {row['name']}")
 
 
-COLUMNS = [
-    label("database", "Database", cell=plain_database),
-    label("objective", "Least"),
-    label("protocol", "Protocol", cell=lambda row: Cell(protocol_name(row["protocol"]))),
-    label("set", "Set", cell=_set),
-    Column("security", "Security", "bit", cell=_security),
-    Column("failure", "Failure bound", "log2", cell=_failure),
-    quantity("upload", "Query", "KiB", scale=KIB),
-    quantity("download", "Answer", "KiB", scale=KIB),
-    quantity("hint", "Hint or keys", "KiB", "hint_bytes", KIB),
-    quantity("answer", "Answer time", "ms", "seconds", 1e-3),
-    quantity("memory", "Server", "GiB", "server_bytes", GIB),
-]
+SPEC = spec(
+    "search/best",
+    database=plain_database,
+    protocol=lambda row: Cell(protocol_name(row["protocol"])),
+    set=_set,
+    security=_security,
+    failure=_failure,
+)
 
 
 def build(path: Path) -> Table:
@@ -54,13 +41,4 @@ def build(path: Path) -> Table:
     data["place"] = data["protocol"].map(place)
     data["published"] = data["name"] != "found"
     data = data.sort_values(["record_bits", "records", "objective", "place", "published"])
-    rows = [Row(make_cells(COLUMNS, row)) for row in data.to_dict("records")]
-    notes = [
-        "All predicted: sizes and memory as described, security by the fast model, the least of a set's keys and "
-        "ciphertexts, failure by the noise "
-        f"chain for any data ({ASSUMED}), seconds of one core by the unit costs. Found sets reach 128 bits and 2^-40; "
-        "† is a published set below 128 bits, ‡ one that fails more often than 2^-40. The published set is the best of "
-        "those that take the database, by the same measure: bytes of query, answer and a hundredth of the hint or "
-        "keys, or seconds from question to record at 100 Mbit/s and 50 ms with that share."
-    ]
-    return Table("Best sets by database", COLUMNS, rows, data[DATA_COLUMNS].reset_index(drop=True), [], notes)
+    return SPEC.table([SPEC.row(row) for row in data.to_dict("records")], data[SPEC.keys].reset_index(drop=True))

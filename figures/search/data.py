@@ -1,7 +1,5 @@
 """The CSV of a sweep (`pirlab-search --sweep`) as a frame."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

@@ -4,28 +4,20 @@ A found set dominates when it sends no more, answers no later and is better by a
 Later is what the spread of both shows: its first quartile is above the published set's third.
 """
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import FAILURE, RIGHT, SECURITY, SERIES, has, plain_database, quantity
+from ..lib.cells import plain_database, quartiles
 from ..lib.frame import dicts, status_text
 from ..lib.marks import footnotes, provenance
-from ..lib.output import words
-from ..lib.table import Cell, Column, Row, Table, label, make_cells
-from ..lib.units import GIB, KIB, significant
+from ..lib.spec import spec
+from ..lib.table import Cell, Table
 
 FOUND, PUBLISHED = "-found", "-published"
 WORTH = 0.10
 """The share that has to be saved in upload, download or answer time."""
-DATA_COLUMNS = words(
-    "record_id status reason pair role protocol set records record_bits security_bits failure_log2 upload_bytes "
-    "download_bytes answer_s answer_q1_s answer_q3_s predicted_answer_s peak_bytes compared right saved_upload "
-    "saved_download saved_answer saved_predicted_answer verdict"
-)
 
 
 def _predicted(row: dict[str, Any]) -> float | None:
@@ -62,9 +54,7 @@ def _percent(share: Any) -> str:
 
 
 def _quartiles(row: dict[str, Any]) -> Cell:
-    if not has(row["answer_s"]):
-        return Cell()
-    return Cell(f"{significant(row['answer_q1_s'] * 1e3)}–{significant(row['answer_q3_s'] * 1e3)}")
+    return Cell(quartiles(row).text)
 
 
 def _saved(row: dict[str, Any]) -> Cell:
@@ -74,21 +64,7 @@ def _saved(row: dict[str, Any]) -> Cell:
     return Cell(f"{', '.join(shares)} ({_percent(row.get('saved_predicted_answer'))})")
 
 
-COLUMNS = [
-    label("database", "Database", cell=plain_database),
-    SERIES,
-    SECURITY,
-    FAILURE,
-    quantity("upload", "Upload", "KiB", "upload_bytes", KIB, 4),
-    quantity("download", "Download", "KiB", "download_bytes", KIB, 4),
-    quantity("answer", "Answer", "ms", "answer_s", 1e-3),
-    Column("quartiles", "quartiles", "ms", cell=_quartiles),
-    quantity("predicted", "predicted", "ms", "predicted_answer_s", 1e-3),
-    quantity("memory", "Peak memory", "GiB", "peak_bytes", GIB),
-    RIGHT,
-    label("saved", "Saved: upload, download, answer (predicted)", cell=_saved),
-    label("verdict", "Verdict", cell=lambda row: Cell(row.get("verdict") or "")),
-]
+SPEC = spec("search/found", database=plain_database, quartiles=_quartiles, saved=_saved)
 
 
 def build(joined: pd.DataFrame) -> Table:
@@ -108,16 +84,9 @@ def build(joined: pd.DataFrame) -> Table:
         for row in members:
             role = "found" if str(row["row"]).endswith(FOUND) else "published"
             row |= {"record_id": row["id"], "pair": name, "role": role, "predicted_answer_s": _predicted(row)}
-            rows.append(Row(make_cells(COLUMNS, row), row["id"], status_text(row)))
-            data.append({key: row.get(key) for key in DATA_COLUMNS})
-    won = sum(each["verdict"] == "dominates" for each in data)
+            rows.append(SPEC.row(row, row["id"], status_text(row)))
+            data.append(row)
+    won = sum(each.get("verdict") == "dominates" for each in data)
     pairs = sum(each["role"] == "found" for each in data)
-    notes = [
-        f"{won} of {pairs} found sets dominate the published set of their pair: no more bytes, no later answer (later "
-        "is a first quartile above the published set's third), and "
-        f"{100 * WORTH:.0f} % saved in one of the three.",
-        provenance(source),
-    ]
-    frame = pd.DataFrame(data, columns=DATA_COLUMNS)
-    title = "Found sets against published ones, measured"
-    return Table(title, COLUMNS, rows, frame, footnotes(source), notes, status_from="upload")
+    said = {"won": won, "pairs": pairs, "worth": f"{100 * WORTH:.0f} %", "provenance": provenance(source)}
+    return SPEC.table(rows, data, footnotes(source), **said)

@@ -1,7 +1,5 @@
 """Pareto fronts of all protocols at one database: traffic of a query against seconds of its answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +10,7 @@ from matplotlib.figure import Figure
 
 from ..lib import style
 from ..lib.protocols import mathtext, protocol_name
+from ..lib.spec import spec
 from ..lib.units import KIB, shape_text
 from .data import load
 
@@ -56,10 +55,4 @@ def drawing(path: Path) -> style.Drawing:
     """The figure of a sweep."""
     data = load(path, "front")
     shape = shape_text(int(data["records"].iloc[0]), int(data["record_bits"].iloc[0]))
-    text = (
-        f"**Pareto fronts.** Of every protocol, the found sets for {shape} that no other set of it undercuts in both: "
-        "128 bits by the fast model, failure below 2^-40 for any data (a bound under the assumptions of "
-        "docs/noise.md), seconds by unit costs. On the right each "
-        "client asks 100 queries of one hint, or of one set of keys.\n"
-    )
-    return style.Drawing(draw(data), data, text)
+    return style.Drawing(draw(data), data, spec("search/fronts").caption(shape=shape))

@@ -1,7 +1,5 @@
 """Failure against a gadget's base and length, a panel a grid of the sweep; lines are what else was varied."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from matplotlib.patheffects import withStroke
 
 from ..lib import style
 from ..lib.protocols import mathtext, protocol_name
+from ..lib.spec import spec
 from .data import TARGET_FAILURE, load
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222", "#8C8C8C", "#5B4A8A")
@@ -90,10 +89,4 @@ def _length(axes: Axes, rows: pd.DataFrame, colour: str, place: int) -> None:
 def drawing(path: Path) -> style.Drawing:
     """The figure of a sweep."""
     data = frame(path)
-    text = (
-        "**Failure against gadget base and length.** log2 of the probability that a record comes back wrong, for any "
-        "data, of one set whose gadget takes other bases. A larger base has fewer digits: fewer bytes, less work. The "
-        "number at a line is the digits of the largest base that reaches the target, 2^-40 (dashed); lines without one "
-        "reach it with every base, or with none.\n"
-    )
-    return style.Drawing(draw(data), data, text)
+    return style.Drawing(draw(data), data, spec("search/gadgets").caption())

@@ -1,7 +1,5 @@
 """What other gadget bases and moduli cost, by database size: a panel a protocol, a line a number of records."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from math import log2
@@ -16,8 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..lib import style
-from ..lib.output import csv_text, words, write_text
+from ..lib.output import csv_text, write_text
 from ..lib.protocols import mathtext, place, protocol_name
+from ..lib.spec import spec
 from ..lib.units import human_bytes
 from .data import TARGET_BITS, TARGET_FAILURE, load
 
@@ -35,9 +34,7 @@ AXES = {
     "rlwe.log2_modulus": "log2 q",
     "lwe.dimension": "LWE dimension n",
 }
-KEPT = words(
-    "protocol records record_bits key value least score upload download hint_bytes seconds bits log2_failure varied"
-)
+SPEC = spec("search/grids")
 
 
 def frame(path: Path) -> pd.DataFrame:
@@ -127,19 +124,12 @@ class Grids:
             named = prefix.with_name(f"{prefix.name}-{bits}")
             files += style.save(draw(of_size), named)
             files.append(write_text(named, ".caption.rst", caption(int(str(bits)))))
-        return [*files, write_text(prefix, ".csv", csv_text(self.data[KEPT]))]
+        return [*files, write_text(prefix, ".csv", csv_text(self.data[SPEC.keys]))]
 
 
 def caption(bits: int) -> str:
     """What is seen."""
-    return (
-        f"**Gadget bases and moduli, records of {'1 bit' if bits == 1 else human_bytes(bits / 8, 2)}.** Of each "
-        "database the best set that is found by seconds from question to record (100 Mbit/s, 50 ms, a hundredth "
-        "of the hint), with other bases (above) and moduli (below); the best of the rest of the grid at each, "
-        "over the least of all. Only what reaches 128 bits and 2^-40 has a point: a line ends where none does. "
-        f"What costs more than {MOST:.0f} times the least is cut off. Where results are sent unpacked (YPIR and "
-        "InsPIRe_0 with long records), packing gadgets have no part in the cost.\n"
-    )
+    return SPEC.caption(size="1 bit" if bits == 1 else human_bytes(bits / 8, 2), most=MOST)
 
 
 def grids(path: Path) -> Grids:

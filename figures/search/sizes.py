@@ -1,7 +1,5 @@
 """Cost against database size: the best found set of each protocol, with the records of runs as points."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from matplotlib.lines import Line2D
 from ..lib import style
 from ..lib.frame import load_records
 from ..lib.protocols import mathtext, protocol_name
+from ..lib.spec import spec
 from ..lib.units import KIB, human_bytes
 from .data import load
 
@@ -91,14 +90,7 @@ def _panel(axes: Axes, chosen: pd.DataFrame, runs: pd.DataFrame, quantity: str) 
 def drawing(path: Path, folders: Sequence[Path]) -> style.Drawing:
     """The figure of a sweep, with the runs that are named."""
     data, runs = found(path), measured(folders)
-    text = (
-        "**Cost against database size.** Lines: the best set that is found for each database; at least 128 bits, "
-        "failure below 2^-40. Above by bytes of query, answer and a hundredth of the hint or keys, of which query and "
-        "answer are shown: where a smaller hint takes its place (DoublePIR), they grow. Below by seconds from question "
-        "to record at 100 Mbit/s and 50 ms, with the same share of the hint, of which one core's answer is shown. "
-        "Hollow points: what runs measured, published and other sets, at the same record size.\n"
-    )
     points = runs[["protocol", "set", "records", "record_bits", "traffic", "answer", "id"]] if not runs.empty else runs
     lines = data[["protocol", "objective", "records", "record_bits", "traffic", "answer", "bits", "log2_failure"]]
     both = pd.concat([lines.assign(source="predicted"), points.assign(source="measured")], ignore_index=True)
-    return style.Drawing(draw(data, runs), both, text)
+    return style.Drawing(draw(data, runs), both, spec("search/sizes").caption())

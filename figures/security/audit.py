@@ -3,8 +3,6 @@
 A set that cannot run as its paper prints it (Pirouette's tables, the gadget paper's) is a line of security alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
@@ -17,10 +15,10 @@ from ..lib import paper as papers
 from ..lib.cells import has
 from ..lib.frame import Described, dicts
 from ..lib.inputs import Inputs
-from ..lib.marks import ASSUMED, DEFAULT_FAILURE_TARGET, SYMBOLS
-from ..lib.output import words
+from ..lib.marks import DEFAULT_FAILURE_TARGET, SYMBOLS
 from ..lib.protocols import IDS, PAPERS, protocol, protocol_name, set_short
-from ..lib.table import Cell, Column, Row, Table, footnotes_of, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Table, footnotes_of
 from ..lib.units import human_bytes, shape_text
 from .document import Audit, load_audit, secret_text, verdict
 from .instances import bits_symbols
@@ -31,11 +29,9 @@ INSPIRE_TABLES = ("2", "3", "4", "8", "9")
 SAME_BYTES = 0.02
 """Printed sizes are rounded to whole kilobytes or a tenth of one."""
 REPAIRED = ("repaired", "own", "searched")
+Sizes = dict[str, tuple[str, float, float, str]]
+"""By set: the database, what the paper prints for a query's messages, ours, and whether measured or described."""
 MESSAGES = ("upload_keys", "upload_query", "download")
-COLUMNS = words(
-    "paper location set claimed_bits bits instances failure_log2 failure_shape compared wrong bytes_shape "
-    "bytes_claimed bytes_found bytes_source verdict repaired"
-)
 
 
 @dataclass
@@ -123,10 +119,6 @@ def _failure(line: Line, predicted: list[dict[str, Any]], measured: list[dict[st
         correct = row["document"].get("correct") or {}
         line.compared += correct.get("compared") or 0
         line.wrong += (correct.get("compared") or 0) - (correct.get("right") or 0)
-
-
-Sizes = dict[str, tuple[str, float, float, str]]
-"""By set: the database, what the paper prints for a query's messages, ours, and whether measured or described."""
 
 
 def claimed_bytes(
@@ -258,26 +250,22 @@ def _instances(line: Line) -> Iterator[str]:
         yield f"[{text}]" if row["kind"] == "reading" else text
 
 
-TABLE_COLUMNS = [
-    label("paper", "Paper", cell=lambda line: Cell(line.paper)),
-    label("location", "Where", cell=lambda line: Cell(line.location)),
-    label("set", "Set", cell=_name),
-    Column("claimed", "Claimed", "bit", cell=lambda line: Cell("–" if line.claim is None else f"{line.claim:g}")),
-    Column("bits", "Found", "bit", cell=_bits),
-    label("instances", "Found, by instance", "bit", lambda line: Cell("; ".join(_instances(line)))),
-    Column("failure", "Failure bound", "log2", cell=_failure_bound),
-    label("shape", "at", cell=lambda line: Cell(line.failure_shape)),
-    Column(
-        "wrong",
-        "Wrong records",
-        "measured",
-        cell=lambda line: Cell(f"{line.wrong} of {line.compared}" if line.compared else "not run"),
-    ),
-    Column("claimed_bytes", "Query and answer", "printed", cell=_claimed_bytes),
-    Column("bytes", "Query and answer", "ours", cell=_found_bytes),
-    label("verdict", "Verdict", cell=lambda line: Cell("; ".join(line.faults) or "holds")),
-    label("repaired", "Nearest repaired set", cell=lambda line: Cell(line.repaired if line.faults else "not needed")),
-]
+SPEC = spec(
+    "security/audit",
+    paper=lambda line: Cell(line.paper),
+    location=lambda line: Cell(line.location),
+    set=_name,
+    claimed=lambda line: Cell("–" if line.claim is None else f"{line.claim:g}"),
+    bits=_bits,
+    instances=lambda line: Cell("; ".join(_instances(line))),
+    failure=_failure_bound,
+    shape=lambda line: Cell(line.failure_shape),
+    wrong=lambda line: Cell(f"{line.wrong} of {line.compared}" if line.compared else "not run"),
+    claimed_bytes=_claimed_bytes,
+    bytes=_found_bytes,
+    verdict=lambda line: Cell("; ".join(line.faults) or "holds"),
+    repaired=lambda line: Cell(line.repaired if line.faults else "not needed"),
+)
 
 
 def make(inputs: Inputs) -> Table:
@@ -291,24 +279,12 @@ def table(
 ) -> Table:
     """A line a published set."""
     found = lines(audit, joined, predictions, described, expected)
-    rows = [Row(make_cells(TABLE_COLUMNS, line)) for line in found]
-    data = pd.DataFrame([_data(line) for line in found], columns=COLUMNS)
-    holding = sum(not line.faults for line in found)
-    notes = [
-        f"Of {len(found)} published sets, {holding} hold what is asked: {audit.target:g} bits for every key and "
-        f"ciphertext that is seen, failure below 2^{DEFAULT_FAILURE_TARGET} for any database at all shapes "
-        f"shown ({ASSUMED}), "
-        f"no wrong record, and the printed bytes within {SAME_BYTES:.0%}.",
-        "Claimed is the level that the paper names. Instances in brackets are readings of what a paper leaves open; "
-        "the least is over the others. Columns of InsPIRe's tables run modulo 65537 instead of 65535, which holds any "
-        "data: those are sets of ours that stand for them. 'As printed' are sets that the paper's protocol cannot run "
-        "with; those of the same name in params/ run as far as this implementation takes them. Bytes: a query's "
-        "messages in both directions; ᵈ foretold by the program, not sent. The nearest repaired set serves the same "
-        "protocol, where there is one at the same database, reaches both targets, and differs least in bytes.",
-    ]
+    rows = [SPEC.row(line) for line in found]
     meanings = {"insecure": f"below {audit.target:g} bits", "failing": f"above 2^{DEFAULT_FAILURE_TARGET}"}
     footnotes = [(mark, meanings.get(mark.key, text)) for mark, text in footnotes_of(rows)]
-    return Table("Audit of every published parameter set", TABLE_COLUMNS, rows, data, footnotes, notes)
+    said = {"published": len(found), "holding": sum(not line.faults for line in found), "target": audit.target}
+    said |= {"failure": DEFAULT_FAILURE_TARGET, "share": SAME_BYTES}
+    return SPEC.table(rows, [_data(line) for line in found], footnotes, **said)
 
 
 def _data(line: Line) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Security against log2 q: a panel a ring degree, curves by secret and error, the papers' sets as labelled points."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from pirlab_estimator.security.attacks import BROKEN_BELOW
 
 from ..lib import labels, style
 from ..lib.inputs import Inputs
-from ..lib.output import caption_text, words
+from ..lib.spec import spec
 from ..lib.units import power_of_two
 from .document import Audit, load_audit, secret_text
 from .instances import SOURCES_NOTE
@@ -50,7 +48,7 @@ MEANINGS = {
 }
 FLOOR_LINE: style.Line = (0, (1.2, 1.8))
 REACHED, MISSED, THROUGH = style.INK, "#D55E00", "#9DBAD3"
-DATA_COLUMNS = words("what degree log2_modulus bits secret error_stddev id label kind source")
+SPEC = spec("security/curves")
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,7 @@ def data(audit: Audit) -> pd.DataFrame:
         facts = {"what": "curve", "degree": curve["dimension"], "secret": secret_text(curve["secret"])}
         facts |= {"error_stddev": curve["stddev"], "source": "fast_only"}
         rows += [facts | {"log2_modulus": q, "bits": b} for q, b in zip(curve["log2_modulus"], curve["bits"])]
-    return pd.DataFrame(rows, columns=DATA_COLUMNS)
+    return pd.DataFrame(rows, columns=SPEC.keys)
 
 
 def caption(audit: Audit) -> str:
@@ -209,19 +207,8 @@ def caption(audit: Audit) -> str:
     drawn = audit.drawn()
     below = sum(p["bits"] < audit.target for p in drawn)
     powers = ", ".join(f"2^{power_of_two(n)}" for n in audit.degrees())
-    text = (
-        f"Security (log2 of ring operations of the cheapest attack, {audit.model}, {audit.shape}) against log2 q in "
-        f"the ring degrees {powers}. Curves: the fast model, for the named secrets and stddevs of the error; "
-        f"in short dashes below {BROKEN_BELOW:g} bits, where the smallest block size tried suffices and an instance is "
-        "weaker than it shows. "
-        f"Points: {len(drawn)} parameter sets, each with its own secret and error, so that it may lie off every curve; "
-        f"hollow: below {audit.target:g} bits ({below} of them). The last panel holds dimensions that are no power of "
-        "two, each set on the curve of its own family. Left out: alternative readings that show nothing new, sets "
-        "whose modulus is assumed, and ours that repeat a point or are toys; sets that a search found stand without a "
-        "name, in ring degrees that are powers of two. The table `security-sets` has them all. "
-        f"{SOURCES_NOTE}"
-    )
-    return caption_text("Security against the modulus.", text)
+    said = {"model": audit.model, "shape": audit.shape, "target": audit.target, "broken": BROKEN_BELOW}
+    return SPEC.caption(powers=powers, drawn=len(drawn), below=below, sources=SOURCES_NOTE, **said)
 
 
 def make(inputs: Inputs) -> style.Drawing:

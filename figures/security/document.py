@@ -1,7 +1,5 @@
 """The audit (`pirlab/audit/1`): security of published sets and of ours, as the estimator/ wing writes it."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The security table: each LWE instance a parameter set exposes, attack by attack, with the source of the figure."""
 
-from __future__ import annotations
-
 from math import inf
 from typing import Any
 
@@ -13,9 +11,9 @@ from ..lib.cells import has
 from ..lib.frame import Described
 from ..lib.inputs import Inputs
 from ..lib.marks import DEFAULT_SECURITY_TARGET, MARKS, SYMBOLS, without_symbols, without_text
-from ..lib.output import words
 from ..lib.protocols import protocol_name, series_name
-from ..lib.table import Cell, Column, Maker, Row, Table, label, make_cells
+from ..lib.spec import spec
+from ..lib.table import Cell, Column, Maker, Table
 
 SET_KEYS = ("set", "sha256", "protocol")
 MODEL = "MATZOV"
@@ -29,14 +27,7 @@ ATTACKS = {
     "dual_hybrid": "dual hyb.",
     "coded_bkw": "coded BKW",
 }
-SOURCES_NOTE = (
-    "Source: live = computed by the estimator in this run, recorded = the same estimator's figure kept with "
-    "the repository, fast only = the fast model, not confirmed; none = no figure. Core-SVP: ADPS16."
-)
-DATA_COLUMNS = words(
-    "protocol set instance bits target below_target attack core_svp_bits model shape source estimator_commit "
-    "failed_attacks dimension log2_modulus secret error_stddev samples shapes call sha256 record_id"
-)
+SOURCES_NOTE = spec("security/sources").words["text"]
 
 
 def _instances(joined: pd.DataFrame, described: Described) -> dict[tuple[str, str], dict[str, Any]]:
@@ -123,27 +114,24 @@ def _core(row: dict[str, Any]) -> Cell:
     return Cell() if bits is None else Cell(f"{bits:.1f}")
 
 
-def _plain(key: str) -> Maker:
-    return lambda row: Cell(str(row.get(key) or "").replace("_", " "))
-
-
 def _general(key: str) -> Maker:
     return lambda row: Cell("" if row.get(key) is None else f"{row[key]:g}")
 
 
-HEAD = [
-    label("set", "Set", cell=lambda row: Cell(series_name(row["protocol"], row["set"]), row["symbol"])),
-    label("instance", "Instance", cell=_plain("instance")),
-    Column("n", "n", cell=_plain("dimension")),
-    Column("q", "log2 q", cell=_general("log2_modulus")),
-    label("secret", "Secret", cell=_plain("secret")),
-    Column("stddev", "Error", "stddev", cell=_general("error_stddev")),
-]
-TAIL = [
-    Column("bits", "Least", "bit", cell=_bits),
-    Column("core", "Core-SVP", "bit", cell=_core),
-    label("source", "Source", cell=lambda row: Cell(str(row.get("source") or "none").replace("_", " "))),
-]
+def _source(row: dict[str, Any]) -> Cell:
+    return Cell(str(row.get("source") or "none").replace("_", " "))
+
+
+MAKERS: dict[str, Maker] = {"core": _core, "source": _source}
+"""Of columns that the audit has too."""
+SPEC = spec(
+    "security/instances",
+    set=lambda row: Cell(series_name(row["protocol"], row["set"]), row["symbol"]),
+    q=_general("log2_modulus"),
+    stddev=_general("error_stddev"),
+    bits=_bits,
+    **MAKERS,
+)
 
 
 def make(inputs: Inputs) -> Table:
@@ -159,40 +147,43 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame, described: Described 
     instances = _instances(joined, described or {})
     seen = {name for entry in entries for name in entry.get("attacks") or {}}
     attacks = [name for name in ATTACKS if name in seen] + sorted(seen - set(ATTACKS))
-    columns = [*HEAD, *attack_columns(attacks), *TAIL]
+    shown, keys = SPEC.wider("stddev", attack_columns(attacks)), SPEC.keys
     rows, data = [], []
     for entry in entries:
         lwe = instances.get((entry["sha256"], entry["instance"]), {})
-        row: dict[str, Any] = {key: entry.get(key) for key in [*DATA_COLUMNS, "attacks"]}
+        row: dict[str, Any] = {key: entry.get(key) for key in [*keys, "attacks"]}
         row |= {key: lwe.get(key) for key in ("dimension", "log2_modulus", "error_stddev", "samples", "record_id")}
         row |= {"secret": (lwe.get("secret") or {}).get("kind"), "without": entry.get("without", ())}
         row |= {"symbol": bits_symbols(entry["bits"], entry["target"], entry.get("source"))}
         row |= {"below_target": None if entry["bits"] is None else entry["bits"] < entry["target"]}
-        rows.append(Row(make_cells(columns, row), str(row["record_id"] or "")))
+        rows.append(shown.row(row, str(row["record_id"] or "")))
         figures = {f"{name}_bits": (entry.get("attacks") or {}).get(name) for name in attacks}
         data.append(row | {"failed_attacks": _failed(entry)} | figures)
-    frame = pd.DataFrame(data, columns=[*DATA_COLUMNS, *(f"{name}_bits" for name in attacks)])
+    frame = pd.DataFrame(data, columns=[*keys, *(f"{name}_bits" for name in attacks)])
     names = sorted({protocol_name(entry["protocol"]) for entry in entries})
-    title = "Security of the parameter sets" + (f" of {' and '.join(names)}" if names else ": no prediction found")
+    sets = f" of {' and '.join(names)}" if names else ": no prediction found"
     used = {symbol for row in data for symbol in row["symbol"]}
     targets = "/".join(sorted({f"{entry['target']:.0f}" for entry in entries}))
     meanings = {"insecure": f"below the target of {targets} bits"}
     marked = [(mark, meanings.get(mark.key, mark.meaning)) for mark in MARKS if mark.symbol in used]
-    return Table(title, columns, rows, frame, marked, _notes(entries))
+    return shown.table(rows, frame, marked, sets=sets, **_said(entries))
 
 
-def _notes(entries: list[dict[str, Any]]) -> list[str]:
+def _said(entries: list[dict[str, Any]]) -> dict[str, str]:
+    """The words of the table's notes."""
     models = sorted({f"{e.get('model')}, {e.get('shape')}" for e in entries if e.get("model")})
     commits = sorted({str(e["estimator_commit"])[:10] for e in entries if e.get("estimator_commit")})
-    notes = [
-        "Bits: log2 of the cheapest attack's cost in ring operations by the lattice estimator"
-        + (f" (commit {', '.join(commits)}; {'; '.join(models)})" if commits else "")
-        + f". {SOURCES_NOTE}"
-    ]
-    notes += filter(None, [without_text({attack for e in entries for attack in e.get("without", ())})])
     failed = sorted(
         {f"{series_name(e['protocol'], e['set'])} {e['instance']}: {_failed(e)}" for e in entries if _failed(e)}
     )
-    if failed:
-        notes.append("Attacks that gave no figure: " + "; ".join(failed) + ".")
-    return notes
+    return {
+        "commit": f" (commit {', '.join(commits)}; {'; '.join(models)})" if commits else "",
+        "sources": SOURCES_NOTE,
+        "without": without_text({attack for e in entries for attack in e.get("without", ())}),
+        "failed": failed_text(failed),
+    }
+
+
+def failed_text(failed: list[str]) -> str:
+    """One sentence: the attacks that gave no figure, each with its instance."""
+    return f"Attacks that gave no figure: {'; '.join(failed)}." if failed else ""

@@ -1,21 +1,19 @@
 """The audit's second table: the largest log2 q that keeps the target, by ring degree, secret and stddev."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd
 
 from ..lib.inputs import Inputs
 from ..lib.marks import CELL_MARKS
-from ..lib.output import words
-from ..lib.table import Cell, Column, Row, Table, texts
+from ..lib.spec import spec
+from ..lib.table import Cell, Column, Row, Table
 from ..lib.units import power_of_two
 from .document import Audit, load_audit, load_references, secret_text
 
 OUTSIDE = next(mark for mark in CELL_MARKS if mark.key == "outside")
 REFERENCES = {"guidelines": "guidelines 2024", "standard-2018": "standard 2018"}
-DATA_COLUMNS = words("origin secret stddev dimension log2_modulus bits attack reason")
+SPEC = spec("security/limits")
 
 
 def make(inputs: Inputs) -> Table:
@@ -26,12 +24,7 @@ def make(inputs: Inputs) -> Table:
 def build(audit: Audit, references: pd.DataFrame) -> Table:
     """A row a secret and stddev, a column a degree; below each, what others print for the same."""
     degrees = audit.degrees()
-    columns = [
-        *texts(secret="Secret"),
-        Column("stddev", "Error", "stddev"),
-        *texts(origin="By"),
-        *(Column(str(n), f"n = 2^{power_of_two(n)}", "log2 q") for n in degrees),
-    ]
+    shown = SPEC.wider("origin", [Column(str(n), f"n = 2^{power_of_two(n)}", "log2 q") for n in degrees])
     rows, data = [], []
     groups: dict[tuple[str, float], dict[int, dict[str, Any]]] = {}
     for cell in audit.limits:
@@ -49,14 +42,7 @@ def build(audit: Audit, references: pd.DataFrame) -> Table:
             data += [_data(origin, secret, sigma, n, {"log2_modulus": q}) for n, q in numbers.items()]
     reasons = sorted({str(cell["reason"]).split(", density")[0] for cell in audit.limits if cell["reason"]})
     footnotes = [(OUTSIDE, f"{OUTSIDE.meaning}: {'; '.join(reasons)}")] if reasons else []
-    return Table(
-        f"Largest log2 q for {audit.target:g} bits",
-        columns,
-        rows,
-        pd.DataFrame(data, columns=DATA_COLUMNS),
-        footnotes,
-        _notes(audit),
-    )
+    return shown.table(rows, data, footnotes, target=audit.target, model=audit.model, shape=audit.shape)
 
 
 def _row(secret: str, stddev: float, origin: str, cells: dict[str, Cell]) -> Row:
@@ -73,14 +59,3 @@ def _cell(cell: dict[str, Any]) -> Cell:
 def _data(origin: str, secret: str, stddev: float, dimension: int, cell: dict[str, Any]) -> dict[str, Any]:
     found = {key: cell.get(key) for key in ("log2_modulus", "bits", "attack", "reason")}
     return {"origin": origin, "secret": secret, "stddev": stddev, "dimension": dimension} | found
-
-
-def _notes(audit: Audit) -> list[str]:
-    return [
-        "The largest whole log2 q up to which the cheapest of uSVP, BDD, dual, dual hybrid and coded-BKW costs at "
-        f"least 2^{audit.target:g} ring operations ({audit.model}, {audit.shape}, any number of samples), by the fast "
-        "model; a Gaussian secret has the error's stddev, n/8+n/8 is that many ones and minus-ones.",
-        "Guidelines 2024: Security Guidelines for Implementing Homomorphic Encryption (ePrint 2024/463), from the "
-        "tables of HomomorphicEncryption/SparseLWEkit, by an earlier version of the lattice estimator. "
-        "Standard 2018: HomomorphicEncryption.org, as in SEAL's hestdparms.h; older cost models.",
-    ]

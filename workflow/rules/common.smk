@@ -3,7 +3,7 @@ import json
 import os
 from pathlib import Path
 
-from pirlab_workflow.experiments import OTHER_KINDS, load_profile
+from pirlab_workflow.experiments import load_profile
 from pirlab_workflow.files import PlanError, write_json
 from pirlab_workflow.plan import Plan
 from pirlab_workflow.steps import predicted_seconds
@@ -111,14 +111,11 @@ def predicted_mib(wildcards):
 
 def presented_files():
     files = []
-    for name, experiment in PLAN.experiments.items():
-        kind = experiment.get("kind")
-        # Primitives have a table and a figure that show measurements beside predictions; protocols have `accuracy`.
-        own = ["primitives"] if kind == "primitive" else []
-        figures, tables = (dict.fromkeys([*experiment.get(key, []), *own]) for key in ("figures", "tables"))
+    for name in PLAN.experiments:
+        figures, tables = PLAN.drawings(name)
         stems = {figure: ("pdf", "svg", "png") for figure in figures}
         stems |= {f"table-{table}": ("csv", "md", "tex") for table in tables}
-        if kind not in OTHER_KINDS:
+        if PLAN.judged(name):
             stems["accuracy"] = ("csv", "md", "tex", "pdf", "svg", "png")
         files += [f"{FIGURES}/{name}/{stem}.{end}" for stem, ends in stems.items() for end in ends]
     return files

@@ -1,0 +1,119 @@
+"""What a table or figure says: the `specs.toml` of its folder has title, columns and notes; here they become a `Table`.
+
+A column of a spec is the name of a shared one (`cells.SHARED` or lib/specs.toml) or has these keys:
+
+    key, header, unit, text   as `Column`
+    of                        the key of its values in a row, where it is not the column's own
+    digits, scale, missing    of a number: three digits, the size of the unit and nothing, unless they say otherwise
+    format                    how Python formats a value
+    plain, spaced             the value as it is, or as it is with spaces for underscores (text is plain anyway)
+
+Cells that are made of more than one value have a maker, which the table's module gives. `csv` lists the columns of the
+data. A note or title may name words in braces that the module fills in; a note without text is left out.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .cells import SHARED, numbers, shown, spaced
+from .marks import ASSUMED, Mark
+from .output import caption_text
+from .table import Cell, Column, Maker, Row, Table
+from .units import SCALES
+
+FOLDER = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """An entry of a specs.toml."""
+
+    title: str
+    columns: list[Column] = field(default_factory=list)
+    csv: str = ""
+    notes: Sequence[str] = ()
+    status_from: str | None = None
+    words: dict[str, Any] = field(default_factory=dict)
+    """All else that the entry says; its notes may name these as well."""
+
+    def row(self, entry: Any, record_id: str = "", status: str | None = None) -> Row:
+        """A row whose cells the columns make of an entry."""
+        return Row({c.key: c.cell(entry) for c in self.columns if c.cell is not None}, record_id, status)
+
+    def said(self, words: Mapping[str, Any]) -> list[str]:
+        """The notes with their words; a list in the place of a note is several."""
+        found: list[str] = []
+        words = {**self.words, "assumed": ASSUMED, **words}
+        for note in self.notes:
+            word = words.get(note.strip("{}"))
+            found += word if isinstance(word, list) else [note.format(**words)]
+        return [note for note in found if note]
+
+    def table(
+        self,
+        rows: list[Row],
+        data: pd.DataFrame | Sequence[Mapping[str, Any]],
+        footnotes: Iterable[tuple[Mark, str]] = (),
+        **words: Any,
+    ) -> Table:
+        """The table. data: its CSV, or the lines of it."""
+        frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(data, columns=self.keys)
+        columns = [replace(column, header=column.header.format(**words)) for column in self.columns]
+        title, notes = self.title.format(**words), self.said(words)
+        return Table(title, columns, rows, frame, list(footnotes), notes, self.status_from)
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns of the CSV."""
+        return self.csv.split()
+
+    def caption(self, **words: Any) -> str:
+        """The caption of a figure."""
+        return caption_text(self.title.format(**words), *self.said(words))
+
+    def wider(self, place: str, columns: Sequence[Column]) -> "Spec":
+        """The same with more columns, behind that of a key."""
+        at = [column.key for column in self.columns].index(place) + 1
+        return replace(self, columns=[*self.columns[:at], *columns, *self.columns[at:]])
+
+
+@cache
+def _entries(folder: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads((FOLDER / folder / "specs.toml").read_text(encoding="utf-8"))
+
+
+def spec(place: str, **makers: Maker) -> Spec:
+    """The entry `folder/name`, with the makers of its columns by key."""
+    folder, name = place.split("/")
+    entry = dict(_entries(folder)[name])
+    columns = [_column(each, makers) for each in entry.pop("columns", ())]
+    known = {key: entry.pop(key) for key in ("csv", "notes", "status_from") if key in entry}
+    return Spec(entry.pop("title", ""), columns, words=entry, **known)
+
+
+def _column(entry: str | dict[str, Any], makers: Mapping[str, Maker]) -> Column:
+    if isinstance(entry, str):
+        if entry in SHARED:
+            return replace(SHARED[entry], cell=makers.get(entry, SHARED[entry].cell))
+        entry = dict(_entries("lib")["columns"][entry])
+    head = {name: entry[name] for name in ("key", "header", "unit", "text") if name in entry}
+    return Column(**head, cell=makers.get(entry["key"]) or _maker(entry))
+
+
+def _maker(entry: Mapping[str, Any]) -> Maker:
+    """What makes the cells of a column of one value."""
+    key = entry.get("of", entry["key"])
+    if "format" in entry:
+        return shown(key, entry["format"].format)
+    if entry.get("spaced"):
+        return spaced(key)
+    if entry.get("text") or entry.get("plain"):
+        return lambda row: Cell("" if row.get(key) is None else str(row[key]))
+    scale = entry.get("scale", SCALES.get(entry.get("unit", ""), 1))
+    return numbers(key, scale, entry.get("digits", 3), entry.get("missing", ""))
