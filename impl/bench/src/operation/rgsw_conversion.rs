@@ -109,8 +109,8 @@ impl Conversion {
     fn gadgets<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<Gadgets<W>, Refusal> {
         Ok(Gadgets {
             output: self.gadget.build(ring, "base")?,
-            trace: self.gadget.with(self.trace_base, 0).build(ring, "trace_base")?,
-            squaring: self.gadget.with(self.squaring_base, 0).build(ring, "squaring_base")?,
+            trace: GadgetSetting::new(&self.gadget.family, self.trace_base, 0).build(ring, "trace_base")?,
+            squaring: GadgetSetting::new(&self.gadget.family, self.squaring_base, 0).build(ring, "squaring_base")?,
         })
     }
 

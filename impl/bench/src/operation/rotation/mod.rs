@@ -29,7 +29,7 @@ impl InRing for Rotation {
     }
 
     fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>) {
-        (&self.setting, self.keys, Some(&self.gadget))
+        (&self.setting, self.common.keys, Some(&self.gadget))
     }
 
     fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, length: usize, described: &mut Described) -> Result<(), Refusal> {
@@ -47,12 +47,12 @@ impl InRing for Rotation {
         let switch_bytes = functional::describe(self, described)?;
         // A row of a key is made at six polynomials a prime; a rotation's transforms, and as much again for the rest.
         let made = 6 * shape.selectors() * 2 * length * primes;
-        let used = 2 * rotations * (forward + inverse) * self.groups() as usize * self.together;
+        let used = 2 * rotations * (forward + inverse) * self.groups() as usize * self.common.together;
         let polynomials = (made + used) as f64 / primes as f64;
         described.predicted_seconds = polynomials * seconds_per_polynomial(ring) + switch_bytes as f64 * 3e-9;
         // The seeded key's bodies beside the expanded key.
         described.peak_bytes =
-            (expanded + expanded / 2 + 2 * switch_bytes + 64 * ring.n() * primes * self.together * 8) as u64;
+            (expanded + expanded / 2 + 2 * switch_bytes + 64 * ring.n() * primes * self.common.together * 8) as u64;
         Ok(())
     }
 
@@ -81,7 +81,7 @@ fn rotate<W: Word>(
     let modulus = Modulus::new(order as u64)?;
     let mut tally = Tally::default();
     for _ in 0..own.groups() {
-        let mut inputs = vec![Lwe::trivial(modulus, own.dimension, 0); own.together];
+        let mut inputs = vec![Lwe::trivial(modulus, own.common.dimension, 0); own.common.together];
         for input in &mut inputs {
             input.a.fill_with(|| lab.below(order) as u64);
             input.b = lab.below(order) as u64;
