@@ -148,6 +148,7 @@ fn plan(args: Args) -> Outcome<Plan> {
         noise_seconds: args.noise_seconds,
         time_limit_seconds: None,
         predicted_seconds: None,
+        columns: Vec::new(),
         out,
     })
 }

@@ -25,6 +25,7 @@ pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending<Re
         experiment: setting.experiment.clone(),
         group: setting.group.clone(),
         row: setting.group.as_ref().map(|_| row.id.clone()),
+        columns: row.columns.clone(),
         protocol: plan.protocol.name.into(),
         parameters: plan.description.parameters.clone(),
         database: DatabaseId {

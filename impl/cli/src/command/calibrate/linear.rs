@@ -219,6 +219,7 @@ pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Res
             noise_seconds: Some(0.0),
             time_limit_seconds: None,
             predicted_seconds: None,
+            columns: Vec::new(),
             out: PathBuf::new(),
         };
         Worker::<Plan>::start(&row, None)
