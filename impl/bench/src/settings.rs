@@ -82,24 +82,32 @@ impl Settings {
     }
 
     fn deserialize<T: DeserializeOwned>(&self, value: Value, tag: &str, others: &[&str]) -> Result<T, Refusal> {
-        serde_path_to_error::deserialize(value).map_err(|error| {
-            let path = error.path().to_string();
-            let mut problem = error.inner().to_string();
+        typed(value).map_err(|(key, mut problem)| {
             // The fields of a variant lie below its name.
-            let (variant, field) =
-                if tag.is_empty() { ("", &*path) } else { path.split_once('.').unwrap_or(("", tag)) };
-            let further: &[&str] = match problem.split_once(' ') {
-                Some(("unknown", rest)) if rest.starts_with("field") => &self.taken,
-                Some(("unknown", _)) if variant.is_empty() => others,
+            let key = if tag.is_empty() { &*key } else { key.split_once('.').map_or(tag, |(_, field)| field) };
+            let further: &[&str] = match &*problem {
+                unknown if unknown.starts_with("unknown field") => &self.taken,
+                unknown if unknown.starts_with("unknown variant") && key == tag => others,
                 _ => &[],
             };
-            further.iter().for_each(|key| problem.push_str(&format!(", `{key}`")));
-            // Serde names an unknown or missing field in its message only, between backquotes.
-            let named = problem.split('`').nth(1).filter(|_| problem.contains("field `")).unwrap_or(field);
-            let value = self.map.get(named).map_or_else(String::new, |value| format!(" (value {value})"));
-            Refusal::new(named, format!("{problem}{value}. Correct it in the experiment file."))
+            further.iter().for_each(|name| problem.push_str(&format!(", `{name}`")));
+            let value = self.map.get(key).map_or_else(String::new, |value| format!(" (value {value})"));
+            Refusal::new(key, format!("{problem}{value}. Correct it in the experiment file."))
         })
     }
+}
+
+/// Reads a JSON document; where it does not hold, the dotted key that is wrong, and why.
+pub fn typed<T: DeserializeOwned>(document: Value) -> Result<T, (String, String)> {
+    serde_path_to_error::deserialize(document).map_err(|error| {
+        let problem = error.inner().to_string();
+        let mut keys: Vec<String> = error.path().iter().map(ToString::to_string).collect();
+        // Serde names a missing field in its message only, between backquotes, and an unknown one there at least.
+        let field = problem.split('`').nth(1).filter(|_| problem.contains("field `"));
+        keys.extend(field.filter(|field| keys.last().is_none_or(|last| last != field)).map(Into::into));
+        let keys: Vec<&str> = keys.iter().map(|key| key.trim_matches(['[', ']'])).collect();
+        (keys.join("."), problem)
+    })
 }
 
 /// Serializes an enum as [`Settings::variant`] reads it: the variant's name as the setting `tag`, beside its fields.

@@ -3,6 +3,7 @@
 mod bars;
 mod command;
 mod failure;
+mod lines;
 mod machine;
 mod measure;
 mod output;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use bench::settings::typed;
 use pir::core::clock::Group;
 use pir::core::record::{Build, RUN_SCHEMA, RunRecord, Status};
 use pir::registry;
@@ -116,53 +117,10 @@ fn read(path: &Path) -> Outcome<Option<RunRecord>> {
     if let Some(Err(e)) = word("protocol").map(registry::find) {
         return Err(refuse(path, &format!("key `protocol`: {}", e.to_string().trim_end_matches('.'))));
     }
-    let record = typed(&value).map_err(|(key, problem)| refuse_record(path, &format!("key `{key}`: {problem}")))?;
+    let record: RunRecord =
+        typed(value).map_err(|(key, problem)| refuse_record(path, &format!("key `{key}`: {problem}")))?;
     record.check().map_err(|e| refuse_record(path, &e.to_string()))?;
     Ok(Some(record))
-}
-
-/// Reads a record from a JSON document; an error names the key that is wrong, and why.
-fn typed(document: &serde_json::Value) -> Result<RunRecord, (String, String)> {
-    // Each key and each element has a line of its own here, and an error knows its line.
-    let text = format!("{document:#}");
-    serde_json::from_str(&text).map_err(|error| {
-        let message = error.to_string();
-        let problem = message.rsplit_once(" at line ").map_or(message.as_str(), |(problem, _)| problem);
-        let missing = problem.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
-        let keys = [key_at(&text, error.line()), missing.unwrap_or_default().into()];
-        (keys.into_iter().filter(|key| !key.is_empty()).collect::<Vec<_>>().join("."), problem.to_string())
-    })
-}
-
-/// The dotted key at a line of JSON that is indented by two spaces a level.
-fn key_at(text: &str, line: usize) -> String {
-    let mut keys: Vec<String> = Vec::new();
-    // How many elements the list at each level has so far; none where it is an object.
-    let mut lists: Vec<Option<usize>> = Vec::new();
-    for text in text.lines().take(line) {
-        let word = text.trim_start();
-        let depth = (text.len() - word.len()) / 2;
-        lists.truncate(depth);
-        if word.starts_with(['}', ']']) {
-            // The key of what ends here is at the level of this line.
-            keys.truncate(depth);
-            continue;
-        }
-        keys.truncate(depth.saturating_sub(1));
-        if let Some(place) = lists.last_mut() {
-            keys.push(match place {
-                Some(place) => {
-                    *place += 1;
-                    (*place - 1).to_string()
-                }
-                None => word.split("\": ").next().unwrap_or_default().trim_start_matches('"').to_string(),
-            });
-        }
-        if word.ends_with(['{', '[']) {
-            lists.push(word.ends_with('[').then_some(0));
-        }
-    }
-    keys.join(".")
 }
 
 /// What two records must share to be the same row.

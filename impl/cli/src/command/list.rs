@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pir::registry;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::{Failure, Outcome};
@@ -20,9 +21,10 @@ pub struct Args {
     json: bool,
 }
 
+#[derive(Serialize)]
 struct Set {
-    path: PathBuf,
     name: String,
+    path: PathBuf,
     protocol: String,
     title: String,
     kind: String,
@@ -39,10 +41,6 @@ pub fn main(args: &Args) -> Outcome<()> {
         let protocols: Vec<_> = registry::all()
             .iter()
             .map(|p| json!({"name": p.name, "summary": p.summary, "source_hash": p.source_hash}))
-            .collect();
-        let sets: Vec<_> = sets
-            .iter()
-            .map(|s| json!({"name": s.name, "path": s.path, "protocol": s.protocol, "title": s.title, "kind": s.kind, "problem": s.problem}))
             .collect();
         return print_json(&json!({"schema": "pirlab/list/1", "protocols": protocols, "parameters": sets}));
     }
