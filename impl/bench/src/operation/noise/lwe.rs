@@ -10,7 +10,7 @@ use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
 use serde::{Deserialize, Serialize};
 
 use super::samples::Samples;
-use crate::in_ring::by_keys;
+use crate::in_ring::{by_keys, take_keys};
 use crate::lab::{Tally, scaled_error};
 use crate::primitive::{Context, Described, Failed, Session};
 use crate::setting::{GadgetSetting, SecretName, bounded, gaussian, modulus, secret};
@@ -50,7 +50,8 @@ impl KeySwitch {
     /// Reads the settings.
     pub fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
-        let (samples, gadget) = (Samples::take(&mut rest)?, rest.take(&GadgetSetting::KEYS)?);
+        let (keys, gadget) = (take_keys(&mut rest)?, rest.take(&GadgetSetting::KEYS)?);
+        let samples = Samples::take(&mut rest, keys)?;
         let own = Self { samples, gadget, ..rest.parse()? };
         bounded(own.dimension_from, "dimension_from", DIMENSIONS)?;
         bounded(own.dimension_to, "dimension_to", DIMENSIONS)?;
@@ -144,7 +145,8 @@ impl CompensatedSwitch {
     /// Reads the settings.
     pub fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
-        let own = Self { samples: Samples::take(&mut rest)?, ..rest.parse()? };
+        let keys = take_keys(&mut rest)?;
+        let own = Self { samples: Samples::take(&mut rest, keys)?, ..rest.parse()? };
         if own.secret != SecretName::Binary {
             return Err(Refusal::new("secret", "the switch is for `binary`: rounding errors meet s_i - 1/2."));
         }

@@ -7,14 +7,11 @@ mod operations;
 mod plan;
 mod samples;
 
-use std::sync::Arc;
-
-use ring::{Ring, Word};
+use ring::Word;
 use serde::{Serialize, Serializer};
 
-use crate::in_ring::{InRing, Measure, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Keyed, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::primitive::{Context, Described, Failed, Primitive, Session};
-use crate::setting::{GadgetSetting, Setting};
 use crate::settings::{Refusal, Settings, tagged};
 use lwe::{CompensatedSwitch, KeySwitch};
 use plan::{DECOMPOSING, Operation};
@@ -27,7 +24,7 @@ pub enum Noise {
     /// A mean-compensated modulus switch of LWE ciphertexts.
     CompensatedSwitch(CompensatedSwitch),
     /// An operation in a ring.
-    InRing(RingNoise),
+    InRing(Keyed<RingNoise>),
 }
 
 impl Primitive for Noise {
@@ -38,7 +35,7 @@ impl Primitive for Noise {
         Ok(match settings.word("operation")? {
             KeySwitch::NAME => Self::KeySwitch(KeySwitch::read(settings)?),
             CompensatedSwitch::NAME => Self::CompensatedSwitch(CompensatedSwitch::read(settings)?),
-            _ => Self::InRing(InRing::read(settings)?),
+            _ => Self::InRing(Keyed::read(settings)?),
         })
     }
 
@@ -46,7 +43,7 @@ impl Primitive for Noise {
         match self {
             Self::KeySwitch(own) => own.describe(),
             Self::CompensatedSwitch(own) => own.describe(),
-            Self::InRing(own) => Primitive::describe(own),
+            Self::InRing(own) => own.describe(),
         }
     }
 
@@ -62,12 +59,8 @@ impl Primitive for Noise {
 /// The noise of an operation in a ring.
 #[derive(Serialize)]
 pub struct RingNoise {
-    #[serde(flatten)]
-    samples: Samples,
-    #[serde(flatten)]
-    setting: Setting,
-    #[serde(flatten)]
-    gadget: Option<GadgetSetting>,
+    /// Errors in all, at least.
+    samples: u64,
     #[serde(flatten, serialize_with = "named")]
     operation: Operation,
 }
@@ -80,30 +73,28 @@ impl InRing for RingNoise {
     const NAME: &'static str = Noise::NAME;
     const SUMMARY: &'static str = Noise::SUMMARY;
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let decomposes = DECOMPOSING.contains(&settings.word("operation")?);
-        let gadget = decomposes.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
-        let (samples, setting) = (Samples::take(&mut rest)?, rest.take::<Setting>(&Setting::KEYS)?);
+    fn decomposes(settings: &Settings) -> Result<bool, Refusal> {
+        Ok(DECOMPOSING.contains(&settings.word("operation")?))
+    }
+
+    fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
+        let mut rest = rest.clone();
+        let Samples { samples, .. } = Samples::take(&mut rest, shared.keys)?;
         let operation: Operation = rest.variant("operation", &[KeySwitch::NAME, CompensatedSwitch::NAME])?;
-        setting.primes()?;
-        operation.check(setting.n)?;
-        Ok(Self { samples, setting, gadget, operation })
+        operation.check(shared.setting.n)?;
+        Ok(Self { samples, operation })
     }
 
-    fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>) {
-        (&self.setting, self.samples.keys, self.gadget.as_ref())
-    }
-
-    fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, length: usize, described: &mut Described) -> Result<(), Refusal> {
-        let cost = self.operation.cost(ring.n(), length, self.samples.a_key());
-        described.predicted_seconds = cost.polynomials * seconds_per_polynomial(ring);
-        described.peak_bytes = polynomial_bytes(ring, cost.held);
+    fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal> {
+        let samples = Samples { keys: bench.shared.keys, samples: self.samples };
+        let cost = self.operation.cost(bench.ring.n(), bench.length(), samples.a_key());
+        described.predicted_seconds = cost.polynomials * seconds_per_polynomial(&bench.ring);
+        described.peak_bytes = polynomial_bytes(&bench.ring, cost.held);
         Ok(())
     }
 
-    fn measure<W: Word>(self, ring: &Arc<Ring<W>>) -> Result<Measure<W>, Failed> {
-        let gadget = self.gadget.as_ref().map(|gadget| gadget.build(ring, "base")).transpose()?;
-        Ok(Box::new(move |lab| self.operation.run(lab, gadget.as_ref(), self.samples.wanted())))
+    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
+        let wanted = bench.shared.for_each_key(self.samples);
+        Ok(Box::new(move |lab| self.operation.run(lab, bench.gadget.as_ref(), wanted)))
     }
 }

@@ -2,19 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setting::{MOST_KEYS, bounded, twenty};
+use crate::setting::bounded;
 use crate::settings::{Refusal, Settings};
 
 /// Errors measured over fresh keys.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Samples {
     /// Fresh secret keys.
-    #[serde(default = "twenty")]
     pub keys: u64,
     /// Errors in all, at least.
-    #[serde(default = "samples")]
     pub samples: u64,
+}
+
+#[derive(Deserialize)]
+struct All {
+    #[serde(default = "samples")]
+    samples: u64,
 }
 
 fn samples() -> u64 {
@@ -22,12 +25,11 @@ fn samples() -> u64 {
 }
 
 impl Samples {
-    /// Takes them out of the settings.
-    pub fn take(settings: &mut Settings) -> Result<Self, Refusal> {
-        let own: Self = settings.take(&["keys", "samples"])?;
-        bounded(own.keys, "keys", 1..=MOST_KEYS)?;
-        bounded(own.samples, "samples", 1..=1 << 30)?;
-        Ok(own)
+    /// Takes the number of errors out of the settings.
+    pub fn take(settings: &mut Settings, keys: u64) -> Result<Self, Refusal> {
+        let All { samples } = settings.take(&["samples"])?;
+        bounded(samples, "samples", 1..=1 << 30)?;
+        Ok(Self { keys, samples })
     }
 
     /// Errors of every stage that a key is measured for.

@@ -9,6 +9,7 @@ use ring::{DiscreteGaussian, Kernel, Modulus, Word};
 use serde_json::json;
 
 use super::settings::{Operation, Rotation};
+use crate::in_ring::Shared;
 use crate::lab::{Lab, Tally, scaled_error};
 use crate::primitive::{Described, Failed};
 use crate::setting::required;
@@ -23,9 +24,9 @@ pub struct Functional {
 }
 
 /// Checks the settings of a switch and of digits, where the operation takes them.
-pub fn check(own: &Rotation) -> Result<(), Refusal> {
-    let n = own.setting.n;
-    match Functional::new(own, Kernel::Scalar)? {
+pub fn check(own: &Rotation, shared: &Shared) -> Result<(), Refusal> {
+    let n = shared.setting.n;
+    match Functional::new(own, shared, Kernel::Scalar)? {
         Some(functional) if n.ilog2() < functional.layout.bits() => {
             Err(Refusal::new("digit_bits", format!("windows of digits need 2^digit_bits <= n = {n}.")))
         }
@@ -43,12 +44,12 @@ pub fn rotations(own: &Rotation) -> Result<usize, Refusal> {
 }
 
 /// Adds what the settings of the switch mean; bytes of its expanded key.
-pub fn describe(own: &Rotation, described: &mut Described) -> Result<usize, Refusal> {
-    let Some(functional) = Functional::new(own, Kernel::Scalar)? else { return Ok(0) };
+pub fn describe(own: &Rotation, shared: &Shared, described: &mut Described) -> Result<usize, Refusal> {
+    let Some(functional) = Functional::new(own, shared, Kernel::Scalar)? else { return Ok(0) };
     let (gadget, modulus) = (&functional.gadget, functional.modulus()?);
     described.settings.insert("switch_length".into(), json!(gadget.length()));
-    let bytes = LweSwitchKey::bytes(modulus, own.setting.n, own.common.dimension, gadget.length());
-    let wire = SeededLweSwitchKey::wire_bytes(modulus, own.setting.n, gadget.length());
+    let bytes = LweSwitchKey::bytes(modulus, shared.setting.n, own.common.dimension, gadget.length());
+    let wire = SeededLweSwitchKey::wire_bytes(modulus, shared.setting.n, gadget.length());
     described.counts([("switch_key_bytes", wire), ("expanded_switch_key_bytes", bytes)]);
     Ok(bytes)
 }
@@ -60,9 +61,9 @@ fn layout(switch: &SwitchSetting) -> Result<DigitLayout, Refusal> {
 
 impl Functional {
     /// None for blind rotations alone.
-    pub fn new(own: &Rotation, kernel: Kernel) -> Result<Option<Self>, Refusal> {
+    pub fn new(own: &Rotation, shared: &Shared, kernel: Kernel) -> Result<Option<Self>, Refusal> {
         let Some(switch) = own.operation.switch() else { return Ok(None) };
-        let gadget = switch.gadget(&own.gadget.family, 2..=1 << 61, kernel)?.into();
+        let gadget = switch.gadget(shared.family()?, 2..=1 << 61, kernel)?.into();
         Ok(Some(Self { gadget, error: switch.error()?, layout: layout(switch)? }))
     }
 
@@ -74,6 +75,7 @@ impl Functional {
     pub fn run<W: Word>(
         &self,
         own: &Rotation,
+        groups: u64,
         lab: &mut Lab<W>,
         small: &LweKey,
         rotation: BlindRotationKey<W>,
@@ -82,7 +84,7 @@ impl Functional {
         let bootstrapper = lab.bootstrapper(rotation, small, switch, masks)?;
         let keys = Keys { key: lab.key.to_lwe(), small, bootstrapper };
         let mut tally = Tally::default();
-        for _ in 0..own.groups() {
+        for _ in 0..groups {
             match own.operation {
                 Operation::ToSmall(_) => self.to_small(own.common.together, lab, &keys, &mut tally)?,
                 Operation::Floor(_) => self.floor(lab, &keys, &mut tally)?,

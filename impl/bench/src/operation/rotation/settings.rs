@@ -4,8 +4,9 @@ use lattice::lwe::LweKey;
 use lattice::{RotationShape, Secret, SmallSecret};
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::in_ring::Shared;
 use crate::primitive::Failed;
-use crate::setting::{FormName, GadgetSetting, Setting, bounded, twenty};
+use crate::setting::{FormName, bounded};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
@@ -48,20 +49,16 @@ pub enum SmallName {
     Ternary,
 }
 
-/// Blind rotations and what is made of them; the setting's errors, and the gadget, are those of blind-rotation keys.
+/// Blind rotations and what is made of them; the ring's errors, and the gadget, are those of blind-rotation keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rotation {
     #[serde(flatten, serialize_with = "named")]
     pub(super) operation: Operation,
     #[serde(flatten)]
-    pub(super) setting: Setting,
-    #[serde(flatten)]
-    pub(super) gadget: GadgetSetting,
-    #[serde(flatten)]
     pub(super) common: Rotated,
 }
 
-/// The settings of rotations alone.
+/// The settings that all operations have.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rotated {
@@ -73,9 +70,6 @@ pub struct Rotated {
     /// Ciphertexts side by side.
     #[serde(default = "one")]
     pub(super) together: usize,
-    /// Fresh keys.
-    #[serde(default = "twenty")]
-    pub(super) keys: u64,
     /// Ciphertexts in all, at least.
     pub(super) ciphertexts: u64,
 }
@@ -86,15 +80,13 @@ fn one() -> usize {
 
 impl Rotation {
     /// Reads the settings.
-    pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let (setting, gadget) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&GadgetSetting::KEYS)?);
-        let common: Rotated = rest.take(&["dimension", "small_secret", "form", "together", "keys", "ciphertexts"])?;
+    pub(super) fn read_own(rest: &Settings) -> Result<Self, Refusal> {
+        let mut rest = rest.clone();
+        let common: Rotated = rest.take(&["dimension", "small_secret", "form", "together", "ciphertexts"])?;
         bounded(common.ciphertexts, "ciphertexts", 1..=1 << 30)?;
         bounded(common.together, "together", 1..=256)?;
         bounded(common.dimension, "dimension", 1..=1 << 14)?;
-        setting.primes()?;
-        Ok(Self { operation: rest.variant("operation", &[])?, setting, gadget, common })
+        Ok(Self { operation: rest.variant("operation", &[])?, common })
     }
 
     /// What the rotations' keys are of.
@@ -107,8 +99,8 @@ impl Rotation {
     }
 
     /// Groups of ciphertexts side by side for each key.
-    pub(super) fn groups(&self) -> u64 {
-        self.common.ciphertexts.div_ceil(self.common.keys).div_ceil(self.common.together as u64)
+    pub(super) fn groups(&self, shared: &Shared) -> u64 {
+        shared.for_each_key(self.common.ciphertexts).div_ceil(self.common.together as u64)
     }
 
     /// A small key.
