@@ -195,7 +195,8 @@ pub(super) fn phase(c: &mut Calibrator) -> Result<(), Failed> {
     let (mut one, mut several) = (Vec::new(), Vec::new());
     for (queries, worker) in places.iter().zip(&mut workers) {
         let report = worker.take(Step::Finish)?.ok_or("a worker has no report")?;
-        let answer = report.phases.into_iter().find(|phase| phase.name == "answer").ok_or("SimplePIR has no answer")?;
+        let answer =
+            report.measured.phases.into_iter().find(|phase| phase.name == "answer").ok_or("SimplePIR has no answer")?;
         if *queries == 1 { &mut one } else { &mut several }.extend(answer.seconds);
     }
     let median = |samples: &[f64]| quartiles(samples).map(|(_, median, _)| median).ok_or("a worker has no answer");
