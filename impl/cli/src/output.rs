@@ -42,6 +42,11 @@ pub fn to_json(value: &impl Serialize) -> Outcome<String> {
     Ok(text)
 }
 
+/// A value that is a word in JSON, as that word: a status, a phase's group.
+pub fn word(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(String::from)).unwrap_or_default()
+}
+
 /// A note on standard error.
 pub fn note(text: &str) {
     // Notes are not worth failing for.

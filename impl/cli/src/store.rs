@@ -132,6 +132,22 @@ fn folder(file: &Path) -> &Path {
     file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// The files below a folder whose names end so, in order.
+pub fn files_below(root: &Path, ending: &str, action: &'static str) -> Outcome<Vec<PathBuf>> {
+    let unreadable = |e| Failure::io(root, action, e);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_dir() {
+            files.extend(files_below(&path, ending, action)?);
+        } else if path.extension().is_some_and(|end| end == ending) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// A new file beside `file`, of a name that nobody can know before and that goes away with it.
 fn beside(file: &Path) -> IoResult<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();

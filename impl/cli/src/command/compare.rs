@@ -11,9 +11,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::failure::{Failure, Outcome};
-use crate::measure::summary::status_name;
-use crate::output::{Table, note, print};
+use crate::output::{Table, note, print, word};
 use crate::protocol::summary::bandwidth;
+use crate::store::files_below;
 use crate::units::{UNKNOWN, bytes, grouped, power, quartiles, ratio, seconds, three_digits};
 
 /// Compare run records: bytes, noise and seconds of B over A.
@@ -67,32 +67,14 @@ fn load(path: &Path) -> Outcome<Vec<RunRecord>> {
         let other = || refuse(path, &format!("key `schema` is not `{RUN_SCHEMA}`"));
         return Ok(vec![read(path)?.ok_or_else(other)?]);
     }
-    let mut records = Vec::new();
-    let others = load_below(path, &mut records)?;
-    if others > 0 {
+    let files = files_below(path, "json", "listing the records")?;
+    let read: Vec<_> = files.iter().map(|file| read(file)).collect::<Outcome<_>>()?;
+    let records: Vec<RunRecord> = read.into_iter().flatten().collect();
+    if records.len() < files.len() {
+        let others = files.len() - records.len();
         note(&format!("{}: JSON files skipped because they are not run records: {others}", path.display()));
     }
     Ok(records)
-}
-
-/// Adds the run records below a folder; returns how many other JSON files there are.
-fn load_below(folder: &Path, records: &mut Vec<RunRecord>) -> Outcome<u64> {
-    let unreadable = |e| Failure::io(folder, "listing the records", e);
-    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(unreadable)?.collect();
-    let mut paths: Vec<PathBuf> = entries.map_err(unreadable)?.into_iter().map(|entry| entry.path()).collect();
-    paths.sort();
-    let mut others = 0;
-    for path in paths {
-        if path.is_dir() {
-            others += load_below(&path, records)?;
-        } else if path.extension().is_some_and(|end| end == "json") {
-            match read(&path)? {
-                Some(record) => records.push(record),
-                None => others += 1,
-            }
-        }
-    }
-    Ok(others)
 }
 
 fn refuse(path: &Path, problem: &str) -> Failure {
@@ -145,7 +127,7 @@ fn pair<'a>(
     if let ([a], [b]) = (left, right) {
         for (record, path) in [(a, &args.a), (b, &args.b)] {
             if record.status != Status::Ok {
-                let status = status_name(record.status);
+                let status = word(record.status);
                 return nothing(&format!(
                     "{} has status {status}; only records with status ok have numbers",
                     path.display()
@@ -242,11 +224,7 @@ fn compared(a: &RunRecord, b: &RunRecord) -> String {
     for x in &a.phases {
         let Some(y) = b.phases.iter().find(|y| y.name == x.name && y.group == x.group) else { continue };
         let (Some(of_a), Some(of_b)) = (quartiles(&x.seconds), quartiles(&y.seconds)) else { continue };
-        let group = match x.group {
-            Group::Offline => " (offline)",
-            Group::Online => "",
-            Group::Update => " (update)",
-        };
+        let group = if x.group == Group::Online { String::new() } else { format!(" ({})", word(x.group)) };
         let factor = scale.unwrap_or(1.0);
         let interval = interval(&x.seconds, &y.seconds).map_or_else(
             || UNKNOWN.into(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use ring::Kernel;
+use ring::{Kernel, Kind, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -125,17 +125,18 @@ impl Calibrator {
         Ok(())
     }
 
-    /// Sets a cost to what a call takes beside operations that have costs, at least a tenth of it, for each of `of` things.
+    /// Sets the cost of a kind: what a call takes beside the other kinds of its work, at least a tenth of it, for each of that kind.
     pub(super) fn beside<D: Done>(
         &mut self,
-        (name, found): (&str, Found),
-        known: &[(&str, usize)],
-        of: usize,
+        kind: Kind,
+        found: Found,
+        work: &Work,
         call: impl FnMut() -> D,
     ) -> Result<(), Failed> {
-        let call = self.seconds(found, call)?;
-        let known: f64 = known.iter().map(|(name, count)| self.of(name) * *count as f64).sum();
-        self.set(name, rest(call, known) / of as f64);
+        let (call, name) = (self.seconds(found, call)?, kind.name());
+        let others = work.counts().filter(|(other, _)| *other != name);
+        let known: f64 = others.map(|(other, count)| self.of(&other) * count as f64).sum();
+        self.set(&name, rest(call, known) / work.get(kind) as f64);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use pir::parts::digits::{Digits, centred_digits};
 use pir::parts::lwe_matrix::NegacyclicMatrix;
 use pir::protocol::inspire::{Code, Interpolate, Interpolation};
 use ring::matrix::column::{EXCESS, LINE, ring_products};
-use ring::{ColumnMatrix, Modulus, PackedMatrix, Seed, Vectors};
+use ring::{ColumnMatrix, Kind, Modulus, PackedMatrix, Seed, Vectors, Work};
 
 use super::calibrator::{Calibrator, Failed, Found};
 use super::lattice::{N, ring};
@@ -64,9 +64,11 @@ pub(super) fn columns(c: &mut Calibrator) -> Result<(), Failed> {
     let ring = ring(N, c.kernel)?;
     let factors = [ring.expand(&Seed([9; 16]).prg(), 0)];
     let mut out: Vec<_> = (0..c.pick(512, 64)).map(|_| ring.zero()).collect();
-    let entries = out.len() * N;
-    let known = [("ntt_2048_28", 2 * out.len()), ("residue_multiply_adds", 2 * entries)];
-    c.beside(("widened_entries", Found::Cold), &known, entries, || ring_products(&matrix, &ring, &factors, 0, &mut out))
+    let (columns, entries) = (out.len() as u64, (out.len() * N) as u64);
+    let work = ring.shape().transforms(columns) + ring.shape().products(columns);
+    c.beside(Kind::WidenedEntries, Found::Cold, &(work + Work::of(Kind::WidenedEntries, &[entries])), || {
+        ring_products(&matrix, &ring, &factors, 0, &mut out)
+    })
 }
 
 /// Entries cut from records, coefficients of InsPIRe's polynomials, words of a first layer's hint.
@@ -100,9 +102,14 @@ pub(super) fn entries(c: &mut Calibrator) -> Result<(), Failed> {
     (0..rows).try_for_each(|row| matrix.set_row(row, &vec![row as u16; dimension]))?;
     let hint = NegacyclicMatrix::new(Seed([3; 16]), dimension, c.kernel)?.hint(dimension);
     let mut digits = vec![0i16; 2 * dimension];
-    let words = rows * dimension;
-    let known = [("ntt_1024_28", 4 * rows), ("residue_multiply_adds", 2 * words), ("widened_entries", 2 * words)];
-    c.beside(("hint_words", Found::Warm), &known, words, || {
+    let words = (rows * dimension) as u64;
+    let work = Work::from([
+        (Kind::Transform(dimension), 4 * rows as u64),
+        (Kind::ResidueMultiplyAdds, 2 * words),
+        (Kind::WidenedEntries, 2 * words),
+        (Kind::HintWords, words),
+    ]);
+    c.beside(Kind::HintWords, Found::Warm, &work, || {
         hint.for_groups(&matrix, 128, 0..1, |_, words| {
             for words in words.chunks_exact(dimension) {
                 let switched = words.iter().map(|word| ((u64::from(*word) * 268_369_921 + (1 << 31)) >> 32) as u32);
@@ -131,37 +138,21 @@ pub(super) fn interpolation(c: &mut Calibrator) -> Result<(), Failed> {
 
 /// Packing tables, in memory that is new: InspiRING's of few ciphertexts and of a whole polynomial's, and those of CDKS.
 pub(super) fn tables(c: &mut Calibrator) -> Result<(), Failed> {
-    let n = c.pick(N, 256);
+    let n = c.pick(N, 1024);
     let ring = ring(n, c.kernel)?;
     let gadget = RingGadget::new(&ring, Family::Unsigned, BASE, 0)?;
-    let (length, transform) = (gadget.length(), format!("ntt_{N}_28"));
     let mask = ring.expand(&Seed([5; 16]).prg(), 0);
     let kinds = [
-        ("small_table_slots", Method::Inspiring, FEW),
-        ("table_slots", Method::Inspiring, n),
-        ("tree_slots", Method::Cdks, n),
+        (Kind::SmallTableSlots, Method::Inspiring, FEW),
+        (Kind::TableSlots, Method::Inspiring, n),
+        (Kind::TreeSlots, Method::Cdks, n),
     ];
-    for (name, method, gamma) in kinds {
+    for (kind, method, gamma) in kinds {
         let packing = Packing::new(method, &gadget, gamma)?;
         let (masks, hints) = (packing.masks(Seed([6; 16])), vec![mask.clone(); gamma]);
         let mut workspace = Workspace::new(Coins::from_seed(Seed([0; 16])));
-        // As descriptions count them.
-        let butterflies = |order: usize| order * order.ilog2() as usize / 2;
-        let (whole, products) = match method {
-            Method::Inspiring if gamma == n => (n, 0),
-            Method::Inspiring => (0, gamma + butterflies(gamma)),
-            Method::Cdks => {
-                let levels = (1..=n.ilog2()).map(|level| n >> level);
-                (0, n + length * levels.map(|order| order + butterflies(order)).sum::<usize>())
-            }
-        };
-        let known = [
-            (&*transform, 2 * ((gamma - 1) * (length + 1) + whole + 1) * n / N),
-            ("digits", (gamma - 1) * length * n),
-            ("residue_multiply_adds", 2 * n * ((gamma - 1) * length + products)),
-        ];
-        let slots = 2 * n * gamma * (length + 1);
-        c.beside((name, Found::Warm), &known, slots, || packing.preprocess(&masks, &hints, &mut workspace))?;
+        let work = method.preprocess_work(gadget.shape(), gamma);
+        c.beside(kind, Found::Warm, &work, || packing.preprocess(&masks, &hints, &mut workspace))?;
     }
     Ok(())
 }
