@@ -34,7 +34,6 @@ impl Failure {
         ExitCode::from(code)
     }
 
-    /// The paragraph.
     pub fn text(&self) -> String {
         match self {
             Failure::Input(text) | Failure::Result(text) => text.clone(),

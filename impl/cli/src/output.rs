@@ -74,7 +74,6 @@ impl Table {
         Self { rows: Vec::new(), right: vec![false, false], indent: 2 }
     }
 
-    /// Adds a row.
     pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }

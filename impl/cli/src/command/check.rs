@@ -66,7 +66,6 @@ const TOOLS: [(&str, &str); 5] = [
     ("cargo", "install Rust with rustup"),
 ];
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let checked = Checked {
         schema: "pirlab/check/1",

@@ -33,7 +33,6 @@ pub struct Args {
     allow_mixed: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let (left, right) = (load(&args.a)?, load(&args.b)?);
     let pairs = pair(args, &left, &right)?;

@@ -50,7 +50,6 @@ pub struct Args {
     params_root: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let (Some(parameters), Some(records), Some(bits)) = (&args.parameters, args.records, args.record_bits) else {
         return batch::main(args.params_root.as_deref().unwrap_or(Path::new(PARAMS_ROOT)));

@@ -32,7 +32,6 @@ struct Set {
     problem: Option<String>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let paths = store::files_below(&args.params_root, "toml", "listing the parameter sets (--params-root)")?;
     let sets: Vec<Set> = paths.into_iter().map(inspect).collect();

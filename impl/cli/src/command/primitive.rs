@@ -55,7 +55,6 @@ enum Command {
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     match &args.command {
         Command::List { json } => list(*json),

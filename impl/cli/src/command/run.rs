@@ -83,7 +83,6 @@ pub struct Args {
     no_probe: bool,
 }
 
-/// Runs the command.
 pub fn main(args: Args) -> Outcome<()> {
     refuse_debug_build()?;
     if let Some(group) = &args.group {

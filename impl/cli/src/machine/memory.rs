@@ -24,7 +24,6 @@ pub fn settle_allocator() {
     }
 }
 
-/// Installed memory.
 pub fn total() -> Option<u64> {
     kib(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")
 }
@@ -110,7 +109,6 @@ impl Watch {
         done
     }
 
-    /// The peaks.
     pub fn finish(mut self) -> MemoryUse {
         self.sample();
         self.seen

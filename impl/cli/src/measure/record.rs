@@ -14,7 +14,6 @@ pub const COMMIT: &str = env!("PIRLAB_COMMIT");
 const COMMIT_REMARK: &str = env!("PIRLAB_COMMIT_REMARK");
 /// Whether the work tree differed from it.
 pub const DIRTY: &str = env!("PIRLAB_DIRTY");
-/// Compiler.
 pub const RUSTC: &str = env!("PIRLAB_RUSTC");
 /// Tests set this to let a debug build measure.
 const ALLOW_DEBUG: &str = "PIRLAB_ALLOW_DEBUG";

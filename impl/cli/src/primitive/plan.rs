@@ -14,13 +14,12 @@ use crate::machine::pin;
 use crate::measure::job::{Ending, Job, Kind, Setting, Step, Steps};
 use crate::measure::record::{build, judged, random_id};
 use crate::measure::row::Asked;
+use crate::measure::run::{find_kernel, parse_seed};
 use crate::units;
 
 /// A row that can be measured.
 pub struct PrimitivePlan {
-    /// The row as asked for.
     pub row: PrimitiveRow,
-    /// The primitive.
     pub entry: Entry,
     /// What the primitive says of its settings.
     pub described: Described,
@@ -28,7 +27,6 @@ pub struct PrimitivePlan {
     pub context: Context,
 }
 
-/// The primitive `name`.
 pub fn find(name: &str) -> Outcome<Entry> {
     registry::find(name).map_err(Failure::Input)
 }
@@ -80,7 +78,7 @@ impl Job for PrimitivePlan {
     fn new(row: PrimitiveRow) -> Outcome<Self> {
         let run = row.run();
         run.check_limits()?;
-        let context = Context { kernel: run.find_kernel()?, seed: run.parse_seed()? };
+        let context = Context { kernel: find_kernel(run.kernel)?, seed: run.seed.map(parse_seed).transpose()? };
         let entry = find(&row.primitive)?;
         let described = describe(&entry, &row.settings())?;
         Ok(Self { row, entry, described, context })

@@ -18,7 +18,7 @@ use crate::machine::{memory, pin};
 use crate::measure::job::{Ending, Job, Kind, Setting, Step, Steps};
 use crate::measure::record::{build, judged, random_id};
 use crate::measure::row::Asked;
-use crate::measure::run::too_large;
+use crate::measure::run::{find_kernel, parse_seed, too_large};
 use crate::store::Input;
 use crate::units;
 
@@ -27,11 +27,8 @@ const MOST_NOISE_SECONDS: f64 = 86400.0;
 
 /// A row that can be measured.
 pub struct Plan {
-    /// The row as asked for.
     pub row: Row,
-    /// Its parameter file.
     pub file: ParameterFile,
-    /// The protocol that reads it.
     pub protocol: &'static Protocol,
     /// What is asked of the protocol.
     pub workload: Workload,
@@ -55,10 +52,10 @@ impl Plan {
             ));
         }
         let options = Options {
-            kernel: run.find_kernel()?,
+            kernel: find_kernel(run.kernel)?,
             threads: row.threads as usize,
             repetitions: row.repetitions,
-            seed: run.parse_seed()?,
+            seed: run.seed.map(parse_seed).transpose()?,
             noise_seconds: row.noise_seconds,
         };
         if let Some(seconds) = row.noise_seconds.filter(|seconds| !(0.0..=MOST_NOISE_SECONDS).contains(seconds)) {
@@ -87,7 +84,6 @@ impl Plan {
         }
     }
 
-    /// Opens the database.
     pub fn open_database(&self) -> Outcome<Database> {
         Ok(Database::open(&self.row.database, self.workload.shape)?)
     }
@@ -204,7 +200,6 @@ impl Job for Plan {
 /// What a row measured; travels from a worker to its parent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
-    /// What the session measured.
     pub measured: Measured,
     /// Memory the process took.
     pub memory: MemoryUse,

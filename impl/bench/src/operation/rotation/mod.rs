@@ -55,8 +55,7 @@ impl InRing for Rotation {
         let (shape, groups) = (self.shape(), self.groups(&bench.shared));
         let functional = Functional::new(&self, &bench.shared, bench.ring.kernel())?;
         Ok(Box::new(move |lab| {
-            let small = self.small_key(&mut lab.rng)?;
-            let key = lab.rotation_key(shape, &small, bench.gadget()?)?;
+            let (small, key) = lab.rotation_keys(shape, bench.gadget()?)?;
             match &functional {
                 None => rotate(&self, groups, lab, (&small, &key)),
                 Some(functional) => functional.run(&self, groups, lab, &small, key),

@@ -1,11 +1,9 @@
 //! The settings of `rotation`.
 
-use lattice::lwe::LweKey;
-use lattice::{RotationShape, Secret, SmallSecret};
+use lattice::{RotationShape, SmallSecret};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::in_ring::Shared;
-use crate::primitive::Failed;
 use crate::setting::{FormName, bounded};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
@@ -101,14 +99,5 @@ impl Rotation {
     /// Groups of ciphertexts side by side for each key.
     pub(super) fn groups(&self, shared: &Shared) -> u64 {
         shared.for_each_key(self.common.ciphertexts).div_ceil(self.common.together as u64)
-    }
-
-    /// A small key.
-    pub(super) fn small_key(&self, rng: &mut impl rand::RngCore) -> Result<LweKey, Failed> {
-        let distribution = match self.common.small_secret {
-            SmallName::Binary => Secret::Binary,
-            SmallName::Ternary => Secret::Ternary,
-        };
-        Ok(LweKey::sample(&distribution, self.common.dimension, rng)?)
     }
 }

@@ -63,7 +63,6 @@ pub struct Calibration {
 const SCHEMA: &str = "pirlab/calibration/2";
 const SOURCE_HASH: &str = env!("PIRLAB_CALIBRATION");
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     refuse_debug_build()?;
     let kernel = find_kernel(&args.kernel)?;
