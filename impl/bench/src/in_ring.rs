@@ -36,13 +36,6 @@ struct Keys {
     keys: u64,
 }
 
-/// Takes the number of fresh keys out of the settings.
-pub fn take_keys(settings: &mut Settings) -> Result<u64, Refusal> {
-    let Keys { keys } = settings.take(&["keys"])?;
-    bounded(keys, "keys", 1..=MOST_KEYS)?;
-    Ok(keys)
-}
-
 impl Shared {
     /// As many for each key as make `all` over all keys.
     pub fn for_each_key(&self, all: u64) -> u64 {
@@ -116,10 +109,11 @@ impl<T: InRing> Primitive for Keyed<T> {
 
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
-        let (setting, keys) = (rest.take::<Setting>(&Setting::KEYS)?, take_keys(&mut rest)?);
+        let (setting, Keys { keys }) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&["keys"])?);
         let gadget = T::decomposes(settings)?.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
         setting.primes()?;
         setting.check()?;
+        bounded(keys, "keys", 1..=MOST_KEYS)?;
         let shared = Shared { setting, keys, gadget };
         Ok(Self { own: T::read(&rest, &shared)?, shared })
     }

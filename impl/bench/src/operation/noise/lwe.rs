@@ -9,11 +9,11 @@ use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
 use serde::{Deserialize, Serialize};
 
-use super::samples::Samples;
-use crate::in_ring::{by_keys, take_keys};
+use super::samples::{check, each, samples};
+use crate::in_ring::by_keys;
 use crate::lab::{Tally, scaled_error};
 use crate::primitive::{Context, Described, Failed, Session};
-use crate::setting::{GadgetSetting, SecretName, bounded, gaussian, modulus, secret};
+use crate::setting::{GadgetSetting, SecretName, bounded, gaussian, modulus, secret, twenty};
 use crate::settings::{Refusal, Settings, complete};
 
 /// A key switch of LWE ciphertexts.
@@ -21,8 +21,12 @@ use crate::settings::{Refusal, Settings, complete};
 #[serde(deny_unknown_fields)]
 pub struct KeySwitch {
     operation: String,
-    #[serde(flatten, skip_deserializing)]
-    samples: Samples,
+    /// Fresh secret keys.
+    #[serde(default = "twenty")]
+    keys: u64,
+    /// Errors in all, at least.
+    #[serde(default = "samples")]
+    samples: u64,
     #[serde(flatten, skip_deserializing)]
     gadget: GadgetSetting,
     /// The distribution of both keys.
@@ -50,9 +54,9 @@ impl KeySwitch {
     /// Reads the settings.
     pub fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
-        let (keys, gadget) = (take_keys(&mut rest)?, rest.take(&GadgetSetting::KEYS)?);
-        let samples = Samples::take(&mut rest, keys)?;
-        let own = Self { samples, gadget, ..rest.parse()? };
+        let gadget = rest.take(&GadgetSetting::KEYS)?;
+        let own = Self { gadget, ..rest.parse()? };
+        check(own.keys, own.samples)?;
         bounded(own.dimension_from, "dimension_from", DIMENSIONS)?;
         bounded(own.dimension_to, "dimension_to", DIMENSIONS)?;
         own.secret()?;
@@ -86,14 +90,14 @@ impl KeySwitch {
         let key = LweSwitchKey::bytes(self.modulus()?, self.dimension_from, self.dimension_to, gadget.length()) as u64;
         described.peak_bytes = 2 * key;
         // Two nanoseconds a word of the key to use it, ten times that to make it.
-        described.predicted_seconds = (self.samples.a_key() + 10.0) * key as f64 / 4e9;
+        described.predicted_seconds = (each(self.keys, self.samples) + 10.0) * key as f64 / 4e9;
         Ok(described)
     }
 
     /// Measures key by key.
     pub fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
         let gadget: Arc<dyn Gadget<u64>> = self.gadget(context.kernel)?.into();
-        by_keys(self.samples.keys, context, move |seed| self.run(seed, &gadget))
+        by_keys(self.keys, context, move |seed| self.run(seed, &gadget))
     }
 
     /// Measures under one pair of keys.
@@ -107,7 +111,7 @@ impl KeySwitch {
         let key = SeededLweSwitchKey::new(&old, &new, gadget.as_ref(), &error, masks, &mut rng)?;
         let switcher = key.expand().and_then(|key| LweSwitcher::new(key, gadget.clone()))?;
         let mut tally = Tally::default();
-        while !tally.reached(self.samples.wanted()) {
+        while !tally.reached(self.samples.div_ceil(self.keys)) {
             let message = uniform_below(&mut rng, modulus.value());
             let input = old.encrypt(modulus, message, &input_error, &mut rng);
             let found = switcher.switch(&input, &mut coins).and_then(|out| new.phase(&out))?;
@@ -125,8 +129,12 @@ impl KeySwitch {
 #[serde(deny_unknown_fields)]
 pub struct CompensatedSwitch {
     operation: String,
-    #[serde(flatten, skip_deserializing)]
-    samples: Samples,
+    /// Fresh secret keys.
+    #[serde(default = "twenty")]
+    keys: u64,
+    /// Errors in all, at least.
+    #[serde(default = "samples")]
+    samples: u64,
     #[serde(default)]
     secret: SecretName,
     /// Standard deviation of the errors of the ciphertexts switched.
@@ -144,9 +152,8 @@ impl CompensatedSwitch {
 
     /// Reads the settings.
     pub fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let keys = take_keys(&mut rest)?;
-        let own = Self { samples: Samples::take(&mut rest, keys)?, ..rest.parse()? };
+        let own: Self = settings.parse()?;
+        check(own.keys, own.samples)?;
         if own.secret != SecretName::Binary {
             return Err(Refusal::new("secret", "the switch is for `binary`: rounding errors meet s_i - 1/2."));
         }
@@ -171,7 +178,7 @@ impl CompensatedSwitch {
         Ok(Described {
             settings: complete(self)?,
             // Ten nanoseconds a word: the mask is made, met with the key twice, switched and met again.
-            predicted_seconds: self.samples.a_key() * words as f64 * 1e-8,
+            predicted_seconds: each(self.keys, self.samples) * words as f64 * 1e-8,
             peak_bytes: 64 * words,
             ..Described::default()
         })
@@ -179,7 +186,7 @@ impl CompensatedSwitch {
 
     /// Measures key by key.
     pub fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        by_keys(self.samples.keys, context, move |seed| self.run(seed))
+        by_keys(self.keys, context, move |seed| self.run(seed))
     }
 
     /// Measures under one key, in units of the modulus switched to.
@@ -189,7 +196,7 @@ impl CompensatedSwitch {
         let key = LweKey::sample(&Secret::Binary, self.dimension, &mut rng)?;
         let values = (from.value() as f64, to.value() as f64);
         let mut tally = Tally::default();
-        while !tally.reached(self.samples.wanted()) {
+        while !tally.reached(self.samples.div_ceil(self.keys)) {
             let message = uniform_below(&mut rng, from.value());
             let input = key.encrypt(from, message, &error, &mut rng);
             let output = tally.operate(|| Ok::<_, LatticeError>(input.switch_modulus_compensated(to)))?;

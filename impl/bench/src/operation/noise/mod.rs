@@ -8,14 +8,13 @@ mod plan;
 mod samples;
 
 use ring::Word;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::in_ring::{Bench, InRing, Keyed, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::primitive::{Context, Described, Failed, Primitive, Session};
 use crate::settings::{Refusal, Settings, tagged};
 use lwe::{CompensatedSwitch, KeySwitch};
 use plan::{DECOMPOSING, Operation};
-use samples::Samples;
 
 /// The noise of one operation: of LWE ciphertexts, or in a ring.
 pub enum Noise {
@@ -65,6 +64,12 @@ pub struct RingNoise {
     operation: Operation,
 }
 
+#[derive(Deserialize)]
+struct Errors {
+    #[serde(default = "samples::samples")]
+    samples: u64,
+}
+
 fn named<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok, S::Error> {
     tagged("operation", operation, serializer)
 }
@@ -79,15 +84,16 @@ impl InRing for RingNoise {
 
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
         let mut rest = rest.clone();
-        let Samples { samples, .. } = Samples::take(&mut rest, shared.keys)?;
+        let Errors { samples } = rest.take(&["samples"])?;
+        samples::check(shared.keys, samples)?;
         let operation: Operation = rest.variant("operation", &[KeySwitch::NAME, CompensatedSwitch::NAME])?;
         operation.check(shared.setting.n)?;
         Ok(Self { samples, operation })
     }
 
     fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal> {
-        let samples = Samples { keys: bench.shared.keys, samples: self.samples };
-        let cost = self.operation.cost(bench.ring.n(), bench.length(), samples.a_key());
+        let each = samples::each(bench.shared.keys, self.samples);
+        let cost = self.operation.cost(bench.ring.n(), bench.length(), each);
         described.predicted_seconds = cost.polynomials * seconds_per_polynomial(&bench.ring);
         described.peak_bytes = polynomial_bytes(&bench.ring, cost.held);
         Ok(())

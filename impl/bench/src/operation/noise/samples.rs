@@ -1,44 +1,20 @@
 //! How many errors are measured, and under how many keys.
 
-use serde::{Deserialize, Serialize};
+use crate::setting::{MOST_KEYS, bounded};
+use crate::settings::Refusal;
 
-use crate::setting::bounded;
-use crate::settings::{Refusal, Settings};
-
-/// Errors measured over fresh keys.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Samples {
-    /// Fresh secret keys.
-    pub keys: u64,
-    /// Errors in all, at least.
-    pub samples: u64,
-}
-
-#[derive(Deserialize)]
-struct All {
-    #[serde(default = "samples")]
-    samples: u64,
-}
-
-fn samples() -> u64 {
+/// Errors in all where their number is not set.
+pub fn samples() -> u64 {
     1 << 14
 }
 
-impl Samples {
-    /// Takes the number of errors out of the settings.
-    pub fn take(settings: &mut Settings, keys: u64) -> Result<Self, Refusal> {
-        let All { samples } = settings.take(&["samples"])?;
-        bounded(samples, "samples", 1..=1 << 30)?;
-        Ok(Self { keys, samples })
-    }
+/// Refuses numbers out of range.
+pub fn check(keys: u64, samples: u64) -> Result<(), Refusal> {
+    bounded(keys, "keys", 1..=MOST_KEYS)?;
+    bounded(samples, "samples", 1..=1 << 30)
+}
 
-    /// Errors of every stage that a key is measured for.
-    pub fn wanted(&self) -> u64 {
-        self.samples.div_ceil(self.keys)
-    }
-
-    /// The same as a mean, at least one.
-    pub fn a_key(&self) -> f64 {
-        self.samples.max(self.keys) as f64 / self.keys as f64
-    }
+/// Errors that a key is measured for on average, at least one.
+pub fn each(keys: u64, samples: u64) -> f64 {
+    samples.max(keys) as f64 / keys as f64
 }
