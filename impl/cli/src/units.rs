@@ -1,6 +1,6 @@
 //! Counts as people write them, bytes and seconds as people read them, times as records write them.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// Parses `1048576`, `1_000_000` or `2^20`, below 2^64.
 pub fn parse_count(text: &str) -> Result<u64, String> {
@@ -83,22 +83,7 @@ pub fn seconds(value: f64) -> String {
 
 /// The time now, RFC 3339, UTC.
 pub fn now() -> String {
-    rfc3339(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
-}
-
-fn rfc3339(since_epoch: u64) -> String {
-    let (days, second) = (since_epoch / 86400, since_epoch % 86400);
-    // Civil date from days (Hinnant): years start in March, eras have 400 years.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
 /// First quartile, median and third quartile, linear between samples; `None` without samples.
