@@ -130,7 +130,7 @@ pub fn bounded<T: PartialOrd + Display>(value: T, key: &str, range: RangeInclusi
     if range.contains(&value) {
         return Ok(());
     }
-    Err(Refusal::new(key, format!("{value} is not from {} to {}.", range.start(), range.end())))
+    Err(Refusal::new(key, format!("{value} is not from {} to {}. Give one in that range.", range.start(), range.end())))
 }
 
 /// A modulus written as a decimal string, in `range`.

@@ -23,7 +23,7 @@ impl Refusal {
 
     /// A refusal of the setting `key` by what was made of it.
     pub fn of<E: fmt::Display>(key: &str) -> impl Fn(E) -> Self {
-        move |error| Self::new(key, error.to_string())
+        move |error| Self::new(key, format!("{}.", error.to_string().trim_end_matches('.')))
     }
 }
 

@@ -5,8 +5,9 @@ use rand::Rng;
 use ring::{Kernel, primes};
 use serde::{Deserialize, Serialize};
 
-use super::{completed, family, in_range, uniform};
+use super::{COUNTS, completed, uniform};
 use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -46,7 +47,7 @@ impl Primitive for Magnitude {
         if !(3..=62).contains(&bits) {
             return Err(Refusal::new("modulus_bits", format!("{bits} is not between 3 and 62. Give 60.")));
         }
-        in_range(own.runs, "runs", 10000)?;
+        bounded(own.runs, "runs", COUNTS)?;
         let prime = match own.modulus_kind {
             Kind::Largest => primes::primes_below(bits, 2).next(),
             Kind::Smallest => primes::primes_above(bits - 1, 2).next(),
@@ -57,8 +58,8 @@ impl Primitive for Magnitude {
             }
         };
         let prime = prime.ok_or_else(|| Refusal::new("modulus_bits", format!("no such prime of {bits} bits.")))?;
-        let gadget = Decomposer::new(family(&own.family)?, prime, own.base, 0, Kernel::best())
-            .map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let gadget =
+            Decomposer::new(family(&own.family)?, prime, own.base, 0, Kernel::best()).map_err(Refusal::of("base"))?;
         Ok(Self { own, gadget })
     }
 

@@ -5,8 +5,9 @@ use gadget::stages::{Counted, CountedDigit, CountedReal, Operations as Spent, St
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{completed, family, in_range, modulus, uniform};
+use super::{COUNTS, completed, modulus, uniform};
 use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -37,9 +38,9 @@ impl Primitive for Operations {
         if !matches!(family, Family::Gmp19 | Family::Zy22 | Family::Jlp21 | Family::Jlp24) {
             return Err(Refusal::new("family", format!("Table 1 has no {family} sampler.")));
         }
-        in_range(own.scalars, "scalars", 1000)?;
+        bounded(own.scalars, "scalars", COUNTS)?;
         let q = modulus(own.modulus_bits)?;
-        let stages = Stages::new(q, own.base).map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let stages = Stages::new(q, own.base).map_err(Refusal::of("base"))?;
         Ok(Self { own, family, q, stages })
     }
 

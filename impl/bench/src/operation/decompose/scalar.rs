@@ -8,8 +8,9 @@ use rand::Rng;
 use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
-use super::{completed, family, in_range, modulus, uniform};
+use super::{COUNTS, completed, modulus, uniform};
 use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
@@ -55,13 +56,12 @@ impl Primitive for Scalars {
         if matches!(family, Family::Balanced | Family::DitherQ) {
             return Err(Refusal::new("family", format!("the paper has no {family} sampler. Use `decompose`.")));
         }
-        in_range(own.scalars, "scalars", 10000)?;
+        bounded(own.scalars, "scalars", COUNTS)?;
         let q = modulus(own.modulus_bits)?;
         if own.method == Method::Shift && !own.base.is_power_of_two() {
             return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
         }
-        let stages =
-            Stages::<u128, false>::new(q, own.base).map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
         Ok(Self { own, family, q, length: stages.length() })
     }
 

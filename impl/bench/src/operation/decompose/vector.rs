@@ -8,8 +8,9 @@ use rand::Rng;
 use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
-use super::{completed, family, in_range, modulus, uniform};
+use super::{COUNTS, completed, modulus, uniform};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session, Started};
+use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
@@ -65,8 +66,7 @@ pub struct Vectors {
 impl Vectors {
     fn gadget(&self, kernel: Kernel) -> Result<Decomposer<u64>, Refusal> {
         let Self { own, family, q } = self;
-        let gadget = Decomposer::new(*family, *q, own.base, 0, kernel)
-            .map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let gadget = Decomposer::new(*family, *q, own.base, 0, kernel).map_err(Refusal::of("base"))?;
         let fits = match own.digit_bits {
             8 => gadget.fits::<i8>(),
             16 => gadget.fits::<i16>(),
@@ -91,7 +91,7 @@ impl Primitive for Vectors {
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut own: Own = settings.parse()?;
         let family = family(&own.family)?;
-        in_range(own.coefficients, "coefficients", 2048)?;
+        bounded(own.coefficients, "coefficients", COUNTS)?;
         let most = u128::from(u64::MAX);
         let q = modulus(own.modulus_bits)?;
         if own.modulus_bits > 62 || q > most {
