@@ -135,6 +135,20 @@ def test_what_is_predicted_only_says_why(expanded):
     assert predicted.notes == ["predicted only: all of it is noise"] and predicted.id == "8x16-predicted"
 
 
+def test_a_row_has_the_printed_columns_of_its_shape(expanded):
+    (group,) = expanded("""
+    [[series]]
+    id = "run"
+    parameters = "simplepir/usenix23"
+    shapes = [{ records = 8, record_bits = 16, columns = ["7/1GB"] }]
+    [[series]]
+    id = "other"
+    parameters = "simplepir/usenix23"
+    """)
+    asked = [row.run(group.options).get("columns") for row in group.rows]
+    assert asked == [["7/1GB"], None] and "columns" not in group.rows[0].request(group.options)
+
+
 def test_contents_are_rows_of_their_own(expanded):
     series = """
     [[series]]

@@ -193,6 +193,8 @@ def series_rows(series: dict[str, Any], at: Shape, contents: Iterable[str]) -> l
     own = {key: series[key] for key in OWN_OPTIONS if key in series}
     if own.get("threads") == "machine":  # all that this process may use
         own["threads"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if columns := [c for w in series.get("shapes", []) if shape(w) == at for c in w.get("columns", [])]:
+        own["columns"] = columns  # opaque to the program, which copies them into the record
     if own.get("streamed"):  # a streamed database takes no updates
         own["updates"] = 0
     file = parameter_file(series["parameters"])

@@ -4,75 +4,148 @@
 
 use std::sync::Arc;
 
+use lattice::RingGadget;
 use ring::{Kernel, Ring, Seed, Word};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::lab::{Lab, Tally};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
-use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded};
+use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, twenty};
 use crate::settings::{Refusal, Settings, complete};
 
 /// What is done under each key.
 pub type Measure<W> = Box<dyn FnMut(&mut Lab<W>) -> Result<Tally, Failed>>;
 
-/// An operation in a ring: its settings, read and checked.
+/// What operations in a ring share.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shared {
+    /// The ring, its secret and the errors under it.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// Fresh secret keys.
+    pub keys: u64,
+    /// The gadget of an operation that decomposes.
+    #[serde(flatten)]
+    pub gadget: Option<GadgetSetting>,
+}
+
+#[derive(Deserialize)]
+struct Keys {
+    #[serde(default = "twenty")]
+    keys: u64,
+}
+
+impl Shared {
+    /// As many for each key as make `all` over all keys.
+    pub fn for_each_key(&self, all: u64) -> u64 {
+        all.div_ceil(self.keys)
+    }
+
+    /// The family of the gadget.
+    pub fn family(&self) -> Result<&str, Refusal> {
+        self.gadget.as_ref().map(|gadget| &*gadget.family).ok_or_else(|| Refusal::new("family", "it is missing."))
+    }
+}
+
+/// What operations in a ring share, made.
+pub struct Bench<W: Word> {
+    /// The settings.
+    pub shared: Shared,
+    /// The ring.
+    pub ring: Arc<Ring<W>>,
+    /// The gadget of an operation that decomposes.
+    pub gadget: Option<RingGadget<W>>,
+}
+
+impl<W: Word> Bench<W> {
+    fn new(shared: &Shared, kernel: Kernel) -> Result<Self, Refusal> {
+        let ring = shared.setting.ring(kernel)?;
+        let gadget = shared.gadget.as_ref().map(|gadget| gadget.build(&ring, "base")).transpose()?;
+        Ok(Self { shared: shared.clone(), ring, gadget })
+    }
+
+    /// The gadget, which an operation that decomposes has.
+    pub fn gadget(&self) -> Result<&RingGadget<W>, Refusal> {
+        self.gadget.as_ref().ok_or_else(|| Refusal::new("base", "it is missing: this operation needs it."))
+    }
+
+    /// Digits of the gadget.
+    pub fn length(&self) -> usize {
+        self.gadget.as_ref().map_or(0, RingGadget::length)
+    }
+}
+
+/// The settings that an operation in a ring has beside those that it shares.
 pub trait InRing: Serialize + Sized + 'static {
     /// Its name in experiment files.
     const NAME: &'static str;
     /// One line that says what is measured.
     const SUMMARY: &'static str;
-    /// Reads the settings; refuses one that is unknown, missing or out of range.
-    fn read(settings: &Settings) -> Result<Self, Refusal>;
-    /// What it shares with the others: the ring, the keys, and the gadget whose digits are described, where there is one.
-    fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>);
-    /// Adds what the operation counts, predicts and holds; the gadget has `length` digits.
-    fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, length: usize, described: &mut Described) -> Result<(), Refusal>;
+    /// Whether it has a gadget.
+    fn decomposes(_: &Settings) -> Result<bool, Refusal> {
+        Ok(true)
+    }
+    /// Reads them from the `rest` of the settings; refuses one that is unknown, missing or out of range.
+    fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal>;
+    /// Adds what the operation counts, predicts and holds.
+    fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal>;
     /// Makes ready what all keys share.
-    fn measure<W: Word>(self, ring: &Arc<Ring<W>>) -> Result<Measure<W>, Failed>;
+    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed>;
 }
 
-impl<T: InRing> Primitive for T {
+/// An operation in a ring, measured key by key.
+#[derive(Serialize)]
+pub struct Keyed<T> {
+    #[serde(flatten)]
+    shared: Shared,
+    #[serde(flatten)]
+    own: T,
+}
+
+impl<T: InRing> Primitive for Keyed<T> {
     const NAME: &'static str = T::NAME;
     const SUMMARY: &'static str = T::SUMMARY;
 
     fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own = T::read(settings)?;
-        let (setting, keys, _) = own.shared();
-        bounded(keys, "keys", 1..=MOST_KEYS)?;
+        let mut rest = settings.clone();
+        let (setting, Keys { keys }) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&["keys"])?);
+        let gadget = T::decomposes(settings)?.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
+        setting.primes()?;
         setting.check()?;
-        Ok(own)
+        bounded(keys, "keys", 1..=MOST_KEYS)?;
+        let shared = Shared { setting, keys, gadget };
+        Ok(Self { own: T::read(&rest, &shared)?, shared })
     }
 
     fn describe(&self) -> Result<Described, Refusal> {
-        if self.shared().0.narrow()? { describe::<T, u32>(self) } else { describe::<T, u64>(self) }
+        if self.shared.setting.narrow()? { self.describe_in::<u32>() } else { self.describe_in::<u64>() }
     }
 
     fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        if self.shared().0.narrow()? { start::<T, u32>(self, context) } else { start::<T, u64>(self, context) }
+        if self.shared.setting.narrow()? { self.start_in::<u32>(context) } else { self.start_in::<u64>(context) }
     }
 }
 
-fn describe<T: InRing, W: Word>(own: &T) -> Result<Described, Refusal> {
-    let (setting, _, gadget) = own.shared();
-    let ring = setting.ring::<W>(Kernel::best())?;
-    let mut described = Described { settings: complete(own)?, ..Described::default() };
-    described.ring(&ring);
-    let mut length = 0;
-    if let Some(gadget) = gadget {
-        let gadget = gadget.build(&ring, "base")?;
-        length = gadget.length();
-        described.digits(length, gadget.error_bound(), &gadget.moments());
+impl<T: InRing> Keyed<T> {
+    fn describe_in<W: Word>(&self) -> Result<Described, Refusal> {
+        let bench = Bench::<W>::new(&self.shared, Kernel::best())?;
+        let mut described = Described { settings: complete(self)?, ..Described::default() };
+        described.ring(&bench.ring);
+        if let Some(gadget) = &bench.gadget {
+            described.digits(gadget.length(), gadget.error_bound(), &gadget.moments());
+        }
+        self.own.describe(&bench, &mut described)?;
+        Ok(described)
     }
-    own.describe(&ring, length, &mut described)?;
-    Ok(described)
-}
 
-fn start<T: InRing, W: Word>(own: T, context: &Context) -> Result<Box<dyn Session>, Failed> {
-    let (setting, keys, _) = own.shared();
-    let (ring, secret, error) = (setting.ring::<W>(context.kernel)?, setting.secret()?, setting.error()?);
-    let mut measure = own.measure(&ring)?;
-    by_keys(keys, context, move |seed| measure(&mut Lab::new(&ring, secret, &error, seed)?))
+    fn start_in<W: Word>(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+        let Self { shared, own } = self;
+        let bench = Bench::<W>::new(&shared, context.kernel)?;
+        let (ring, secret, error) = (bench.ring.clone(), shared.setting.secret()?, shared.setting.error()?);
+        let mut measure = own.measure(bench)?;
+        by_keys(shared.keys, context, move |seed| measure(&mut Lab::new(&ring, secret, &error, seed)?))
+    }
 }
 
 /// A nanosecond for two butterflies, a quarter of that where they are vectorised, and as much again for what is not a transform.
@@ -97,7 +170,7 @@ impl Described {
 }
 
 /// A session that measures key by key.
-struct Keys<F> {
+struct KeySession<F> {
     wanted: u64,
     seed: Seed,
     measure: F,
@@ -110,10 +183,10 @@ pub fn by_keys<F: FnMut(Seed) -> Result<Tally, Failed> + 'static>(
     context: &Context,
     measure: F,
 ) -> Result<Box<dyn Session>, Failed> {
-    Ok(Box::new(Keys { wanted, seed: context.seed("noise")?, measure, done: Vec::new() }))
+    Ok(Box::new(KeySession { wanted, seed: context.seed("noise")?, measure, done: Vec::new() }))
 }
 
-impl<F: FnMut(Seed) -> Result<Tally, Failed>> Session for Keys<F> {
+impl<F: FnMut(Seed) -> Result<Tally, Failed>> Session for KeySession<F> {
     fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
         if (self.done.len() as u64) < self.wanted {
             let seed = self.seed.derive(&format!("key {}", self.done.len()));

@@ -9,7 +9,7 @@ use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::noise::{Moments, errors};
 use lattice::{
     BlindRotationKey, Bootstrapper, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret,
-    SeededBlindRotationKey, SeededRgsw, Workspace,
+    SeededBlindRotationKey, SeededRgsw, SmallSecret, Workspace,
 };
 use rand::RngCore;
 use ring::prg::PrgRng;
@@ -118,16 +118,21 @@ impl<W: Word> Lab<W> {
         self.rgsw(&message, gadget)
     }
 
-    /// A blind-rotation key for a small key.
-    pub fn rotation_key(
+    /// A small key, and the blind-rotation key for it.
+    pub fn rotation_keys(
         &mut self,
         shape: RotationShape,
-        small: &LweKey,
         gadget: &RingGadget<W>,
-    ) -> Result<BlindRotationKey<W>, Failed> {
+    ) -> Result<(LweKey, BlindRotationKey<W>), Failed> {
         let Self { key, error, masks, rng, .. } = self;
-        let seeded = SeededBlindRotationKey::new(shape, small, key, gadget, error, masks, rng)?;
-        Ok(BlindRotationKey::new(gadget, &seeded)?)
+        let secret = match shape.secret {
+            SmallSecret::Binary => Secret::Binary,
+            SmallSecret::Ternary => Secret::Ternary,
+        };
+        let small = LweKey::sample(&secret, shape.dimension, rng)?;
+        let seeded = SeededBlindRotationKey::new(shape, &small, key, gadget, error, masks, rng)?;
+        let rotation = BlindRotationKey::new(gadget, &seeded)?;
+        Ok((small, rotation))
     }
 
     /// What switches ciphertexts under the ring's key to a small key, and rotates.

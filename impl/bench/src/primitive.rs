@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::settings::{Refusal, Settings};
+use crate::timing;
 
 /// The format of [`Described`]; part of every one.
 pub const DESCRIPTION_SCHEMA: &str = "pirlab/primitive-description/1";
@@ -38,6 +39,13 @@ pub trait Session {
     /// Adds what is only known at the end, such as noise over all keys.
     fn finish(self: Box<Self>, _: &mut Measured) -> Result<(), Failed> {
         Ok(())
+    }
+}
+
+/// A session of repetitions alone.
+impl<F: FnMut(&mut Measured) -> Result<(), Failed>> Session for F {
+    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
+        self(out)
     }
 }
 
@@ -160,6 +168,12 @@ impl Measured {
             self.times.entry(name.into()).or_insert_with(|| Times { unit: "s".into(), per: 0, samples: Vec::new() });
         times.per = calls;
         times.samples.push(seconds / calls.max(1) as f64);
+    }
+
+    /// Adds a sample of as many calls as take long enough to be timed.
+    pub fn sample(&mut self, name: &str, mut call: impl FnMut()) {
+        let calls = timing::calls_per_sample(&mut call);
+        self.time(name, calls, timing::seconds(calls, call));
     }
 
     /// Adds a value.

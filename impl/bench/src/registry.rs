@@ -1,5 +1,6 @@
 //! The operations that this program measures on their own.
 
+use crate::in_ring::Keyed;
 use crate::operation::{
     bandwidth, cmux_chain, decompose, failure, noise, packing, prg, rgsw_conversion, ring_switch, rotation,
     selector_tree,
@@ -38,10 +39,10 @@ static ENTRIES: &[Entry] = &[
     Entry::of::<prg::Generator>(env!("PIRLAB_OPERATION_PRG")),
     Entry::of::<bandwidth::Reader>(env!("PIRLAB_OPERATION_BANDWIDTH")),
     Entry::of::<noise::Noise>(env!("PIRLAB_OPERATION_NOISE")),
-    Entry::of::<cmux_chain::Chain>(env!("PIRLAB_OPERATION_CMUX_CHAIN")),
-    Entry::of::<rotation::Rotation>(env!("PIRLAB_OPERATION_ROTATION")),
-    Entry::of::<rgsw_conversion::Conversion>(env!("PIRLAB_OPERATION_RGSW_CONVERSION")),
-    Entry::of::<selector_tree::Tree>(env!("PIRLAB_OPERATION_SELECTOR_TREE")),
+    Entry::of::<Keyed<cmux_chain::Chain>>(env!("PIRLAB_OPERATION_CMUX_CHAIN")),
+    Entry::of::<Keyed<rotation::Rotation>>(env!("PIRLAB_OPERATION_ROTATION")),
+    Entry::of::<Keyed<rgsw_conversion::Conversion>>(env!("PIRLAB_OPERATION_RGSW_CONVERSION")),
+    Entry::of::<Keyed<selector_tree::Tree>>(env!("PIRLAB_OPERATION_SELECTOR_TREE")),
     Entry::of::<ring_switch::RingSwitch>(env!("PIRLAB_OPERATION_RING_SWITCH")),
     Entry::of::<failure::Failure>(env!("PIRLAB_OPERATION_FAILURE")),
     Entry::of::<packing::Packings>(env!("PIRLAB_OPERATION_PACKING")),

@@ -125,17 +125,16 @@ pub fn required<T: Clone>(value: &Option<T>, key: &str) -> Result<T, Refusal> {
     value.clone().ok_or_else(|| Refusal::new(key, "it is missing: this operation needs it."))
 }
 
-/// A value in its range.
-pub fn bounded<T: PartialOrd + Display>(value: T, key: &str, range: RangeInclusive<T>) -> Result<T, Refusal> {
+/// Refuses a value out of its range.
+pub fn bounded<T: PartialOrd + Display>(value: T, key: &str, range: RangeInclusive<T>) -> Result<(), Refusal> {
     if range.contains(&value) {
-        return Ok(value);
+        return Ok(());
     }
-    Err(Refusal::new(key, format!("{value} is not from {} to {}.", range.start(), range.end())))
+    Err(Refusal::new(key, format!("{value} is not from {} to {}. Give one in that range.", range.start(), range.end())))
 }
 
 /// A modulus written as a decimal string, in `range`.
-pub fn modulus(value: &Option<String>, key: &str, range: RangeInclusive<u64>) -> Result<u64, Refusal> {
-    let text = required(value, key)?;
+pub fn modulus(text: &str, key: &str, range: RangeInclusive<u64>) -> Result<u64, Refusal> {
     text.parse().ok().filter(|q| range.contains(q)).ok_or_else(|| {
         let bounds = format!("a decimal number from {} to {}", range.start(), range.end());
         Refusal::new(key, format!("{text:?} is not {bounds}. Write it as a string."))
@@ -229,9 +228,9 @@ impl GadgetSetting {
     /// The names of its settings.
     pub const KEYS: [&str; 3] = ["family", "base", "dropped"];
 
-    /// A gadget of the same family.
-    pub fn with(&self, base: u64, dropped: usize) -> Self {
-        Self { family: self.family.clone(), base, dropped }
+    /// A gadget of that family.
+    pub fn new(family: &str, base: u64, dropped: usize) -> Self {
+        Self { family: family.into(), base, dropped }
     }
 
     /// The gadget of a ring, whose base is the setting `key`.

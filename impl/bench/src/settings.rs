@@ -3,8 +3,8 @@
 use std::fmt;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 /// A setting that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Refusal {
 
     /// A refusal of the setting `key` by what was made of it.
     pub fn of<E: fmt::Display>(key: &str) -> impl Fn(E) -> Self {
-        move |error| Self::new(key, error.to_string())
+        move |error| Self::new(key, format!("{}.", error.to_string().trim_end_matches('.')))
     }
 }
 
@@ -63,18 +63,63 @@ impl Settings {
     /// The settings as a type that denies unknown fields and has the defaults; a refusal names the setting that is unknown, missing or of
     /// another type.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
-        serde_path_to_error::deserialize(Value::Object(self.map.clone())).map_err(|error| {
-            let path = error.path().to_string();
-            let mut problem = error.inner().to_string();
-            if problem.starts_with("unknown field") {
-                self.taken.iter().for_each(|key| problem.push_str(&format!(", `{key}`")));
-            }
-            // Serde names an unknown or missing field in its message only, between backquotes.
-            let named = problem.split('`').nth(1).filter(|_| problem.contains("field `")).unwrap_or(&path);
-            let value = self.map.get(named).map_or_else(String::new, |value| format!(" (value {value})"));
-            Refusal::new(named, format!("{problem}{value}. Correct it in the experiment file."))
+        self.deserialize(Value::Object(self.map.clone()), "", &[])
+    }
+
+    /// The settings as the variant of an enum that the setting `tag` names; its fields are the other settings. `others` are names that
+    /// `tag` may have beside those of the variants.
+    pub fn variant<T: DeserializeOwned>(&self, tag: &str, others: &[&str]) -> Result<T, Refusal> {
+        let name = self.word(tag)?.to_string();
+        let mut fields = self.map.clone();
+        fields.shift_remove(tag);
+        self.deserialize(json!({ name: fields }), tag, others)
+    }
+
+    /// The setting `key`, a word; it is missing where it is of another type.
+    pub fn word(&self, key: &str) -> Result<&str, Refusal> {
+        let word = self.map.get(key).and_then(Value::as_str);
+        word.ok_or_else(|| Refusal::new(key, "it is missing: give a word. Correct it in the experiment file."))
+    }
+
+    fn deserialize<T: DeserializeOwned>(&self, value: Value, tag: &str, others: &[&str]) -> Result<T, Refusal> {
+        typed(value).map_err(|(key, mut problem)| {
+            // The fields of a variant lie below its name.
+            let key = if tag.is_empty() { &*key } else { key.split_once('.').map_or(tag, |(_, field)| field) };
+            let further: &[&str] = match &*problem {
+                unknown if unknown.starts_with("unknown field") => &self.taken,
+                unknown if unknown.starts_with("unknown variant") && key == tag => others,
+                _ => &[],
+            };
+            further.iter().for_each(|name| problem.push_str(&format!(", `{name}`")));
+            let value = self.map.get(key).map_or_else(String::new, |value| format!(" (value {value})"));
+            Refusal::new(key, format!("{problem}{value}. Correct it in the experiment file."))
         })
     }
+}
+
+/// Reads a JSON document; where it does not hold, the dotted key that is wrong, and why.
+pub fn typed<T: DeserializeOwned>(document: Value) -> Result<T, (String, String)> {
+    serde_path_to_error::deserialize(document).map_err(|error| {
+        let problem = error.inner().to_string();
+        let mut keys: Vec<String> = error.path().iter().map(ToString::to_string).collect();
+        // Serde names a missing field in its message only, between backquotes, and an unknown one there at least.
+        let field = problem.split('`').nth(1).filter(|_| problem.contains("field `"));
+        keys.extend(field.filter(|field| keys.last().is_none_or(|last| last != field)).map(Into::into));
+        let keys: Vec<&str> = keys.iter().map(|key| key.trim_matches(['[', ']'])).collect();
+        (keys.join("."), problem)
+    })
+}
+
+/// Serializes an enum as [`Settings::variant`] reads it: the variant's name as the setting `tag`, beside its fields.
+pub fn tagged<T: Serialize, S: Serializer>(tag: &str, value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = Map::new();
+    if let Ok(Value::Object(variant)) = serde_json::to_value(value) {
+        for (name, fields) in variant {
+            map.insert(tag.into(), name.into());
+            map.extend(fields.as_object().cloned().unwrap_or_default());
+        }
+    }
+    map.serialize(serializer)
 }
 
 /// Settings that were read as a map in which every default is filled in, and what has none is left out.

@@ -34,7 +34,6 @@ impl Failure {
         ExitCode::from(code)
     }
 
-    /// The paragraph.
     pub fn text(&self) -> String {
         match self {
             Failure::Input(text) | Failure::Result(text) => text.clone(),
@@ -56,15 +55,4 @@ impl From<pir::core::error::Error> for Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_error_of_the_library_is_bad_input() {
-        use pir::core::error::Error;
-        for error in [Error::message("hint", "it is cut off."), Error::value("lwe", "it is odd.")] {
-            let text = error.to_string();
-            assert!(matches!(Failure::from(error), Failure::Input(said) if said == text));
-        }
-    }
-}
+mod tests;

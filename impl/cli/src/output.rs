@@ -42,6 +42,11 @@ pub fn to_json(value: &impl Serialize) -> Outcome<String> {
     Ok(text)
 }
 
+/// A value that is a word in JSON, as that word: a status, a phase's group.
+pub fn word(value: impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(String::from)).unwrap_or_default()
+}
+
 /// A note on standard error.
 pub fn note(text: &str) {
     // Notes are not worth failing for.
@@ -69,7 +74,6 @@ impl Table {
         Self { rows: Vec::new(), right: vec![false, false], indent: 2 }
     }
 
-    /// Adds a row.
     pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
@@ -97,14 +101,4 @@ impl Table {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_align() {
-        let mut table = Table::new(&["name", ">bytes"]);
-        table.row(["a", "1"]);
-        table.row(["longer", "12345678"]);
-        assert_eq!(table.text(), "  name       bytes\n  a              1\n  longer  12345678\n");
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! Counts as people write them, bytes and seconds as people read them, times as records write them.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// Parses `1048576`, `1_000_000` or `2^20`, below 2^64.
 pub fn parse_count(text: &str) -> Result<u64, String> {
@@ -83,22 +83,7 @@ pub fn seconds(value: f64) -> String {
 
 /// The time now, RFC 3339, UTC.
 pub fn now() -> String {
-    rfc3339(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
-}
-
-fn rfc3339(since_epoch: u64) -> String {
-    let (days, second) = (since_epoch / 86400, since_epoch % 86400);
-    // Civil date from days (Hinnant): years start in March, eras have 400 years.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 
 /// First quartile, median and third quartile, linear between samples; `None` without samples.
@@ -114,49 +99,12 @@ pub fn quartiles(samples: &[f64]) -> Option<(f64, f64, f64)> {
     Some((at(1), at(2), at(3)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_read_as_people_write_them() {
-        for (text, value) in [("1048576", 1 << 20), ("2^20", 1 << 20), ("1_000_000", 1_000_000), ("10^3", 1000)] {
-            assert_eq!(parse_count(text), Ok(value));
-        }
-        for bad in ["", "2^", "^3", "-1", "1e6", "2^64", "2^2^2", "99999999999999999999"] {
-            assert!(parse_count(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_written_as_people_read_them() {
-        assert_eq!(grouped(1_234_567), "1 234 567");
-        assert_eq!(power(1 << 20), "2^20");
-        assert_eq!(power(1000), "1 000");
-        assert_eq!(bytes(1023), "1023 B");
-        assert_eq!(bytes(121 << 20), "121 MiB");
-        assert_eq!(bytes(1536), "1.50 KiB");
-        assert_eq!(seconds(0.0123), "12.3 ms");
-        assert_eq!(seconds(600.0), "10.0 min");
-        assert_eq!((ratio(2.0, 3.0).as_str(), ratio(0.0, 0.0).as_str(), ratio(0.0, 1.0).as_str()), ("1.500", "-", "-"));
-        for no_number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!((three_digits(no_number).as_str(), seconds(no_number).as_str()), ("-", "-"));
-        }
-    }
-
-    #[test]
-    fn times_are_rfc_3339() {
-        assert_eq!(rfc3339(0), "1970-01-01T00:00:00Z");
-        assert_eq!(rfc3339(951_782_399), "2000-02-28T23:59:59Z");
-        assert_eq!(rfc3339(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(rfc3339(1_735_689_599), "2024-12-31T23:59:59Z");
-    }
-
-    #[test]
-    fn quartiles_are_linear_between_samples() {
-        assert_eq!(quartiles(&[]), None);
-        assert_eq!(quartiles(&[2.0]), Some((2.0, 2.0, 2.0)));
-        assert_eq!(quartiles(&[5.0, 1.0, 3.0, 2.0, 4.0]), Some((2.0, 3.0, 4.0)));
-        assert_eq!(quartiles(&[1.0, 2.0]), Some((1.25, 1.5, 1.75)));
-    }
+/// Median, interquartile range and number of samples, as text; `None` where there are none.
+pub fn spread(samples: &[f64], text: impl Fn(f64) -> String) -> Option<[String; 3]> {
+    let (low, middle, high) = quartiles(samples)?;
+    let range = if samples.len() > 1 { text(high - low) } else { "-".into() };
+    Some([text(middle), range, samples.len().to_string()])
 }
+
+#[cfg(test)]
+mod tests;

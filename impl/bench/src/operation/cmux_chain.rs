@@ -1,15 +1,12 @@
 //! `cmux-chain`: noise after 1, 10, 100, ... CMUXes.
 
-use std::sync::Arc;
-
 use lattice::{RingGadget, Rlwe};
-use ring::{Coefficient, Poly, Ring, Word};
+use ring::{Coefficient, Poly, Word};
 use serde::{Deserialize, Serialize};
 
-use crate::in_ring::{InRing, Measure, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
 use crate::primitive::{Described, Failed};
-use crate::setting::{GadgetSetting, Setting, twenty};
 use crate::settings::{Refusal, Settings};
 
 /// What is selected at each step.
@@ -36,12 +33,6 @@ enum Selectors {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
-    #[serde(flatten, skip_deserializing)]
-    setting: Setting,
-    #[serde(default = "twenty")]
-    keys: u64,
-    #[serde(flatten, skip_deserializing)]
-    gadget: GadgetSetting,
     /// Lengths after which the noise is measured, ascending.
     lengths: Vec<u64>,
     input: Input,
@@ -52,10 +43,8 @@ impl InRing for Chain {
     const NAME: &'static str = "cmux-chain";
     const SUMMARY: &'static str = "errors after chains of CMUXes, under many keys";
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let (setting, gadget) = (rest.take(&Setting::KEYS)?, rest.take(&GadgetSetting::KEYS)?);
-        let own = Self { setting, gadget, ..rest.parse()? };
+    fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
+        let own: Self = rest.parse()?;
         let ascending = own.lengths.windows(2).all(|pair| pair[0] < pair[1]);
         if own.lengths.is_empty() || own.lengths[0] == 0 || !ascending {
             return Err(Refusal::new("lengths", "give ascending numbers from 1, e.g. [1, 10, 100, 1000]."));
@@ -63,11 +52,8 @@ impl InRing for Chain {
         Ok(own)
     }
 
-    fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>) {
-        (&self.setting, self.keys, Some(&self.gadget))
-    }
-
-    fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, length: usize, described: &mut Described) -> Result<(), Refusal> {
+    fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal> {
+        let (ring, length) = (&bench.ring, bench.length());
         // A selector's 2 length rows are made, at six polynomials each, and used in every step.
         let (rows, steps) = (2 * length as u64, self.steps());
         let selectors = if self.selectors == Selectors::One { 1 } else { steps };
@@ -77,9 +63,8 @@ impl InRing for Chain {
         Ok(())
     }
 
-    fn measure<W: Word>(self, ring: &Arc<Ring<W>>) -> Result<Measure<W>, Failed> {
-        let gadget = self.gadget.build(ring, "base")?;
-        Ok(Box::new(move |lab| self.run(lab, &gadget)))
+    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
+        Ok(Box::new(move |lab| self.run(lab, bench.gadget()?)))
     }
 }
 

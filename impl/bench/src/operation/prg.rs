@@ -2,10 +2,10 @@
 
 use std::hint::black_box;
 
-use ring::Seed;
 use serde::{Deserialize, Serialize};
 
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::setting::bounded;
 use crate::settings::{Refusal, Settings, complete};
 use crate::timing;
 
@@ -17,18 +17,13 @@ pub struct Generator {
     bytes: usize,
 }
 
-const LARGEST: usize = 1 << 30;
-
 impl Primitive for Generator {
     const NAME: &'static str = "prg";
     const SUMMARY: &'static str = "the generator that expands seeds: seconds a call, by its bytes";
 
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let own: Self = settings.parse()?;
-        if own.bytes == 0 || own.bytes > LARGEST {
-            let problem = format!("{} is not between 1 and {LARGEST}. Give 16384, say.", own.bytes);
-            return Err(Refusal::new("bytes", problem));
-        }
+        bounded(own.bytes, "bytes", 1..=1 << 30)?;
         Ok(own)
     }
 
@@ -43,30 +38,16 @@ impl Primitive for Generator {
         })
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        Ok(Box::new(Running { seed: context.seed("prg")?, out: vec![0; self.bytes], calls: None }))
-    }
-}
-
-struct Running {
-    seed: Seed,
-    out: Vec<u8>,
-    calls: Option<u64>,
-}
-
-impl Session for Running {
-    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
-        let Self { seed, out: bytes, calls } = self;
-        let prg = seed.prg();
-        let mut call = || prg.fill_at(0, black_box(bytes.as_mut_slice()));
-        let calls = *calls.get_or_insert_with(|| timing::calls_per_sample(&mut call));
-        let seconds = timing::seconds(calls, call);
-        out.time("fill", calls, seconds);
-        // The stream from its middle on is the second half of the whole.
-        let middle = bytes.len() / 2;
-        let mut half = vec![0; bytes.len() - middle];
-        prg.fill_at(middle as u64, &mut half);
-        out.compared(1, u64::from(half == bytes[middle..]));
-        Ok(())
+    fn start(self, context: &Context) -> Started {
+        let (prg, mut bytes) = (context.seed("prg")?.prg(), vec![0; self.bytes]);
+        Ok(Box::new(move |out: &mut Measured| {
+            out.sample("fill", || prg.fill_at(0, black_box(bytes.as_mut_slice())));
+            // The stream from its middle on is the second half of the whole.
+            let middle = bytes.len() / 2;
+            let mut half = vec![0; bytes.len() - middle];
+            prg.fill_at(middle as u64, &mut half);
+            out.compared(1, u64::from(half == bytes[middle..]));
+            Ok(())
+        }))
     }
 }

@@ -1,16 +1,14 @@
 //! `rgsw-conversion`: noise of RGSW rows made from rotated tables, and of products with them.
 
-use std::sync::Arc;
-
 use lattice::convert::{ConverterKeys, Extraction, RgswConverter, extraction_automorphisms};
 use lattice::{RingGadget, Rlwe, RlwePrime};
-use ring::{Coefficient, Poly, Ring, Word};
+use ring::{Coefficient, Poly, Word};
 use serde::{Deserialize, Serialize};
 
-use crate::in_ring::{InRing, Measure, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
 use crate::primitive::{Described, Failed};
-use crate::setting::{GadgetSetting, Setting, bounded, twenty};
+use crate::setting::{GadgetSetting, bounded};
 use crate::settings::{Refusal, Settings};
 
 /// How coefficients are extracted.
@@ -37,15 +35,8 @@ impl From<ExtractionName> for Extraction {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Conversion {
-    #[serde(flatten, skip_deserializing)]
-    setting: Setting,
-    #[serde(default = "twenty")]
-    keys: u64,
     /// Conversions in all, at least.
     conversions: u64,
-    /// Gadget of the RGSW ciphertexts made.
-    #[serde(flatten, skip_deserializing)]
-    gadget: GadgetSetting,
     /// Base of the automorphism keys' gadget, of the same family.
     trace_base: u64,
     /// Base of the squaring key's gadget, of the same family.
@@ -57,65 +48,51 @@ pub struct Conversion {
     shared: u32,
 }
 
-/// The gadgets of a converter.
-struct Gadgets<W> {
-    output: RingGadget<W>,
-    trace: RingGadget<W>,
-    squaring: RingGadget<W>,
-}
-
 impl InRing for Conversion {
     const NAME: &'static str = "rgsw-conversion";
     const SUMMARY: &'static str =
         "errors of RGSW rows made from rotated tables, and of products with them, under many keys";
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let (setting, gadget) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&GadgetSetting::KEYS)?);
-        let own = Self { setting, gadget, ..rest.parse()? };
+    fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
+        let own: Self = rest.parse()?;
         bounded(own.conversions, "conversions", 1..=1 << 30)?;
-        bounded(own.shared, "shared", 0..=own.setting.n.max(1).ilog2())?;
+        bounded(own.shared, "shared", 0..=shared.setting.n.ilog2())?;
         Ok(own)
     }
 
-    fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>) {
-        (&self.setting, self.keys, Some(&self.gadget))
-    }
-
-    fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, rows: usize, described: &mut Described) -> Result<(), Refusal> {
-        let gadgets = self.gadgets(ring)?;
-        let (trace, squaring) = (gadgets.trace.length(), gadgets.squaring.length());
-        let spacing = self.spacing(rows)?;
+    fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal> {
+        let Bench { shared, ring, .. } = bench;
+        let rows = bench.length();
+        let gadgets = self.gadgets(bench)?;
+        let [trace, squaring] = gadgets.map(|gadget| gadget.length());
+        let spacing = self.spacing(ring.n(), rows)?;
         let positions: Vec<usize> = (0..rows).map(|row| row * spacing).collect();
         let automorphisms = extraction_automorphisms(ring.n(), &positions, self.extraction.into());
         described.counts([("rows", rows), ("spacing", spacing), ("automorphisms", automorphisms)]);
         // Keys at six polynomials a row; a conversion's products, its rows' phases, and the product with them.
         let key_rows = ring.n().ilog2() as usize * trace + squaring;
         let converted = automorphisms * (trace + 2) + rows * (squaring + 16) + 2 * rows + 32;
-        let (keys, conversions) = (self.keys as f64, self.conversions.max(self.keys) as f64);
+        let (keys, conversions) = (shared.keys as f64, self.conversions.max(shared.keys) as f64);
         let polynomials = keys * (6 * key_rows) as f64 + conversions * converted as f64;
         described.predicted_seconds = polynomials * seconds_per_polynomial(ring) / keys;
         described.peak_bytes = polynomial_bytes(ring, 8 * key_rows + 32 * rows + 64);
         Ok(())
     }
 
-    fn measure<W: Word>(self, ring: &Arc<Ring<W>>) -> Result<Measure<W>, Failed> {
-        let gadgets = self.gadgets(ring)?;
-        Ok(Box::new(move |lab| run(&self, lab, &gadgets)))
+    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
+        let (gadgets, each) = (self.gadgets(&bench)?, bench.shared.for_each_key(self.conversions));
+        Ok(Box::new(move |lab| run(&self, lab, bench.gadget()?, &gadgets, each)))
     }
 }
 
 impl Conversion {
-    fn gadgets<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<Gadgets<W>, Refusal> {
-        Ok(Gadgets {
-            output: self.gadget.build(ring, "base")?,
-            trace: self.gadget.with(self.trace_base, 0).build(ring, "trace_base")?,
-            squaring: self.gadget.with(self.squaring_base, 0).build(ring, "squaring_base")?,
-        })
+    /// Those of the automorphisms and of the square.
+    fn gadgets<W: Word>(&self, Bench { shared, ring, .. }: &Bench<W>) -> Result<[RingGadget<W>; 2], Refusal> {
+        let of = |base, key| GadgetSetting::new(shared.family()?, base, 0).build(ring, key);
+        Ok([of(self.trace_base, "trace_base")?, of(self.squaring_base, "squaring_base")?])
     }
 
-    fn spacing(&self, rows: usize) -> Result<usize, Refusal> {
-        let n = self.setting.n;
+    fn spacing(&self, n: usize, rows: usize) -> Result<usize, Refusal> {
         match RgswConverter::<u64>::widest_spacing(n, rows, self.shared) {
             0 => Err(Refusal::new("shared", format!("{rows} rows have no room in {n} coefficients."))),
             spacing => Ok(spacing),
@@ -123,16 +100,21 @@ impl Conversion {
     }
 }
 
-fn run<W: Word>(own: &Conversion, lab: &mut Lab<W>, gadgets: &Gadgets<W>) -> Result<Tally, Failed> {
-    let Gadgets { output, trace, squaring } = gadgets;
+fn run<W: Word>(
+    own: &Conversion,
+    lab: &mut Lab<W>,
+    output: &RingGadget<W>,
+    [trace, squaring]: &[RingGadget<W>; 2],
+    each: u64,
+) -> Result<Tally, Failed> {
     let keys = ConverterKeys::new(&lab.key, trace, squaring, &lab.error, &mut lab.masks, &mut lab.rng)?;
-    let spacing = own.spacing(output.length())?;
+    let spacing = own.spacing(lab.ring.n(), output.length())?;
     let converter = RgswConverter::new(output, spacing, own.extraction.into(), (trace, squaring), &keys);
     let converter = converter?;
     let (n, limit, table) = (lab.ring.n(), converter.limit(), converter.table());
     let mut tally = Tally::default();
     let mut product = Rlwe::zero(&lab.ring);
-    for _ in 0..own.conversions.div_ceil(own.keys) {
+    for _ in 0..each {
         let bit = lab.bit();
         // An LWE phase within the limits; the rotation is X to its negative.
         let phase = usize::from(bit) * n + 2 * n - limit + lab.below(2 * limit);

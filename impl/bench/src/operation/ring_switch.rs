@@ -58,7 +58,7 @@ impl RingSwitch {
     }
 
     fn responder(&self, ring: &Arc<Ring<u32>>) -> Result<Responder, Refusal> {
-        let read = |text: &String, key: &str| modulus(&Some(text.clone()), key, 4..=(1 << 31) - 1);
+        let read = |text: &str, key: &str| modulus(text, key, 4..=(1 << 31) - 1);
         let mask_modulus = read(&self.to_modulus_a, "to_modulus_a")?;
         if mask_modulus % (2 * self.setting.n as u64) != 1 || !ring::primes::is_prime(mask_modulus) {
             let problem = format!("{mask_modulus} is no prime equal to 1 modulo 2 n = {}.", 2 * self.setting.n);

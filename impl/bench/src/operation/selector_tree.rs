@@ -1,30 +1,22 @@
 //! `selector-tree`: noise of the leaves, and of their sum with database digits.
 
-use std::sync::Arc;
-
 use lattice::convert::{SelectorTree, selector_tree};
 use lattice::{Rgsw, RingGadget, Rlwe};
-use ring::{Ring, Word};
+use ring::Word;
 use serde::{Deserialize, Serialize};
 
-use crate::in_ring::{InRing, Measure, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
 use crate::primitive::{Described, Failed};
-use crate::setting::{GadgetSetting, PlainDigits, Setting, bounded, twenty};
+use crate::setting::{PlainDigits, bounded};
 use crate::settings::{Refusal, Settings};
 
 /// The noise of a selector tree; the setting's errors are those of the selectors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
-    #[serde(flatten, skip_deserializing)]
-    setting: Setting,
-    #[serde(default = "twenty")]
-    keys: u64,
     /// Trees in all, at least.
     trees: u64,
-    #[serde(flatten, skip_deserializing)]
-    gadget: GadgetSetting,
     /// Bits of the index.
     bits: usize,
     /// Database digits are uniform modulo p, in this range.
@@ -36,10 +28,8 @@ impl InRing for Tree {
     const NAME: &'static str = "selector-tree";
     const SUMMARY: &'static str = "errors of the leaves of selector trees and of first dimensions, under many keys";
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let (setting, gadget) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&GadgetSetting::KEYS)?);
-        let own = Self { setting, gadget, ..rest.parse()? };
+    fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
+        let own: Self = rest.parse()?;
         bounded(own.trees, "trees", 1..=1 << 30)?;
         // A tree of one bit would have only the product of the root, a constant whose digits are no average.
         bounded(own.bits, "bits", 2..=16)?;
@@ -47,35 +37,33 @@ impl InRing for Tree {
         Ok(own)
     }
 
-    fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>) {
-        (&self.setting, self.keys, Some(&self.gadget))
-    }
-
-    fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, length: usize, described: &mut Described) -> Result<(), Refusal> {
+    fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal> {
+        let Bench { shared, ring, .. } = bench;
+        let length = bench.length();
         let (leaves, primes) = (1usize << self.bits, ring.primes().len());
         let (forward, inverse) = SelectorTree::<u64>::ntts(self.bits, 1, length, primes);
         described.counts([("leaves", leaves), ("forward_ntts", forward), ("inverse_ntts", inverse)]);
         // Selectors at six polynomials a row, the products, the phases and plaintext products of the leaves.
         let polynomials = (forward + inverse) / primes + 12 * self.bits * length + 12 * leaves;
-        let trees = self.trees.div_ceil(self.keys);
+        let trees = shared.for_each_key(self.trees);
         described.predicted_seconds = trees as f64 * polynomials as f64 * seconds_per_polynomial(ring);
         let tree = SelectorTree::<u64>::peak_bytes(self.bits, 1, ring.n() * primes * 8) as u64;
         described.peak_bytes = polynomial_bytes(ring, 16 * self.bits * length + 64) + tree;
         Ok(())
     }
 
-    fn measure<W: Word>(self, ring: &Arc<Ring<W>>) -> Result<Measure<W>, Failed> {
-        let gadget = self.gadget.build(ring, "base")?;
-        Ok(Box::new(move |lab| run(&self, lab, &gadget)))
+    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
+        let trees = bench.shared.for_each_key(self.trees);
+        Ok(Box::new(move |lab| run(&self, lab, bench.gadget()?, trees)))
     }
 }
 
-fn run<W: Word>(own: &Tree, lab: &mut Lab<W>, gadget: &RingGadget<W>) -> Result<Tally, Failed> {
+fn run<W: Word>(own: &Tree, lab: &mut Lab<W>, gadget: &RingGadget<W>, trees: u64) -> Result<Tally, Failed> {
     let leaves = 1 << own.bits;
     let weight = gadget.modulus() / u128::from(own.plain_modulus);
     let least = own.plain_digits.least(own.plain_modulus);
     let mut tally = Tally::default();
-    for _ in 0..own.trees.div_ceil(own.keys) {
+    for _ in 0..trees {
         let index = lab.below(leaves);
         let mut bits: Vec<Rgsw<W>> = Vec::with_capacity(own.bits);
         for place in (0..own.bits).rev() {

@@ -8,6 +8,7 @@ use super::rgsw_conversion::Conversion;
 use super::ring_switch::RingSwitch;
 use super::rotation::Rotation;
 use super::selector_tree::Tree;
+use crate::in_ring::Keyed;
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
 use crate::settings::{Refusal, Settings};
 
@@ -227,7 +228,7 @@ fn useless_and_missing_settings_are_named() {
 fn shared_settings_are_listed_where_one_is_unknown() {
     let own = json!({"n": 256, "prime_bits": [28], "stddev": 3.2, "family": "balanced", "base": 4, "lengths": [1],
         "input": "rotate", "selectors": "one", "lenghts": [2]});
-    let refusal = describe::<Chain>(&Settings::new(own.as_object().cloned().unwrap())).unwrap_err();
+    let refusal = describe::<Keyed<Chain>>(&Settings::new(own.as_object().cloned().unwrap())).unwrap_err();
     assert_eq!(refusal.key, "lenghts");
     assert!(["`lengths`", "`prime_bits`", "`dropped`"].iter().all(|key| refusal.problem.contains(key)), "{refusal}");
 }
@@ -237,7 +238,7 @@ fn rotations_refuse_a_ring_of_no_dimension_before_its_digits() {
     let own = json!({"operation": "floor", "n": 0, "prime_bits": [28], "stddev": 3.2, "family": "balanced", "base": 4,
         "dimension": 4, "form": "joint", "ciphertexts": 1, "log_modulus": 18, "low": 12, "digit_bits": 2, "digits": 3,
         "switch_modulus": "1048576", "switch_base": 16, "switch_stddev": 3.2});
-    assert_eq!(describe::<Rotation>(&Settings::new(own.as_object().cloned().unwrap())).unwrap_err().key, "n");
+    assert_eq!(describe::<Keyed<Rotation>>(&Settings::new(own.as_object().cloned().unwrap())).unwrap_err().key, "n");
 }
 
 /// Noise of a chain after each length.
@@ -246,9 +247,9 @@ fn chain(more: Value) -> Measured {
         json!({"n": 256, "prime_bits": [28, 28], "keys": 4, "stddev": SIGMA, "base": 256, "lengths": [1, 4, 16]});
     map.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
     let settings = Settings::new(map.as_object().cloned().unwrap());
-    assert!(describe::<Chain>(&settings).unwrap().predicted_seconds > 0.0);
+    assert!(describe::<Keyed<Chain>>(&settings).unwrap().predicted_seconds > 0.0);
     let context = Context { kernel: Kernel::best(), seed: Some([8; 32]) };
-    let session = start::<Chain>(&settings, &context).unwrap();
+    let session = start::<Keyed<Chain>>(&settings, &context).unwrap();
     let mut out = Measured::default();
     session.finish(&mut out).unwrap();
     out
@@ -369,13 +370,13 @@ fn selections_have_their_noise() {
         out
     }
     let conversion = json!({"base": 16, "dropped": 6, "trace_base": 16, "squaring_base": 16, "conversions": 40});
-    let out = run::<Conversion>(&with(conversion));
+    let out = run::<Keyed<Conversion>>(&with(conversion));
     let [body, constant, mask] = ["body", "body-constant", "mask"].map(|stage| out.noise[stage].variance);
     // (N^2 - 1) / 3 against N - 1 of a key switch; N E[s^2] times the body, and little more.
     assert!((constant / body / (65.0 / 3.0) - 1.0).abs() < 0.4, "{constant} {body}");
     assert!((mask / body / (64.0 * 2.0 / 3.0) - 1.0).abs() < 0.4, "{mask} {body}");
     let tree = json!({"base": 256, "bits": 4, "plain_modulus": 16, "plain_digits": "balanced", "trees": 40});
-    let out = run::<Tree>(&with(tree));
+    let out = run::<Keyed<Tree>>(&with(tree));
     let [selected, leaves] = ["selected", "leaves"].map(|stage| out.noise[stage].variance);
     // Three products against 2 - 4 / 16 of them.
     assert!((selected / leaves / (3.0 / 1.75) - 1.0).abs() < 0.3, "{selected} {leaves}");
@@ -383,7 +384,7 @@ fn selections_have_their_noise() {
         let settings = with(json!({"base": 16, "trace_base": 16, "squaring_base": 16, "conversions": 4}));
         let mut map = settings.map;
         map.extend(more.as_object().cloned().unwrap());
-        describe::<Conversion>(&Settings::new(map)).unwrap_err().key
+        describe::<Keyed<Conversion>>(&Settings::new(map)).unwrap_err().key
     };
     assert_eq!(refused(json!({"base": 2})), "shared");
     assert_eq!(refused(json!({"trace_base": 1})), "trace_base");

@@ -1,7 +1,6 @@
 //! `pirlab describe --batch`: JSON lines in, JSON lines out.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use pir::core::description::Description;
@@ -9,10 +8,9 @@ use pir::core::params::ParameterFile;
 use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-use crate::failure::{Failure, Outcome};
-use crate::output::checked;
+use crate::failure::Outcome;
+use crate::lines::answer_each;
 use crate::protocol::find::{find_parameters, find_protocol, read_parameters};
 
 #[derive(Deserialize)]
@@ -45,42 +43,10 @@ struct Describer<'a> {
 /// Answers every line of standard input with a line of standard output, in order.
 pub fn main(root: &Path) -> Outcome<()> {
     let mut describer = Describer { root, files: HashMap::new() };
-    let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let mut line = String::new();
-    loop {
-        line.clear();
-        let read =
-            input.read_line(&mut line).map_err(|e| Failure::Input(format!("standard input: {e}. Give JSON lines.")))?;
-        if read == 0 {
-            return checked(out.flush());
-        }
-        if line.trim().is_empty() {
-            continue;
-        }
-        let answer = describer.answer(&line);
-        checked(writeln!(out, "{answer}"))?;
-        // Whoever waits for an answer before the next request gets it.
-        if input.buffer().is_empty() {
-            checked(out.flush())?;
-        }
-    }
+    answer_each(|request| describer.description(&request))
 }
 
 impl Describer<'_> {
-    fn answer(&mut self, line: &str) -> String {
-        self.describe(line).unwrap_or_else(|problem| {
-            let id = serde_json::from_str::<Value>(line).ok().and_then(|value| value.get("id").cloned());
-            json!({"id": id, "error": problem}).to_string()
-        })
-    }
-
-    fn describe(&mut self, line: &str) -> Result<String, String> {
-        let request: Request = serde_json::from_str(line).map_err(|e| format!("not a request: {e}"))?;
-        let description = self.description(&request)?;
-        serde_json::to_string(&description).map_err(|e| e.to_string())
-    }
-
     fn description(&mut self, request: &Request) -> Result<Description, String> {
         let shape = Shape::new(request.records, request.record_bits).map_err(|e| e.to_string())?;
         let workload = Workload::new(shape, request.queries, request.updates)

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use bench::settings::typed;
 use pir::core::clock::Group;
 use pir::core::record::{Build, RUN_SCHEMA, RunRecord, Status};
 use pir::registry;
@@ -10,9 +11,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::failure::{Failure, Outcome};
-use crate::measure::summary::status_name;
-use crate::output::{Table, note, print};
+use crate::output::{Table, note, print, word};
 use crate::protocol::summary::bandwidth;
+use crate::store::files_below;
 use crate::units::{UNKNOWN, bytes, grouped, power, quartiles, ratio, seconds, three_digits};
 
 /// Compare run records: bytes, noise and seconds of B over A.
@@ -32,7 +33,6 @@ pub struct Args {
     allow_mixed: bool,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let (left, right) = (load(&args.a)?, load(&args.b)?);
     let pairs = pair(args, &left, &right)?;
@@ -66,32 +66,14 @@ fn load(path: &Path) -> Outcome<Vec<RunRecord>> {
         let other = || refuse(path, &format!("key `schema` is not `{RUN_SCHEMA}`"));
         return Ok(vec![read(path)?.ok_or_else(other)?]);
     }
-    let mut records = Vec::new();
-    let others = load_below(path, &mut records)?;
-    if others > 0 {
+    let files = files_below(path, "json", "listing the records")?;
+    let read: Vec<_> = files.iter().map(|file| read(file)).collect::<Outcome<_>>()?;
+    let records: Vec<RunRecord> = read.into_iter().flatten().collect();
+    if records.len() < files.len() {
+        let others = files.len() - records.len();
         note(&format!("{}: JSON files skipped because they are not run records: {others}", path.display()));
     }
     Ok(records)
-}
-
-/// Adds the run records below a folder; returns how many other JSON files there are.
-fn load_below(folder: &Path, records: &mut Vec<RunRecord>) -> Outcome<u64> {
-    let unreadable = |e| Failure::io(folder, "listing the records", e);
-    let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(unreadable)?.collect();
-    let mut paths: Vec<PathBuf> = entries.map_err(unreadable)?.into_iter().map(|entry| entry.path()).collect();
-    paths.sort();
-    let mut others = 0;
-    for path in paths {
-        if path.is_dir() {
-            others += load_below(&path, records)?;
-        } else if path.extension().is_some_and(|end| end == "json") {
-            match read(&path)? {
-                Some(record) => records.push(record),
-                None => others += 1,
-            }
-        }
-    }
-    Ok(others)
 }
 
 fn refuse(path: &Path, problem: &str) -> Failure {
@@ -116,53 +98,10 @@ fn read(path: &Path) -> Outcome<Option<RunRecord>> {
     if let Some(Err(e)) = word("protocol").map(registry::find) {
         return Err(refuse(path, &format!("key `protocol`: {}", e.to_string().trim_end_matches('.'))));
     }
-    let record = typed(&value).map_err(|(key, problem)| refuse_record(path, &format!("key `{key}`: {problem}")))?;
+    let record: RunRecord =
+        typed(value).map_err(|(key, problem)| refuse_record(path, &format!("key `{key}`: {problem}")))?;
     record.check().map_err(|e| refuse_record(path, &e.to_string()))?;
     Ok(Some(record))
-}
-
-/// Reads a record from a JSON document; an error names the key that is wrong, and why.
-fn typed(document: &serde_json::Value) -> Result<RunRecord, (String, String)> {
-    // Each key and each element has a line of its own here, and an error knows its line.
-    let text = format!("{document:#}");
-    serde_json::from_str(&text).map_err(|error| {
-        let message = error.to_string();
-        let problem = message.rsplit_once(" at line ").map_or(message.as_str(), |(problem, _)| problem);
-        let missing = problem.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
-        let keys = [key_at(&text, error.line()), missing.unwrap_or_default().into()];
-        (keys.into_iter().filter(|key| !key.is_empty()).collect::<Vec<_>>().join("."), problem.to_string())
-    })
-}
-
-/// The dotted key at a line of JSON that is indented by two spaces a level.
-fn key_at(text: &str, line: usize) -> String {
-    let mut keys: Vec<String> = Vec::new();
-    // How many elements the list at each level has so far; none where it is an object.
-    let mut lists: Vec<Option<usize>> = Vec::new();
-    for text in text.lines().take(line) {
-        let word = text.trim_start();
-        let depth = (text.len() - word.len()) / 2;
-        lists.truncate(depth);
-        if word.starts_with(['}', ']']) {
-            // The key of what ends here is at the level of this line.
-            keys.truncate(depth);
-            continue;
-        }
-        keys.truncate(depth.saturating_sub(1));
-        if let Some(place) = lists.last_mut() {
-            keys.push(match place {
-                Some(place) => {
-                    *place += 1;
-                    (*place - 1).to_string()
-                }
-                None => word.split("\": ").next().unwrap_or_default().trim_start_matches('"').to_string(),
-            });
-        }
-        if word.ends_with(['{', '[']) {
-            lists.push(word.ends_with('[').then_some(0));
-        }
-    }
-    keys.join(".")
 }
 
 /// What two records must share to be the same row.
@@ -187,7 +126,7 @@ fn pair<'a>(
     if let ([a], [b]) = (left, right) {
         for (record, path) in [(a, &args.a), (b, &args.b)] {
             if record.status != Status::Ok {
-                let status = status_name(record.status);
+                let status = word(record.status);
                 return nothing(&format!(
                     "{} has status {status}; only records with status ok have numbers",
                     path.display()
@@ -284,11 +223,7 @@ fn compared(a: &RunRecord, b: &RunRecord) -> String {
     for x in &a.phases {
         let Some(y) = b.phases.iter().find(|y| y.name == x.name && y.group == x.group) else { continue };
         let (Some(of_a), Some(of_b)) = (quartiles(&x.seconds), quartiles(&y.seconds)) else { continue };
-        let group = match x.group {
-            Group::Offline => " (offline)",
-            Group::Online => "",
-            Group::Update => " (update)",
-        };
+        let group = if x.group == Group::Online { String::new() } else { format!(" ({})", word(x.group)) };
         let factor = scale.unwrap_or(1.0);
         let interval = interval(&x.seconds, &y.seconds).map_or_else(
             || UNKNOWN.into(),
@@ -333,26 +268,4 @@ fn interval(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_sample_and_zero_seconds_have_no_interval() {
-        let five = [1.0, 1.1, 0.9, 1.05, 0.95];
-        for (a, b) in
-            [(&[2.0][..], &[1.9][..]), (&five, &[1.9]), (&[2.0], &five), (&[0.0, 0.0], &five), (&[0.0, 1.0], &five)]
-        {
-            assert_eq!(interval(a, b), None, "{a:?} {b:?}");
-        }
-        assert_eq!(interval(&five, &[0.0, 0.0]), Some((0.0, 0.0)));
-    }
-
-    #[test]
-    fn the_interval_holds_the_ratio_and_repeats() {
-        let a = [1.0, 1.1, 0.9, 1.05, 0.95];
-        let b = [2.0, 2.1, 1.9, 2.2, 1.8];
-        let (low, high) = interval(&a, &b).unwrap();
-        assert!(1.5 < low && low < 2.0 && 2.0 < high && high < 2.5, "{low} {high}");
-        assert_eq!(interval(&a, &b), Some((low, high)));
-    }
-}
+mod tests;

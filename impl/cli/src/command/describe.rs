@@ -50,7 +50,6 @@ pub struct Args {
     params_root: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let (Some(parameters), Some(records), Some(bits)) = (&args.parameters, args.records, args.record_bits) else {
         return batch::main(args.params_root.as_deref().unwrap_or(Path::new(PARAMS_ROOT)));
@@ -191,24 +190,4 @@ fn estimator_call(instance: &LweInstance) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_estimator_call_can_be_pasted() {
-        let instance = LweInstance {
-            name: "query".into(),
-            kind: "lwe".into(),
-            dimension: 1024,
-            modulus: "2^32".into(),
-            log2_modulus: 32.0,
-            secret: SecretKind::Uniform {},
-            error_stddev: 6.4,
-            samples: Some(1 << 13),
-            protects: "the column".into(),
-        };
-        let expected =
-            "LWE.estimate(LWE.Parameters(n=1024, q=2**32, Xs=ND.UniformMod(2**32), Xe=ND.DiscreteGaussian(6.4)))";
-        assert_eq!(estimator_call(&instance), expected);
-    }
-}
+mod tests;

@@ -17,7 +17,6 @@ pub struct Args {
     group: PathBuf,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     group::keys::<Plan>(&args.group)
 }

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use pir::registry;
+use serde::Serialize;
 use serde_json::json;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::{Table, note, print, print_json};
 use crate::protocol::find::{PARAMS_ROOT, read_parameters};
+use crate::store;
 
 /// List the protocols and the parameter sets there are.
 #[derive(clap::Args)]
@@ -20,29 +22,23 @@ pub struct Args {
     json: bool,
 }
 
+#[derive(Serialize)]
 struct Set {
-    path: PathBuf,
     name: String,
+    path: PathBuf,
     protocol: String,
     title: String,
     kind: String,
     problem: Option<String>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
-    let mut paths = Vec::new();
-    collect(&args.params_root, &mut paths)?;
-    paths.sort();
+    let paths = store::files_below(&args.params_root, "toml", "listing the parameter sets (--params-root)")?;
     let sets: Vec<Set> = paths.into_iter().map(inspect).collect();
     if args.json {
         let protocols: Vec<_> = registry::all()
             .iter()
             .map(|p| json!({"name": p.name, "summary": p.summary, "source_hash": p.source_hash}))
-            .collect();
-        let sets: Vec<_> = sets
-            .iter()
-            .map(|s| json!({"name": s.name, "path": s.path, "protocol": s.protocol, "title": s.title, "kind": s.kind, "problem": s.problem}))
             .collect();
         return print_json(&json!({"schema": "pirlab/list/1", "protocols": protocols, "parameters": sets}));
     }
@@ -60,19 +56,6 @@ pub fn main(args: &Args) -> Outcome<()> {
     text.push_str(&table.text());
     print(&text)?;
     sets.iter().filter_map(|set| set.problem.as_deref()).for_each(note);
-    Ok(())
-}
-
-fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Outcome<()> {
-    let unreadable = |e| Failure::io(folder, "listing the parameter sets (--params-root)", e);
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let path = entry.map_err(unreadable)?.path();
-        if path.is_dir() {
-            collect(&path, paths)?;
-        } else if path.extension().is_some_and(|end| end == "toml") {
-            paths.push(path);
-        }
-    }
     Ok(())
 }
 

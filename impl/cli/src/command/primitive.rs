@@ -1,6 +1,5 @@
 //! `pirlab primitive`: lists, describes and measures operations on their own.
 
-use std::io::{BufRead, BufWriter, Write};
 use std::path::PathBuf;
 
 use bench::primitive::{DESCRIPTION_SCHEMA, Described};
@@ -9,12 +8,13 @@ use bench::settings::Settings;
 use clap::Subcommand;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::lines::answer_each;
 use crate::measure::group;
-use crate::output::{Table, checked, print, print_json};
-use crate::primitive::plan::{PrimitivePlan, describe as describe_settings, find};
+use crate::output::{Table, print, print_json};
+use crate::primitive::plan::{PrimitivePlan, describe, find};
 
 /// Measure operations on their own (a decomposition, a product), beside whole protocols.
 #[derive(clap::Args)]
@@ -55,11 +55,10 @@ enum Command {
     },
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     match &args.command {
         Command::List { json } => list(*json),
-        Command::Describe { batch: _ } => describe(),
+        Command::Describe { batch: _ } => answer_each(description),
         Command::Run { group, no_probe } => group::measure::<PrimitivePlan>(group, !no_probe),
         Command::Key { group } => group::keys::<PrimitivePlan>(group),
     }
@@ -101,29 +100,8 @@ pub struct PrimitiveDescription {
     described: Described,
 }
 
-/// Answers every line of standard input with a line of standard output, in order.
-fn describe() -> Outcome<()> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    for line in std::io::stdin().lock().lines() {
-        let line = line.map_err(|e| Failure::Input(format!("standard input: {e}. Give JSON lines.")))?;
-        if !line.trim().is_empty() {
-            checked(writeln!(out, "{}", answer(&line)))?;
-        }
-    }
-    checked(out.flush())
-}
-
-fn answer(line: &str) -> String {
-    description(line)
-        .and_then(|description| serde_json::to_string(&description).map_err(|e| e.to_string()))
-        .unwrap_or_else(|problem| {
-            let id = serde_json::from_str::<Value>(line).ok().and_then(|value| value.get("id").cloned());
-            json!({"id": id, "error": problem}).to_string()
-        })
-}
-
-fn description(line: &str) -> Result<PrimitiveDescription, String> {
-    let Request { id, primitive, settings } = serde_json::from_str(line).map_err(|e| format!("not a request: {e}"))?;
-    let described = find(&primitive).and_then(|entry| describe_settings(&entry, &settings)).map_err(|e| e.text())?;
+fn description(request: Request) -> Result<PrimitiveDescription, String> {
+    let Request { id, primitive, settings } = request;
+    let described = find(&primitive).and_then(|entry| describe(&entry, &settings)).map_err(|e| e.text())?;
     Ok(PrimitiveDescription { schema: DESCRIPTION_SCHEMA.into(), id, primitive, described })
 }

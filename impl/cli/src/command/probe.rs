@@ -19,7 +19,6 @@ pub struct Args {
     best_of: u64,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let probed = bandwidth::here(args.buffer_bytes, args.best_of as usize);
     print_json(&probed.map_err(|problem| Failure::Input(format!("probe: {problem}. Give a shorter --buffer-bytes.")))?)

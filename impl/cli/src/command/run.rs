@@ -15,9 +15,8 @@ use crate::measure::record::refuse_debug_build;
 use crate::measure::run::{KERNEL, REPETITIONS};
 use crate::output::{print_beside, to_json};
 use crate::protocol::find::find_set;
-use crate::protocol::plan::Plan;
+use crate::protocol::plan::{Plan, Report};
 use crate::protocol::row::{DATABASE, Row};
-use crate::protocol::steps::Report;
 use crate::protocol::summary;
 use crate::store;
 use crate::units::{self, parse_count};
@@ -84,7 +83,6 @@ pub struct Args {
     no_probe: bool,
 }
 
-/// Runs the command.
 pub fn main(args: Args) -> Outcome<()> {
     refuse_debug_build()?;
     if let Some(group) = &args.group {
@@ -148,6 +146,7 @@ fn plan(args: Args) -> Outcome<Plan> {
         noise_seconds: args.noise_seconds,
         time_limit_seconds: None,
         predicted_seconds: None,
+        columns: Vec::new(),
         out,
     })
 }

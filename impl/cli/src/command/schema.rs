@@ -37,7 +37,6 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     let schemas = if args.parameters { of_parameters() } else { all() };
     let Some(name) = &args.name else {

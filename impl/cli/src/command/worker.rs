@@ -23,7 +23,6 @@ pub struct Args {
     kind: Kind,
 }
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     refuse_debug_build()?;
     match args.kind {

@@ -9,17 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::{memory, pin};
 use crate::output::note;
 
-/// Passes of a probe.
 pub const BEST_OF: usize = 5;
 
 /// What `pirlab probe` prints.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Probed {
-    /// Best of several passes.
     pub bytes_per_second: f64,
-    /// Length of the buffer read.
     pub buffer_bytes: u64,
-    /// Passes.
     pub best_of: u64,
     /// Kernel whose loads were used.
     pub kernel: String,

@@ -49,28 +49,4 @@ impl Caches {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Caches, LEAST_BYTES};
-
-    /// The cores that this thread may run on.
-    #[cfg(target_os = "linux")]
-    fn allowed() -> Vec<bool> {
-        use rustix::thread::{CpuSet, sched_getaffinity};
-        let set = sched_getaffinity(None).unwrap();
-        (0..CpuSet::MAX_CPU).map(|core| set.is_set(core)).collect()
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn allowed() -> Vec<bool> {
-        Vec::new()
-    }
-
-    #[test]
-    fn who_empties_the_caches_of_rows_stays_where_it_may_run() {
-        let before = allowed();
-        let caches = Caches::new();
-        assert!(caches.words.len() * 8 >= LEAST_BYTES || crate::machine::memory::free().unwrap() < 8 << 30);
-        caches.flush();
-        assert_eq!(allowed(), before);
-    }
-}
+mod tests;

@@ -32,12 +32,4 @@ pub fn of<T>(rows: Vec<T>, peak_bytes: impl Fn(&T) -> u64, free: Option<u64>) ->
 }
 
 #[cfg(test)]
-mod tests {
-    #[test]
-    fn rows_are_together_while_they_fit() {
-        let rows = || vec![3, 4, 5, 9, 1];
-        let peak = |row: &u64| *row;
-        assert_eq!(super::of(rows(), peak, Some(8)), [vec![3, 4], vec![5], vec![9], vec![1]]);
-        assert_eq!(super::of(rows(), peak, None).len(), 5);
-    }
-}
+mod tests;

@@ -21,7 +21,6 @@ use super::job::{Job, Step};
 pub enum Order<R> {
     /// The row it measures; comes first.
     Row(Box<R>),
-    /// Take a step.
     Step(Step),
 }
 
@@ -42,7 +41,6 @@ pub enum Reply<R> {
 pub struct Lost {
     /// Failed or timeout.
     pub status: Status,
-    /// In words.
     pub reason: String,
 }
 

@@ -156,9 +156,7 @@ impl<J: Job> Running<J> {
 
 /// What is kept of a record once it is written.
 struct Entered<R> {
-    /// The row's place in the group file.
     place: usize,
-    /// The row's name.
     id: String,
     record: R,
 }

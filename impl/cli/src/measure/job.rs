@@ -25,7 +25,6 @@ pub enum Kind {
 pub enum Step {
     /// Whatever comes before the repetitions, and a warm-up.
     Prepare,
-    /// One repetition.
     Repetition,
     /// Further exchanges outside the clock, until the noise is measured over enough keys.
     Noise,
@@ -37,9 +36,7 @@ pub enum Step {
 
 /// What rows measured together share.
 pub struct Setting {
-    /// Experiment.
     pub experiment: Option<String>,
-    /// Group.
     pub group: Option<String>,
     /// The machine, with bandwidth before and after.
     pub machine: Machine,
@@ -47,15 +44,12 @@ pub struct Setting {
 
 /// How a row ended.
 pub enum Ending<R> {
-    /// It measured.
     Measured(Box<R>),
-    /// It did not, and why.
     Not(Status, String),
 }
 
 /// A row under measurement.
 pub trait Steps<R> {
-    /// Takes a step.
     fn take(&mut self, step: Step) -> Outcome<()>;
     /// Ends the measurement and hands over what was measured.
     fn finish(self: Box<Self>) -> Outcome<R>;
@@ -63,11 +57,9 @@ pub trait Steps<R> {
 
 /// A row made ready.
 pub trait Job: Sized {
-    /// What it is.
     const KIND: Kind;
     /// Whether a repetition finds the caches empty; else it finds there what the rows before it left.
     const STARTS_COLD: bool;
-    /// The row as asked for.
     type Row: Asked;
     /// What its worker hands over.
     type Report: Serialize + DeserializeOwned;
@@ -78,7 +70,6 @@ pub trait Job: Sized {
     fn new(row: Self::Row) -> Outcome<Self>;
     /// The same key as in the record.
     fn key(row: &Self::Row) -> Outcome<String>;
-    /// The row as asked for.
     fn row(&self) -> &Self::Row;
     /// Described peak of memory.
     fn peak_bytes(&self) -> u64;

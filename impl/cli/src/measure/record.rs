@@ -14,7 +14,6 @@ pub const COMMIT: &str = env!("PIRLAB_COMMIT");
 const COMMIT_REMARK: &str = env!("PIRLAB_COMMIT_REMARK");
 /// Whether the work tree differed from it.
 pub const DIRTY: &str = env!("PIRLAB_DIRTY");
-/// Compiler.
 pub const RUSTC: &str = env!("PIRLAB_RUSTC");
 /// Tests set this to let a debug build measure.
 const ALLOW_DEBUG: &str = "PIRLAB_ALLOW_DEBUG";
@@ -70,12 +69,4 @@ pub fn random_id() -> Outcome<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    #[test]
-    fn identifiers_are_uuids_and_differ() {
-        let (a, b) = (super::random_id().unwrap(), super::random_id().unwrap());
-        assert_ne!(a, b);
-        assert_eq!(a.len(), 36);
-        assert_eq!(&a[14..15], "4");
-    }
-}
+mod tests;

@@ -14,7 +14,6 @@ use crate::failure::{Failure, Outcome};
 pub trait Asked: Clone + Serialize + DeserializeOwned {
     /// The schema of its group files, as `pirlab schema` names it.
     const GROUP_SCHEMA: &'static str;
-    /// How it is run.
     fn run(&self) -> Run<'_>;
 }
 

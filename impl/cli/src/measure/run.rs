@@ -17,28 +17,19 @@ pub const KERNEL: &str = "auto";
 
 /// How a row is run.
 pub struct Run<'a> {
-    /// Name of the row, unique in its group.
     pub id: &'a str,
-    /// Where the record goes.
     pub out: &'a Path,
-    /// Repetitions.
     pub repetitions: u64,
-    /// Kernel path.
     pub kernel: &'a str,
-    /// Seed of all randomness, hexadecimal.
     pub seed: Option<&'a str>,
-    /// The row is stopped when its own work has taken so long.
     pub time_limit_seconds: Option<f64>,
-    /// What the row's own work is predicted to take.
     pub predicted_seconds: Option<f64>,
 }
 
-/// The repetitions where none are asked for.
 pub fn repetitions() -> u64 {
     REPETITIONS
 }
 
-/// The kernel path where none is given.
 pub fn kernel() -> String {
     KERNEL.into()
 }
@@ -63,16 +54,6 @@ impl Run<'_> {
             return refuse("predicted_seconds: it must be above zero. Leave it out where nothing is predicted.");
         }
         Ok(())
-    }
-
-    /// The kernel path that was asked for.
-    pub fn find_kernel(&self) -> Outcome<Kernel> {
-        find_kernel(self.kernel)
-    }
-
-    /// The seed, where one was given.
-    pub fn parse_seed(&self) -> Outcome<Option<[u8; 32]>> {
-        self.seed.map(parse_seed).transpose()
     }
 
     /// Why the row is not run, and with which status; `None` where `peak_bytes` fit in memory and the row in its time.
@@ -108,7 +89,7 @@ pub fn find_kernel(name: &str) -> Outcome<Kernel> {
 }
 
 /// A seed of up to 64 hexadecimal digits, padded with zeros in front.
-fn parse_seed(text: &str) -> Outcome<[u8; 32]> {
+pub fn parse_seed(text: &str) -> Outcome<[u8; 32]> {
     let refuse = || Failure::Input(format!("seed `{text}`: give 1 to 64 hexadecimal digits (--seed, key `seed`)."));
     if text.is_empty() || text.len() > 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Err(refuse());
@@ -122,24 +103,4 @@ fn parse_seed(text: &str) -> Outcome<[u8; 32]> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seeds_are_padded_in_front() {
-        let mut expected = [0; 32];
-        expected[31] = 0x2a;
-        assert_eq!(parse_seed("2a").unwrap(), expected);
-        assert_eq!(parse_seed(&"f".repeat(64)).unwrap(), [0xff; 32]);
-        for bad in ["", "g", "é", "+1", &"0".repeat(65)] {
-            assert!(parse_seed(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn kernels_are_found_or_refused() {
-        assert_eq!(find_kernel("auto").unwrap(), Kernel::best());
-        assert_eq!(find_kernel("scalar").unwrap(), Kernel::Scalar);
-        assert!(find_kernel("mmx").unwrap_err().text().contains("mmx"));
-    }
-}
+mod tests;

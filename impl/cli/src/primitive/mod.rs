@@ -1,7 +1,6 @@
-//! Rows of primitives, operations measured alone: what is asked (`row`) and checked (`plan`), written (`record`) and said about it
-//! (`summary`); to the measurement they are one kind of job (`job`).
+//! Rows of primitives, operations measured alone: what is asked (`row`), checked, measured and recorded (`plan`, `record`), and said about it
+//! (`summary`); to the measurement they are one kind of job.
 
-pub mod job;
 pub mod plan;
 pub mod record;
 pub mod row;

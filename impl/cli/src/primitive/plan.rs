@@ -1,18 +1,25 @@
-//! A row of a primitive made ready: its settings are checked and described.
+//! A row of a primitive: its settings checked and described, measured in this process, and recorded.
 
-use bench::primitive::{Context, Described};
+use bench::primitive::{Context, Described, Failed, Measured, Session};
 use bench::registry::{self, Entry};
 use bench::settings::Settings;
+use pir::core::progress::Progress;
+use pir::core::record::{RecordKind, Status};
 
+use super::record::{PRIMITIVE_SCHEMA, PrimitiveRecord};
 use super::row::PrimitiveRow;
+use super::summary;
 use crate::failure::{Failure, Outcome};
+use crate::machine::pin;
+use crate::measure::job::{Ending, Job, Kind, Setting, Step, Steps};
+use crate::measure::record::{build, judged, random_id};
 use crate::measure::row::Asked;
+use crate::measure::run::{find_kernel, parse_seed};
+use crate::units;
 
 /// A row that can be measured.
 pub struct PrimitivePlan {
-    /// The row as asked for.
     pub row: PrimitiveRow,
-    /// The primitive.
     pub entry: Entry,
     /// What the primitive says of its settings.
     pub described: Described,
@@ -20,7 +27,6 @@ pub struct PrimitivePlan {
     pub context: Context,
 }
 
-/// The primitive `name`.
 pub fn find(name: &str) -> Outcome<Entry> {
     registry::find(name).map_err(Failure::Input)
 }
@@ -30,14 +36,107 @@ pub fn describe(entry: &Entry, settings: &Settings) -> Outcome<Described> {
     (entry.describe)(settings).map_err(|refusal| Failure::Input(format!("primitive {}: {refusal}", entry.name)))
 }
 
-impl PrimitivePlan {
-    /// Checks a row.
-    pub fn new(row: PrimitiveRow) -> Outcome<Self> {
+/// A primitive under measurement.
+struct Running {
+    session: Box<dyn Session>,
+    measured: Measured,
+}
+
+fn failed(problem: Failed) -> Failure {
+    Failure::Result(problem.0)
+}
+
+impl Steps<Measured> for Running {
+    /// To prepare is to measure once and to keep nothing of it but whether it was right.
+    fn take(&mut self, step: Step) -> Outcome<()> {
+        match step {
+            Step::Prepare => {
+                let mut warm_up = Measured::default();
+                self.session.repetition(&mut warm_up).map_err(failed)?;
+                self.measured.compared(warm_up.correct.compared, warm_up.correct.right);
+                Ok(())
+            }
+            Step::Repetition => self.session.repetition(&mut self.measured).map_err(failed),
+            Step::Noise | Step::Update | Step::Finish => Ok(()),
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Outcome<Measured> {
+        self.session.finish(&mut self.measured).map_err(failed)?;
+        Ok(self.measured)
+    }
+}
+
+impl Job for PrimitivePlan {
+    const KIND: Kind = Kind::Primitive;
+    // A repetition is many calls, most of which find what the one before them left.
+    const STARTS_COLD: bool = false;
+    type Row = PrimitiveRow;
+    type Report = Measured;
+    type Record = PrimitiveRecord;
+
+    fn new(row: PrimitiveRow) -> Outcome<Self> {
         let run = row.run();
         run.check_limits()?;
-        let context = Context { kernel: run.find_kernel()?, seed: run.parse_seed()? };
+        let context = Context { kernel: find_kernel(run.kernel)?, seed: run.seed.map(parse_seed).transpose()? };
         let entry = find(&row.primitive)?;
         let described = describe(&entry, &row.settings())?;
         Ok(Self { row, entry, described, context })
+    }
+
+    fn key(row: &PrimitiveRow) -> Outcome<String> {
+        Ok(row.key(find(&row.primitive)?.source_hash))
+    }
+
+    fn row(&self) -> &PrimitiveRow {
+        &self.row
+    }
+
+    fn peak_bytes(&self) -> u64 {
+        self.described.peak_bytes
+    }
+
+    fn start<'a>(&'a self, _: &'a dyn Progress) -> Outcome<Box<dyn Steps<Measured> + 'a>> {
+        pin::to_one_core();
+        let session = (self.entry.start)(&self.row.settings(), &self.context).map_err(failed)?;
+        Ok(Box::new(Running { session, measured: Measured::default() }))
+    }
+
+    fn record(&self, setting: &Setting, started: &str, ending: Ending<Measured>) -> Outcome<PrimitiveRecord> {
+        let (status, reason, measured) = judged(ending, |measured: &Measured| {
+            let (compared, right) = (measured.correct.compared, measured.correct.right);
+            (right != compared).then(|| format!("{right} of {compared} results were right"))
+        });
+        let row = &self.row;
+        Ok(PrimitiveRecord {
+            schema: PRIMITIVE_SCHEMA.into(),
+            kind: if measured.failures.is_empty() { RecordKind::Primitive } else { RecordKind::Failure },
+            id: random_id()?,
+            status,
+            reason,
+            experiment: setting.experiment.clone(),
+            group: setting.group.clone(),
+            row: Some(row.id.clone()),
+            primitive: row.primitive.clone(),
+            settings: row.settings.clone(),
+            described: self.described.clone(),
+            build: build(self.context.kernel, self.entry.source_hash),
+            machine: setting.machine.clone(),
+            threads: 1,
+            repetitions: row.repetitions,
+            seed: self.context.seed.map(|seed| pir::core::params::hex(&seed)),
+            measured,
+            staleness_key: row.key(self.entry.source_hash),
+            started: started.into(),
+            finished: units::now(),
+        })
+    }
+
+    fn status(record: &PrimitiveRecord) -> Status {
+        record.status
+    }
+
+    fn table(records: &[PrimitiveRecord]) -> String {
+        summary::group(records)
     }
 }

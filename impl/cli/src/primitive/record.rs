@@ -6,12 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::plan::PrimitivePlan;
-use crate::failure::Outcome;
-use crate::measure::job::{Ending, Setting};
-use crate::measure::record::{build, judged, random_id};
-use crate::units;
-
 /// The format of [`PrimitiveRecord`]; part of every one, which distinguishes it from the record of a protocol.
 pub const PRIMITIVE_SCHEMA: &str = "pirlab/primitive/1";
 
@@ -59,40 +53,4 @@ pub struct PrimitiveRecord {
     pub started: String,
     /// RFC 3339, UTC.
     pub finished: String,
-}
-
-/// The record of a row that started at `started` and finishes now.
-pub fn assemble(
-    plan: &PrimitivePlan,
-    setting: &Setting,
-    started: &str,
-    ending: Ending<Measured>,
-) -> Outcome<PrimitiveRecord> {
-    let (status, reason, measured) = judged(ending, |measured: &Measured| {
-        let (compared, right) = (measured.correct.compared, measured.correct.right);
-        (right != compared).then(|| format!("{right} of {compared} results were right"))
-    });
-    let row = &plan.row;
-    Ok(PrimitiveRecord {
-        schema: PRIMITIVE_SCHEMA.into(),
-        kind: if measured.failures.is_empty() { RecordKind::Primitive } else { RecordKind::Failure },
-        id: random_id()?,
-        status,
-        reason,
-        experiment: setting.experiment.clone(),
-        group: setting.group.clone(),
-        row: Some(row.id.clone()),
-        primitive: row.primitive.clone(),
-        settings: row.settings.clone(),
-        described: plan.described.clone(),
-        build: build(plan.context.kernel, plan.entry.source_hash),
-        machine: setting.machine.clone(),
-        threads: 1,
-        repetitions: row.repetitions,
-        seed: plan.context.seed.map(|seed| pir::core::params::hex(&seed)),
-        measured,
-        staleness_key: row.key(plan.entry.source_hash),
-        started: started.into(),
-        finished: units::now(),
-    })
 }

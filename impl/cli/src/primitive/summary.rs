@@ -1,15 +1,14 @@
 //! What a person reads after a group of primitives.
 
 use super::record::PrimitiveRecord;
-use crate::measure::summary::{spread, status_name};
-use crate::output::Table;
-use crate::units::{grouped, seconds, three_digits};
+use crate::output::{Table, word};
+use crate::units::{grouped, seconds, spread, three_digits};
 
 /// All records of a group, a line for everything that each of them measured.
 pub fn group(records: &[PrimitiveRecord]) -> String {
     let mut table = Table::new(&["row", "status", "measured", ">median", ">interquartile range", ">samples", "reason"]);
     for record in records {
-        let head = [record.row.clone().unwrap_or_default(), status_name(record.status).into()];
+        let head = [record.row.clone().unwrap_or_default(), word(record.status)];
         let reason = record.reason.clone().unwrap_or_default();
         let lines = lines(record);
         if lines.is_empty() {

@@ -1,10 +1,7 @@
-//! Rows of protocols: what is asked (`row`), found (`find`) and checked (`plan`), done (`steps`), written (`record`) and said about it
-//! (`summary`); to the measurement they are one kind of job (`job`).
+//! Rows of protocols: what is asked (`row`), found (`find`), checked, measured and recorded (`plan`), and said about it (`summary`); to the
+//! measurement they are one kind of job.
 
 pub mod find;
-pub mod job;
 pub mod plan;
-pub mod record;
 pub mod row;
-pub mod steps;
 pub mod summary;

@@ -1,30 +1,34 @@
-//! A row of a protocol made ready: parameter file read, workload checked, described. Touches no database and allocates nothing.
+//! A row of a protocol: made ready, which touches no database and allocates nothing, measured in this process, and recorded.
 
 use pir::core::database::{Database, database_file};
 use pir::core::description::Description;
 use pir::core::params::ParameterFile;
-use pir::core::runner::Options;
+use pir::core::progress::Progress;
+use pir::core::record::{DatabaseId, MemoryUse, RUN_SCHEMA, RecordKind, RunRecord, Status};
+use pir::core::runner::{Measured, Options, Session};
 use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
+use serde::{Deserialize, Serialize};
 
 use super::find::read_parameters;
 use super::row::Row;
+use super::summary;
 use crate::failure::{Failure, Outcome};
-use crate::machine::memory;
+use crate::machine::{memory, pin};
+use crate::measure::job::{Ending, Job, Kind, Setting, Step, Steps};
+use crate::measure::record::{build, judged, random_id};
 use crate::measure::row::Asked;
-use crate::measure::run::too_large;
+use crate::measure::run::{find_kernel, parse_seed, too_large};
 use crate::store::Input;
+use crate::units;
 
 /// Most seconds that noise is asked to be measured for.
 const MOST_NOISE_SECONDS: f64 = 86400.0;
 
 /// A row that can be measured.
 pub struct Plan {
-    /// The row as asked for.
     pub row: Row,
-    /// Its parameter file.
     pub file: ParameterFile,
-    /// The protocol that reads it.
     pub protocol: &'static Protocol,
     /// What is asked of the protocol.
     pub workload: Workload,
@@ -48,10 +52,10 @@ impl Plan {
             ));
         }
         let options = Options {
-            kernel: run.find_kernel()?,
+            kernel: find_kernel(run.kernel)?,
             threads: row.threads as usize,
             repetitions: row.repetitions,
-            seed: run.parse_seed()?,
+            seed: run.seed.map(parse_seed).transpose()?,
             noise_seconds: row.noise_seconds,
         };
         if let Some(seconds) = row.noise_seconds.filter(|seconds| !(0.0..=MOST_NOISE_SECONDS).contains(seconds)) {
@@ -80,14 +84,147 @@ impl Plan {
         }
     }
 
-    /// The files that the row reads.
-    pub fn inputs(&self) -> Vec<Input> {
+    pub fn open_database(&self) -> Outcome<Database> {
+        Ok(Database::open(&self.row.database, self.workload.shape)?)
+    }
+}
+
+impl Job for Plan {
+    const KIND: Kind = Kind::Protocol;
+    const STARTS_COLD: bool = true;
+    type Row = Row;
+    type Report = Report;
+    type Record = RunRecord;
+
+    fn new(row: Row) -> Outcome<Self> {
+        Plan::new(row)
+    }
+
+    fn key(row: &Row) -> Outcome<String> {
+        let (file, protocol) = read_parameters(&row.parameters)?;
+        Ok(row.key(file.sha256(), protocol.source_hash))
+    }
+
+    fn row(&self) -> &Row {
+        &self.row
+    }
+
+    fn peak_bytes(&self) -> u64 {
+        self.description.memory.peak_bytes
+    }
+
+    fn inputs(&self) -> Vec<Input> {
         let database = database_file(&self.row.database).map(|path| Input::new("the database", path));
         [Input::new("the parameter file", &self.row.parameters)].into_iter().chain(database).collect()
     }
 
-    /// Opens the database.
-    pub fn open_database(&self) -> Outcome<Database> {
-        Ok(Database::open(&self.row.database, self.workload.shape)?)
+    fn check_inputs(&self) -> Outcome<()> {
+        self.open_database().map(drop)
+    }
+
+    fn last_steps(&self) -> Vec<Step> {
+        [Step::Noise].into_iter().chain((self.row.updates > 0).then_some(Step::Update)).collect()
+    }
+
+    /// Pins the process where one thread is asked for, gives it as many as are asked for, opens the database and starts the protocol.
+    fn start<'a>(&'a self, progress: &'a dyn Progress) -> Outcome<Box<dyn Steps<Report> + 'a>> {
+        let database = self.open_database()?;
+        if self.row.threads == 1 {
+            pin::to_one_core();
+        }
+        pin::to_threads(self.options.threads)?;
+        let mut watch = memory::Watch::start(self.description.memory.peak_bytes);
+        let session = (self.protocol.session)(&self.file, database, self.workload, &self.options, progress)?;
+        watch.sample();
+        Ok(Box::new(Running { session, watch }))
+    }
+
+    fn record(&self, setting: &Setting, started: &str, ending: Ending<Report>) -> Outcome<RunRecord> {
+        let (status, reason, report) = judged(ending, |report: &Report| {
+            let (compared, right) = (report.measured.correct.compared, report.measured.correct.right);
+            (right != compared || compared == 0).then(|| format!("{right} of {compared} retrieved records were right"))
+        });
+        let Report { measured, memory } = report;
+        let row = &self.row;
+        Ok(RunRecord {
+            schema: RUN_SCHEMA.into(),
+            kind: RecordKind::Protocol,
+            id: random_id()?,
+            status,
+            reason,
+            experiment: setting.experiment.clone(),
+            group: setting.group.clone(),
+            row: setting.group.as_ref().map(|_| row.id.clone()),
+            columns: row.columns.clone(),
+            protocol: self.protocol.name.into(),
+            parameters: self.description.parameters.clone(),
+            database: DatabaseId {
+                records: row.records,
+                record_bits: row.record_bits,
+                source: self.open_database().map_or_else(|_| row.database.clone(), |database| database.source()),
+            },
+            queries: row.queries,
+            updates: row.updates,
+            description: self.description.clone(),
+            build: build(self.options.kernel, self.protocol.source_hash),
+            machine: setting.machine.clone(),
+            threads: row.threads,
+            repetitions: row.repetitions,
+            seed: self.options.seed.map(|seed| pir::core::params::hex(&seed)),
+            phases: measured.phases,
+            transcript: measured.transcript,
+            payload_sha256: measured.payload_sha256,
+            memory: MemoryUse {
+                described_peak_bytes: self.description.memory.peak_bytes,
+                server: if row.streamed { Vec::new() } else { measured.held },
+                ..memory
+            },
+            noise: measured.noise,
+            correct: measured.correct,
+            streamed: row.streamed,
+            staleness_key: row.key(self.file.sha256(), self.protocol.source_hash),
+            started: started.into(),
+            finished: units::now(),
+        })
+    }
+
+    fn status(record: &RunRecord) -> Status {
+        record.status
+    }
+
+    fn table(records: &[RunRecord]) -> String {
+        summary::group(records)
+    }
+}
+
+/// What a row measured; travels from a worker to its parent.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Report {
+    pub measured: Measured,
+    /// Memory the process took.
+    pub memory: MemoryUse,
+}
+
+/// A row under measurement.
+struct Running<'a> {
+    session: Box<dyn Session + 'a>,
+    watch: memory::Watch,
+}
+
+impl Steps<Report> for Running<'_> {
+    fn take(&mut self, step: Step) -> Outcome<()> {
+        let done = match step {
+            Step::Prepare => self.session.prepare(),
+            Step::Repetition => self.watch.online(|| self.session.repetition()),
+            Step::Noise => self.session.measure_noise(),
+            Step::Update => self.session.update(),
+            Step::Finish => Ok(()),
+        };
+        self.watch.sample();
+        Ok(done?)
+    }
+
+    fn finish(self: Box<Self>) -> Outcome<Report> {
+        Ok(Report { measured: self.session.finish(), memory: self.watch.finish() })
     }
 }

@@ -6,9 +6,8 @@ use pir::core::clock::{Group, Phase};
 use pir::core::description::Direction;
 use pir::core::record::RunRecord;
 
-use crate::measure::summary::{spread, status_name};
-use crate::output::Table;
-use crate::units::{bytes, grouped, power, quartiles, seconds, three_digits};
+use crate::output::{Table, word};
+use crate::units::{bytes, grouped, power, quartiles, seconds, spread, three_digits};
 
 /// Load from which on a machine counts as busy.
 const BUSY_LOAD: f64 = 0.5;
@@ -48,7 +47,7 @@ pub fn page(record: &RunRecord, out: &Path) -> String {
         grouped(database.record_bits),
         record.build.kernel,
         record.threads,
-        status_name(record.status)
+        word(record.status)
     );
     let mut section = |title: &str, body: String| {
         if !body.is_empty() {
@@ -69,13 +68,8 @@ pub fn page(record: &RunRecord, out: &Path) -> String {
 fn phases(all: &[Phase]) -> String {
     let mut table = Table::new(&["phase", "when", ">median", ">interquartile range", ">samples"]);
     for phase in all {
-        let group = match phase.group {
-            Group::Offline => "offline",
-            Group::Online => "online",
-            Group::Update => "update",
-        };
         if let Some(spread) = spread(&phase.seconds, seconds) {
-            table.row([phase.name.clone(), group.into()].into_iter().chain(spread));
+            table.row([phase.name.clone(), word(phase.group)].into_iter().chain(spread));
         }
     }
     table.text()
@@ -164,7 +158,7 @@ pub fn group(records: &[RunRecord]) -> String {
         let answer = median(record, "answer");
         table.row([
             record.row.clone().unwrap_or_default(),
-            status_name(record.status).into(),
+            word(record.status),
             answer.map_or("-".into(), seconds),
             answer_rate(record).map_or("-".into(), |rate| three_digits(rate / 1e9)),
             if record.memory.peak_bytes > 0 { bytes(record.memory.peak_bytes) } else { "-".into() },

@@ -50,6 +50,9 @@ pub struct RunRecord {
     pub group: Option<String>,
     /// Row within the group.
     pub row: Option<String>,
+    /// Columns of the paper's tables that the row stands for, where there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
     /// Protocol name.
     pub protocol: String,
     /// Parameter set.

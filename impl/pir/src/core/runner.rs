@@ -9,6 +9,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
+use serde::{Deserialize, Serialize};
+
 use crate::core::clock::{Group, Phase};
 use crate::core::database::{Database, Record};
 use crate::core::description::{Direction, TableBytes};
@@ -66,7 +68,7 @@ pub struct Options {
 }
 
 /// What a finished session measured.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// Seconds of every phase and repetition.
     pub phases: Vec<Phase>,

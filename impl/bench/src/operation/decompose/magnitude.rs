@@ -5,8 +5,9 @@ use rand::Rng;
 use ring::{Kernel, primes};
 use serde::{Deserialize, Serialize};
 
-use super::{completed, family, in_range, uniform};
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use super::{COUNTS, completed, uniform};
+use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -46,7 +47,7 @@ impl Primitive for Magnitude {
         if !(3..=62).contains(&bits) {
             return Err(Refusal::new("modulus_bits", format!("{bits} is not between 3 and 62. Give 60.")));
         }
-        in_range(own.runs, "runs", 10000)?;
+        bounded(own.runs, "runs", COUNTS)?;
         let prime = match own.modulus_kind {
             Kind::Largest => primes::primes_below(bits, 2).next(),
             Kind::Smallest => primes::primes_above(bits - 1, 2).next(),
@@ -57,61 +58,48 @@ impl Primitive for Magnitude {
             }
         };
         let prime = prime.ok_or_else(|| Refusal::new("modulus_bits", format!("no such prime of {bits} bits.")))?;
-        let gadget = Decomposer::new(family(&own.family)?, prime, own.base, 0, Kernel::best())
-            .map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let gadget =
+            Decomposer::new(family(&own.family)?, prime, own.base, 0, Kernel::best()).map_err(Refusal::of("base"))?;
         Ok(Self { own, gadget })
     }
 
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, gadget } = self;
         let settings = completed(own, gadget.modulus(), gadget.length())?;
-        let square = gadget.moments().iter().map(|digit| digit.mean_square).sum();
         Ok(Described {
             settings,
-            counts: [("norm_square_expected".to_string(), square)].into(),
+            counts: [("norm_square_expected".to_string(), norm_square(gadget))].into(),
             predicted_seconds: (own.runs * gadget.length()) as f64 * 3e-7,
             peak_bytes: (own.runs * gadget.length() * 16) as u64 + (16 << 20),
         })
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    fn start(self, context: &Context) -> Started {
         let Self { own, gadget } = self;
         let gadget = Decomposer::new(gadget.family(), gadget.modulus(), own.base, 0, context.kernel)?;
-        let seed = context.seed("magnitude input")?.0;
-        Ok(Box::new(Running {
-            gadget,
-            runs: own.runs,
-            seed,
-            coins: Coins::from_seed(context.seed("magnitude coins")?),
+        let mut seed = context.seed("magnitude input")?.0;
+        let mut coins = Coins::from_seed(context.seed("magnitude coins")?);
+        Ok(Box::new(move |out: &mut Measured| {
+            let (n, k) = (own.runs, gadget.length());
+            let mut rng = ring::Seed(seed).prg().rng();
+            seed = rng.random();
+            let input: Vec<u64> = uniform(&mut rng, gadget.modulus().into(), n);
+            let mut digits = vec![0i64; n * k];
+            gadget.decompose_fresh(&input, &mut digits, &mut coins);
+            let of = |j: usize| (0..k).map(move |t| t * n + j);
+            let norms = (0..n).map(|j| of(j).map(|at| (digits[at] * digits[at]) as f64).sum::<f64>().sqrt());
+            let (sum, max) = norms.fold((0.0, 0.0), |(sum, max), norm| (sum + norm, f64::max(max, norm)));
+            out.value("norm_mean", sum / n as f64);
+            out.value("norm_max", max);
+            out.count("norm_square_expected", norm_square(&gadget));
+            let right = (0..n).filter(|j| gadget.recompose(of(*j).map(|at| digits[at])) == input[*j]);
+            out.compared(n as u64, right.count() as u64);
+            Ok(())
         }))
     }
 }
 
-struct Running {
-    gadget: Decomposer<u64>,
-    runs: usize,
-    seed: [u8; 16],
-    coins: Coins,
-}
-
-impl Session for Running {
-    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
-        let Self { gadget, runs, seed, coins } = self;
-        let (n, k) = (*runs, gadget.length());
-        let mut rng = ring::Seed(*seed).prg().rng();
-        *seed = rng.random();
-        let input: Vec<u64> = uniform(&mut rng, gadget.modulus().into(), n);
-        let mut digits = vec![0i64; n * k];
-        gadget.decompose_fresh(&input, &mut digits, coins);
-        let of = |j: usize| (0..k).map(move |t| t * n + j);
-        let norms = (0..n).map(|j| of(j).map(|at| (digits[at] * digits[at]) as f64).sum::<f64>().sqrt());
-        let (sum, max) = norms.fold((0.0, 0.0), |(sum, max), norm| (sum + norm, f64::max(max, norm)));
-        out.value("norm_mean", sum / n as f64);
-        out.value("norm_max", max);
-        let square = gadget.moments().iter().map(|digit| digit.mean_square).sum();
-        out.count("norm_square_expected", square);
-        let right = (0..n).filter(|j| gadget.recompose((0..k).map(|t| digits[t * n + j])) == input[*j]);
-        out.compared(n as u64, right.count() as u64);
-        Ok(())
-    }
+/// What the square of a norm is on average.
+fn norm_square(gadget: &Decomposer<u64>) -> f64 {
+    gadget.moments().iter().map(|digit| digit.mean_square).sum()
 }

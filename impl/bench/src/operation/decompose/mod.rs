@@ -12,17 +12,13 @@ pub use vector::Vectors;
 
 use std::fmt::Display;
 
-use gadget::{Family, Residue};
+use gadget::Residue;
 use rand::Rng;
 use ring::primes;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::settings::{Refusal, complete};
-
-fn family(name: &str) -> Result<Family, Refusal> {
-    name.parse().map_err(|error| Refusal::new("family", format!("{error}.")))
-}
 
 /// The largest prime below 2^`bits`, up to 62 bits; above, 2^`bits` - 33 (no decomposition needs a prime).
 fn modulus(bits: u32) -> Result<u128, Refusal> {
@@ -36,13 +32,8 @@ fn modulus(bits: u32) -> Result<u128, Refusal> {
     }
 }
 
-/// Refuses a number of residues below 1 or above 2^20.
-fn in_range(value: usize, key: &str, example: usize) -> Result<(), Refusal> {
-    if (1..=1 << 20).contains(&value) {
-        return Ok(());
-    }
-    Err(Refusal::new(key, format!("{value} is not between 1 and 2^20. Give {example}.")))
-}
+/// Numbers of residues.
+const COUNTS: std::ops::RangeInclusive<usize> = 1..=1 << 20;
 
 /// Completed settings, with the modulus and the number of digits.
 fn completed(own: &impl Serialize, modulus: impl Display, length: usize) -> Result<Map<String, Value>, Refusal> {

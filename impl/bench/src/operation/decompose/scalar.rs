@@ -3,13 +3,14 @@
 use std::hint::black_box;
 
 use gadget::stages::{StageWord, Stages};
-use gadget::{Coins, Decomposer, Family, Gadget, GadgetError, Residue};
+use gadget::{Coins, Decomposer, Family, Residue};
 use rand::Rng;
 use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
-use super::{completed, family, in_range, modulus, uniform};
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use super::{COUNTS, completed, modulus, uniform};
+use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
@@ -55,13 +56,12 @@ impl Primitive for Scalars {
         if matches!(family, Family::Balanced | Family::DitherQ) {
             return Err(Refusal::new("family", format!("the paper has no {family} sampler. Use `decompose`.")));
         }
-        in_range(own.scalars, "scalars", 10000)?;
+        bounded(own.scalars, "scalars", COUNTS)?;
         let q = modulus(own.modulus_bits)?;
         if own.method == Method::Shift && !own.base.is_power_of_two() {
             return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
         }
-        let stages =
-            Stages::<u128, false>::new(q, own.base).map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
         Ok(Self { own, family, q, length: stages.length() })
     }
 
@@ -77,43 +77,13 @@ impl Primitive for Scalars {
         })
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        let Self { own, family, q, .. } = self;
-        Ok(match (own.modulus_bits <= 62, own.method) {
-            (true, Method::Shift) => Box::new(Running::<u64, true>::new(&own, family, q, context)?),
-            (true, Method::Division) => Box::new(Running::<u64, false>::new(&own, family, q, context)?),
-            (false, Method::Shift) => Box::new(Running::<u128, true>::new(&own, family, q, context)?),
-            (false, Method::Division) => Box::new(Running::<u128, false>::new(&own, family, q, context)?),
-        })
-    }
-}
-
-struct Running<W: StageWord, const SHIFT: bool> {
-    family: Family,
-    stages: Stages<W, SHIFT>,
-    gadget: Decomposer<W>,
-    seed: [u8; 16],
-    coins: Coins,
-    modulus: u128,
-    scalars: usize,
-}
-
-impl<W: StageWord<Small = i64, Real = f64> + Residue, const SHIFT: bool> Running<W, SHIFT> {
-    fn new(own: &Own, family: Family, q: u128, context: &Context) -> Result<Self, Failed> {
-        let new = || -> Result<_, GadgetError> {
-            let gadget = Decomposer::new(family, W::from_u128(q), own.base, 0, Kernel::Scalar)?;
-            Ok((Stages::new(q, own.base)?, gadget))
-        };
-        let (stages, gadget) = new()?;
-        Ok(Self {
-            family,
-            stages,
-            gadget,
-            seed: context.seed("scalar input")?.0,
-            coins: Coins::from_seed(context.seed("scalar coins")?),
-            modulus: q,
-            scalars: own.scalars,
-        })
+    fn start(self, context: &Context) -> Started {
+        match (self.own.modulus_bits <= 62, self.own.method) {
+            (true, Method::Shift) => self.session::<u64, true>(context),
+            (true, Method::Division) => self.session::<u64, false>(context),
+            (false, Method::Shift) => self.session::<u128, true>(context),
+            (false, Method::Division) => self.session::<u128, false>(context),
+        }
     }
 }
 
@@ -123,84 +93,96 @@ fn over(out: &mut Measured, name: &str, scalars: usize, mut call: impl FnMut(usi
     out.time(name, scalars as u64, seconds);
 }
 
-impl<W: StageWord<Small = i64, Real = f64> + Residue, const SHIFT: bool> Session for Running<W, SHIFT> {
-    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
-        let Self { family, stages, gadget, seed, coins, modulus, scalars } = self;
-        let (n, k, base) = (*scalars, stages.length(), gadget.base());
-        let mut rng = ring::Seed(*seed).prg().rng();
-        *seed = rng.random();
-        let input: Vec<W> = uniform(&mut rng, *modulus, n);
-        let mut words: Vec<u64> = (0..n * k).map(|_| rng.random()).collect();
-        let carries: Vec<i64> = words.iter().map(|word| (word >> 63) as i64).collect();
-        if *family == Family::Zy22 {
-            words.chunks_exact_mut(k).for_each(|w| w[..k - 1].iter_mut().for_each(|w| *w = rng.random_range(0..base)));
-        }
-        let at = |j: usize| j * k..(j + 1) * k;
-        // Not zeros: their pages would be touched for the first time under the clock.
-        let (mut x, mut z) = (vec![-1i64; n * k], vec![-1i64; n * k]);
-        match family {
-            Family::Jlp21 => (0..n).for_each(|j| stages.precompute(&carries[at(j)], &mut z[at(j)])),
-            _ => (0..n).for_each(|j| stages.precompute_jlp24(&carries[at(j)], &mut z[at(j)])),
-        }
-        let (mut t, mut moved) = (vec![0.0; k], vec![0i64; k]);
-        match family {
-            Family::Gmp19 => over(out, "whole", n, |j| {
-                stages.gmp19(input[j], &words[at(j)], &mut t, &mut moved, black_box(&mut x[at(j)]));
-            }),
-            Family::Zy22 => over(out, "whole", n, |j| stages.zy22(input[j], &words[at(j)], black_box(&mut x[at(j)]))),
-            Family::Jlp21 => over(out, "whole", n, |j| stages.jlp21(input[j], &z[at(j)], black_box(&mut x[at(j)]))),
-            Family::Jlp24 => over(out, "whole", n, |j| {
-                stages.jlp24(input[j], carries[at(j)][k - 1] == 1, &z[at(j)], black_box(&mut x[at(j)]));
-            }),
-            _ => over(out, "whole", n, |j| stages.decomposition(input[j], black_box(&mut x[at(j)]))),
-        }
-        let right = (0..n).filter(|j| gadget.recompose(x[at(*j)].iter().copied()) == input[*j]);
-        out.compared(n as u64, right.count() as u64);
+impl Scalars {
+    fn session<W: StageWord<Small = i64, Real = f64> + Residue, const SHIFT: bool>(self, context: &Context) -> Started {
+        let Self { own: Own { base, scalars: n, .. }, family, q, .. } = self;
+        let gadget = Decomposer::new(family, W::from_u128(q), base, 0, Kernel::Scalar)?;
+        let stages = Stages::<W, SHIFT>::new(q, base)?;
+        let mut seed = context.seed("scalar input")?.0;
+        let mut coins = Coins::from_seed(context.seed("scalar coins")?);
+        Ok(Box::new(move |out: &mut Measured| {
+            let k = stages.length();
+            let mut rng = ring::Seed(seed).prg().rng();
+            seed = rng.random();
+            let input: Vec<W> = uniform(&mut rng, q, n);
+            let mut words: Vec<u64> = (0..n * k).map(|_| rng.random()).collect();
+            let carries: Vec<i64> = words.iter().map(|word| (word >> 63) as i64).collect();
+            if family == Family::Zy22 {
+                words
+                    .chunks_exact_mut(k)
+                    .for_each(|w| w[..k - 1].iter_mut().for_each(|w| *w = rng.random_range(0..base)));
+            }
+            let at = |j: usize| j * k..(j + 1) * k;
+            // Not zeros: their pages would be touched for the first time under the clock.
+            let (mut x, mut z) = (vec![-1i64; n * k], vec![-1i64; n * k]);
+            match family {
+                Family::Jlp21 => (0..n).for_each(|j| stages.precompute(&carries[at(j)], &mut z[at(j)])),
+                _ => (0..n).for_each(|j| stages.precompute_jlp24(&carries[at(j)], &mut z[at(j)])),
+            }
+            let (mut t, mut moved) = (vec![0.0; k], vec![0i64; k]);
+            match family {
+                Family::Gmp19 => over(out, "whole", n, |j| {
+                    stages.gmp19(input[j], &words[at(j)], &mut t, &mut moved, black_box(&mut x[at(j)]));
+                }),
+                Family::Zy22 => {
+                    over(out, "whole", n, |j| stages.zy22(input[j], &words[at(j)], black_box(&mut x[at(j)])))
+                }
+                Family::Jlp21 => over(out, "whole", n, |j| stages.jlp21(input[j], &z[at(j)], black_box(&mut x[at(j)]))),
+                Family::Jlp24 => over(out, "whole", n, |j| {
+                    stages.jlp24(input[j], carries[at(j)][k - 1] == 1, &z[at(j)], black_box(&mut x[at(j)]));
+                }),
+                _ => over(out, "whole", n, |j| stages.decomposition(input[j], black_box(&mut x[at(j)]))),
+            }
+            let right = (0..n).filter(|j| gadget.recompose(x[at(*j)].iter().copied()) == input[*j]);
+            out.compared(n as u64, right.count() as u64);
 
-        let last = k - 1;
-        let low: Vec<(W, i64)> = (0..n).map(|j| stages.compute(input[j], carries[at(j)][last] == 1)).collect();
-        match family {
-            Family::Gmp19 => {
-                over(out, "decomposition", n, |j| stages.decomposition(input[j], black_box(&mut x[at(j)])));
-                over(out, "transformation", n, |j| stages.transformation(&x[at(j)][..last], black_box(&mut t)));
-                over(out, "sampling", n, |j| {
-                    black_box(stages.probability(input[j], words[at(j)][last]));
-                    stages.sampling(&t[..last], &words[at(j)], black_box(&mut moved));
-                });
-                over(out, "addition", n, |j| stages.carry_addition(&moved, black_box(&mut x[at(j)])));
+            let last = k - 1;
+            let low: Vec<(W, i64)> = (0..n).map(|j| stages.compute(input[j], carries[at(j)][last] == 1)).collect();
+            match family {
+                Family::Gmp19 => {
+                    over(out, "decomposition", n, |j| stages.decomposition(input[j], black_box(&mut x[at(j)])));
+                    over(out, "transformation", n, |j| stages.transformation(&x[at(j)][..last], black_box(&mut t)));
+                    over(out, "sampling", n, |j| {
+                        black_box(stages.probability(input[j], words[at(j)][last]));
+                        stages.sampling(&t[..last], &words[at(j)], black_box(&mut moved));
+                    });
+                    over(out, "addition", n, |j| stages.carry_addition(&moved, black_box(&mut x[at(j)])));
+                }
+                Family::Zy22 => {
+                    over(out, "probability", n, |j| {
+                        black_box(stages.probability(input[j], words[at(j)][last]));
+                    });
+                    over(out, "compute", n, |j| {
+                        black_box(stages.compute(input[j], carries[at(j)][last] == 1));
+                    });
+                    over(out, "subgaussian", n, |j| {
+                        stages.subgaussian_sequential(low[j].0, &words[at(j)], black_box(&mut x[at(j)][..last]));
+                    });
+                    over(out, "check", n, |j| {
+                        black_box(stages.check(&x[at(j)][..last], low[j].0));
+                    });
+                    // The same law by dithering, a scalar a call.
+                    let drawn: Vec<_> = (0..n).map(|_| gadget.precompute(1, &mut coins)).collect();
+                    over(out, "dither", n, |j| {
+                        gadget.decompose_with(&input[j..=j], black_box(&mut x[at(j)]), &drawn[j])
+                    });
+                }
+                Family::Jlp21 => {
+                    over(out, "decomposition", n, |j| stages.decomposition(input[j], black_box(&mut x[at(j)])));
+                    over(out, "addition", n, |j| stages.addition_stored(&z[at(j)], black_box(&mut x[at(j)])));
+                    over(out, "addition_online", n, |j| stages.addition(&carries[at(j)], black_box(&mut x[at(j)])));
+                }
+                Family::Jlp24 => {
+                    over(out, "compute", n, |j| {
+                        black_box(stages.compute(input[j], carries[at(j)][last] == 1));
+                    });
+                    over(out, "subgaussian", n, |j| {
+                        stages.subgaussian(low[j].0, &z[at(j)][..last], black_box(&mut x[at(j)][..last]));
+                    });
+                }
+                _ => {}
             }
-            Family::Zy22 => {
-                over(out, "probability", n, |j| {
-                    black_box(stages.probability(input[j], words[at(j)][last]));
-                });
-                over(out, "compute", n, |j| {
-                    black_box(stages.compute(input[j], carries[at(j)][last] == 1));
-                });
-                over(out, "subgaussian", n, |j| {
-                    stages.subgaussian_sequential(low[j].0, &words[at(j)], black_box(&mut x[at(j)][..last]));
-                });
-                over(out, "check", n, |j| {
-                    black_box(stages.check(&x[at(j)][..last], low[j].0));
-                });
-                // The same law by dithering, a scalar a call.
-                let drawn: Vec<_> = (0..n).map(|_| gadget.precompute(1, coins)).collect();
-                over(out, "dither", n, |j| gadget.decompose_with(&input[j..=j], black_box(&mut x[at(j)]), &drawn[j]));
-            }
-            Family::Jlp21 => {
-                over(out, "decomposition", n, |j| stages.decomposition(input[j], black_box(&mut x[at(j)])));
-                over(out, "addition", n, |j| stages.addition_stored(&z[at(j)], black_box(&mut x[at(j)])));
-                over(out, "addition_online", n, |j| stages.addition(&carries[at(j)], black_box(&mut x[at(j)])));
-            }
-            Family::Jlp24 => {
-                over(out, "compute", n, |j| {
-                    black_box(stages.compute(input[j], carries[at(j)][last] == 1));
-                });
-                over(out, "subgaussian", n, |j| {
-                    stages.subgaussian(low[j].0, &z[at(j)][..last], black_box(&mut x[at(j)][..last]));
-                });
-            }
-            _ => {}
-        }
-        Ok(())
+            Ok(())
+        }))
     }
 }

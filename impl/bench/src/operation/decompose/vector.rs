@@ -3,13 +3,14 @@
 use std::hint::black_box;
 
 use gadget::stages::Stages;
-use gadget::{Coins, Decomposer, Digit, Family, Gadget, Precomputed};
+use gadget::{Coins, Decomposer, Digit, Family, Gadget};
 use rand::Rng;
 use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
-use super::{completed, family, in_range, modulus, uniform};
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use super::{COUNTS, completed, modulus, uniform};
+use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session, Started};
+use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
@@ -65,8 +66,7 @@ pub struct Vectors {
 impl Vectors {
     fn gadget(&self, kernel: Kernel) -> Result<Decomposer<u64>, Refusal> {
         let Self { own, family, q } = self;
-        let gadget = Decomposer::new(*family, *q, own.base, 0, kernel)
-            .map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let gadget = Decomposer::new(*family, *q, own.base, 0, kernel).map_err(Refusal::of("base"))?;
         let fits = match own.digit_bits {
             8 => gadget.fits::<i8>(),
             16 => gadget.fits::<i16>(),
@@ -91,7 +91,7 @@ impl Primitive for Vectors {
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut own: Own = settings.parse()?;
         let family = family(&own.family)?;
-        in_range(own.coefficients, "coefficients", 2048)?;
+        bounded(own.coefficients, "coefficients", COUNTS)?;
         let most = u128::from(u64::MAX);
         let q = modulus(own.modulus_bits)?;
         if own.modulus_bits > 62 || q > most {
@@ -136,7 +136,7 @@ impl Primitive for Vectors {
         })
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    fn start(self, context: &Context) -> Started {
         let gadget = self.gadget(context.kernel)?;
         let Self { own, family, q } = self;
         let mut rng = context.seed("decompose input")?.prg().rng();
@@ -147,12 +147,12 @@ impl Primitive for Vectors {
             let stages = Stages::new(q.into(), own.base)?;
             return Ok(Box::new(OneByOne { family, source, stages, gadget, input, seed: rng.random() }));
         }
-        Ok(match own.digit_bits {
-            8 => Box::new(Whole::<i8>::new(gadget, source, &input, coins)),
-            16 => Box::new(Whole::<i16>::new(gadget, source, &input, coins)),
-            32 => Box::new(Whole::<i32>::new(gadget, source, &input, coins)),
-            _ => Box::new(Whole::<i64>::new(gadget, source, &input, coins)),
-        })
+        match own.digit_bits {
+            8 => whole::<i8>(gadget, source, &input, coins),
+            16 => whole::<i16>(gadget, source, &input, coins),
+            32 => whole::<i32>(gadget, source, &input, coins),
+            _ => whole::<i64>(gadget, source, &input, coins),
+        }
     }
 }
 
@@ -175,53 +175,28 @@ impl<T: Default + Clone> Aligned<T> {
     }
 }
 
-struct Whole<D> {
-    gadget: Decomposer<u64>,
-    source: Source,
-    input: Aligned<u64>,
-    digits: Aligned<D>,
-    coins: Coins,
-    drawn: Precomputed<u64>,
-    calls: Option<u64>,
-}
-
-impl<D: Digit> Whole<D> {
-    fn new(gadget: Decomposer<u64>, source: Source, input: &[u64], mut coins: Coins) -> Self {
-        let mut aligned = Aligned::new(input.len());
-        aligned.get().copy_from_slice(input);
-        let digits = Aligned::new(input.len() * gadget.length());
-        let drawn = gadget.precompute(input.len(), &mut coins);
-        Self { gadget, source, input: aligned, digits, coins, drawn, calls: None }
-    }
-}
-
-impl<D: Digit> Session for Whole<D> {
-    fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
-        let Self { gadget, source, input, digits, coins, drawn, calls } = self;
+/// Whole polynomials by the kernels.
+fn whole<D: Digit>(gadget: Decomposer<u64>, source: Source, residues: &[u64], mut coins: Coins) -> Started {
+    let (mut input, mut digits) = (Aligned::new(residues.len()), Aligned::<D>::new(residues.len() * gadget.length()));
+    input.get().copy_from_slice(residues);
+    let mut drawn = gadget.precompute(residues.len(), &mut coins);
+    Ok(Box::new(move |out: &mut Measured| {
         let (input, digits) = (&*input.get(), digits.get());
-        if *source != Source::None {
-            let calls = *calls
-                .get_or_insert_with(|| timing::calls_per_sample(|| gadget.precompute_into(input.len(), coins, drawn)));
-            let seconds = timing::seconds(calls, || gadget.precompute_into(input.len(), coins, black_box(drawn)));
-            out.time("precompute", calls, seconds);
+        if source != Source::None {
+            out.sample("precompute", || gadget.precompute_into(input.len(), &mut coins, black_box(&mut drawn)));
         }
-        let mut call = |digits: &mut [D]| match source {
-            Source::Fresh => gadget.decompose_fresh(input, digits, coins),
-            Source::Offline | Source::None => gadget.decompose_with(input, digits, drawn),
-        };
-        let calls = timing::calls_per_sample(|| call(digits));
-        let seconds = timing::seconds(calls, || call(black_box(&mut *digits)));
-        out.time("decompose", calls, seconds);
+        out.sample("decompose", || match source {
+            Source::Fresh => gadget.decompose_fresh(input, black_box(&mut *digits), &mut coins),
+            Source::Offline | Source::None => gadget.decompose_with(input, black_box(&mut *digits), &drawn),
+        });
         let right = (0..input.len()).filter(|j| {
             let own = (0..gadget.length()).map(|t| digits[t * input.len() + j].to_i64());
             gadget.recompose(own) == input[*j]
         });
         out.compared(input.len() as u64, right.count() as u64);
-        let calls = timing::calls_per_sample(|| gadget.store_only(digits));
-        let seconds = timing::seconds(calls, || gadget.store_only(black_box(&mut *digits)));
-        out.time("store", calls, seconds);
+        out.sample("store", || gadget.store_only(black_box(&mut *digits)));
         Ok(())
-    }
+    }))
 }
 
 /// The paper's way: coins, and z = S y, are drawn beforehand, or one coefficient after another inside the clock.
@@ -275,7 +250,7 @@ impl Session for OneByOne {
         }
         let Self { family, stages, input, .. } = &*self;
         let mut digits = vec![0i64; n * k];
-        let mut call = || {
+        out.sample("decompose", || {
             for j in 0..n {
                 // Fresh coins take the place of the last ones.
                 let place = if fresh { 0 } else { j };
@@ -297,10 +272,7 @@ impl Session for OneByOne {
                 }
             }
             black_box(&mut digits);
-        };
-        let calls = timing::calls_per_sample(&mut call);
-        let seconds = timing::seconds(calls, call);
-        out.time("decompose", calls, seconds);
+        });
         let right = (0..n).filter(|j| self.gadget.recompose((0..k).map(|t| digits[t * n + j])) == input[*j]);
         out.compared(n as u64, right.count() as u64);
         Ok(())

@@ -11,6 +11,7 @@ use super::settings::{Decision, Failure};
 use super::trial::{Rotations, Trial, Trials};
 use crate::lab::Lab;
 use crate::primitive::Failed;
+use crate::switch_setting::SwitchSetting;
 
 /// Decompositions under one key.
 pub struct Decompositions<W: Word> {
@@ -32,13 +33,13 @@ struct Input {
 }
 
 impl<W: Word> Decompositions<W> {
-    pub fn new(own: &Failure, mut lab: Lab<W>) -> Result<Self, Failed> {
+    pub fn new(own: &Failure, switch: &SwitchSetting, mut lab: Lab<W>) -> Result<Self, Failed> {
         let Rotations { small, key: rotation, .. } = Rotations::new(own, &mut lab)?;
-        let gadget: Arc<dyn Gadget<u64>> = own.switch_gadget(lab.ring.kernel())?.into();
+        let gadget: Arc<dyn Gadget<u64>> = own.switch_gadget(switch, lab.ring.kernel())?.into();
         let masks = lab.seed("failure: switch masks");
-        let bootstrapper = lab.bootstrapper(rotation, &small, (gadget, &own.switch.error()?), masks)?;
-        let (key, layout, error) = (lab.key.to_lwe(), own.layout()?, own.input_error()?);
-        Ok(Self { lab, bootstrapper, key, small, error, layout, decision: own.decision })
+        let bootstrapper = lab.bootstrapper(rotation, &small, (gadget, &switch.error()?), masks)?;
+        let (key, layout, error) = (lab.key.to_lwe(), own.layout(switch)?, own.input_error()?);
+        Ok(Self { lab, bootstrapper, key, small, error, layout, decision: own.decision.clone() })
     }
 
     /// A ciphertext of a uniform message.
@@ -113,9 +114,9 @@ impl<W: Word> Trials for Decompositions<W> {
     fn run(&mut self, count: usize) -> Result<Vec<Trial>, Failed> {
         let inputs: Vec<Input> = (0..count).map(|_| self.input()).collect::<Result<_, _>>()?;
         let right = match self.decision {
-            Decision::Floor => inputs.iter().map(|input| self.floor(input)).collect::<Result<_, _>>()?,
-            Decision::Digit => inputs.iter().map(|input| self.digits(input)).collect::<Result<_, _>>()?,
-            Decision::Bits | Decision::Rgsw => self.bits(&inputs)?,
+            Decision::Floor(_) => inputs.iter().map(|input| self.floor(input)).collect::<Result<_, _>>()?,
+            Decision::Digit(_) => inputs.iter().map(|input| self.digits(input)).collect::<Result<_, _>>()?,
+            Decision::Bits(_) | Decision::Rgsw(_) => self.bits(&inputs)?,
         };
         Ok(inputs
             .iter()
@@ -127,6 +128,6 @@ impl<W: Word> Trials for Decompositions<W> {
     /// The second rotation decides most floors, and its error is not seen here.
     fn decides(&self) -> Option<std::ops::Range<i64>> {
         let limit = self.layout.tolerance(self.lab.ring.n()) as i64;
-        (self.decision == Decision::Bits).then_some(-limit..limit)
+        matches!(self.decision, Decision::Bits(_)).then_some(-limit..limit)
     }
 }

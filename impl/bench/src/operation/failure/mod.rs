@@ -48,20 +48,22 @@ fn describe<W: Word>(own: &Failure) -> Result<Described, Refusal> {
     described.settings.insert("limit".into(), costs.limit.into());
     described.counts([("trial_rotations", costs.rotations), ("trial_ntts", costs.trial)]);
     // Key rows at six polynomials each.
-    let polynomials = costs.trial * own.trials as usize / ring.primes().len() + 6 * costs.key_rows;
+    let polynomials = costs.trial * own.common.trials as usize / ring.primes().len() + 6 * costs.key_rows;
     described.predicted_seconds = 2.0 * polynomials as f64 * seconds_per_polynomial(&ring);
-    described.peak_bytes = polynomial_bytes(&ring, 4 * costs.key_rows + 64 * own.batch);
+    described.peak_bytes = polynomial_bytes(&ring, 4 * costs.key_rows + 64 * own.common.batch);
     Ok(described)
 }
 
 fn start<W: Word>(own: Failure, context: &Context) -> Result<Box<dyn Session>, Failed> {
     let ring: Arc<Ring<W>> = own.setting.ring(context.kernel)?;
-    let (trials, batch) = (own.trials, own.batch);
+    let (trials, batch) = (own.common.trials, own.common.batch);
     let fresh = move |seed: Seed| -> Result<Box<dyn Trials>, Failed> {
         let lab = Lab::new(&ring, own.setting.secret()?, &own.setting.error()?, seed)?;
-        match own.decision {
-            Decision::Rgsw => Ok(Box::new(rgsw::Conversions::new(&own, lab)?)),
-            Decision::Floor | Decision::Digit | Decision::Bits => Ok(Box::new(digits::Decompositions::new(&own, lab)?)),
+        match &own.decision {
+            Decision::Rgsw(rgsw) => Ok(Box::new(rgsw::Conversions::new(&own, rgsw, lab)?)),
+            Decision::Floor(switch) | Decision::Digit(switch) | Decision::Bits(switch) => {
+                Ok(Box::new(digits::Decompositions::new(&own, switch, lab)?))
+            }
         }
     };
     Ok(Box::new(FailureSession {

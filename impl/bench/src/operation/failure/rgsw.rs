@@ -8,7 +8,7 @@ use lattice::convert::{ConverterKeys, Extraction, RgswConverter};
 use lattice::lwe::Lwe;
 use ring::{DiscreteGaussian, Modulus, Word};
 
-use super::settings::Failure;
+use super::settings::{Failure, RgswSetting};
 use super::trial::{Rotations, Trial, Trials};
 use crate::lab::Lab;
 use crate::primitive::Failed;
@@ -47,13 +47,13 @@ pub struct Conversions<W: Word> {
 }
 
 impl<W: Word> Conversions<W> {
-    pub fn new(own: &Failure, mut lab: Lab<W>) -> Result<Self, Failed> {
+    pub fn new(own: &Failure, rgsw: &RgswSetting, mut lab: Lab<W>) -> Result<Self, Failed> {
         let rotations = Rotations::new(own, &mut lab)?;
-        let [output, trace, squaring] = own.converter_gadgets(&lab.ring)?;
+        let [output, trace, squaring] = own.converter_gadgets(rgsw, &lab.ring)?;
         let keys = ConverterKeys::new(&lab.key, &trace, &squaring, &lab.error, &mut lab.masks, &mut lab.rng)?;
-        let spacing = own.spacing(output.length())?;
+        let spacing = own.spacing(rgsw, output.length())?;
         let converter = RgswConverter::new(&output, spacing, Extraction::Tree, (&trace, &squaring), &keys)?;
-        let (modulus, error) = (own.input_modulus()?, own.input_error()?);
+        let (modulus, error) = (own.input_modulus(rgsw)?, own.input_error()?);
         let deciding = Deciding::of(output.weights());
         Ok(Self { lab, rotations, converter, deciding, output, modulus, error })
     }

@@ -1,7 +1,7 @@
 //! Trials of a decision, and what they share.
 
+use lattice::BlindRotationKey;
 use lattice::lwe::LweKey;
-use lattice::{BlindRotationKey, Secret};
 use ring::{Modulus, Word};
 
 use super::settings::Failure;
@@ -35,8 +35,7 @@ pub(super) struct Rotations<W: Word> {
 impl<W: Word> Rotations<W> {
     pub(super) fn new(own: &Failure, lab: &mut Lab<W>) -> Result<Self, Failed> {
         let (shape, gadget) = (own.shape(), own.rotation_gadget(&lab.ring)?);
-        let small = LweKey::sample(&Secret::Binary, shape.dimension, &mut lab.rng)?;
-        let key = lab.rotation_key(shape, &small, &gadget)?;
+        let (small, key) = lab.rotation_keys(shape, &gadget)?;
         Ok(Self { small, key, order: Modulus::new(2 * lab.ring.n() as u64)? })
     }
 }

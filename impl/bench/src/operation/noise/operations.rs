@@ -5,43 +5,46 @@ use ring::{Coefficient, Poly, Ring, Word};
 
 use super::galois::{automorphism, expansion, trace};
 use super::once::{Once, both, output};
-use super::plan::Plan;
+use super::plan::Operation;
 use crate::lab::{Lab, Tally, scaled_error};
 use crate::primitive::Failed;
 use crate::setting::Message;
 
-impl Plan {
+impl Operation {
     /// Measures under one key until every stage has `wanted` errors.
     pub fn run<W: Word>(&self, lab: &mut Lab<W>, gadget: Option<&RingGadget<W>>, wanted: u64) -> Result<Tally, Failed> {
         let mut tally = Tally::default();
         let needed = || gadget.ok_or_else(|| Failed("this operation needs a gadget".to_string()));
         let mut once: Once<'_, W> = match *self {
-            Self::Fresh => Box::new(|lab, tally| {
+            Self::Fresh {} => Box::new(|lab, tally| {
                 let message = lab.uniform();
                 let fresh = lab.fresh(&message);
                 output(lab, tally, &fresh, &message)
             }),
-            Self::Add(terms) => Box::new(move |lab, tally| add(lab, tally, terms)),
-            Self::PlaintextProduct(least, p) => Box::new(move |lab, tally| plaintext_product(lab, tally, least, p)),
-            Self::MonomialProduct(exponent) => Box::new(move |lab, tally| {
+            Self::Add { terms } => Box::new(move |lab, tally| add(lab, tally, terms)),
+            Self::PlaintextProduct { plain_modulus, plain_digits } => {
+                let least = plain_digits.least(plain_modulus);
+                Box::new(move |lab, tally| plaintext_product(lab, tally, least, plain_modulus as usize))
+            }
+            Self::MonomialProduct { exponent } => Box::new(move |lab, tally| {
                 let message = lab.uniform();
                 let product = lab.fresh(&message).mul_monomial(&lab.ring, exponent);
                 let known = lab.ring.mul_monomial(&message, exponent);
                 output(lab, tally, &product, &known)
             }),
-            Self::SampleExtraction => Box::new(sample_extraction),
-            Self::Switch(a, b) => {
-                let opener = SplitKey::new(&lab.key)?;
-                Box::new(move |lab, tally| modulus_switch(lab, tally, &opener, (a, b)))
+            Self::SampleExtraction {} => Box::new(sample_extraction),
+            Self::ModulusSwitch { .. } | Self::SplitModulusSwitch { .. } => {
+                let (opener, moduli) = (SplitKey::new(&lab.key)?, self.switched()?.unwrap_or_default());
+                Box::new(move |lab, tally| modulus_switch(lab, tally, &opener, moduli))
             }
-            Self::GadgetProduct(message) => gadget_product(lab, needed()?, message)?,
-            Self::ExternalProduct(message) => external_product(lab, needed()?, message)?,
-            Self::Cmux(bit) => cmux(lab, needed()?, bit)?,
-            Self::RlweKeySwitch => key_switch(lab, needed()?)?,
-            Self::Automorphism(exponent) => automorphism(lab, needed()?, exponent)?,
-            Self::Trace(kept) => trace(lab, needed()?, kept)?,
-            Self::RingSwitch(n) => ring_switch(lab, needed()?, n)?,
-            Self::Expansion(depth) => expansion(lab, needed()?, depth)?,
+            Self::GadgetProduct { message } => gadget_product(lab, needed()?, message)?,
+            Self::ExternalProduct { message } => external_product(lab, needed()?, message)?,
+            Self::Cmux { bit } => cmux(lab, needed()?, bit)?,
+            Self::RlweKeySwitch {} => key_switch(lab, needed()?)?,
+            Self::Automorphism { exponent } => automorphism(lab, needed()?, exponent as u64)?,
+            Self::Trace { subring } => trace(lab, needed()?, subring)?,
+            Self::RingSwitch { n_to } => ring_switch(lab, needed()?, n_to)?,
+            Self::Expansion { depth } => expansion(lab, needed()?, depth)?,
         };
         while !tally.reached(wanted) {
             once(lab, &mut tally)?;

@@ -1,8 +1,81 @@
-//! What is measured of a ring operation, and what measuring it takes.
+//! The ring operations with their own settings, and what measuring them takes.
 
-use super::settings::{NoiseSettings, Operation};
-use crate::setting::{Message, bounded, modulus, required};
+use serde::{Deserialize, Serialize};
+
+use crate::setting::{Message, PlainDigits, bounded, modulus};
 use crate::settings::Refusal;
+
+/// A ring operation with the settings that it takes beside the ring and its gadget.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Operation {
+    Fresh {},
+    Add {
+        #[serde(default = "two")]
+        terms: u64,
+    },
+    PlaintextProduct {
+        plain_modulus: u64,
+        plain_digits: PlainDigits,
+    },
+    MonomialProduct {
+        exponent: usize,
+    },
+    GadgetProduct {
+        message: Message,
+    },
+    ExternalProduct {
+        message: Message,
+    },
+    Cmux {
+        /// Selected branch; alternating if absent.
+        bit: Option<u8>,
+    },
+    RlweKeySwitch {},
+    Automorphism {
+        exponent: usize,
+    },
+    Trace {
+        /// Coefficients kept.
+        #[serde(default = "one")]
+        subring: usize,
+    },
+    SampleExtraction {},
+    ModulusSwitch {
+        to_modulus: String,
+    },
+    /// The same with a modulus for the mask and one for the body.
+    SplitModulusSwitch {
+        to_modulus_a: String,
+        to_modulus_b: String,
+    },
+    RingSwitch {
+        n_to: usize,
+    },
+    Expansion {
+        depth: u32,
+    },
+}
+
+fn one() -> usize {
+    1
+}
+
+fn two() -> u64 {
+    2
+}
+
+/// The operations that decompose, by name: they take the settings of a gadget too.
+pub const DECOMPOSING: [&str; 8] = [
+    "gadget-product",
+    "external-product",
+    "cmux",
+    "rlwe-key-switch",
+    "automorphism",
+    "trace",
+    "ring-switch",
+    "expansion",
+];
 
 /// A rough cost.
 pub struct Cost {
@@ -12,83 +85,49 @@ pub struct Cost {
     pub held: usize,
 }
 
-/// An operation's own settings, read and checked.
-#[derive(Clone, Debug)]
-pub enum Plan {
-    Fresh,
-    Add(u64),
-    /// Least and number of plaintext values.
-    PlaintextProduct(i64, usize),
-    MonomialProduct(usize),
-    GadgetProduct(Message),
-    ExternalProduct(Message),
-    Cmux(Option<u8>),
-    RlweKeySwitch,
-    Automorphism(u64),
-    Trace(usize),
-    SampleExtraction,
-    /// Moduli of mask and body.
-    Switch(u64, u64),
-    RingSwitch(usize),
-    Expansion(u32),
+fn power_of_two(value: usize, key: &str, largest: usize) -> Result<(), Refusal> {
+    if value.is_power_of_two() && value <= largest {
+        return Ok(());
+    }
+    Err(Refusal::new(key, format!("{value} is not a power of two up to {largest}.")))
 }
 
-/// Moduli switched to: phases are measured in double precision.
-const SWITCHED: std::ops::RangeInclusive<u64> = 2..=1 << 40;
+impl Operation {
+    /// Checks the settings in a ring of dimension `n`.
+    pub fn check(&self, n: usize) -> Result<(), Refusal> {
+        match *self {
+            Self::Add { terms } => bounded(terms, "terms", 1..=1 << 20),
+            Self::PlaintextProduct { plain_modulus, .. } => bounded(plain_modulus, "plain_modulus", 2..=1 << 30),
+            Self::Automorphism { exponent } if exponent % 2 == 0 => {
+                Err(Refusal::new("exponent", format!("{exponent} is even: automorphisms are odd.")))
+            }
+            Self::MonomialProduct { exponent } | Self::Automorphism { exponent } => {
+                bounded(exponent, "exponent", 0..=2 * n - 1)
+            }
+            Self::Cmux { bit } => bounded(bit.unwrap_or(0), "bit", 0..=1),
+            Self::Trace { subring } => power_of_two(subring, "subring", n / 2),
+            Self::ModulusSwitch { .. } | Self::SplitModulusSwitch { .. } => self.switched().map(drop),
+            Self::RingSwitch { n_to } if n_to < 64 => Err(Refusal::new("n_to", format!("{n_to} is below 64."))),
+            Self::RingSwitch { n_to } => power_of_two(n_to, "n_to", n / 2),
+            Self::Expansion { depth } => bounded(depth, "depth", 1..=n.ilog2()),
+            Self::Fresh {} | Self::SampleExtraction {} | Self::RlweKeySwitch {} => Ok(()),
+            Self::GadgetProduct { .. } | Self::ExternalProduct { .. } => Ok(()),
+        }
+    }
 
-impl Plan {
-    /// Reads the settings of a ring operation.
-    pub fn new(settings: &NoiseSettings, n: usize) -> Result<Self, Refusal> {
-        let exponent = |odd: bool| {
-            let exponent = bounded(required(&settings.exponent, "exponent")?, "exponent", 0..=2 * n - 1)?;
-            if odd && exponent % 2 == 0 {
-                return Err(Refusal::new("exponent", format!("{exponent} is even: automorphisms are odd.")));
+    /// The moduli of mask and body that a modulus switch leads to.
+    pub fn switched(&self) -> Result<Option<(u64, u64)>, Refusal> {
+        // Phases are measured in double precision.
+        let read = |text: &str, key: &str| modulus(text, key, 2..=1 << 40);
+        Ok(match self {
+            Self::ModulusSwitch { to_modulus } => {
+                let to = read(to_modulus, "to_modulus")?;
+                Some((to, to))
             }
-            Ok(exponent)
-        };
-        let power = |value: usize, key: &str, largest: usize| {
-            if !value.is_power_of_two() || value > largest {
-                return Err(Refusal::new(key, format!("{value} is not a power of two up to {largest}.")));
+            Self::SplitModulusSwitch { to_modulus_a, to_modulus_b } => {
+                Some((read(to_modulus_a, "to_modulus_a")?, read(to_modulus_b, "to_modulus_b")?))
             }
-            Ok(value)
-        };
-        let message = || required(&settings.message, "message");
-        Ok(match settings.operation {
-            Operation::Fresh => Self::Fresh,
-            Operation::Add => Self::Add(bounded(settings.terms.unwrap_or(2), "terms", 1..=1 << 20)?),
-            Operation::PlaintextProduct => {
-                let p = bounded(required(&settings.plain_modulus, "plain_modulus")?, "plain_modulus", 2..=1 << 30)?;
-                Self::PlaintextProduct(required(&settings.plain_digits, "plain_digits")?.least(p), p as usize)
-            }
-            Operation::MonomialProduct => Self::MonomialProduct(exponent(false)?),
-            Operation::GadgetProduct => Self::GadgetProduct(message()?),
-            Operation::ExternalProduct => Self::ExternalProduct(message()?),
-            Operation::Cmux => Self::Cmux(settings.bit.map(|bit| bounded(bit, "bit", 0..=1)).transpose()?),
-            Operation::LweKeySwitch | Operation::CompensatedModulusSwitch => {
-                return Err(Refusal::new("operation", "an LWE ciphertext has no ring."));
-            }
-            Operation::RlweKeySwitch => Self::RlweKeySwitch,
-            Operation::Automorphism => Self::Automorphism(exponent(true)? as u64),
-            Operation::Trace => Self::Trace(power(settings.subring.unwrap_or(1), "subring", n / 2)?),
-            Operation::SampleExtraction => Self::SampleExtraction,
-            Operation::ModulusSwitch => {
-                let to = modulus(&settings.to_modulus, "to_modulus", SWITCHED)?;
-                Self::Switch(to, to)
-            }
-            Operation::SplitModulusSwitch => Self::Switch(
-                modulus(&settings.to_modulus_a, "to_modulus_a", SWITCHED)?,
-                modulus(&settings.to_modulus_b, "to_modulus_b", SWITCHED)?,
-            ),
-            Operation::RingSwitch => {
-                let to = required(&settings.n_to, "n_to")?;
-                if to < 64 {
-                    return Err(Refusal::new("n_to", format!("{to} is below 64.")));
-                }
-                Self::RingSwitch(power(to, "n_to", n / 2)?)
-            }
-            Operation::Expansion => {
-                Self::Expansion(bounded(required(&settings.depth, "depth")?, "depth", 1..=n.ilog2())?)
-            }
+            _ => None,
         })
     }
 
@@ -97,16 +136,16 @@ impl Plan {
         let levels = |kept: usize| (n / kept).ilog2() as usize;
         // Rows made a key; products, outputs and errors of the rarest stage a run.
         let (rows, products, outputs, errors) = match *self {
-            Self::Fresh | Self::PlaintextProduct(..) | Self::MonomialProduct(_) => (0, 0, 1, n),
-            Self::SampleExtraction => (0, 0, n / 8, n),
-            Self::Switch(..) => (0, 0, 4, n),
-            Self::Add(terms) => (0, 0, terms as usize, n),
-            Self::GadgetProduct(_) | Self::RlweKeySwitch | Self::Automorphism(_) => (length, 1, 1, n),
-            Self::ExternalProduct(_) => (2 * length, 2, 1, n),
-            Self::Cmux(_) => (4 * length, 2, 1, n),
-            Self::Trace(kept) => (levels(kept) * length, levels(kept), 1, kept),
-            Self::RingSwitch(to) => (length, 1, 1, to),
-            Self::Expansion(depth) => (depth as usize * length, 1 << depth, 1 << depth, n),
+            Self::Fresh {} | Self::PlaintextProduct { .. } | Self::MonomialProduct { .. } => (0, 0, 1, n),
+            Self::SampleExtraction {} => (0, 0, n / 8, n),
+            Self::ModulusSwitch { .. } | Self::SplitModulusSwitch { .. } => (0, 0, 4, n),
+            Self::Add { terms } => (0, 0, terms as usize, n),
+            Self::GadgetProduct { .. } | Self::RlweKeySwitch {} | Self::Automorphism { .. } => (length, 1, 1, n),
+            Self::ExternalProduct { .. } => (2 * length, 2, 1, n),
+            Self::Cmux { .. } => (4 * length, 2, 1, n),
+            Self::Trace { subring } => (levels(subring) * length, levels(subring), 1, subring),
+            Self::RingSwitch { n_to } => (length, 1, 1, n_to),
+            Self::Expansion { depth } => (depth as usize * length, 1 << depth, 1 << depth, n),
         };
         let runs = (samples / errors as f64).ceil();
         Cost {

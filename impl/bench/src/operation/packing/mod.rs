@@ -11,7 +11,8 @@ use rand::Rng;
 use ring::{Coefficient, Kernel, Ntt, Poly, Ring, Seed};
 use serde_json::json;
 
-use crate::primitive::{Context, Described, Failed, Measured, Noise, Primitive, Session};
+use crate::lab::Tally;
+use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
 use crate::setting::SecretName;
 use crate::settings::{Refusal, Settings, complete};
 use crate::timing;
@@ -36,39 +37,32 @@ impl Primitive for Packings {
         let own = self;
         let packing = own.packing(Kernel::Scalar)?;
         let (ring, gadget) = (packing.ring(), packing.gadget());
-        let mut settings = complete(own)?;
-        let moments = gadget.moments();
+        let mut described = Described { settings: complete(own)?, ..Described::default() };
         if own.secret == SecretName::Gaussian {
-            settings.insert("secret_stddev".into(), json!(own.stddev));
+            described.settings.insert("secret_stddev".into(), json!(own.stddev));
         }
-        settings.insert("modulus".into(), json!(gadget.modulus().to_string()));
-        settings.insert("length".into(), json!(gadget.length()));
-        settings.insert("weights".into(), json!(gadget.weights().iter().map(u128::to_string).collect::<Vec<_>>()));
-        settings.insert("gadget_error_bound".into(), json!(gadget.error_bound().to_string()));
-        settings.insert("digit_means".into(), json!(moments.iter().map(|m| m.mean).collect::<Vec<_>>()));
-        settings.insert("digit_mean_squares".into(), json!(moments.iter().map(|m| m.mean_square).collect::<Vec<_>>()));
+        described.digits(gadget.length(), gadget.error_bound(), &gadget.moments());
+        described.settings.insert("modulus".into(), json!(gadget.modulus().to_string()));
+        let weights: Vec<String> = gadget.weights().iter().map(u128::to_string).collect();
+        described.settings.insert("weights".into(), json!(weights));
         let outputs = own.outputs();
         let input_bits = own.ciphertexts * (lattice::wire::poly_bits(ring) + lattice::wire::poly_bits(ring) / own.n);
         let table_bytes = if own.method.has_table() { outputs * packing.table_bytes() } else { 0 };
-        let counts = [
-            ("outputs", outputs as f64),
-            ("input_bytes", input_bits.div_ceil(8) as f64),
-            ("key_bytes", packing.key_bytes() as f64),
-            ("output_bytes", (outputs * Rlwe::<u32, Coefficient>::wire_bytes(ring)) as f64),
-            ("table_bytes", table_bytes as f64),
-        ];
+        described.counts([
+            ("outputs", outputs),
+            ("input_bytes", input_bits.div_ceil(8)),
+            ("key_bytes", packing.key_bytes()),
+            ("output_bytes", outputs * Rlwe::<u32, Coefficient>::wire_bytes(ring)),
+            ("table_bytes", table_bytes),
+        ]);
         // Ring masks, and what an output holds while it is made: as much as its table again.
         let polynomial = own.n * own.primes.len() * size_of::<u32>();
-        let peak = table_bytes + packing.table_bytes() + (own.ciphertexts + 3 * own.n) * polynomial;
+        described.peak_bytes =
+            (table_bytes + packing.table_bytes() + (own.ciphertexts + 3 * own.n) * polynomial) as u64;
         // A key switch an input, each of some transforms of a nanosecond for two butterflies.
         let transforms = (own.ciphertexts * (gadget.length() + 4) * own.primes.len()) as f64;
-        let offline = transforms * own.n as f64 * f64::from(own.n.ilog2()) * 1e-9;
-        Ok(Described {
-            settings,
-            counts: counts.map(|(name, count)| (name.to_string(), count)).into(),
-            predicted_seconds: 2.0 * offline,
-            peak_bytes: peak as u64,
-        })
+        described.predicted_seconds = 2.0 * transforms * own.n as f64 * f64::from(own.n.ilog2()) * 1e-9;
+        Ok(described)
     }
 
     fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
@@ -100,7 +94,7 @@ struct Packed {
     seed: Seed,
     workspace: Workspace<u32>,
     /// The errors under each key.
-    noise: Vec<Moments>,
+    noise: Vec<Tally>,
     /// The largest error of each output.
     largest: Vec<f64>,
 }
@@ -160,7 +154,7 @@ impl Packed {
     fn check(&mut self, client: &Client, outputs: &[Rlwe<u32, Coefficient>], out: &mut Measured) -> Result<(), Failed> {
         let ring = self.packing.ring();
         let (q, p) = (u128::from(self.modulus()), u128::from(self.own.plain_modulus));
-        let (mut moments, mut largest) = (Moments::default(), Vec::new());
+        let (mut tally, mut largest) = (Tally::default(), Vec::new());
         for (packed, messages) in outputs.iter().zip(&client.messages) {
             let phase = client.key.phase_coefficient(packed);
             let mut found = vec![0; ring.n()];
@@ -171,7 +165,7 @@ impl Packed {
             }
             let errors = errors(ring, &phase, &ring.from_u64(&known))?;
             let at: Vec<f64> = (0..messages.len()).map(|j| errors[self.packing.position(j)]).collect();
-            moments.add(&at);
+            tally.add(STAGE, &at);
             largest.push(Moments::of(&at).max);
             let right = messages.iter().enumerate().filter(|(j, message)| {
                 let value = u128::from(found[self.packing.position(*j)]);
@@ -179,7 +173,7 @@ impl Packed {
             });
             out.compared(messages.len() as u64, right.count() as u64);
         }
-        self.noise.push(moments);
+        self.noise.push(tally);
         self.largest.append(&mut largest);
         Ok(())
     }
@@ -251,15 +245,8 @@ impl Session for Packed {
         while (self.noise.len() as u64) < self.own.keys {
             self.measure(out)?;
         }
-        let mut total = Moments::default();
-        for moments in &self.noise {
-            total.merge(moments);
-            out.value(&format!("{STAGE}.key_mean"), moments.mean());
-            out.value(&format!("{STAGE}.key_mean_square"), moments.mean_square());
-            out.value(&format!("{STAGE}.key_max"), moments.max);
-        }
+        Tally::write(&self.noise, out);
         self.largest.iter().for_each(|largest| out.value(&format!("{STAGE}.output_max"), *largest));
-        out.noise.insert(STAGE.into(), Noise::of(&total, self.noise.len() as u64));
         Ok(())
     }
 }

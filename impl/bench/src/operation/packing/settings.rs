@@ -1,11 +1,10 @@
 //! The settings of packings.
 
-use gadget::Family;
-use lattice::{Method, Packing, RingGadget, Secret};
-use ring::{DiscreteGaussian, Kernel, Ring, StdDev};
+use lattice::{Method, Packing, Secret};
+use ring::{DiscreteGaussian, Kernel, Ring};
 use serde::{Deserialize, Serialize};
 
-use crate::setting::{SecretName, twenty};
+use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, secret, twenty};
 use crate::settings::{Refusal, Settings};
 
 /// How ciphertexts are packed, and what is done before they arrive.
@@ -68,9 +67,6 @@ fn one() -> usize {
     1
 }
 
-/// Most clients measured together.
-const MOST_CLIENTS: usize = 64;
-
 impl Packings {
     /// Reads and checks the settings.
     pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
@@ -79,12 +75,8 @@ impl Packings {
             let problem = format!("{} is no multiple of gamma = {}.", own.ciphertexts, own.gamma);
             return Err(Refusal::new("ciphertexts", problem));
         }
-        if !(1..=MOST_CLIENTS).contains(&own.clients) {
-            return Err(Refusal::new("clients", format!("{} is not from 1 to {MOST_CLIENTS}.", own.clients)));
-        }
-        if !(1..=1 << 20).contains(&own.keys) {
-            return Err(Refusal::new("keys", format!("{} is not from 1 to 2^20.", own.keys)));
-        }
+        bounded(own.clients, "clients", 1..=64)?;
+        bounded(own.keys, "keys", 1..=MOST_KEYS)?;
         own.secret()?;
         own.error()?;
         Ok(own)
@@ -95,44 +87,29 @@ impl Packings {
         self.ciphertexts / self.gamma
     }
 
+    /// The secret's distribution; a Gaussian one is that of the errors.
     pub(super) fn secret(&self) -> Result<Secret, Refusal> {
-        match (self.secret, self.secret_weight) {
-            (SecretName::Ternary, None) => Ok(Secret::Ternary),
-            (SecretName::Gaussian, None) => Ok(Secret::Gaussian(StdDev(self.stddev))),
-            (SecretName::FixedWeight, Some(weight)) if weight <= self.n => {
-                Ok(Secret::FixedWeight { plus: weight.div_ceil(2), minus: weight / 2 })
-            }
-            (SecretName::FixedWeight, _) => {
-                Err(Refusal::new("secret_weight", format!("a fixed weight needs one up to n = {}.", self.n)))
-            }
-            (SecretName::Binary, _) => Err(Refusal::new(
-                "secret",
-                "give `ternary`, `gaussian` or `fixed-weight`. Correct it in the experiment file.",
-            )),
-            _ => Err(Refusal::new("secret_weight", "this secret has none. Remove it.")),
-        }
+        bounded(self.secret_weight.unwrap_or(0), "secret_weight", 0..=self.n)?;
+        let stddev = match self.secret {
+            SecretName::Binary => return Err(Refusal::new("secret", "give `ternary`, `gaussian` or `fixed-weight`.")),
+            SecretName::Gaussian => Some(self.stddev),
+            SecretName::Ternary | SecretName::FixedWeight => None,
+        };
+        secret(self.secret, stddev, self.secret_weight)
     }
 
     pub(super) fn error(&self) -> Result<DiscreteGaussian, Refusal> {
-        DiscreteGaussian::new(StdDev(self.stddev)).map_err(|error| Refusal::new("stddev", format!("{error}.")))
+        gaussian(self.stddev, "stddev")
     }
 
     pub(super) fn packing(&self, kernel: Kernel) -> Result<Packing, Refusal> {
-        let family: Family = self.family.parse().map_err(|error| Refusal::new("family", format!("{error}.")))?;
-        let ring = Ring::<u32>::new(self.n, &self.primes, kernel).map_err(|error| {
-            Refusal::new("primes", format!("{error}. Give distinct primes 1 modulo 2n below 2^31."))
-        })?;
-        let gadget = RingGadget::new(&ring, family, self.base, self.dropped)
-            .map_err(|error| Refusal::new("base", format!("{error}.")))?;
+        let ring = Ring::<u32>::new(self.n, &self.primes, kernel).map_err(Refusal::of("primes"))?;
+        let gadget = GadgetSetting::new(&self.family, self.base, self.dropped).build(&ring, "base")?;
         let modulus = gadget.modulus();
         if modulus >> 62 != 0 {
             return Err(Refusal::new("primes", format!("their product {modulus} is 2^62 or more. Give fewer.")));
         }
-        if self.plain_modulus < 2 || u128::from(self.plain_modulus) > modulus / 4 {
-            let problem = format!("{} is not from 2 to q/4.", self.plain_modulus);
-            return Err(Refusal::new("plain_modulus", problem));
-        }
-        Packing::new(self.method.method(), &gadget, self.gamma)
-            .map_err(|error| Refusal::new("gamma", format!("{error}.")))
+        bounded(self.plain_modulus.into(), "plain_modulus", 2..=modulus / 4)?;
+        Packing::new(self.method.method(), &gadget, self.gamma).map_err(Refusal::of("gamma"))
     }
 }

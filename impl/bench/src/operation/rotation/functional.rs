@@ -9,10 +9,12 @@ use ring::{DiscreteGaussian, Kernel, Modulus, Word};
 use serde_json::json;
 
 use super::settings::{Operation, Rotation};
+use crate::in_ring::Shared;
 use crate::lab::{Lab, Tally, scaled_error};
 use crate::primitive::{Described, Failed};
 use crate::setting::required;
-use crate::settings::{Refusal, complete};
+use crate::settings::Refusal;
+use crate::switch_setting::SwitchSetting;
 
 /// What these operations need beside the blind-rotation key.
 pub struct Functional {
@@ -21,57 +23,48 @@ pub struct Functional {
     layout: DigitLayout,
 }
 
-/// Checks that settings of a switch and of digits are there exactly where the operation takes them.
-pub fn check(own: &Rotation) -> Result<(), Refusal> {
-    if own.operation == Operation::BlindRotation {
-        return match complete(&own.switch)?.keys().next() {
-            Some(key) => Err(Refusal::new(key, "this operation does not take it. Remove it.")),
-            None => Ok(()),
-        };
+/// Checks the settings of a switch and of digits, where the operation takes them.
+pub fn check(own: &Rotation, shared: &Shared) -> Result<(), Refusal> {
+    let n = shared.setting.n;
+    match Functional::new(own, shared, Kernel::Scalar)? {
+        Some(functional) if n.ilog2() < functional.layout.bits() => {
+            Err(Refusal::new("digit_bits", format!("windows of digits need 2^digit_bits <= n = {n}.")))
+        }
+        _ => Ok(()),
     }
-    let n = own.setting.n;
-    if Functional::new(own, Kernel::Scalar)?.is_none_or(|functional| n.ilog2() < functional.layout.bits()) {
-        return Err(Refusal::new("digit_bits", format!("windows of digits need 2^digit_bits <= n = {n}.")));
-    }
-    Ok(())
 }
 
 /// Blind rotations of an operation.
 pub fn rotations(own: &Rotation) -> Result<usize, Refusal> {
-    Ok(match own.operation {
-        Operation::BlindRotation | Operation::Bits => 1,
-        Operation::ToSmall => 0,
-        Operation::Floor => layout(own)?.floor_rotations() as usize,
+    Ok(match &own.operation {
+        Operation::BlindRotation {} | Operation::Bits(_) => 1,
+        Operation::ToSmall(_) => 0,
+        Operation::Floor(switch) => layout(switch)?.floor_rotations() as usize,
     })
 }
 
 /// Adds what the settings of the switch mean; bytes of its expanded key.
-pub fn describe(own: &Rotation, described: &mut Described) -> Result<usize, Refusal> {
-    let Some(functional) = Functional::new(own, Kernel::Scalar)? else { return Ok(0) };
+pub fn describe(own: &Rotation, shared: &Shared, described: &mut Described) -> Result<usize, Refusal> {
+    let Some(functional) = Functional::new(own, shared, Kernel::Scalar)? else { return Ok(0) };
     let (gadget, modulus) = (&functional.gadget, functional.modulus()?);
     described.settings.insert("switch_length".into(), json!(gadget.length()));
-    let bytes = LweSwitchKey::bytes(modulus, own.setting.n, own.dimension, gadget.length());
-    let wire = SeededLweSwitchKey::wire_bytes(modulus, own.setting.n, gadget.length());
-    described.counts.insert("switch_key_bytes".into(), wire as f64);
-    described.counts.insert("expanded_switch_key_bytes".into(), bytes as f64);
+    let bytes = LweSwitchKey::bytes(modulus, shared.setting.n, own.common.dimension, gadget.length());
+    let wire = SeededLweSwitchKey::wire_bytes(modulus, shared.setting.n, gadget.length());
+    described.counts([("switch_key_bytes", wire), ("expanded_switch_key_bytes", bytes)]);
     Ok(bytes)
 }
 
-fn layout(own: &Rotation) -> Result<DigitLayout, Refusal> {
-    let log_modulus = required(&own.switch.log_modulus, "log_modulus")?;
-    let (low, bits) = (required(&own.switch.low, "low")?, required(&own.switch.digit_bits, "digit_bits")?);
-    DigitLayout::try_new(log_modulus, low, bits, required(&own.switch.digits, "digits")?).map_err(Refusal::of("digits"))
+fn layout(switch: &SwitchSetting) -> Result<DigitLayout, Refusal> {
+    let log_modulus = required(&switch.log_modulus, "log_modulus")?;
+    DigitLayout::try_new(log_modulus, switch.low, switch.digit_bits, switch.digits).map_err(Refusal::of("digits"))
 }
 
 impl Functional {
     /// None for blind rotations alone.
-    pub fn new(own: &Rotation, kernel: Kernel) -> Result<Option<Self>, Refusal> {
-        if own.operation == Operation::BlindRotation {
-            return Ok(None);
-        }
-        let gadget = own.switch.gadget(&own.gadget, 2..=1 << 61, kernel)?.into();
-        let error = own.switch.error()?;
-        Ok(Some(Self { gadget, error, layout: layout(own)? }))
+    pub fn new(own: &Rotation, shared: &Shared, kernel: Kernel) -> Result<Option<Self>, Refusal> {
+        let Some(switch) = own.operation.switch() else { return Ok(None) };
+        let gadget = switch.gadget(shared.family()?, 2..=1 << 61, kernel)?.into();
+        Ok(Some(Self { gadget, error: switch.error()?, layout: layout(switch)? }))
     }
 
     fn modulus(&self) -> Result<Modulus<u64>, Refusal> {
@@ -82,6 +75,7 @@ impl Functional {
     pub fn run<W: Word>(
         &self,
         own: &Rotation,
+        groups: u64,
         lab: &mut Lab<W>,
         small: &LweKey,
         rotation: BlindRotationKey<W>,
@@ -90,12 +84,12 @@ impl Functional {
         let bootstrapper = lab.bootstrapper(rotation, small, switch, masks)?;
         let keys = Keys { key: lab.key.to_lwe(), small, bootstrapper };
         let mut tally = Tally::default();
-        for _ in 0..own.groups() {
+        for _ in 0..groups {
             match own.operation {
-                Operation::ToSmall => self.to_small(own, lab, &keys, &mut tally)?,
-                Operation::Floor => self.floor(own, lab, &keys, &mut tally)?,
-                Operation::Bits => self.bits(own, lab, &keys, &mut tally)?,
-                Operation::BlindRotation => {}
+                Operation::ToSmall(_) => self.to_small(own.common.together, lab, &keys, &mut tally)?,
+                Operation::Floor(_) => self.floor(lab, &keys, &mut tally)?,
+                Operation::Bits(_) => self.bits(own.common.together, lab, &keys, &mut tally)?,
+                Operation::BlindRotation {} => {}
             }
         }
         Ok(tally)
@@ -103,21 +97,21 @@ impl Functional {
 
     fn to_small<W: Word>(
         &self,
-        own: &Rotation,
+        together: usize,
         lab: &mut Lab<W>,
         keys: &Keys<'_, W>,
         tally: &mut Tally,
     ) -> Result<(), Failed> {
         let modulus = self.layout.modulus()?;
         let message = |lab: &mut Lab<W>| ring::secret::uniform_below(&mut lab.rng, modulus.value());
-        let inputs: Vec<Lwe> = (0..own.together)
+        let inputs: Vec<Lwe> = (0..together)
             .map(|_| {
                 let message = message(lab);
                 keys.key.encrypt(modulus, message, &lab.error, &mut lab.rng)
             })
             .collect();
         let outputs = tally.operate(|| keys.bootstrapper.to_small(&inputs, &mut lab.workspace))?;
-        let order = 2.0 * own.setting.n as f64;
+        let order = 2.0 * lab.ring.n() as f64;
         for (input, output) in inputs.iter().zip(&outputs) {
             let found = keys.small.phase(output)? as f64;
             let known = keys.key.phase(input)? as f64;
@@ -127,26 +121,19 @@ impl Functional {
     }
 
     /// A ciphertext of uniform digits, and its lowest.
-    fn digits<W: Word>(&self, own: &Rotation, lab: &mut Lab<W>, keys: &Keys<'_, W>) -> Result<(Lwe, u64), Failed> {
+    fn digits<W: Word>(&self, lab: &mut Lab<W>, keys: &Keys<'_, W>) -> Result<(Lwe, u64), Failed> {
         let modulus = self.layout.modulus()?;
-        let low = required(&own.switch.low, "low")?;
         let message = lab.below(1 << (self.layout.bits() * self.layout.digits())) as u64;
-        let input = keys.key.encrypt(modulus, message << low, &lab.error, &mut lab.rng);
+        let input = keys.key.encrypt(modulus, message << self.layout.low(), &lab.error, &mut lab.rng);
         Ok((input, message & ((1 << self.layout.bits()) - 1)))
     }
 
-    fn floor<W: Word>(
-        &self,
-        own: &Rotation,
-        lab: &mut Lab<W>,
-        keys: &Keys<'_, W>,
-        tally: &mut Tally,
-    ) -> Result<(), Failed> {
-        let (input, digit) = self.digits(own, lab, keys)?;
+    fn floor<W: Word>(&self, lab: &mut Lab<W>, keys: &Keys<'_, W>, tally: &mut Tally) -> Result<(), Failed> {
+        let (input, digit) = self.digits(lab, keys)?;
         let floor = || keys.bootstrapper.floor(&self.layout, &input, 0, &mut lab.workspace);
         let output = tally.operate_calls(1, floor)?;
         let known = keys.key.phase(&input)?;
-        let known = input.modulus.sub(known, digit << required(&own.switch.low, "low")?);
+        let known = input.modulus.sub(known, digit << self.layout.low());
         let found = keys.key.phase(&output)?;
         tally.add("added", &[input.modulus.centred(input.modulus.sub(found, known)) as f64]);
         Ok(())
@@ -154,14 +141,14 @@ impl Functional {
 
     fn bits<W: Word>(
         &self,
-        own: &Rotation,
+        together: usize,
         lab: &mut Lab<W>,
         keys: &Keys<'_, W>,
         tally: &mut Tally,
     ) -> Result<(), Failed> {
-        let made: Vec<(Lwe, u64)> = (0..own.together)
+        let made: Vec<(Lwe, u64)> = (0..together)
             .map(|_| {
-                let (input, digit) = self.digits(own, lab, keys)?;
+                let (input, digit) = self.digits(lab, keys)?;
                 let lowest = keys.bootstrapper.digit(&self.layout, &input, 0)?;
                 Ok((lowest, digit))
             })

@@ -3,16 +3,13 @@
 mod functional;
 mod settings;
 
-use std::sync::Arc;
-
 use lattice::lwe::{Lwe, LweKey};
 use lattice::{BlindRotationKey, Rlwe, SeededBlindRotationKey};
-use ring::{Modulus, Ring, Word};
+use ring::{Modulus, Word};
 
-use crate::in_ring::{InRing, Measure, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Measure, Shared, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
 use crate::primitive::{Described, Failed};
-use crate::setting::{GadgetSetting, Setting};
 use crate::settings::{Refusal, Settings};
 use functional::Functional;
 pub use settings::Rotation;
@@ -22,17 +19,15 @@ impl InRing for Rotation {
     const SUMMARY: &'static str =
         "blind rotations, switches to the small key, floors and bits: seconds, transforms, key bytes, noise";
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own = Rotation::read_own(settings)?;
-        functional::check(&own)?;
+    fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
+        let own = Rotation::read_own(rest)?;
+        functional::check(&own, shared)?;
         Ok(own)
     }
 
-    fn shared(&self) -> (&Setting, u64, Option<&GadgetSetting>) {
-        (&self.setting, self.keys, Some(&self.gadget))
-    }
-
-    fn describe<W: Word>(&self, ring: &Arc<Ring<W>>, length: usize, described: &mut Described) -> Result<(), Refusal> {
+    fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal> {
+        let Bench { shared, ring, .. } = bench;
+        let length = bench.length();
         let (shape, primes) = (self.shape(), ring.primes().len());
         let rotations = functional::rotations(self)?;
         let (forward, inverse) = shape.ntts(length, primes);
@@ -44,27 +39,26 @@ impl InRing for Rotation {
             ("key_bytes", SeededBlindRotationKey::wire_bytes(ring, shape, length)),
             ("expanded_key_bytes", expanded),
         ]);
-        let switch_bytes = functional::describe(self, described)?;
+        let switch_bytes = functional::describe(self, shared, described)?;
         // A row of a key is made at six polynomials a prime; a rotation's transforms, and as much again for the rest.
         let made = 6 * shape.selectors() * 2 * length * primes;
-        let used = 2 * rotations * (forward + inverse) * self.groups() as usize * self.together;
+        let used = 2 * rotations * (forward + inverse) * self.groups(shared) as usize * self.common.together;
         let polynomials = (made + used) as f64 / primes as f64;
         described.predicted_seconds = polynomials * seconds_per_polynomial(ring) + switch_bytes as f64 * 3e-9;
         // The seeded key's bodies beside the expanded key.
         described.peak_bytes =
-            (expanded + expanded / 2 + 2 * switch_bytes + 64 * ring.n() * primes * self.together * 8) as u64;
+            (expanded + expanded / 2 + 2 * switch_bytes + 64 * ring.n() * primes * self.common.together * 8) as u64;
         Ok(())
     }
 
-    fn measure<W: Word>(self, ring: &Arc<Ring<W>>) -> Result<Measure<W>, Failed> {
-        let (gadget, shape) = (self.gadget.build(ring, "base")?, self.shape());
-        let functional = Functional::new(&self, ring.kernel())?;
+    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
+        let (shape, groups) = (self.shape(), self.groups(&bench.shared));
+        let functional = Functional::new(&self, &bench.shared, bench.ring.kernel())?;
         Ok(Box::new(move |lab| {
-            let small = self.small_key(&mut lab.rng)?;
-            let key = lab.rotation_key(shape, &small, &gadget)?;
+            let (small, key) = lab.rotation_keys(shape, bench.gadget()?)?;
             match &functional {
-                None => rotate(&self, lab, &small, &key),
-                Some(functional) => functional.run(&self, lab, &small, key),
+                None => rotate(&self, groups, lab, (&small, &key)),
+                Some(functional) => functional.run(&self, groups, lab, &small, key),
             }
         }))
     }
@@ -73,15 +67,15 @@ impl InRing for Rotation {
 /// Rotates uniform pairs by uniform ciphertexts; the phases before are known.
 fn rotate<W: Word>(
     own: &Rotation,
+    groups: u64,
     lab: &mut Lab<W>,
-    small: &LweKey,
-    key: &BlindRotationKey<W>,
+    (small, key): (&LweKey, &BlindRotationKey<W>),
 ) -> Result<Tally, Failed> {
-    let order = 2 * own.setting.n;
+    let order = 2 * lab.ring.n();
     let modulus = Modulus::new(order as u64)?;
     let mut tally = Tally::default();
-    for _ in 0..own.groups() {
-        let mut inputs = vec![Lwe::trivial(modulus, own.dimension, 0); own.together];
+    for _ in 0..groups {
+        let mut inputs = vec![Lwe::trivial(modulus, own.common.dimension, 0); own.common.together];
         for input in &mut inputs {
             input.a.fill_with(|| lab.below(order) as u64);
             input.b = lab.below(order) as u64;

@@ -1,26 +1,39 @@
 //! The settings of `rotation`.
 
-use lattice::lwe::LweKey;
-use lattice::{RotationShape, Secret, SmallSecret};
-use serde::{Deserialize, Serialize};
+use lattice::{RotationShape, SmallSecret};
+use serde::{Deserialize, Serialize, Serializer};
 
-use crate::primitive::Failed;
-use crate::setting::{FormName, GadgetSetting, Setting, bounded, twenty};
-use crate::settings::{Refusal, Settings};
+use crate::in_ring::Shared;
+use crate::setting::{FormName, bounded};
+use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
-/// What is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// What is measured, with the switch and the digits where it takes them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Operation {
     /// A rotation of a uniform accumulator by a uniform ciphertext.
-    BlindRotation,
+    BlindRotation {},
     /// The switch from the ring key to the small key and to modulus 2N.
-    ToSmall,
+    ToSmall(SwitchSetting),
     /// The homomorphic floor of the lowest digit.
-    Floor,
+    Floor(SwitchSetting),
     /// The bits of a digit by one rotation.
-    Bits,
+    Bits(SwitchSetting),
+}
+
+impl Operation {
+    /// The switch and the digits, where it takes them.
+    pub(super) fn switch(&self) -> Option<&SwitchSetting> {
+        match self {
+            Self::BlindRotation {} => None,
+            Self::ToSmall(switch) | Self::Floor(switch) | Self::Bits(switch) => Some(switch),
+        }
+    }
+}
+
+fn named<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok, S::Error> {
+    tagged("operation", operation, serializer)
 }
 
 /// Names of small keys' distributions.
@@ -34,15 +47,19 @@ pub enum SmallName {
     Ternary,
 }
 
-/// Blind rotations and what is made of them; the setting's errors, and the gadget, are those of blind-rotation keys.
+/// Blind rotations and what is made of them; the ring's errors, and the gadget, are those of blind-rotation keys.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rotation {
+    #[serde(flatten, serialize_with = "named")]
+    pub(super) operation: Operation,
+    #[serde(flatten)]
+    pub(super) common: Rotated,
+}
+
+/// The settings that all operations have.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rotation {
-    pub(super) operation: Operation,
-    #[serde(flatten, skip_deserializing)]
-    pub(super) setting: Setting,
-    #[serde(flatten, skip_deserializing)]
-    pub(super) gadget: GadgetSetting,
+pub struct Rotated {
     /// Dimension of the small key.
     pub(super) dimension: usize,
     #[serde(default)]
@@ -51,62 +68,36 @@ pub struct Rotation {
     /// Ciphertexts side by side.
     #[serde(default = "one")]
     pub(super) together: usize,
-    /// Fresh keys.
-    #[serde(default = "twenty")]
-    pub(super) keys: u64,
     /// Ciphertexts in all, at least.
     pub(super) ciphertexts: u64,
-    #[serde(flatten, skip_deserializing)]
-    pub(super) switch: SwitchSetting,
 }
 
 fn one() -> usize {
     1
 }
 
-/// Most ciphertexts side by side.
-const MOST_TOGETHER: usize = 256;
-/// Largest dimension of a small key.
-const LARGEST_DIMENSION: usize = 1 << 14;
-
 impl Rotation {
-    /// Reads the settings, but for those of switches and digits, which [`super::functional::check`] looks at.
-    pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let (setting, gadget) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&GadgetSetting::KEYS)?);
-        let keys = [SwitchSetting::KEYS.as_slice(), &[SwitchSetting::MODULUS_KEY]].concat();
-        let switch: SwitchSetting = rest.take(&keys)?;
-        let mut own = Self { setting, gadget, switch, ..rest.parse()? };
-        bounded(own.ciphertexts, "ciphertexts", 1..=1 << 30)?;
-        bounded(own.together, "together", 1..=MOST_TOGETHER)?;
-        bounded(own.dimension, "dimension", 1..=LARGEST_DIMENSION)?;
-        own.setting.primes()?;
-        if own.operation != Operation::BlindRotation {
-            own.switch.switch_dropped = own.switch.switch_dropped.or(Some(0));
-        }
-        Ok(own)
+    /// Reads the settings.
+    pub(super) fn read_own(rest: &Settings) -> Result<Self, Refusal> {
+        let mut rest = rest.clone();
+        let common: Rotated = rest.take(&["dimension", "small_secret", "form", "together", "ciphertexts"])?;
+        bounded(common.ciphertexts, "ciphertexts", 1..=1 << 30)?;
+        bounded(common.together, "together", 1..=256)?;
+        bounded(common.dimension, "dimension", 1..=1 << 14)?;
+        Ok(Self { operation: rest.variant("operation", &[])?, common })
     }
 
     /// What the rotations' keys are of.
     pub(super) fn shape(&self) -> RotationShape {
-        let secret = match self.small_secret {
+        let secret = match self.common.small_secret {
             SmallName::Binary => SmallSecret::Binary,
             SmallName::Ternary => SmallSecret::Ternary,
         };
-        RotationShape { dimension: self.dimension, secret, form: self.form.into() }
+        RotationShape { dimension: self.common.dimension, secret, form: self.common.form.into() }
     }
 
     /// Groups of ciphertexts side by side for each key.
-    pub(super) fn groups(&self) -> u64 {
-        self.ciphertexts.div_ceil(self.keys).div_ceil(self.together as u64)
-    }
-
-    /// A small key.
-    pub(super) fn small_key(&self, rng: &mut impl rand::RngCore) -> Result<LweKey, Failed> {
-        let distribution = match self.small_secret {
-            SmallName::Binary => Secret::Binary,
-            SmallName::Ternary => Secret::Ternary,
-        };
-        Ok(LweKey::sample(&distribution, self.dimension, rng)?)
+    pub(super) fn groups(&self, shared: &Shared) -> u64 {
+        shared.for_each_key(self.common.ciphertexts).div_ceil(self.common.together as u64)
     }
 }

@@ -1,13 +1,11 @@
 //! `pirlab calibrate`: unit costs of this machine, from which the estimator predicts seconds.
 
-mod costs;
+mod calibrator;
 mod lattice;
 mod linear;
 mod offline;
-mod timing;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use pir::core::progress::Progress;
 use pir::core::record::Machine;
@@ -15,8 +13,7 @@ use ring::Kernel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::costs::{Scale, UnitCost, UnitCosts};
-use self::timing::{Failed, Timer};
+use self::calibrator::{Calibrator, Failed, UnitCost, UnitCosts};
 use crate::bars::Bars;
 use crate::failure::{Failure, Outcome};
 use crate::machine::{self, bandwidth, pin};
@@ -66,7 +63,6 @@ pub struct Calibration {
 const SCHEMA: &str = "pirlab/calibration/2";
 const SOURCE_HASH: &str = env!("PIRLAB_CALIBRATION");
 
-/// Runs the command.
 pub fn main(args: &Args) -> Outcome<()> {
     refuse_debug_build()?;
     let kernel = find_kernel(&args.kernel)?;
@@ -79,42 +75,22 @@ pub fn main(args: &Args) -> Outcome<()> {
     }
     store::check(&args.out, &[])?;
     let bars = Bars::default();
-    let measurements: [Measurement; 14] = [
-        linear::packed,
-        linear::matrices,
-        |_, _, timer, costs| linear::codes(timer, costs),
-        |_, _, timer, costs| linear::messages(timer, costs),
-        |kernel, _, timer, costs| lattice::transforms(kernel, timer, costs),
-        lattice::products,
-        lattice::keys,
-        lattice::poly_matrix,
-        lattice::columns,
-        |kernel, _, timer, costs| lattice::digits(kernel, timer, costs),
-        // After what they are known beside.
-        offline::columns,
-        |kernel, _, timer, costs| offline::entries(kernel, timer, costs),
-        |kernel, _, timer, costs| offline::interpolation(kernel, timer, costs),
-        offline::tables,
-    ];
-    bars.begin("calibrating", 2 + measurements.len() as u64);
+    bars.begin("calibrating", 1 + MEASUREMENTS.len() as u64);
     machine.read_bandwidth_before = if args.quick { None } else { bandwidth::in_child() };
     bars.advance(1);
-    let scale = Scale { quick: args.quick };
-    let timer = Timer::new(Duration::from_millis(scale.pick(500, 10) as u64));
-    let mut costs = UnitCosts::default();
-    let failed = |e: Failed| Failure::Result(format!("calibrate: {e}."));
-    // Before this process is pinned to the core of the workers.
-    linear::phase(kernel, &timer, &mut costs).map_err(failed)?;
-    bars.advance(1);
-    pin::to_one_core();
-    if let Some(rate) = machine.read_bandwidth_before {
-        costs.one("bytes_read", 1.0 / rate);
-    }
-    for measure in measurements {
-        measure(kernel, &scale, &timer, &mut costs).map_err(failed)?;
+    let mut calibrator = Calibrator::new(kernel, args.quick);
+    for (place, measure) in MEASUREMENTS.iter().enumerate() {
+        if place == 1 {
+            // The phase before was measured by workers, which pin themselves.
+            pin::to_one_core();
+        }
+        measure(&mut calibrator).map_err(|e| Failure::Result(format!("calibrate: {e}.")))?;
         bars.advance(1);
     }
     bars.end();
+    if let Some(rate) = machine.read_bandwidth_before {
+        calibrator.set("bytes_read", 1.0 / rate);
+    }
     let calibration = Calibration {
         schema: SCHEMA.into(),
         machine,
@@ -122,7 +98,7 @@ pub fn main(args: &Args) -> Outcome<()> {
         source_hash: SOURCE_HASH.into(),
         profile: crate::measure::record::PROFILE.into(),
         measured: now(),
-        unit_seconds: costs,
+        unit_seconds: calibrator.costs,
     };
     let text = to_json(&calibration)?;
     store::write(&args.out, &text)?;
@@ -161,5 +137,21 @@ fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> 
         .or_else(|| (there.source_hash != SOURCE_HASH).then(|| "what it times has changed since".into()))
 }
 
-/// One group of costs.
-type Measurement = fn(Kernel, &Scale, &Timer, &mut UnitCosts) -> Result<(), Failed>;
+/// The groups of costs, in order: some are what is left of a call beside operations whose costs are known by then.
+const MEASUREMENTS: [fn(&mut Calibrator) -> Result<(), Failed>; 15] = [
+    linear::phase,
+    linear::packed,
+    linear::matrices,
+    linear::codes,
+    linear::messages,
+    lattice::transforms,
+    lattice::products,
+    lattice::keys,
+    lattice::poly_matrix,
+    lattice::columns,
+    lattice::digits,
+    offline::columns,
+    offline::entries,
+    offline::interpolation,
+    offline::tables,
+];

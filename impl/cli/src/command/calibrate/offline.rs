@@ -2,7 +2,6 @@
 //! operations of it that have costs of their own.
 
 use std::hint::black_box;
-use std::sync::Arc;
 
 use ::lattice::pack::{Method, Packing};
 use ::lattice::{RingGadget, Workspace};
@@ -11,13 +10,11 @@ use pir::parts::digits::{Digits, centred_digits};
 use pir::parts::lwe_matrix::NegacyclicMatrix;
 use pir::protocol::inspire::{Code, Interpolate, Interpolation};
 use ring::matrix::column::{EXCESS, LINE, ring_products};
-use ring::{ColumnMatrix, Kernel, Modulus, PackedMatrix, Ring, Seed, Vectors, primes};
+use ring::{ColumnMatrix, Kind, Modulus, PackedMatrix, Seed, Vectors, Work};
 
-use super::costs::{Scale, UnitCosts};
-use super::timing::{Failed, Timer};
+use super::calibrator::{Calibrator, Failed, Found};
+use super::lattice::{N, ring};
 
-/// Ring degree.
-const N: usize = 2048;
 /// Digits of packing: three, of 19 bits.
 const BASE: u64 = 1 << 19;
 /// Ciphertexts of a small packing.
@@ -26,20 +23,9 @@ const FEW: usize = 64;
 const P: u32 = 65537;
 const CUT_BITS: u32 = 14;
 
-/// What a call takes beside operations that have costs, at least a tenth of it, for each of `of` things.
-fn beside(costs: &UnitCosts, call: f64, known: &[(&str, usize)], of: usize) -> f64 {
-    let known: f64 = known.iter().map(|(name, count)| costs.of(name) * *count as f64).sum();
-    (call - known).max(0.1 * call) / of as f64
-}
-
-fn ring(n: usize, kernel: Kernel) -> Result<Arc<Ring<u32>>, Failed> {
-    let primes: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(2).collect();
-    Ok(Ring::new(n, &primes, kernel)?)
-}
-
 /// Matrices of 16-bit entries: written by rows, their entries changed one by one, their columns transformed.
-pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
-    let cols = scale.pick(8192, 1024);
+pub(super) fn columns(c: &mut Calibrator) -> Result<(), Failed> {
+    let cols = c.pick(8192, 1024);
     let fill = || -> Result<ColumnMatrix, Failed> {
         let mut matrix = ColumnMatrix::new(N, cols, N)?;
         for row in (0..N).step_by(LINE) {
@@ -48,12 +34,11 @@ pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut 
         }
         Ok(matrix)
     };
-    let call = timer.warm(&fill)?;
-    costs.one("column_entries", call / (N * cols) as f64);
+    c.each("column_entries", Found::Warm, N * cols, &fill)?;
 
     let mut matrix = fill()?;
     let mut row = 0;
-    let call = timer.cold(|| -> Result<(), Failed> {
+    c.each("scattered_entries", Found::Cold, cols, || -> Result<(), Failed> {
         row = (row + 77) % N;
         for col in 0..cols {
             let entry = matrix.get(row, col);
@@ -61,13 +46,12 @@ pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut 
         }
         Ok(())
     })?;
-    costs.one("scattered_entries", call / cols as f64);
     // One entry in 2^16 of whitened polynomials is listed. All are read, then changed.
     for i in 0..(N * cols) >> 16 {
         matrix.set(i * 997 % N, i * 101 % cols, EXCESS)?;
     }
     let mut old = vec![0; cols.min(N)];
-    let call = timer.cold(|| -> Result<(), Failed> {
+    c.each("listed_entries", Found::Cold, old.len(), || -> Result<(), Failed> {
         row = (row + 77) % N;
         old.iter_mut().enumerate().for_each(|(col, old)| *old = matrix.get(row, col));
         for (col, old) in old.iter().enumerate() {
@@ -76,34 +60,32 @@ pub(super) fn columns(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut 
         }
         Ok(())
     })?;
-    costs.one("listed_entries", call / old.len() as f64);
 
-    let ring = ring(N, kernel)?;
+    let ring = ring(N, c.kernel)?;
     let factors = [ring.expand(&Seed([9; 16]).prg(), 0)];
-    let mut out: Vec<_> = (0..scale.pick(512, 64)).map(|_| ring.zero()).collect();
-    let entries = out.len() * N;
-    let call = timer.cold(|| ring_products(&matrix, &ring, &factors, 0, &mut out))?;
-    let known = [("ntt_2048_28", 2 * out.len()), ("residue_multiply_adds", 2 * entries)];
-    costs.one("widened_entries", beside(costs, call, &known, entries));
-    Ok(())
+    let mut out: Vec<_> = (0..c.pick(512, 64)).map(|_| ring.zero()).collect();
+    let (columns, entries) = (out.len() as u64, (out.len() * N) as u64);
+    let work = ring.shape().transforms(columns) + ring.shape().products(columns);
+    c.beside(Kind::WidenedEntries, Found::Cold, &(work + Work::of(Kind::WidenedEntries, &[entries])), || {
+        ring_products(&matrix, &ring, &factors, 0, &mut out)
+    })
 }
 
 /// Entries cut from records, coefficients of InsPIRe's polynomials, words of a first layer's hint.
-pub(super) fn entries(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
+pub(super) fn entries(c: &mut Calibrator) -> Result<(), Failed> {
     let count = 1 << 14;
     let (records, stream) = (vec![0x5a; 2 * count], vec![0xc3; 2 * count]);
     let (mut bytes, mut cut, mut centred) = (vec![0u8; 2 * count], vec![0u16; count], vec![0i16; count]);
-    let call = timer.warm(|| {
+    c.each("cut_entries", Found::Warm, count, || {
         bytes.copy_from_slice(black_box(&records));
         ring::bits::read_entries(&bytes, 0, CUT_BITS, &mut cut);
         let half = 1i32 << (CUT_BITS - 1);
         centred.iter_mut().zip(&cut).for_each(|(centred, cut)| *centred = (i32::from(*cut) - half) as i16);
         black_box(&centred);
     })?;
-    costs.one("cut_entries", call / count as f64);
 
     let (code, mut residues) = (Code::new(P), vec![0u32; count]);
-    let call = timer.warm(|| {
+    c.each("plane_entries", Found::Warm, count, || {
         bytes.copy_from_slice(black_box(&records));
         bytes.iter_mut().zip(black_box(&stream)).for_each(|(byte, stream)| *byte ^= stream);
         code.encode(&bytes, &mut residues);
@@ -114,14 +96,20 @@ pub(super) fn entries(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> R
         }
         black_box(&centred);
     })?;
-    costs.one("plane_entries", call / count as f64);
 
     let (dimension, rows) = (1024, ring::matrix::packed::GROUP_ROWS);
     let mut matrix = PackedMatrix::new(rows, dimension, 8)?;
     (0..rows).try_for_each(|row| matrix.set_row(row, &vec![row as u16; dimension]))?;
-    let hint = NegacyclicMatrix::new(Seed([3; 16]), dimension, kernel)?.hint(dimension);
+    let hint = NegacyclicMatrix::new(Seed([3; 16]), dimension, c.kernel)?.hint(dimension);
     let mut digits = vec![0i16; 2 * dimension];
-    let call = timer.warm(|| {
+    let words = (rows * dimension) as u64;
+    let work = Work::from([
+        (Kind::Transform(dimension), 4 * rows as u64),
+        (Kind::ResidueMultiplyAdds, 2 * words),
+        (Kind::WidenedEntries, 2 * words),
+        (Kind::HintWords, words),
+    ]);
+    c.beside(Kind::HintWords, Found::Warm, &work, || {
         hint.for_groups(&matrix, 128, 0..1, |_, words| {
             for words in words.chunks_exact(dimension) {
                 let switched = words.iter().map(|word| ((u64::from(*word) * 268_369_921 + (1 << 31)) >> 32) as u32);
@@ -130,62 +118,41 @@ pub(super) fn entries(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> R
             }
             Ok(())
         })
-    })?;
-    let words = rows * dimension;
-    let known = [("ntt_1024_28", 4 * rows), ("residue_multiply_adds", 2 * words), ("widened_entries", 2 * words)];
-    costs.one("hint_words", beside(costs, call, &known, words));
-    Ok(())
+    })
 }
 
 /// Butterflies of interpolations, and divisions of those at points that are no power of two.
-pub(super) fn interpolation(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
-    let (vectors, modulus) = (Vectors::new(kernel)?, Modulus::new(P)?);
+pub(super) fn interpolation(c: &mut Calibrator) -> Result<(), Failed> {
+    let (vectors, modulus) = (Vectors::new(c.kernel)?, Modulus::new(P)?);
     let methods =
         [("butterflies", Interpolate::CooleyTukey, 8, 8 / 2 * 3), ("divisions", Interpolate::Lagrange, 5, 5 * 4 / 2)];
     for (name, method, points, steps) in methods {
         let mut interpolation = Interpolation::new(method, modulus, vectors, N, (points, 1));
         let mut values: Vec<u32> = (0..points * N).map(|i| i as u32 * 40_503 % P).collect();
-        let call = timer.warm(|| {
+        c.each(name, Found::Warm, steps * N, || {
             interpolation.interpolate(black_box(&mut values));
         })?;
-        costs.one(name, call / (steps * N) as f64);
     }
     Ok(())
 }
 
 /// Packing tables, in memory that is new: InspiRING's of few ciphertexts and of a whole polynomial's, and those of CDKS.
-pub(super) fn tables(kernel: Kernel, scale: &Scale, timer: &Timer, costs: &mut UnitCosts) -> Result<(), Failed> {
-    let n = scale.pick(N, 256);
-    let ring = ring(n, kernel)?;
+pub(super) fn tables(c: &mut Calibrator) -> Result<(), Failed> {
+    let n = c.pick(N, 1024);
+    let ring = ring(n, c.kernel)?;
     let gadget = RingGadget::new(&ring, Family::Unsigned, BASE, 0)?;
-    let (length, transform) = (gadget.length(), format!("ntt_{N}_28"));
     let mask = ring.expand(&Seed([5; 16]).prg(), 0);
     let kinds = [
-        ("small_table_slots", Method::Inspiring, FEW),
-        ("table_slots", Method::Inspiring, n),
-        ("tree_slots", Method::Cdks, n),
+        (Kind::SmallTableSlots, Method::Inspiring, FEW),
+        (Kind::TableSlots, Method::Inspiring, n),
+        (Kind::TreeSlots, Method::Cdks, n),
     ];
-    for (name, method, gamma) in kinds {
+    for (kind, method, gamma) in kinds {
         let packing = Packing::new(method, &gadget, gamma)?;
         let (masks, hints) = (packing.masks(Seed([6; 16])), vec![mask.clone(); gamma]);
         let mut workspace = Workspace::new(Coins::from_seed(Seed([0; 16])));
-        let call = timer.warm(|| packing.preprocess(&masks, &hints, &mut workspace))?;
-        // As descriptions count them.
-        let butterflies = |order: usize| order * order.ilog2() as usize / 2;
-        let (whole, products) = match method {
-            Method::Inspiring if gamma == n => (n, 0),
-            Method::Inspiring => (0, gamma + butterflies(gamma)),
-            Method::Cdks => {
-                let levels = (1..=n.ilog2()).map(|level| n >> level);
-                (0, n + length * levels.map(|order| order + butterflies(order)).sum::<usize>())
-            }
-        };
-        let known = [
-            (&*transform, 2 * ((gamma - 1) * (length + 1) + whole + 1) * n / N),
-            ("digits", (gamma - 1) * length * n),
-            ("residue_multiply_adds", 2 * n * ((gamma - 1) * length + products)),
-        ];
-        costs.one(name, beside(costs, call, &known, 2 * n * gamma * (length + 1)));
+        let work = method.preprocess_work(gadget.shape(), gamma);
+        c.beside(kind, Found::Warm, &work, || packing.preprocess(&masks, &hints, &mut workspace))?;
     }
     Ok(())
 }
