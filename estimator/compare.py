@@ -1,6 +1,6 @@
 """Predicted against measured, quantity by quantity. A contradiction is a bug in one of the two."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import sqrt
 from statistics import median
 
@@ -33,19 +33,22 @@ SAMPLING_QUANTILE = float(ndtr(-4.0))
 
 @dataclass(frozen=True)
 class Comparison:
-    """ratio = measured / predicted (None if predicted is 0). within is None where nothing is demanded. note: what a
-    reader must know of the verdict, e.g. that it rests on few samples. unsure: within, but by a
-    sampling error that is larger than the tolerance."""
+    """within is None where nothing is demanded. note: what a reader must know of the verdict, e.g. that it rests on few
+    samples. unsure: within, but by a sampling error that is larger than the tolerance."""
 
     quantity: str
     unit: str
     predicted: float
     measured: float
-    ratio: float | None
     within: bool | None
     tolerance: str
     note: str = ""
     unsure: bool = False
+
+    @property
+    def ratio(self) -> float | None:
+        """Measured over predicted; None if nothing is predicted."""
+        return self.measured / self.predicted if self.predicted else None
 
     @property
     def verdict(self) -> str:
@@ -53,9 +56,6 @@ class Comparison:
         if self.within is None:
             return "shown"
         return "DIFFERS" if not self.within else UNSURE if self.unsure else "agrees"
-
-    def mapping(self) -> dict:
-        return asdict(self)
 
 
 def compare(prediction: dict, record: dict) -> list[Comparison]:
@@ -69,28 +69,15 @@ def compare(prediction: dict, record: dict) -> list[Comparison]:
     if record["status"] not in ("ok", "wrong"):
         return []
     if "primitive" in prediction:
-        noise, seconds = _primitive_noise(prediction, record), _primitive_seconds(prediction, record)
-        return [*noise, *_failures(prediction, record), *seconds]
+        # Inputs of primitives are random.
+        noise = _stages(prediction, record["measured"]["noise"], random_data=True)
+        return [*noise, *_failures(prediction, record), *_primitive_seconds(prediction, record)]
     return [*_bytes(record), *_memory(prediction, record), *_noise(prediction, record), *_seconds(prediction, record)]
-
-
-def _row(
-    quantity: str,
-    unit: str,
-    predicted: float,
-    measured: float,
-    within: bool | None,
-    tolerance: str,
-    note: str = "",
-    unsure: bool = False,
-) -> Comparison:
-    ratio = measured / predicted if predicted else None
-    return Comparison(quantity, unit, predicted, measured, ratio, within, tolerance, note, unsure)
 
 
 def _unmeasured(quantity: str) -> Comparison:
     """A row of no sample, which has neither a spread nor a verdict."""
-    return _row(quantity, "", 0.0, 0.0, None, NOTHING)
+    return Comparison(quantity, "", 0.0, 0.0, None, NOTHING)
 
 
 def _bytes(record: dict) -> list[Comparison]:
@@ -99,7 +86,7 @@ def _bytes(record: dict) -> list[Comparison]:
     rows = []
     for key in [*described, *(k for k in sent if k not in described)]:
         predicted, measured = described.get(key, 0), sent.get(key, 0)
-        rows.append(_row(f"payload {key[0]} {key[1]}", "B", predicted, measured, predicted == measured, "exact"))
+        rows.append(Comparison(f"payload {key[0]} {key[1]}", "B", predicted, measured, predicted == measured, "exact"))
     return rows
 
 
@@ -112,14 +99,14 @@ def _memory(prediction: dict, record: dict) -> list[Comparison]:
     for name in described | kept:
         predicted, held = described.get(name, 0), kept.get(name, 0)
         if predicted or held:
-            rows.append(_row(f"table {name}", "B", predicted, held, predicted == held, "exact"))
+            rows.append(Comparison(f"table {name}", "B", predicted, held, predicted == held, "exact"))
     mapped = record["database"]["source"].startswith("mmap:")
     measured = memory.get("peak_anonymous_bytes" if mapped else "peak_bytes")
     if not measured:
         return rows
     predicted = prediction["peak_bytes"]
     within = abs(measured - predicted) <= MEMORY_TOLERANCE * predicted
-    return [*rows, _row("peak memory", "B", predicted, measured, within, f"{MEMORY_TOLERANCE:.0%}")]
+    return [*rows, Comparison("peak memory", "B", predicted, measured, within, f"{MEMORY_TOLERANCE:.0%}")]
 
 
 def _noise(prediction: dict, record: dict) -> list[Comparison]:
@@ -128,16 +115,8 @@ def _noise(prediction: dict, record: dict) -> list[Comparison]:
     The bound is demanded of all.
     """
     kind, _, byte = record["database"]["source"].partition(":")
-    random_data, constant = kind == "seeded", byte if kind == "constant" else None
-    measured = {m["stage"]: (m["stddev"] ** 2, m["samples"], m["keys"]) for m in record.get("noise") or []}
-    return _stages(prediction, measured, random_data, constant)
-
-
-def _primitive_noise(prediction: dict, record: dict) -> list[Comparison]:
-    """Inputs of primitives are random."""
-    noise = record["measured"]["noise"]
-    measured = {name: (m["variance"], m["samples"], m["keys"]) for name, m in noise.items()}
-    return _stages(prediction, measured, random_data=True)
+    measured = {m["stage"]: m | {"variance": m["stddev"] ** 2} for m in record.get("noise") or []}
+    return _stages(prediction, measured, kind == "seeded", byte if kind == "constant" else None)
 
 
 def _failures(prediction: dict, record: dict) -> list[Comparison]:
@@ -151,7 +130,7 @@ def _failures(prediction: dict, record: dict) -> list[Comparison]:
             continue
         rate = counted["failures"] / counted["trials"]
         if stage is None or stage["log2_failure"] is None:
-            rows.append(_row(quantity, "", 0.0, rate, False, "stage unknown"))
+            rows.append(Comparison(quantity, "", 0.0, rate, False, "stage unknown"))
             continue
         low, high = failure_band(stage, counted["trials"], VARIANCE_TOLERANCE)
         tolerance = f"variance within 1/16 and sampling: {low:.2e} to {high:.2e}"
@@ -160,7 +139,7 @@ def _failures(prediction: dict, record: dict) -> list[Comparison]:
         fewest, most = failure_band(stage, counted["trials"], 0.0)
         least, largest = (failure_rate(stage, 1 + sign * VARIANCE_TOLERANCE) for sign in (-1, 1))
         unsure, within = fewest < least or most > largest, low <= rate <= high
-        rows.append(_row(quantity, "", 2 ** stage["log2_failure"], rate, within, tolerance, few, unsure))
+        rows.append(Comparison(quantity, "", 2 ** stage["log2_failure"], rate, within, tolerance, few, unsure))
     return rows
 
 
@@ -180,23 +159,23 @@ def failure_band(stage: dict, trials: int, off: float) -> tuple[float, float]:
 
 
 def _stages(
-    prediction: dict, measured: dict[str, tuple[float, int, int]], random_data: bool, constant: str | None = None
+    prediction: dict, measured: dict[str, dict], random_data: bool, constant: str | None = None
 ) -> list[Comparison]:
-    """Mean squares with their formulas, stage by stage: name -> (variance, samples, keys).
+    """Mean squares with their formulas, stage by stage: within 1/16 of an equality, not above a bound, sampling error
+    apart.
 
-    constant: the only byte of the data, if that is known.
-
-    Within 1/16 of an equality, not above a bound, sampling error apart.
+    measured: by stage, its variance, samples and keys. constant: the only byte of the data, if that is known.
     """
     stages = {s["stage"]: s for s in prediction["noise"]["stages"]}
     rows = []
-    for name, (variance, samples, keys) in measured.items():
+    for name, found in measured.items():
+        variance, samples, keys = found["variance"], found["samples"], found["keys"]
         quantity, stage = f"noise stddev {name}", stages.get(name)
         if not samples:
             rows.append(_unmeasured(quantity))
             continue
         if stage is None:
-            rows.append(_row(quantity, "", 0.0, sqrt(variance), False, "stage unknown"))
+            rows.append(Comparison(quantity, "", 0.0, sqrt(variance), False, "stage unknown"))
             continue
         # What is known of a constant database is known exactly.
         known = (stage.get("constant_variance") or {}).get(constant)
@@ -223,7 +202,7 @@ def _stages(
         if not equality:
             unsure = variance > (1 - below) * (1 + VARIANCE_TOLERANCE) * bound**2
         few = _few(samples, keys, needed)
-        rows.append(_row(quantity, "", sqrt(expected), sqrt(variance), within, tolerance, few, unsure))
+        rows.append(Comparison(quantity, "", sqrt(expected), sqrt(variance), within, tolerance, few, unsure))
     return rows
 
 
@@ -271,7 +250,7 @@ def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
             seconds, note = described["seconds"], f"{described['counted']} only"
             elsewhere = _elsewhere(prediction["unit_costs"], record["machine"])
             note += f"; {elsewhere}" if elsewhere else ""
-            rows.append(_row(f"seconds {name}", "s", seconds, median(samples), None, "for information", note))
+            rows.append(Comparison(f"seconds {name}", "s", seconds, median(samples), None, "for information", note))
     return rows
 
 
@@ -289,7 +268,7 @@ def _seconds(prediction: dict, record: dict) -> list[Comparison]:
         if name == "answer":
             tolerance, note = f"{ANSWER_TOLERANCE:.0%}", elsewhere
             within = None if elsewhere else abs(measured[name] - predicted) <= ANSWER_TOLERANCE * predicted
-        rows.append(_row(f"seconds {name}", "s", predicted, measured[name], within, tolerance, note))
+        rows.append(Comparison(f"seconds {name}", "s", predicted, measured[name], within, tolerance, note))
     return rows
 
 

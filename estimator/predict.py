@@ -39,64 +39,45 @@ def predict(
     for description in descriptions:
         if "error" in description:
             raise ValueError(f"description {description.get('id')}: {description['error']}")
-    protocols = [d for d in descriptions if d.get("schema") != DESCRIBED_PRIMITIVE]
-    of_protocols = iter(_predict_protocols(protocols, security, unit_costs, timeout))
     units = unit_costs or UnitCosts.load()
-    primitives = [d for d in descriptions if d.get("schema") == DESCRIBED_PRIMITIVE]
-    exposed = [{"instances": primitive.instances(d)} for d in primitives]
-    entries = iter(predict_security(exposed, security, timeout) if any(d["instances"] for d in exposed) else [])
+    exposed = [{"instances": primitive.instances(d)} if _is_primitive(d) else d for d in descriptions]
+    some = any(d["instances"] for d in exposed)
+    entries = predict_security(exposed, security, timeout) if some else [[] for _ in exposed]
+    protocols = [d for d in descriptions if not _is_primitive(d)]
+    noise, seconds = iter(predict_noise(protocols)), iter(predict_seconds(protocols, units))
     return [
-        predict_primitive(d, next(entries, []), units) if d.get("schema") == DESCRIBED_PRIMITIVE else next(of_protocols)
-        for d in descriptions
+        _record(d, secured, primitive_noise(d), {n: d["predicted_seconds"] for n in ("repetition", "total")}, units)
+        if _is_primitive(d)
+        else _record(d, secured, next(noise), next(seconds), units)
+        for d, secured in zip(descriptions, entries)
     ]
 
 
-def predict_primitive(description: dict, entries: list[dict], unit_costs: UnitCosts) -> dict:
-    """The prediction record of a primitive, with the security `entries` of the instances that it exposes, if any. Its
-    seconds are the plan's budget for one repetition, its times what the counted operations of a timed call take."""
-    secured = {"security_bits": weakest(entries), "security_target": SECURITY_TARGET} if entries else {}
+def _is_primitive(description: dict) -> bool:
+    return description.get("schema") == DESCRIBED_PRIMITIVE
+
+
+def _record(description: dict, entries: list[dict], noise: dict, seconds: dict, unit_costs: UnitCosts) -> dict:
+    """A prediction record, with the security `entries` of what is exposed, which a primitive may not have.
+
+    Seconds of a primitive are the plan's budget for one repetition, its times what the counted operations of a timed
+    call take.
+    """
+    of_primitive = _is_primitive(description)
+    about = ("primitive", "settings") if of_primitive else ("protocol", "parameters", "shape")
+    bits = {"security_bits": weakest(entries), "security_target": SECURITY_TARGET}
     return {
         "schema": SCHEMA,
         "id": description.get("id"),
-        "primitive": description["primitive"],
-        "settings": description["settings"],
+        **{key: description[key] for key in about},
         "security": entries,
-        **secured,
-        "noise": primitive_noise(description),
-        "seconds": {name: description["predicted_seconds"] for name in ("repetition", "total")},
-        "times": described_times(description, unit_costs),
+        **(bits if entries or not of_primitive else {}),
+        "noise": noise,
+        "seconds": seconds,
+        **({"times": described_times(description, unit_costs)} if of_primitive else {}),
         "unit_costs": unit_costs.origin(),
-        "peak_bytes": description["peak_bytes"],
+        "peak_bytes": (description if of_primitive else description["memory"])["peak_bytes"],
     }
-
-
-def _predict_protocols(
-    descriptions: Sequence[dict], security: str, unit_costs: UnitCosts | None, timeout: float | None
-) -> list[dict]:
-    unit_costs = unit_costs or UnitCosts.load()
-    parts = zip(
-        descriptions,
-        predict_security(descriptions, security, timeout),
-        predict_noise(descriptions),
-        predict_seconds(descriptions, unit_costs),
-    )
-    return [
-        {
-            "schema": SCHEMA,
-            "id": description.get("id"),
-            "protocol": description["protocol"],
-            "parameters": description["parameters"],
-            "shape": description["shape"],
-            "security": entries,
-            "security_bits": weakest(entries),
-            "security_target": SECURITY_TARGET,
-            "noise": noise,
-            "seconds": seconds,
-            "unit_costs": unit_costs.origin(),
-            "peak_bytes": description["memory"]["peak_bytes"],
-        }
-        for description, entries, noise, seconds in parts
-    ]
 
 
 def main(arguments: list[str] | None = None) -> int:

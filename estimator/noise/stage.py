@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .error import Noise
 from .tails import (
@@ -154,29 +154,31 @@ def _entries(stage: Stage, count: int) -> list[dict]:
         * np.cumsum(classes.variances * classes.counts, axis=1)[:, -1]
         / np.maximum(total, 1)
     )
-    columns: dict[str, NDArray | list] = {
-        "stage": [stage.name] * count,
-        "formula": [stage.formula] * count,
-        "source": [stage.source] * count,
-        "digits": _texts(stage.digits, count),
-        "kind": [
-            "bound" if only else stage.noise.kind for only in np.broadcast_to(np.asarray(stage.bound_where), (count,))
-        ],
+    constant = {data: _numbers(share, count) * variance for data, share in (stage.constant or {}).items()}
+    columns = {
+        "stage": stage.name,
+        "formula": stage.formula,
+        "source": stage.source,
+        "digits": stage.digits,
+        "kind": np.where(np.broadcast_to(np.asarray(stage.bound_where), (count,)), "bound", stage.noise.kind),
         "variance": variance,
         "stddev": np.sqrt(variance),
-        "stddev_bound": [None] * count,
+        "stddev_bound": None if stage.bound is None else np.sqrt(_largest(_bounds(stage, classes), classes)),
         "common_share": _numbers(stage.common_share, count),
-        "common_samples": [stage.common_samples] * count,
-        "terms": [None] * count if stage.terms is None else _numbers(stage.terms, count),
-        "data_values": [None] * count if stage.data_values is None else _numbers(stage.data_values, count),
-    }
-    constant = {data: _numbers(share, count) * variance for data, share in (stage.constant or {}).items()}
-    columns["constant_variance"] = [{data: float(v[i]) for data, v in constant.items()} or None for i in range(count)]
-    if stage.bound is not None:
-        columns["stddev_bound"] = np.sqrt(_largest(_bounds(stage, classes), classes))
-    columns |= _decided(stage, classes, union, count)
-    plain = {name: [_plain(value) for value in column] for name, column in columns.items()}
-    return [dict(zip(plain, row)) for row in zip(*plain.values())]
+        "common_samples": stage.common_samples,
+        "terms": None if stage.terms is None else _numbers(stage.terms, count),
+        "data_values": None if stage.data_values is None else _numbers(stage.data_values, count),
+        "constant_variance": [{data: float(v[i]) for data, v in constant.items()} or None for i in range(count)],
+    } | _decided(stage, classes, union, count)
+    rows = zip(*(_column(values, count) for values in columns.values()))
+    return [dict(zip(columns, row)) for row in rows]
+
+
+def _column(values: Any, count: int) -> list:
+    """One of each description, without numpy's types: from an array or a list, or what all have alike."""
+    if values is None or isinstance(values, str | int):
+        return [values] * count
+    return [each.item() if isinstance(each, np.generic) else each for each in values]
 
 
 def _chances(chance: Chance, count: int) -> list[dict]:
@@ -195,9 +197,9 @@ OF_DECISIONS = ["threshold", "decisions", "union", "margin", "margin_bound", "lo
 OF_DECISIONS.append("log2_long_key")
 
 
-def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: int) -> dict[str, NDArray | list]:
+def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: int) -> dict[str, Any]:
     if stage.decision is None:
-        return {name: [None] * count for name in OF_DECISIONS}
+        return dict.fromkeys(OF_DECISIONS)
     if stage.bound is None:
         raise ValueError(f"stage {stage.name} decides, so it must say how large its error is for any data")
     threshold, key = _numbers(stage.decision.threshold, count), stage.decision.key
@@ -275,14 +277,6 @@ def by_class(rows: Sequence[Sequence[float]]) -> Array:
 
 def _numbers(values: ArrayLike, count: int) -> Array:
     return np.broadcast_to(np.asarray(values, dtype=float), (count,))
-
-
-def _texts(texts: str | Sequence[str] | None, count: int) -> list:
-    return [texts] * count if texts is None or isinstance(texts, str) else list(texts)
-
-
-def _plain(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 #: Stands for "cannot fail" (stddev 0), since JSON has no infinity; and what a margin is then.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, log10, prod
 
-from .bounds import Bounds, kilobytes, spent
+from .bounds import BUDGETS, Bounds, kilobytes, spent
 from .evaluate import Figures
 from .rings import Secured, reaches
 from .space_file import Space
@@ -22,13 +22,8 @@ _WORDS = {
     NOISIER: "differ from another secure set of the same cost by more noise only",
     FAILURE: "fail more often than the target, or more than a quieter one that does",
     LAYOUT: "are refused: the parameters do not fit the database or each other",
-    "upload": "send more than --max-upload",
-    "download": "answer with more than --max-download",
-    "offline": "need a hint above --max-offline",
-    "memory": "need more server memory than --max-memory",
-    "storage": "need more client storage than --max-storage",
-    "seconds": "answer slower than --max-seconds",
 }
+_WORDS |= {name: budget.exceeded for name, budget in BUDGETS.items()}
 
 
 @dataclass

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from math import log2
 from pathlib import Path
+from typing import NamedTuple
 
 from .evaluate import Figures, Shape
 from .rings import reaches
 
 PRICES = Path(__file__).with_name("prices.toml")
-OBJECTIVES = ("bytes", "seconds", "dollars", "rate", "saving")
+
+
+class Budget(NamedTuple):
+    """What a budget is of: a figure of sets, in the words of an option, and in those of why a set is left out."""
+
+    figure: str
+    limits: str
+    exceeded: str
+
+
+BUDGETS = {
+    "upload": Budget("upload", "bytes of a query", "send more than --max-upload"),
+    "download": Budget("download", "bytes of an answer", "answer with more than --max-download"),
+    "offline": Budget("hint_bytes", "bytes that a client fetches beforehand", "need a hint above --max-offline"),
+    "memory": Budget("server_bytes", "bytes that the server holds", "need more server memory than --max-memory"),
+    "storage": Budget("client_bytes", "bytes that a client keeps", "need more client storage than --max-storage"),
+    "seconds": Budget("seconds", "seconds of an answer on one core", "answer slower than --max-seconds"),
+}
 
 
 class BoundsError(ValueError):
@@ -52,8 +71,7 @@ class Bounds:
 
     def budgets(self) -> dict[str, float]:
         """The budgets there are, by name."""
-        names = [f.name for f in fields(self) if f.name not in ("security", "failure")]
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {name: getattr(self, name) for name in BUDGETS if getattr(self, name) is not None}
 
     def exceeded(self, figures: Figures) -> dict[str, float]:
         """By which factor each budget that is not kept is exceeded."""
@@ -90,14 +108,8 @@ class Bounds:
 
 def spent(budget: str, figures: Figures) -> float:
     """What a set needs of a budget."""
-    return {
-        "upload": figures.upload,
-        "download": figures.download,
-        "offline": figures.hint_bytes,
-        "memory": figures.server_bytes,
-        "storage": figures.client_bytes,
-        "seconds": figures.seconds,
-    }[budget]
+    needed: float = getattr(figures, BUDGETS[budget].figure)
+    return needed
 
 
 @dataclass(frozen=True)
@@ -152,32 +164,56 @@ class Objective:
         return figures.hint_bytes / self.network.hint_queries
 
     def __call__(self, figures: Figures) -> float:
-        share = self.hint_share(figures)
-        if self.name == "bytes":
-            return figures.upload + figures.download + share
-        if self.name == "seconds":
-            on_wire = (figures.upload + figures.download + share) / self.network.bandwidth
-            return self.network.round_trip + on_wire + figures.seconds + figures.client_seconds
-        if self.name == "dollars":
-            prices = self.prices or Prices.load()
-            traffic = prices.upload_byte * figures.upload + prices.download_byte * (figures.download + share)
-            return prices.core_second * figures.seconds + traffic
-        if self.than is not None and self.name == "saving":
-            return min(spent(name, figures) / spent(name, self.than) for name in ("upload", "download", "seconds"))
-        return (figures.download + share) / (self.shape.record_bits / 8)
+        return OBJECTIVES[self.name].score(self, figures)
 
     def words(self, figures: Figures) -> str:
         """The figure as people read it."""
-        value = self(figures)
-        if self.name == "bytes":
-            return f"{kilobytes(value)} a query"
-        if self.name == "seconds":
-            return f"{value:.3g} s from question to record"
-        if self.name == "dollars":
-            return f"{1e6 * value:.3g} dollars a million queries"
-        if self.name == "saving":
-            return f"saves {100 * (1 - value):.0f} % in one of them"
-        return f"{1 / value:.3g} bytes of record a byte of answer" if value else "no download"
+        return OBJECTIVES[self.name].words(self(figures))
+
+
+class Kind(NamedTuple):
+    """What an objective is a score of, the score, and that in words."""
+
+    noun: str
+    score: Callable[[Objective, Figures], float]
+    words: Callable[[float], str]
+
+
+def _bytes(objective: Objective, figures: Figures) -> float:
+    return figures.upload + figures.download + objective.hint_share(figures)
+
+
+def _seconds(objective: Objective, figures: Figures) -> float:
+    on_wire = _bytes(objective, figures) / objective.network.bandwidth
+    return objective.network.round_trip + on_wire + figures.seconds + figures.client_seconds
+
+
+def _dollars(objective: Objective, figures: Figures) -> float:
+    prices = objective.prices or Prices.load()
+    down = prices.download_byte * (figures.download + objective.hint_share(figures))
+    return prices.core_second * figures.seconds + (prices.upload_byte * figures.upload + down)
+
+
+def _rate(objective: Objective, figures: Figures) -> float:
+    return (figures.download + objective.hint_share(figures)) / (objective.shape.record_bits / 8)
+
+
+def _saving(objective: Objective, figures: Figures) -> float:
+    assert objective.than is not None
+    return min(spent(name, figures) / spent(name, objective.than) for name in ("upload", "download", "seconds"))
+
+
+OBJECTIVES = {
+    "bytes": Kind("traffic", _bytes, lambda score: f"{kilobytes(score)} a query"),
+    "seconds": Kind("time", _seconds, lambda score: f"{score:.3g} s from question to record"),
+    "dollars": Kind("cost", _dollars, lambda score: f"{1e6 * score:.3g} dollars a million queries"),
+    "rate": Kind(
+        "download a byte of record",
+        _rate,
+        lambda score: f"{1 / score:.3g} bytes of record a byte of answer" if score else "no download",
+    ),
+    "saving": Kind("share", _saving, lambda score: f"saves {100 * (1 - score):.0f} % in one of them"),
+}
 
 
 def kilobytes(count: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .account import Account
-from .bounds import Bounds, Objective, kilobytes
+from .bounds import OBJECTIVES, Bounds, Objective, kilobytes
 from .evaluate import Evaluator, Figures
 from .progress import Progress
 from .space_file import load
@@ -55,9 +55,9 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     mine, first = choice.best.figures, winner.best.figures
     words = [objective.words(mine)]
     if choice is winner:
-        words.append(f"the least {_NAMES[objective.name]} of all protocols here")
+        words.append(f"the least {OBJECTIVES[objective.name].noun} of all protocols here")
     else:
-        words.append(f"{objective(mine) / objective(first):.3g} times the first's {_NAMES[objective.name]}")
+        words.append(f"{objective(mine) / objective(first):.3g} times the first's {OBJECTIVES[objective.name].noun}")
         words += _compared(mine, first)
     served = f"{kilobytes(objective.hint_share(mine))} a query at {objective.network.hint_queries} queries"
     if mine.key_bytes > 1024:
@@ -73,15 +73,6 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     if mine.setup_seconds > LONG_SETUP:
         words.append(f"preprocessing takes {mine.setup_seconds / 60:.0f} minutes on one core")
     return words
-
-
-_NAMES = {
-    "bytes": "traffic",
-    "seconds": "time",
-    "dollars": "cost",
-    "rate": "download a byte of record",
-    "saving": "share",
-}
 
 
 def _compared(mine: Figures, first: Figures) -> list[str]:

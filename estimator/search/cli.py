@@ -26,8 +26,8 @@ from ..paths import ROOT
 from ..security.attacks import TIMEOUT
 from ..security.live import EstimatorMissing
 from . import saved, sweep_file
-from .account import budget
-from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
+from .account import budget as option
+from .bounds import BUDGETS, OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
 from .choose import Choice, choose, reasons
 from .confirm import confirm
 from .evaluate import CACHE, Evaluator, Figures, Shape
@@ -128,9 +128,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--record-bits", type=count, required=True, metavar="W", help="bits of a record")
     add("--security", type=float, default=128.0, metavar="BITS", help="least bits of every instance (128)")
     add("--failure", type=float, default=-40.0, metavar="LOG2", help="log2 of the failure of a record (-40)")
-    for name, what in _BUDGETS.items():
-        add(f"--max-{name}", type=size, metavar="BYTES", help=what)
-    add("--max-seconds", type=float, metavar="S", help="seconds of an answer on one core")
+    for name, budget in BUDGETS.items():
+        seconds = name == "seconds"
+        add(f"--max-{name}", type=float if seconds else size, metavar="S" if seconds else "BYTES", help=budget.limits)
     add("--no-worse-than", type=Path, metavar="FILE", help="a parameter file whose traffic and seconds are budgets too")
     add("--faster", type=float, default=0.0, metavar="PERCENT", help="by so much faster than that set (0)")
     add("--objective", choices=OBJECTIVES, default="bytes", help="what sets are ranked by (bytes)")
@@ -160,15 +160,6 @@ _USES: Uses = {
     "bandwidth": (100.0, lambda o: o.objective == "seconds", "--objective seconds"),
     "prices": (None, lambda o: o.objective == "dollars", "--objective dollars"),
     "timeout": (None, lambda o: o.confirm, "--confirm"),
-}
-
-
-_BUDGETS = {
-    "upload": "bytes of a query",
-    "download": "bytes of an answer",
-    "offline": "bytes that a client fetches beforehand",
-    "memory": "bytes that the server holds",
-    "storage": "bytes that a client keeps",
 }
 
 
@@ -234,7 +225,7 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
 
 
 def _bounds(options: argparse.Namespace) -> Bounds:
-    budgets = {name: getattr(options, f"max_{name}") for name in (*_BUDGETS, "seconds")}
+    budgets = {name: getattr(options, f"max_{name}") for name in BUDGETS}
     bounds = Bounds(options.security, options.failure, **budgets)
     if options.hints == "yes":
         return bounds
@@ -284,7 +275,7 @@ def _say_relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> None:
     with Bars() as bars:
         least = relaxed(space, evaluator, bounds, bars)
     for name, needed in least.items():
-        print(f"With all other bounds as they are, {budget(name, needed)} has a set")
+        print(f"With all other bounds as they are, {option(name, needed)} has a set")
     if least:
         return
     with Bars() as bars:
@@ -292,7 +283,7 @@ def _say_relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> None:
     if together is None:
         print("Whatever a set may cost, none reaches --security and --failure: relax these")
     else:
-        options = ", ".join(budget(name, needed) for name, needed in together.items())
+        options = ", ".join(option(name, needed) for name, needed in together.items())
         print(f"No single budget is to blame. Together these have a set, the nearest by its largest excess: {options}")
 
 
