@@ -8,30 +8,19 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.records import InputError
 
+from ..lib.data import data
 from ..lib.paper import config
 from ..lib.primitive import Primitive
 
 PAPER = "gadget"
-FAMILIES = {
-    "unsigned": "Unsigned",
-    "balanced": "Balanced",
-    "gmp19": "GMP19",
-    "zy22": "ZY22",
-    "jlp21": "JLP21",
-    "jlp24": "JLP24",
-    "dither-q": "Dither mod q",
-}
-"""Display names by setting. JLP24 is the paper's own sampler, `Ours` in its tables."""
-RANDOM = ("gmp19", "zy22", "jlp21", "jlp24", "dither-q")
-PRINTED = {"unsigned": "Deterministic", "gmp19": "GMP19", "zy22": "ZY22", "jlp21": "JLP21", "jlp24": "Ours"}
+SAMPLERS: dict[str, dict[str, Any]] = data("lib")["samplers"]
+FAMILIES: dict[str, str] = {key: each["name"] for key, each in SAMPLERS.items()}
+"""Display names by setting."""
+RANDOM = tuple(key for key, each in SAMPLERS.items() if each.get("random"))
+PRINTED = {key: each["printed"] for key, each in SAMPLERS.items() if "printed" in each}
 """Names in experiments/expected."""
-PARTS = {
-    "gmp19": ("decomposition", "sampling", "transformation", "addition"),
-    "zy22": ("subgaussian", "compute", "check", "probability"),
-    "jlp21": ("decomposition", "addition"),
-    "jlp24": ("subgaussian", "compute"),
-}
-"""Sub-algorithms, as Tables 1, 3 and 5 divide each sampler."""
+PARTS: dict[str, list[str]] = {key: each["parts"] for key, each in SAMPLERS.items() if "parts" in each}
+"""Sub-algorithms."""
 PART_NAMES = {"subgaussian": "Subgaussian'"}
 
 
