@@ -138,7 +138,7 @@ def test_missing_points_are_named(tmp_path: Path, expected: pd.DataFrame) -> Non
     }
     caption = figure4_caption.caption(figure4.build(joined, expected))
     assert "every series at 2^22 (all record sizes) and 2^25 (all record sizes)" in caption
-    assert "Spiral: 256 bit at 2^22 (throughput only); the other 47 points" in caption
+    assert "Of the 48 points of each of its series those exist: Pirouette" in caption and "Spiral 1" in caption
 
 
 def test_shapes_the_experiment_leaves_out_are_not_called_unmeasured(tmp_path: Path, expected: pd.DataFrame) -> None:
@@ -242,7 +242,9 @@ def test_stale_records_of_an_edited_parameter_file_keep_their_marks(tmp_path: Pa
 def test_orphans_say_so(tmp_path: Path, expected: pd.DataFrame) -> None:
     record = synthetic.run_record("simplepir/usenix23", 2**18, 16)
     path = tmp_path / "stale.json"
-    path.write_text(json.dumps([{"id": record["id"], "reason": "orphan", "date": ""}]))
+    path.write_text(
+        json.dumps([{"record": f"{record['experiment']}/{record['id']}.json", "reason": "orphan", "date": ""}])
+    )
     joined, predictions = load(tmp_path, [record], loader.load_stale(path))
     text = comparison.build(joined, expected, predictions).markdown()
     assert "1 measured on 2026-11-20, its row in no experiment file any more" in text
@@ -398,14 +400,10 @@ def test_the_newest_record_of_a_row_counts(tmp_path: Path) -> None:
     assert joined["id"].tolist() == ["new"]
 
 
-def test_stale_forms(tmp_path: Path) -> None:
+def test_stale_records_are_listed_by_path(tmp_path: Path) -> None:
     path = tmp_path / "stale.json"
-    listing = [{"record": "results/records/a/b/c/x.json", "date": "2026-11-01T10:00:00Z"}, {"id": "y"}, "z"]
-    for document in (listing, {"stale": listing}):
-        path.write_text(json.dumps(document))
-        assert loader.load_stale(path) == {"results/records/a/b/c/x.json": "2026-11-01", "y": "", "z": ""}
-    path.write_text(json.dumps({"x": "2026-11-01"}))
-    assert loader.load_stale(path) == {"x": "2026-11-01"}
+    path.write_text(json.dumps([{"record": "results/records/a/b/c/x.json", "date": "2026-11-01", "reason": "changed"}]))
+    assert loader.load_stale(path) == {"results/records/a/b/c/x.json": "2026-11-01"}
     assert loader.load_stale(None) == {}
 
 

@@ -11,7 +11,6 @@ import synthetic_inspire as synthetic
 from inspire_rows import build, load, standing
 from pirlab_figures.cli import main
 from pirlab_figures.drawings import FIGURES, TABLES
-from pirlab_figures.inspire import applications as inspire_applications
 from pirlab_figures.inspire import batch as inspire_batch
 from pirlab_figures.inspire import breakdown as inspire_breakdown
 from pirlab_figures.inspire import errata as inspire_notes
@@ -21,6 +20,7 @@ from pirlab_figures.inspire import tables as inspire_tables
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.lib import primitive as primitives
+from pirlab_figures.lib.spec import spec
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -152,7 +152,7 @@ def test_cells_that_cannot_be_filled_say_why(found, expected, contradictions):
     lines = [line for line in text.splitlines() if line.startswith("| 8 GB, 512 bit") and "| here" in line]
     assert len(lines) == 7 and sum(inspire_tables.NOT_PLANNED in line for line in lines) == 6
     assert sum(inspire_tables.NOT_PLANNED in line for line in text.splitlines()) == 6 + 5 + 4 + 16
-    assert "64 of 64 measured, 4 of 4 described" in text and "ᵈ size that the program foretells" in text
+    assert "64 of 64 measured, 4 of 4 described" in text and "ᵈ size that the program predicts" in text
     baselines = build(found, expected, contradictions, "2").markdown()
     assert "| 1 GB | KSPIR |  | paper, Table 2 |  |  | 2352ᵖ | 14ᵖ |" in baselines
     assert "| KSPIR |  | here" not in baselines and "ᵖ the paper's own number" in baselines
@@ -207,15 +207,19 @@ def test_contradictions_are_footnotes(found, expected, contradictions):
         text = build(found, expected, contradictions, number).markdown()
         for key, tables in named.items():
             assert (f"{key}, " in text) == (number in tables), (key, number)
-        has_cells = any(number in places for places in inspire_notes.CELLS.values())
+        listed = {entry["table"] for entry in inspire_notes.CELLS}
+        has_cells = number in listed or any(number in tables for tables, _ in inspire_notes.COMPUTED.values())
         assert ("ˣ" in text) == has_cells
 
 
 def test_contradicted_cells(expected):
     def cells(number: str, key: str) -> set[tuple]:
-        places = inspire_notes.CELLS[key][number]
-        columns = inspire_paper.printed(expected, number)
-        return {(c.database, c.record_bits, c.layout.first, metric) for c in columns for metric in places(c)}
+        columns = [
+            (c, name, metric)
+            for c in inspire_paper.printed(expected, number)
+            for name, metric in inspire_notes.concerned(c)
+        ]
+        return {(c.database, c.record_bits, c.layout.first, metric) for c, name, metric in columns if name == key}
 
     assert cells("9", "X12") == {("32GB", 1, 2**20, inspire_notes.CONFIGURATION)}
     assert len(cells("9", "X25")) == 18, "as the list says"
@@ -254,7 +258,7 @@ def test_applications_are_matched_by_database(tmp_path, expected, contradictions
     table = build(found, expected, contradictions, "6")
     own = table.data[table.data["source"] == "here"].set_index(["place", "metric"])["value"]
     bytes_sent = 86016 + 7 * 16384 + 6 * 2048 * 7 + 64 * 12288
-    place = inspire_applications.STEPS["content_retrieval"]
+    place = spec("inspire/table6").words["steps"]["content_retrieval"]
     assert own[place, "total_comm"] == bytes_sent
     assert own[place, "total_comm_improvement"] == pytest.approx(100 * (1 - bytes_sent / (2.1 * 2**20)))
     text = table.markdown()
@@ -384,7 +388,7 @@ def test_figures_without_records_are_the_papers_alone(tmp_path, expected):
     data = inspire_figure1.build(found, expected)
     assert data[data["source"] == "here"]["server_s"].isna().all()
     assert inspire_tables.NOT_PLANNED in inspire_figure1.missing_text(data)
-    for which in inspire_breakdown.FIGURES:
+    for which in "23":
         data = inspire_breakdown.build(found, expected, which)
         assert set(data[data["value"].notna()]["source"]) == {"paper"}
         inspire_breakdown.draw(data, which)

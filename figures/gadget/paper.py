@@ -1,8 +1,6 @@
 """The gadget paper: names of its samplers, its printed numbers by sampler and base, its sub-algorithms and formulas."""
 
-import ast
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,37 +8,20 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.records import InputError
 
+from ..lib.data import data
 from ..lib.paper import config
 from ..lib.primitive import Primitive
 
 PAPER = "gadget"
-FAMILIES = {
-    "unsigned": "Unsigned",
-    "balanced": "Balanced",
-    "gmp19": "GMP19",
-    "zy22": "ZY22",
-    "jlp21": "JLP21",
-    "jlp24": "JLP24",
-    "dither-q": "Dither mod q",
-}
-"""Display names by setting. JLP24 is the paper's own sampler, `Ours` in its tables."""
-RANDOM = ("gmp19", "zy22", "jlp21", "jlp24", "dither-q")
-PRINTED = {"unsigned": "Deterministic", "gmp19": "GMP19", "zy22": "ZY22", "jlp21": "JLP21", "jlp24": "Ours"}
+SAMPLERS: dict[str, dict[str, Any]] = data("lib")["samplers"]
+FAMILIES: dict[str, str] = {key: each["name"] for key, each in SAMPLERS.items()}
+"""Display names by setting."""
+RANDOM = tuple(key for key, each in SAMPLERS.items() if each.get("random"))
+PRINTED = {key: each["printed"] for key, each in SAMPLERS.items() if "printed" in each}
 """Names in experiments/expected."""
-PARTS = {
-    "gmp19": ("decomposition", "sampling", "transformation", "addition"),
-    "zy22": ("subgaussian", "compute", "check", "probability"),
-    "jlp21": ("decomposition", "addition"),
-    "jlp24": ("subgaussian", "compute"),
-}
-"""Sub-algorithms, as Tables 1, 3 and 5 divide each sampler."""
+PARTS: dict[str, list[str]] = {key: each["parts"] for key, each in SAMPLERS.items() if "parts" in each}
+"""Sub-algorithms."""
 PART_NAMES = {"subgaussian": "Subgaussian'"}
-OPERATORS: dict[type, Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Pow: operator.pow,
-}
 
 
 def part_name(part: str) -> str:
@@ -97,20 +78,9 @@ def evaluate(formula: str, length: int, ell: float) -> float | None:
     if text.startswith("O(") and text.endswith(")"):
         text = text[2:-1]
     known = {"k": float(length), "ell": float(ell)}
-
-    def value(node: ast.expr) -> float:
-        match node:
-            case ast.Constant(value=int() | float() as number):
-                return float(number)
-            case ast.Name(id=name):
-                return known[name]
-            case ast.BinOp(left=left, op=op, right=right):
-                return OPERATORS[type(op)](value(left), value(right))
-        raise KeyError(ast.dump(node))
-
     try:
-        return value(ast.parse(text.replace("^", "**"), mode="eval").body)
-    except (KeyError, SyntaxError):
+        return float(pd.eval(text.replace("^", "**"), engine="python", local_dict=known, global_dict={}))
+    except (NameError, SyntaxError, TypeError, ValueError):
         return None
 
 

@@ -1,10 +1,12 @@
 """The InsPIRe paper's contradictions (experiments/expected/inconsistencies.csv) at the tables they concern."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
+from ..lib.data import data
 from ..lib.paper import Printed
 from ..lib.protocols import IDS
 
@@ -22,10 +24,12 @@ CONFIGURATION = "configuration"
 """Stands for the cell that names a column's configuration."""
 
 
-def _is(column: Printed, protocol: str, database: str, first: int | None = None, bits: int | None = None) -> bool:
-    """Whether a column is of a protocol, by its printed name, and has that database, first dimension and records."""
-    same = (column.protocol, column.database) == (IDS[protocol], database)
-    return same and first in (None, column.layout.first) and bits in (None, column.record_bits)
+def _holds(entry: Mapping[str, Any], column: Printed) -> bool:
+    """Whether an entry is about a column: all that it says of protocol, database, records and configuration is so."""
+    own = {"table": column.table, "database": column.database, "bits": column.record_bits}
+    same = all(entry[key] == value for key, value in own.items() if key in entry)
+    owner = IDS.get(entry.get("protocol", ""), column.protocol)
+    return same and owner == column.protocol and entry.get("config", {}).items() <= column.config.items()
 
 
 def _off(column: Printed) -> bool:
@@ -37,44 +41,28 @@ def _off(column: Printed) -> bool:
     return abs(column.values["server_time"] / sum(known) - 1) > TOTAL_TOLERANCE
 
 
-def _derived(column: Printed) -> bool:
-    return any("derived" in note for note in column.notes)
-
-
-Places = Callable[[Printed], Sequence[str]]
-CELLS: dict[str, dict[str, Places]] = {
-    "X12": {"9": lambda c: [CONFIGURATION] * _is(c, "InsPIRe", "32GB", 2**20, 1)},
-    "X13": {"8": lambda c: ["total_comm"] * (c.database == "1GB" and c.layout.first == _smallest(c))},
-    "X15": {"5": lambda c: ["upload_keys", "packed_size"] * (c.config.get("log2q") == "28")},
-    "X17": {"6": lambda c: ["total_comm_improvement"] * (c.config.get("step") == "content_discovery")},
-    "X18": {
-        "6": lambda c: ["total_comm_improvement", "server_time_improvement"] * (c.config.get("step") == "peer_routing")
-    },
-    "X20": {"4": lambda c: ["throughput"] * _is(c, "InsPIRe", "32GB", 2**15)},
-    "X22": {"2": lambda c: ["throughput"] * _is(c, "InsPIRe_0", "32GB")},
-    "X24": {"8": lambda c: ["server_time", "first_matmul"] * _is(c, "InsPIRe^(2)", "32GB", 2**15, 256)},
-    "X25": {"9": lambda c: ["server_time"] * _off(c)},
-    "X27": {"4": lambda c: ["offline_time", "server_time"] * _is(c, "InsPIRe", "1GB", 2**10)},
-    "X28": {
-        table: lambda c: ["offline_time"] * (_is(c, "KSPIR", "32GB") or _is(c, "InsPIRe", "1GB", 2**15, c.record_bits))
-        for table in ("2", "3")
-    }
-    | {"4": lambda c: ["offline_time"] * _is(c, "KSPIR", "32GB")},
-    "X29": {table: lambda c: [CONFIGURATION] * _derived(c) for table in ("3", "4")},
-    "X30": {"1": lambda c: ["p"] * (c.values.get("p") in (65535, 8192))},
+CELLS: list[dict[str, Any]] = data("inspire")["errata"]["cells"]
+COMPUTED: dict[str, tuple[str, Callable[[Printed], Sequence[str]]]] = {
+    "X25": ("9", lambda column: ["server_time"] * _off(column)),
+    "X29": ("34", lambda column: [CONFIGURATION] * any("derived" in note for note in column.notes)),
+    "X30": ("1", lambda column: ["p"] * (column.values.get("p") in (65535, 8192))),
 }
-"""By contradiction and table: the metrics of a column that it concerns."""
+"""Contradictions that follow from a column's numbers or notes: their tables, and the metrics that they concern."""
 
 
-def _smallest(column: Printed) -> int:
-    """N/t of the smallest total at 1 GB, by gamma_0 (section 7.1)."""
-    return 8192 if column.layout.gammas and column.layout.gammas[0] == 16 else 4096
+def concerned(column: Printed) -> Iterator[tuple[str, str]]:
+    """The contradictions that concern a column, each with a metric."""
+    for entry in CELLS:
+        if _holds(entry, column):
+            yield from ((entry["id"], metric) for metric in entry["cells"])
+    for name, (tables, metrics) in COMPUTED.items():
+        if column.table in tables:
+            yield from ((name, metric) for metric in metrics(column))
 
 
 def contradicted(column: Printed, metric: str) -> bool:
     """Whether a contradiction concerns a cell."""
-    concerned = [places[column.table](column) for places in CELLS.values() if column.table in places]
-    return any(metric in cells for cells in concerned)
+    return any(metric == cell for _, cell in concerned(column))
 
 
 def tables_of(entry: dict[str, str]) -> set[str]:

@@ -214,28 +214,14 @@ def load_descriptions(files: Iterable[Path]) -> Described:
 
 
 def load_stale(path: Path | None) -> dict[str, str]:
-    """Record id (or path) -> the date it was measured, for records whose sources changed since; the date of an orphan
-    (reason `orphan`: its row is in no experiment file any more) says so.
-
-    The file is a list of ids, a list of objects with `id` or `path`, an object with such a list under `stale`, or an
-    object that maps ids to dates.
-    """
+    """Path of a record -> the date it was measured, for records whose sources changed since; the date of an orphan
+    (reason `orphan`: its row is in no experiment file any more) says so. The workflow writes the file."""
     if path is None:
         return {}
     if not path.is_file():
         raise InputError(path, None, "no such file of stale records", "Leave --stale out if no record is stale")
-    document = read_json(path)
-    entries = document.get("stale", document) if isinstance(document, dict) else document
-    if isinstance(entries, dict):
-        entries = [v | {"id": k} if isinstance(v, dict) else {"id": k, "date": str(v)} for k, v in entries.items()]
-    stale: dict[str, str] = {}
-    for entry in entries:
-        entry = {"id": entry} if isinstance(entry, str) else entry
-        date = str(next((entry[k] for k in ("date", "measured", "finished", "started") if entry.get(k)), ""))[:10]
-        for key in ("id", "path", "record"):
-            if entry.get(key):
-                stale[str(entry[key])] = date + (ORPHAN if entry.get("reason") == "orphan" else "")
-    return stale
+    entries = read_json(path)
+    return {each["record"]: each["date"] + (ORPHAN if each["reason"] == "orphan" else "") for each in entries}
 
 
 def load_expected(folder: Path | None) -> pd.DataFrame:

@@ -1,23 +1,25 @@
-"""Labels of points that overlap neither each other nor a point, placed greedily and then improved; nothing random."""
+"""Labels of points that overlap neither each other nor a point, placed one after the other; nothing random."""
 
 import math
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from matplotlib.transforms import Bbox
 
 RADII = (0.5, 4, 9, 15, 22, 30, 40, 52, 66, 82)
 """Distances of a label's nearest edge from its point, in points (1/72 inch)."""
 ANGLES = 24
-PASSES = 6
 LEADER = 5.0
 """Labels farther from their point than this are tied to it by a line."""
-_HARD = 1e4
+HARD, CROSSED, COVERED = 1e4, 200.0, 3.0
+"""What it costs, in points of distance, that a label lies on another one or a marker, or reaches out of the axes; that
+a leader goes through one, or through another leader; and that a label covers a sample of a line."""
 
 
 @dataclass
@@ -33,11 +35,8 @@ class Label:
 
 
 def place(axes: Axes, labels: list[Label], obstacles: list[tuple[float, float]], size: float, marker: float) -> None:
-    """Finds a box for each label (x, y in data units) inside the axes; `obstacles` are points that lines go through.
-
-    Overlaps with labels, markers and the axes' edge are forbidden where possible; crossing lines, long leaders and
-    leaders through other labels cost.
-    """
+    """Finds a box for each label (x, y in data units) inside the axes, those in a crowd first; `obstacles` are points
+    that lines go through."""
     figure = axes.figure
     assert isinstance(figure, Figure)
     pixels = figure.dpi / 72
@@ -49,77 +48,42 @@ def place(axes: Axes, labels: list[Label], obstacles: list[tuple[float, float]],
         label.width, label.height = extent.width + pixels, extent.height
         label.x, label.y = (float(v) for v in axes.transData.transform((label.x, label.y)))
     lines = axes.transData.transform(obstacles) if obstacles else np.empty((0, 2))
-    inside = axes.get_window_extent(renderer)
-    half = marker / 2 * pixels
+    inside, half = axes.get_window_extent(renderer), marker / 2 * pixels
+    points = {id(a): Bbox.from_extents(a.x - half, a.y - half, a.x + half, a.y + half) for a in labels}
     crowd = {id(a): sum(math.hypot(a.x - b.x, a.y - b.y) < 60 * pixels for b in labels) for a in labels}
-    order = sorted(labels, key=lambda label: -crowd[id(label)])
-    choices = {id(label): _choices(label, labels, lines, inside, half, pixels) for label in labels}
-    for turn in range(PASSES):
-        moved = False
-        for label in order:
-            best = _best(choices[id(label)], label, [other for other in labels if other is not label])
-            moved |= best is not label.box
-            label.box = best
-        if turn and not moved:
-            break
 
+    leaders: list[Path] = []
 
-Choice = tuple[float, int, Bbox]
-"""What a place costs whatever the other labels do, its number, and the place."""
+    def cost(label: Label, box: Bbox, least: float) -> float:
+        near = anchor(label, box)
+        length = math.hypot(near[0] - label.x, near[1] - label.y) / pixels
+        if length + 0.012 * length**2 >= least:
+            return math.inf
+        leader = Path([(label.x, label.y), near])
+        taken = [*points.values(), *(other.box for other in labels if other.box is not None)]
+        others = [each for each in taken if each is not points[id(label)]]
+        within = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+        hard = (not within) + sum(overlap(box, each) for each in taken)
+        crossed = sum(leader.intersects_bbox(each) for each in others)
+        crossed += sum(each.intersects_bbox(box) or each.intersects_path(leader) for each in leaders)
+        covered = box.count_contains(lines) if len(lines) else 0
+        return length + 0.012 * length**2 + HARD * hard + CROSSED * crossed + COVERED * covered
 
-
-def _choices(
-    label: Label, labels: list[Label], lines: npt.NDArray[np.float64], inside: Bbox, half: float, pixels: float
-) -> list[Choice]:
-    """All places for a label, the best first, if there were no other labels, only their points."""
-    found: list[Choice] = []
-    for radius in RADII:
-        for angle in range(ANGLES):
-            box = _box(label, radius * pixels + half, angle)
-            near = anchor(label, box)
-            length = math.hypot(near[0] - label.x, near[1] - label.y) / pixels
-            cost = length + 0.012 * length**2
-            fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-            cost += _HARD * (not fits)
-            for other in labels:
-                point = Bbox.from_extents(other.x - half, other.y - half, other.x + half, other.y + half)
-                cost += _HARD * overlap(box, point)
-                if other is not label:
-                    cost += 60 * _through(point, (label.x, label.y), near)
-            x, y = lines[:, 0], lines[:, 1]
-            cost += 3.0 * int(((x > box.x0) & (x < box.x1) & (y > box.y0) & (y < box.y1)).sum())
-            found.append((cost, len(found), box))
-    return sorted(found)
-
-
-def _best(choices: list[Choice], label: Label, others: list[Label]) -> Bbox:
-    """The cheapest place, given where the others are now."""
-    best, least = choices[0][2], math.inf
-    for cost, _, box in choices:
-        if cost >= least:
-            break
-        total = cost + sum(_clash(label, box, other) for other in others if other.box is not None)
-        if total < least:
-            best, least = box, total
-    return best
-
-
-def _clash(label: Label, box: Bbox, other: Label) -> float:
-    """What a place costs next to another label: overlap, leaders through labels, crossing leaders."""
-    assert other.box is not None
-    near, there = anchor(label, box), anchor(other, other.box)
-    cost = _HARD * overlap(box, other.box)
-    cost += 40 * _crosses((label.x, label.y), near, (other.x, other.y), there)
-    return cost + 300 * _through(other.box, (label.x, label.y), near) + 300 * _through(box, (other.x, other.y), there)
+    for label in sorted(labels, key=lambda label: -crowd[id(label)]):
+        places = [_box(label, radius * pixels + half, angle) for radius, angle in product(RADII, range(ANGLES))]
+        best, least = places[0], math.inf
+        for box in places:
+            if (value := cost(label, box, least)) < least:
+                best, least = box, value
+        label.box = best
+        leaders.append(Path([(label.x, label.y), anchor(label, best)]))
 
 
 def _box(label: Label, distance: float, angle: int) -> Bbox:
     """The label's box with its nearest edge about `distance` from the point, in one of the directions."""
     turn = 2 * math.pi * angle / ANGLES
-    dx, dy = math.cos(turn), math.sin(turn)
-    centre_x = label.x + dx * (distance + label.width / 2)
-    centre_y = label.y + dy * (distance + label.height / 2)
-    left, bottom = centre_x - label.width / 2, centre_y - label.height / 2
+    left = label.x + math.cos(turn) * (distance + label.width / 2) - label.width / 2
+    bottom = label.y + math.sin(turn) * (distance + label.height / 2) - label.height / 2
     return Bbox.from_bounds(left, bottom, label.width, label.height)
 
 
@@ -133,47 +97,17 @@ def anchor(label: Label, box: Bbox) -> tuple[float, float]:
     return min(max(label.x, box.x0), box.x1), min(max(label.y, box.y0), box.y1)
 
 
-def _through(box: Bbox, start: tuple[float, float], end: tuple[float, float]) -> bool:
-    """Whether a segment enters a box, looked at along its length."""
-    for step in range(1, 12):
-        x = start[0] + (end[0] - start[0]) * step / 12
-        y = start[1] + (end[1] - start[1]) * step / 12
-        if box.x0 < x < box.x1 and box.y0 < y < box.y1:
-            return True
-    return False
-
-
-def _crosses(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float], d: tuple[float, float]) -> bool:
-    """Whether two segments cross."""
-
-    def side(p: tuple[float, float], q: tuple[float, float], r: tuple[float, float]) -> float:
-        return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
-
-    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
-
-
 def draw(axes: Axes, labels: list[Label], size: float, colour: str, line: str) -> None:
     """Writes the placed labels, with a leader where a label stands away from its point."""
     figure = axes.figure
     assert isinstance(figure, Figure)
-    pixels = figure.dpi / 72
     to_data = axes.transData.inverted()
+    halo: dict[str, Any] = {"path_effects": [patheffects.withStroke(linewidth=1.6, foreground="white")], "zorder": 8}
     for label in labels:
         assert label.box is not None, "place() comes first"
-        centre = to_data.transform(((label.box.x0 + label.box.x1) / 2, (label.box.y0 + label.box.y1) / 2))
-        halo = [patheffects.withStroke(linewidth=1.6, foreground="white")]
-        axes.text(
-            float(centre[0]),
-            float(centre[1]),
-            label.text,
-            fontsize=size,
-            color=colour,
-            ha="center",
-            va="center",
-            zorder=8,
-            path_effects=halo,
-        )
+        x, y = to_data.transform(((label.box.x0 + label.box.x1) / 2, (label.box.y0 + label.box.y1) / 2))
+        axes.text(float(x), float(y), label.text, fontsize=size, color=colour, ha="center", va="center", **halo)
         end = anchor(label, label.box)
-        if math.hypot(end[0] - label.x, end[1] - label.y) > LEADER * pixels:
+        if math.hypot(end[0] - label.x, end[1] - label.y) > LEADER * figure.dpi / 72:
             points = to_data.transform([(label.x, label.y), end])
             axes.plot(points[:, 0], points[:, 1], color=line, linewidth=0.5, zorder=6, scalex=False, scaley=False)

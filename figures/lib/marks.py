@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
 
+from .data import data
 from .protocols import protocol_name, series_name
 from .units import shape_text
 
@@ -33,38 +34,14 @@ class Mark:
     symbol: str
     tex: str
     meaning: str
+    cell: bool = False
 
 
-MARKS = (
-    Mark("insecure", "†", r"\dagger", "security below the target"),
-    Mark("unknown", "?", "?", "security unknown: no estimate for this parameter file"),
-    Mark("unconfirmed", "°", r"\circ", "security by the fast model only; `make confirm` asks the lattice estimator"),
-    Mark("failing", "‡", r"\ddagger", "failure probability above the target"),
-    Mark("stale", "§", r"\S", "stale: sources, parameters or row changed since this was measured"),
-    Mark(
-        "streamed",
-        "¶",
-        r"\P",
-        "streamed: the preprocessed database, or its packing tables, were built block by block outside the clock",
-    ),
-    Mark("seeded", "ˢ", "s", "keys from a given seed, not from the operating system's generator"),
-    Mark("dirty", "ᵘ", "u", "built from a working tree with uncommitted changes"),
-    Mark("spread", "ᵛ", "v", "answer times vary: interquartile range above 10 % of the median"),
-)
-CELL_MARKS = (
-    Mark("paper_only", "ᵖ", "p", "the paper's own number, from its machine: this is not implemented here yet"),
-    Mark("contradicted", "ˣ", "x", "the paper contradicts itself here: see the notes that begin with an X"),
-    Mark("unequal", "≠", r"\neq", "bytes that differ from the printed ones by more than their rounding"),
-    Mark("described", "ᵈ", "d", "size that the program predicts for this set and shape; nothing was sent"),
-    Mark("outside", "*", "*", "outside the fast model's domain"),
-    Mark("probe", "≈", r"\approx", "read bandwidth probed before and after differ by more than 10 %, and so may this"),
-    Mark(
-        "split", "ᵗ", "t", "the paper's time, split into set, machine and code by the notes that begin with this mark"
-    ),
-    Mark("entry", "ᵉ", "e", "same layout, measured with records of another size than the row's"),
-)
+EVERY = [Mark(**each) for each in data("lib")["marks"]]
+MARKS = tuple(mark for mark in EVERY if not mark.cell)
+CELL_MARKS = tuple(mark for mark in EVERY if mark.cell)
 """Marks that stand at single cells: a record alone does not decide them."""
-SYMBOLS = {mark.key: mark.symbol for mark in (*MARKS, *CELL_MARKS)}
+SYMBOLS = {mark.key: mark.symbol for mark in EVERY}
 
 
 def _has(value: Any) -> bool:
@@ -123,7 +100,7 @@ def symbols(keys: Iterable[str]) -> str:
 
 def superscripts(keys: Iterable[str]) -> str:
     """The same in mathtext: fonts of figures lack some of the symbols."""
-    raised = " ".join(mark.tex for key in keys for mark in (*MARKS, *CELL_MARKS) if mark.key == key)
+    raised = " ".join(mark.tex for key in keys for mark in EVERY if mark.key == key)
     return f"$^{{{raised}}}$" if raised else ""
 
 

@@ -12,22 +12,18 @@ Cells that are made of more than one value have a maker, which the table's modul
 data. A note or title may name words in braces that the module fills in; a note without text is left out.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from .cells import SHARED, numbers, shown, spaced
+from .data import data
 from .marks import ASSUMED, Mark
 from .output import caption_text
 from .table import Cell, Column, Maker, Row, Table
 from .units import SCALES
-
-FOLDER = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)
@@ -58,12 +54,12 @@ class Spec:
     def table(
         self,
         rows: list[Row],
-        data: pd.DataFrame | Sequence[Mapping[str, Any]],
+        lines: pd.DataFrame | Sequence[Mapping[str, Any]],
         footnotes: Iterable[tuple[Mark, str]] = (),
         **words: Any,
     ) -> Table:
-        """The table. data: its CSV, or the lines of it."""
-        frame = data if isinstance(data, pd.DataFrame) else pd.DataFrame(data, columns=self.keys)
+        """The table. lines: of its CSV, or the whole CSV."""
+        frame = lines if isinstance(lines, pd.DataFrame) else pd.DataFrame(lines, columns=self.keys)
         columns = [replace(column, header=column.header.format(**words)) for column in self.columns]
         title, notes = self.title.format(**words), self.said(words)
         return Table(title, columns, rows, frame, list(footnotes), notes, self.status_from)
@@ -83,15 +79,10 @@ class Spec:
         return replace(self, columns=[*self.columns[:at], *columns, *self.columns[at:]])
 
 
-@cache
-def _entries(folder: str) -> dict[str, dict[str, Any]]:
-    return tomllib.loads((FOLDER / folder / "specs.toml").read_text(encoding="utf-8"))
-
-
 def spec(place: str, **makers: Maker) -> Spec:
     """The entry `folder/name`, with the makers of its columns by key."""
     folder, name = place.split("/")
-    entry = dict(_entries(folder)[name])
+    entry = dict(data(folder)[name])
     columns = [_column(each, makers) for each in entry.pop("columns", ())]
     known = {key: entry.pop(key) for key in ("csv", "notes", "status_from") if key in entry}
     return Spec(entry.pop("title", ""), columns, words=entry, **known)
@@ -101,7 +92,7 @@ def _column(entry: str | dict[str, Any], makers: Mapping[str, Maker]) -> Column:
     if isinstance(entry, str):
         if entry in SHARED:
             return replace(SHARED[entry], cell=makers.get(entry, SHARED[entry].cell))
-        entry = dict(_entries("lib")["columns"][entry])
+        entry = dict(data("lib")["columns"][entry])
     head = {name: entry[name] for name in ("key", "header", "unit", "text") if name in entry}
     return Column(**head, cell=makers.get(entry["key"]) or _maker(entry))
 

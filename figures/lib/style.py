@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from .data import data
 from .output import csv_text, write_bytes, write_text
 from .protocols import protocol
 
@@ -51,14 +52,14 @@ class Look:
         return {"color": self.colour, "marker": self.marker, "linestyle": self.line} | options
 
 
+def line(line: Any) -> Line:
+    """A line as data have it."""
+    return "-" if line == "-" else (line[0], tuple(line[1]))
+
+
 SAMPLERS = {
-    "unsigned": Look("#8C8C8C", "p", (0, (1, 1.2))),
-    "balanced": Look("#222222", "s", "-"),
-    "gmp19": Look("#009E73", "^", "-"),
-    "zy22": Look("#0072B2", "o", "-"),
-    "jlp21": Look("#E69F00", "D", (0, (5, 1.5))),
-    "jlp24": Look("#D55E00", "v", "-"),
-    "dither-q": Look("#CC79A7", "X", (0, (3, 1, 1, 1))),
+    name: Look(each["colour"], each["marker"], line(each.get("line", "-")))
+    for name, each in data("lib")["samplers"].items()
 }
 """Looks of the digit decompositions."""
 
@@ -72,8 +73,7 @@ def apply() -> None:
 def look(name: str) -> Look:
     """The look of a protocol where each has one."""
     found = protocol(name)
-    line: Line = "-" if found.line == "-" else (found.line[0], tuple(found.line[1]))
-    return Look(found.colour, found.marker, line)
+    return Look(found.colour, found.marker, line(found.line))
 
 
 def looks(series: list[tuple[str, str, bool]]) -> dict[str, Look]:

@@ -13,40 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from .marks import CELL_MARKS, MARKS, Mark
+from .data import data
+from .marks import CELL_MARKS, EVERY, Mark
 from .output import csv_text, rst_escape, write_text
 from .protocols import MACROS, PROTOCOLS
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
-TEX_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "–": "--",
-    "—": "---",
-    "µ": r"\textmu{}",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "→": r"$\rightarrow$",
-    "·": r"$\cdot$",
-    "ℓ": r"$\ell$",
-    "∞": r"$\infty$",
-    "γ": r"$\gamma$",
-    "²": "$^2$",
-    "₁": "$_1$",
-    "₂": "$_2$",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
-TEX_SYMBOL = {mark.symbol: mark.tex for mark in (*MARKS, *CELL_MARKS)}
+TEX_SPECIAL: dict[str, str] = data("lib")["tex"]
+TEX_SYMBOL = {mark.symbol: mark.tex for mark in EVERY}
 HTML_PAGE = Template(Path(__file__).with_name("table.html").read_text(encoding="utf-8"))
 
 
@@ -138,7 +112,7 @@ class Row:
     status: str | None = None
 
 
-def footnotes_of(rows: Sequence[Row], marks: Sequence[Mark] = (*MARKS, *CELL_MARKS)) -> list[tuple[Mark, str]]:
+def footnotes_of(rows: Sequence[Row], marks: Sequence[Mark] = EVERY) -> list[tuple[Mark, str]]:
     """The footnotes of the marks that stand at cells, without figures."""
     used = {symbol for row in rows for cell in row.cells.values() for symbol in cell.marks}
     return [(mark, mark.meaning) for mark in marks if mark.symbol in used]

@@ -5,7 +5,7 @@ from collections import defaultdict
 from ..lib.marks import mark_notes, provenance
 from ..lib.protocols import paper_name, series_name
 from ..lib.spec import spec
-from ..lib.units import count_text, record_text, shape_text
+from ..lib.units import count_text, shape_text
 from .figure4 import METRICS, PAPER_SERIES, RECORD_COUNTS, RECORD_SIZES, Figure4
 
 NOT_MEASURED = "not measured in this profile"
@@ -71,27 +71,10 @@ def _shapes(shapes: set[tuple[int, int]]) -> str:
 
 
 def _paper_present(data: Figure4) -> str:
-    """The paper's points that are drawn, and in general words those that are not."""
-    paper = data.paper()
-    titles = {metric.key: metric.title.lower() for metric in METRICS}
-    sentences = []
-    for name in PAPER_SERIES:
-        points = paper[paper["set"] == name]
-        by_size = []
-        for bits in sorted(points["record_bits"].unique()):
-            here = points[points["record_bits"] == bits]
-            counts = [count_text(int(c)) for c in sorted(here["records"].unique())]
-            metrics = [titles[m.key] for m in METRICS if m.key in set(here["metric"])]
-            what = "all four quantities" if len(metrics) == len(METRICS) else f"{_listing(metrics)} only"
-            by_size.append(f"{record_text(int(bits))} at {_listing(counts)} ({what})")
-        drawn = points[points["records"].isin(RECORD_COUNTS) & points["record_bits"].isin(RECORD_SIZES)]
-        absent = len(GRID) * len(METRICS) - len(drawn)
-        label = paper_name(name)
-        if by_size:
-            sentences.append(f"{label}: {'; '.join(by_size)}; the other {absent} points of its series are absent.")
-        else:
-            sentences.append(f"{label}: no point exists; its series is absent.")
-    return " ".join(sentences)
+    """How many of the paper's points exist."""
+    points = data.paper()["set"].value_counts()
+    listed = [f"{paper_name(name)} {points.get(name, 0)}" for name in PAPER_SERIES]
+    return f"Of the {len(GRID) * len(METRICS)} points of each of its series those exist: {', '.join(listed)}."
 
 
 def caption(data: Figure4) -> str:

@@ -15,6 +15,7 @@ from matplotlib.ticker import MaxNLocator
 from pirlab_estimator.security.attacks import BROKEN_BELOW
 
 from ..lib import labels, style
+from ..lib.data import data
 from ..lib.inputs import Inputs
 from ..lib.spec import spec
 from ..lib.units import power_of_two
@@ -27,25 +28,11 @@ MARKER = 4.2
 ROWS = ((9, 10), (11,), (12, 13), (14, 15, 16), ())
 """Panels: log2 of the degrees of each row; the last row holds all other dimensions."""
 HEIGHTS = (1.55, 2.3, 1.35, 1.1, 1.7)
-CURVES: tuple[tuple[str, float, str, style.Line], ...] = (
-    ("binary", 3.19, "#0072B2", "-"),
-    ("ternary", 3.19, "#009E73", "-"),
-    ("Gaussian", 3.19, "#E69F00", "-"),
-    ("fixed weight 256+256", 6.4, "#CC79A7", (0, (4, 1.2))),
-    ("Gaussian", 6.4, "#8C6D00", (0, (4, 1.2))),
-)
-MARKERS = {"printed": "o", "code": "s", "reading": "D", "assumed": "v", "repaired": "P", "own": "*", "searched": "X"}
-ALIKE = {"published": "printed"}
-"""Kinds of committed sets that look like a kind of points."""
-MEANINGS = {
-    "printed": "printed in a paper",
-    "code": "from its code",
-    "reading": "one of several readings",
-    "assumed": "partly assumed",
-    "repaired": "repaired here",
-    "own": "ours",
-    "searched": "found by a search",
-}
+CURVES: list[tuple[str, float, str, style.Line]] = [
+    (name, stddev, colour, style.line(line)) for name, stddev, colour, line in data("security")["drawn"]["curves"]
+]
+KINDS: dict[str, dict[str, str]] = data("security")["kinds"]
+MARKERS = {kind: each["marker"] for kind, each in KINDS.items() if "marker" in each}
 FLOOR_LINE: style.Line = (0, (1.2, 1.8))
 REACHED, MISSED, THROUGH = style.INK, "#D55E00", "#9DBAD3"
 SPEC = spec("security/curves")
@@ -124,7 +111,11 @@ def _panel(axes: Axes, panel: Panel, target: float) -> None:
     for point in panel.points:
         reached = point["bits"] >= target
         face: dict[str, Any] = {"markerfacecolor": REACHED if reached else "white", "markeredgewidth": 0.8, "zorder": 7}
-        face |= {"marker": MARKERS[ALIKE.get(point["kind"], point["kind"])], "markersize": MARKER, "linestyle": "none"}
+        face |= {
+            "marker": MARKERS[KINDS[point["kind"]].get("like", point["kind"])],
+            "markersize": MARKER,
+            "linestyle": "none",
+        }
         axes.plot(point["log2_modulus"], point["bits"], color=REACHED if reached else MISSED, **face)
     axes.set_title(panel.title, loc="left", pad=2, fontsize=8)
     axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
@@ -177,7 +168,7 @@ def _legend(figure: Figure, target: float) -> float:
     ]
     curves.append((Line2D([], [], color=MISSED, linewidth=0.8), f"{target:g} bit"))
     points: style.Entries = [
-        (Line2D([], [], marker=marker, color=style.INK, linestyle="none", markersize=MARKER), MEANINGS[kind])
+        (Line2D([], [], marker=marker, color=style.INK, linestyle="none", markersize=MARKER), KINDS[kind]["meaning"])
         for kind, marker in MARKERS.items()
     ]
     hollow = Line2D([], [], marker="o", color=MISSED, markerfacecolor="white", linestyle="none", markersize=MARKER)
@@ -188,7 +179,7 @@ def _legend(figure: Figure, target: float) -> float:
     return 1 - 0.4 / SIZE[1]
 
 
-def data(audit: Audit) -> pd.DataFrame:
+def points(audit: Audit) -> pd.DataFrame:
     """All that is drawn: points of sets and points of curves."""
     rows = [
         {"what": "set", "degree": p["dimension"], "secret": secret_text(p["secret"])}
@@ -214,4 +205,4 @@ def caption(audit: Audit) -> str:
 def make(inputs: Inputs) -> style.Drawing:
     """The figure of the audit."""
     audit = load_audit(inputs.arguments.audit)
-    return style.Drawing(draw(audit), data(audit), caption(audit))
+    return style.Drawing(draw(audit), points(audit), caption(audit))

@@ -8,6 +8,7 @@ from pirlab_estimator.records import InputError
 from pirlab_estimator.security.attacks import bits_text
 
 from ..lib.cells import has
+from ..lib.data import data as entries
 from ..lib.frame import Described
 from ..lib.inputs import Inputs
 from ..lib.marks import DEFAULT_SECURITY_TARGET, MARKS, SYMBOLS, without_symbols, without_text
@@ -18,15 +19,7 @@ from ..lib.table import Cell, Column, Maker, Table
 SET_KEYS = ("set", "sha256", "protocol")
 MODEL = "MATZOV"
 """The cost model whose figures tables show."""
-ATTACKS = {
-    "usvp": "usvp",
-    "bdd": "bdd",
-    "bdd_hybrid": "bdd hyb.",
-    "bdd_mitm_hybrid": "mitm hyb.",
-    "dual": "dual",
-    "dual_hybrid": "dual hyb.",
-    "coded_bkw": "coded BKW",
-}
+ATTACKS: dict[str, str] = entries("security")["attacks"]
 SOURCES_NOTE = spec("security/sources").words["text"]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
 
+from ..lib.data import data
 from ..lib.inputs import Inputs
 from ..lib.marks import MARKS, without_symbols, without_text
 from ..lib.spec import spec
@@ -12,17 +13,7 @@ from ..lib.table import Cell, Table
 from .document import Audit, claim_text, load_audit, secret_text, verdict
 from .instances import ATTACKS, MAKERS, SOURCES_NOTE, attack_columns, bits_symbols, failed_text
 
-KINDS = {
-    "printed": "printed",
-    "code": "code",
-    "reading": "a reading",
-    "assumed": "assumed",
-    "published": "params",
-    "repaired": "repaired",
-    "own": "ours",
-    "searched": "searched",
-    "toy": "toy",
-}
+KINDS: dict[str, dict[str, str]] = data("security")["kinds"]
 """Where the numbers of a row are from, by `kind`."""
 
 
@@ -32,7 +23,7 @@ def _bits(row: dict[str, Any]) -> Cell:
 
 SPEC = spec(
     "security/sets",
-    kind=lambda row: Cell(KINDS.get(row["kind"], row["kind"])),
+    kind=lambda row: Cell(KINDS[row["kind"]]["name"]),
     secret=lambda row: Cell(secret_text(row["secret"])),
     samples=lambda row: Cell("any" if row["samples"] is None else str(row["samples"])),
     bits=_bits,
