@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use crate::core::database::Database;
 use crate::core::description::Description;
 use crate::core::error::{Error, Result};
-use crate::core::params::{ParameterFile, ParameterSet};
+use crate::core::params::ParameterSet;
 use crate::core::progress::Progress;
 use crate::core::runner::{Options, Run, Session};
 use crate::core::scheme;
+use crate::core::set_file::ParameterFile;
 use crate::core::workload::Workload;
 use crate::protocol::{
     doublepir::DoublePir,

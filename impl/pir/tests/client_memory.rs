@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pir::core::params::ParameterFile;
 use pir::core::progress::Silent;
 use pir::core::scheme::{Client, Context, Protocol};
+use pir::core::set_file::ParameterFile;
 use pir::core::wire::FrameBuilder;
 use pir::core::workload::Shape;
 use pir::protocol::inspire::Inspire;

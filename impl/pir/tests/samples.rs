@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use pir::core::params::ParameterFile;
+use pir::core::set_file::ParameterFile;
 use pir::core::workload::{Shape, Workload};
 use pir::registry;
 

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use pir::core::description::Description;
-use pir::core::params::ParameterFile;
+use pir::core::set_file::ParameterFile;
 use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
 use serde::Deserialize;

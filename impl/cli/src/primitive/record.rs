@@ -89,7 +89,7 @@ pub fn assemble(
         machine: setting.machine.clone(),
         threads: 1,
         repetitions: row.repetitions,
-        seed: plan.context.seed.map(|seed| pir::core::params::hex(&seed)),
+        seed: plan.context.seed.map(|seed| pir::core::set_file::hex(&seed)),
         measured,
         staleness_key: row.key(plan.entry.source_hash),
         started: started.into(),

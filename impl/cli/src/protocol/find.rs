@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pir::core::params::ParameterFile;
+use pir::core::set_file::ParameterFile;
 use pir::registry::{self, Protocol};
 
 use crate::failure::{Failure, Outcome};

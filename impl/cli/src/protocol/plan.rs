@@ -2,8 +2,8 @@
 
 use pir::core::database::{Database, database_file};
 use pir::core::description::Description;
-use pir::core::params::ParameterFile;
 use pir::core::runner::Options;
+use pir::core::set_file::ParameterFile;
 use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
 

@@ -39,7 +39,7 @@ pub fn assemble(plan: &Plan, setting: &Setting, started: &str, ending: Ending<Re
         machine: setting.machine.clone(),
         threads: row.threads,
         repetitions: row.repetitions,
-        seed: plan.options.seed.map(|seed| pir::core::params::hex(&seed)),
+        seed: plan.options.seed.map(|seed| pir::core::set_file::hex(&seed)),
         phases: report.phases,
         transcript: report.transcript,
         payload_sha256: report.payload_sha256,

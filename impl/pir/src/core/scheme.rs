@@ -267,7 +267,7 @@ impl Sizes {
     pub fn describe(
         self,
         protocol: &str,
-        parameters: crate::core::params::ParametersId,
+        parameters: crate::core::set_file::ParametersId,
         workload: &Workload,
     ) -> Description {
         let Sizes { layout, messages, memory, operations, instances } = self;
