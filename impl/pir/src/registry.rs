@@ -9,7 +9,7 @@ use crate::core::params::ParameterSet;
 use crate::core::progress::Progress;
 use crate::core::runner::{Options, Run, Session};
 use crate::core::scheme;
-use crate::core::set_file::ParameterFile;
+use crate::core::set_file::{ParameterFile, schema_of};
 use crate::core::workload::Workload;
 use crate::protocol::{
     doublepir::DoublePir,
@@ -54,7 +54,7 @@ const fn entry<S: scheme::Protocol + 'static>(source_hash: &'static str) -> Prot
         describe: describe::<S>,
         check: |file| file.parse::<S::Params>().map(|_| ()),
         session: open::<S>,
-        schema: || schemars::schema_for!(<S::Params as ParameterSet>::Literal).to_value(),
+        schema: || schema_of::<<S::Params as ParameterSet>::Literal>(),
     }
 }
 
@@ -63,8 +63,8 @@ fn describe<S: scheme::Protocol>(file: &ParameterFile, workload: &Workload) -> R
     if workload.streamed && !S::STREAMS {
         return Err(Error::cannot_stream(S::NAME));
     }
-    let sizes = S::describe(&params, workload).map_err(|e| e.in_file(&file.path))?;
-    Ok(sizes.describe(S::NAME, file.id(params.source()), workload))
+    let sizes = S::describe(&params, workload).map_err(|e| file.named(e))?;
+    Ok(sizes.describe(S::NAME, file.id(), workload))
 }
 
 fn open<'a, S: scheme::Protocol + 'static>(
