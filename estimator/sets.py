@@ -63,7 +63,6 @@ def changed() -> Iterator[tuple[str, Changes]]:
 def every_set() -> dict[str, tuple[str, Changes]]:
     """Name and changes of all sets of params/, and of those that experiments change, by what each is called."""
     folder = ROOT / "params"
-    found: list[tuple[str, Changes]] = [
-        (p.relative_to(folder).with_suffix("").as_posix(), {}) for p in folder.rglob("*.toml")
-    ]
-    return {labelled(*each): each for each in sorted([*found, *changed()], key=lambda each: labelled(*each))}
+    names = (path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.toml"))
+    found: list[tuple[str, Changes]] = [*((name, {}) for name in names), *changed()]
+    return dict(sorted((labelled(*each), each) for each in found))
