@@ -1,6 +1,7 @@
 """Noise formulas against brute force: moments, variances, tails, unions, and the tables of plaintext moduli."""
 
 import shlex
+import tomllib
 from fractions import Fraction
 from math import ceil, erfc, log2, sqrt
 
