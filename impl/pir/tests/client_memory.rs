@@ -47,7 +47,7 @@ static ALLOCATOR: Counting = Counting;
 /// Bytes at most that a client allocates, from its making to its query, and the payload bytes of that query.
 fn query<P: Protocol>(set: &str, records: u64, record_bits: u64) -> (usize, usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../params/{}/{set}.toml", P::NAME));
-    let params: P::Params = ParameterFile::read(&path).unwrap().parse().unwrap();
+    let params: P::Set = ParameterFile::read(&path).unwrap().parse().unwrap();
     let shape = Shape::new(records, record_bits).unwrap();
     let mut context = Context {
         kernel: Kernel::best(),

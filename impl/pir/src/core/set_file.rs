@@ -68,17 +68,40 @@ pub struct ParametersId {
 /// A parameter file's bytes with their identity, before it is known which protocol reads them.
 #[derive(Clone, Debug)]
 pub struct ParameterFile {
-    /// Name, path and hash; the source is filled in by [`Self::parse`].
+    /// Where it is.
     pub path: std::path::PathBuf,
     /// The protocol named in the file.
     pub protocol: String,
-    text: String,
+    source: SourceNote,
+    /// The protocol's keys and tables.
+    body: toml::Table,
     sha256: String,
 }
 
-#[derive(Deserialize)]
-struct ProtocolOnly {
+/// What a parameter file has beside its protocol's keys and tables.
+#[derive(Deserialize, JsonSchema)]
+struct Header {
+    /// The protocol.
     protocol: String,
+    /// One line for tables.
+    #[serde(rename = "title")]
+    _title: String,
+    /// Where the set comes from.
+    source: SourceNote,
+}
+
+/// JSON Schema of the files of a protocol.
+pub fn schema<P: ParameterSet>() -> serde_json::Value {
+    let [header, mut body] = [schemars::schema_for!(Header), schemars::schema_for!(P)].map(schemars::Schema::to_value);
+    for part in ["properties", "$defs"] {
+        for (key, value) in header[part].as_object().into_iter().flatten() {
+            body[part][key] = value.clone();
+        }
+    }
+    if let Some(required) = body["required"].as_array_mut() {
+        required.splice(0..0, header["required"].as_array().into_iter().flatten().cloned());
+    }
+    body
 }
 
 impl ParameterFile {
@@ -94,29 +117,33 @@ impl ParameterFile {
     /// A file that holds `text`, whether or not it exists.
     ///
     /// # Errors
-    /// The text is not TOML, or names no protocol.
+    /// The text is not TOML, or names no protocol, title or source.
     pub fn of(path: &Path, text: String) -> Result<Self> {
-        let ProtocolOnly { protocol } = toml::from_str(&text).map_err(|e| toml_error(path, &text, &e))?;
+        let refuse = |e| toml_error(path, &text, &e);
+        let Header { protocol, source, _title } = toml::from_str(&text).map_err(refuse)?;
+        let mut body: toml::Table = toml::from_str(&text).map_err(refuse)?;
+        body.retain(|key, _| !["protocol", "title", "source"].contains(&key));
         let sha256 = hex(&Sha256::digest(text.as_bytes()));
-        Ok(Self { path: path.to_path_buf(), protocol, text, sha256 })
+        Ok(Self { path: path.to_path_buf(), protocol, source, body, sha256 })
     }
 
     /// Parses and checks the set.
     ///
     /// # Errors
-    /// Unknown or missing keys and values out of range, with file, line, key and remedy.
+    /// Unknown or missing keys and values out of range, with file, key and remedy.
     pub fn parse<P: ParameterSet>(&self) -> Result<P> {
-        let literal: P::Literal = toml::from_str(&self.text).map_err(|e| toml_error(&self.path, &self.text, &e))?;
-        P::try_new(literal).map_err(|e| e.in_file(&self.path))
+        let set = P::deserialize(self.body.clone()).map_err(|e| toml_error(&self.path, "", &e))?;
+        set.check().map_err(|e| e.in_file(&self.path))?;
+        Ok(set)
     }
 
     /// The set's identity.
-    pub fn id(&self, source: &SourceNote) -> ParametersId {
+    pub fn id(&self) -> ParametersId {
         ParametersId {
             name: self.name(),
             path: self.path.display().to_string(),
             sha256: self.sha256.clone(),
-            source: source.clone(),
+            source: self.source.clone(),
         }
     }
 
@@ -135,13 +162,18 @@ impl ParameterFile {
 }
 
 fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    // The error's own text quotes the source over several lines; one line names the place.
-    let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
-    let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-    let what = error.message().trim_end().replace('\n', " ");
+    // The error's own text quotes the source over several lines; one line names the place, or the key where the text is not at hand.
+    let what = match error.span() {
+        Some(span) => {
+            let line = text[..span.start.min(text.len())].lines().count().max(1);
+            format!("line {line}: {}", error.message())
+        }
+        None => error.to_string(),
+    };
+    let what = what.trim_end().replace('\n', " ");
     Error::Parameters {
         file: path.display().to_string(),
-        problem: format!("{place}{what}. Compare with the schema in params/ or with a set there."),
+        problem: format!("{what}. Compare with the schema in params/ or with a set there."),
     }
 }
 
