@@ -48,7 +48,7 @@ static ALLOCATOR: Counting = Counting;
 fn query<P: Protocol>(set: &str, with: &[(&str, u64)], records: u64, record_bits: u64) -> (usize, usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../params/{}/{set}.toml", P::NAME));
     let with = with.iter().map(|&(key, value)| (key.into(), value.into())).collect();
-    let params: P::Params = ParameterFile::read(&path).unwrap().with(&with).unwrap().parse().unwrap();
+    let params: P::Set = ParameterFile::read(&path).unwrap().with(&with).unwrap().parse().unwrap();
     let shape = Shape::new(records, record_bits).unwrap();
     let mut context = Context {
         kernel: Kernel::best(),

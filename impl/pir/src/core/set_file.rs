@@ -206,13 +206,8 @@ impl ParameterFile {
     /// # Errors
     /// Unknown or missing keys and values out of range, with file, key and remedy.
     pub fn parse<P: ParameterSet>(&self) -> Result<P> {
-        let mut set = self.body.clone();
-        let source = serde_json::to_value(&self.source).unwrap_or_default();
-        set.extend(
-            [("protocol", json!(self.protocol)), ("title", json!(self.title)), ("source", source)]
-                .map(|(k, v)| (k.into(), v)),
-        );
-        typed(&self.label(), &set).and_then(|set| P::try_new(set).map_err(|error| self.named(error)))
+        let set: P = typed(&self.label(), &self.body)?;
+        set.check().map_err(|error| self.named(error)).map(|()| set)
     }
 
     /// An error with the file's name, where it is about one of its values.

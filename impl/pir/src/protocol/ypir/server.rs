@@ -9,8 +9,8 @@ use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
 use super::Public;
 use super::layout::Layers;
-use super::params::{Body, Params};
 use super::second::{Second, answer_digits, switched_digits};
+use super::set::{Body, Set};
 use super::whole::Whole;
 use crate::core::clock::Group;
 use crate::core::database::Database;
@@ -27,7 +27,7 @@ use crate::parts::ring_matrix::{
 /// Both databases, the hints and tables between them, and the public seed.
 pub struct Server {
     protocol: &'static str,
-    params: Params,
+    params: Set,
     layers: Layers,
     public: Public,
     seed: Seed,
@@ -57,7 +57,7 @@ impl Server {
     /// The set does not serve this database, or the database cannot be read.
     pub fn preprocess(
         protocol: &'static str,
-        params: &Params,
+        params: &Set,
         database: &Database,
         context: &mut Context,
     ) -> Result<Self> {
@@ -95,7 +95,7 @@ impl Server {
                 let (first, second) = query.split_at(layers.first_bytes);
                 let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
                 queries.first.push(first.chunks_exact(4).map(word).collect());
-                let (ring, bytes) = (&self.public.ring, self.params.query_bytes);
+                let (ring, bytes) = (&self.public.ring, self.params.layers.query_coefficient_bytes);
                 if layers.selects_whole() {
                     let residues = read_residues(ring, bytes, second)?;
                     queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
@@ -179,7 +179,7 @@ impl Server {
         };
         let mut answer = Vec::with_capacity(layers.answer_bytes(&self.params));
         for ciphertext in packed.iter().chain(&more) {
-            answer.extend(self.params.switched(ring, ciphertext)?);
+            answer.extend(self.params.switch.write(ring, ciphertext, layers.degree)?);
         }
         Ok(answer)
     }

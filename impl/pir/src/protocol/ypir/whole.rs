@@ -8,8 +8,8 @@ use ring::matrix::packed::GROUP_ROWS;
 use ring::{Ntt, Ring};
 
 use super::layout::Layers;
-use super::params::Params;
 use super::second::switched_digits;
+use super::set::Set;
 use crate::core::error::Result;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::Selector;
@@ -19,7 +19,7 @@ const ENTRIES: usize = 8 * GROUP_ROWS;
 
 /// What answers are computed from.
 pub(super) struct Whole<'a> {
-    pub params: &'a Params,
+    pub params: &'a Set,
     pub layers: &'a Layers,
     pub ring: &'a Ring<u32>,
     pub first: &'a LinearDatabase,
@@ -69,7 +69,8 @@ impl Whole<'_> {
                 Ok(())
             })?;
         }
-        let switched = |sum: Rlwe<u32, Ntt>| self.params.switched(self.ring, &sum.inverse(self.ring));
+        let (switch, degree) = (self.params.switch, self.layers.degree);
+        let switched = |sum: Rlwe<u32, Ntt>| switch.write(self.ring, &sum.inverse(self.ring), degree);
         sums.into_iter().map(|sums| sums.into_iter().map(switched).collect()).collect()
     }
 }

@@ -3,7 +3,7 @@
 use lattice::pack::Method;
 use serde_json::json;
 
-use super::params::{Body, Params};
+use super::set::{Body, Set};
 use crate::core::error::{Error, Result};
 use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::{Layout, RecordCode};
@@ -54,8 +54,8 @@ impl Layers {
     ///
     /// # Errors
     /// More entries than the address space has.
-    pub fn choose(params: &Params, shape: Shape) -> Result<Self> {
-        let code = RecordCode::new(shape.record_bits, 1 << params.entry_bits);
+    pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
+        let code = RecordCode::new(shape.record_bits, 1 << params.layers.entry_bits);
         let (copies, degree) = (code.entries_per_record(), params.rlwe.degree as u64);
         let bodies = copies.saturating_mul(params.answer_digits() as u64);
         let fits = match params.body {
@@ -67,7 +67,9 @@ impl Layers {
         let cells = shape.records.div_ceil(code.records_per_entry());
         let most = if body == Body::Selected {
             // 4 N1 bytes of the first query, w d cells / N1 of the second.
-            (cells.saturating_mul(params.query_bytes as u64 * degree) / 4).isqrt().next_power_of_two()
+            (cells.saturating_mul(params.layers.query_coefficient_bytes as u64 * degree) / 4)
+                .isqrt()
+                .next_power_of_two()
         } else {
             let tau = cells.div_ceil(1 << (2 * LOG_TILE)).next_power_of_two().ilog2();
             1 << (LOG_TILE + tau.div_ceil(2))
@@ -90,7 +92,7 @@ impl Layers {
             first_bytes: 4 * rows,
             second_bytes: 0,
         };
-        layers.second_bytes = params.query_bytes * layers.second_entries();
+        layers.second_bytes = params.layers.query_coefficient_bytes * layers.second_entries();
         Ok(layers)
     }
 
@@ -164,8 +166,13 @@ impl Layers {
     }
 
     /// Bytes of the packing keys of one query; none where nothing is packed.
-    pub fn key_bytes(&self, params: &Params) -> u64 {
-        if self.selects_whole() { 0 } else { params.packed.key_bytes(&params.rlwe, params.method) }
+    pub fn key_bytes(&self, params: &Set) -> u64 {
+        if self.selects_whole() { 0 } else { params.packing_sizes().key_bytes() }
+    }
+
+    /// Polynomials of the packing keys of one query.
+    pub fn key_polynomials(&self, params: &Set) -> u64 {
+        if self.selects_whole() { 0 } else { params.packing_sizes().key_polynomials() }
     }
 
     /// Ring ciphertexts of one answer.
@@ -179,7 +186,7 @@ impl Layers {
     }
 
     /// Bytes of one answer.
-    pub fn answer_bytes(&self, params: &Params) -> usize {
+    pub fn answer_bytes(&self, params: &Set) -> usize {
         self.ciphertexts() * params.switch.bytes(params.rlwe.degree, params.rlwe.degree) as usize
     }
 }

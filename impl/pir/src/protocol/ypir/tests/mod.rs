@@ -1,17 +1,18 @@
+mod inspire0;
+
 use std::collections::HashSet;
 
 use lattice::pack::Packing;
 use ring::{Kernel, Seed};
 
 use super::*;
-use crate::core::params::ParameterSet;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records, updates_like_fresh,
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
+    updates_like_fresh,
 };
-use crate::protocol::ypir::layered::{Layers, Public};
 
 /// A set of toy dimensions: right in every respect but security.
-pub(crate) fn set_text(protocol: &str, extra: &str, secret: &str) -> String {
+pub(super) fn set_text(protocol: &str, extra: &str, secret: &str) -> String {
     format!(
         "protocol = \"{protocol}\"\ntitle = \"test\"\n{extra}[source]\nkind = \"repaired\"\n\
          [layers]\nentry_bits = 8\nswitched_modulus = 268369921\ndigit_bits = 15\nquery_coefficient_bytes = 8\n\
@@ -22,18 +23,18 @@ pub(crate) fn set_text(protocol: &str, extra: &str, secret: &str) -> String {
 }
 
 /// Secrets as the paper has them.
-pub(crate) const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
+pub(super) const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
 
-fn set(text: &str) -> Params {
-    Params::try_new(toml::from_str(text).unwrap()).unwrap()
+fn set(text: &str) -> Set {
+    read::<Ypir>(text).unwrap()
 }
 
-pub(crate) fn toy() -> layered::Params {
-    set(&set_text("ypir", "", GAUSSIAN)).layered().clone()
+pub(super) fn toy() -> Set {
+    set(&set_text("ypir", "", GAUSSIAN))
 }
 
 /// The published dimensions.
-fn published() -> Params {
+fn published() -> Set {
     let text = set_text("ypir", "", GAUSSIAN);
     set(&text.replace("dimension = 64", "dimension = 1024").replace("degree = 128", "degree = 2048"))
 }
@@ -52,7 +53,7 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
 #[test]
 fn second_hints_are_updated_either_way() {
     let (params, shape) = (set(&set_text("ypir", "", GAUSSIAN)), Shape::new(600 << 11, 16).unwrap());
-    let layers = Layers::choose(params.layered(), shape).unwrap();
+    let layers = Layers::choose(&params, shape).unwrap();
     assert_eq!((layers.first.columns, layers.groups, layers.copies, layers.degree), (1 << 11, 600, 2, 128));
     for groups in [&[130, 255, 400][..], &[130, 255, 400, 599]] {
         let records: Vec<u64> = groups.iter().map(|group| (group << 11) + group).collect();
@@ -131,7 +132,7 @@ fn values_out_of_range_are_refused_by_name() {
         ("protocol = \"ypir\"", "protocol = \"inspire0\"", "protocol"),
     ] {
         assert!(text.contains(from), "{from}");
-        let error = Params::try_new(toml::from_str(&text.replace(from, to)).unwrap()).unwrap_err().to_string();
+        let error = read::<Ypir>(&text.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
     }
 }
@@ -147,7 +148,7 @@ fn records_of_100_kilobytes_survive() {
 }
 
 /// Under one secret no mask may appear twice: the second query's, those of every packing key, the first layer's.
-pub(crate) fn check_masks(params: &layered::Params) {
+pub(super) fn check_masks(params: &Set) {
     let layers = Layers::choose(params, Shape::new(3_000_000, 8).unwrap()).unwrap();
     let mut seen = HashSet::new();
     for seed in [1, 2] {
@@ -172,9 +173,8 @@ fn second_layer_noise_is_within_the_sum_of_its_stages() {
     let shape = Shape::new(200_000, 8).unwrap();
     let params = set(&set_text("ypir", "", GAUSSIAN));
     let measured = noise_variance::<Ypir>(&params, shape, 130, "second_layer");
-    let layered = params.layered();
-    let groups = Layers::choose(layered, shape).unwrap().groups as f64;
-    let (d, q, unit) = (128.0, layered.rlwe.modulus() as f64, 268_369_921.0);
+    let groups = Layers::choose(&params, shape).unwrap().groups as f64;
+    let (d, q, unit) = (128.0, params.rlwe.modulus() as f64, 268_369_921.0);
     let (variance, z2) = (6.4f64.powi(2), 2f64.powi(38));
     // Centred digits of 15 bits; unsigned digits of the gadget, the trace's and the tree's switches at most (d^2 - 1) / 3 each.
     let product = groups * variance * 2f64.powi(30) / 12.0;
@@ -182,4 +182,27 @@ fn second_layer_noise_is_within_the_sum_of_its_stages() {
     let switch = (unit / 2f64.powi(20)).powi(2) / 12.0 + (1.0 + d * variance) / 12.0;
     let bound = (product + 3.0 * packing) * (unit / q).powi(2) + switch;
     assert!(measured < bound && measured > switch / 2.0, "measured {measured:e}, bound {bound:e}, switch {switch:e}");
+}
+
+#[test]
+fn values_are_switched_to_the_nearest() {
+    let params = toy();
+    let q1 = f64::from(params.layers.switched_modulus);
+    for word in [0, 1, 15, 16, 17, 1 << 31, u32::MAX - 8, u32::MAX] {
+        let exact = f64::from(word) * q1 / 2f64.powi(32);
+        let switched = f64::from(params.switch_value(word));
+        let distance = (exact - switched).abs();
+        assert!(distance.min(q1 - distance) <= 0.5, "{word}: {exact} {switched}");
+    }
+}
+
+/// The digits of the first layer's answer travel as the protocol says, and no other way.
+#[test]
+fn each_protocol_has_its_bodies() {
+    for (protocol, extra) in [("ypir", "body = \"packed\"\n"), ("inspire0", "")] {
+        let text = set_text(protocol, extra, GAUSSIAN);
+        let error = if protocol == "ypir" { read::<Ypir>(&text) } else { read::<Inspire0>(&text) };
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("`body`"), "{protocol}: {error}");
+    }
 }

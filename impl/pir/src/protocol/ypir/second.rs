@@ -9,7 +9,7 @@ use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::Public;
 use super::layout::Layers;
-use super::params::Params;
+use super::set::Set;
 use crate::core::clock::Group;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
@@ -20,7 +20,7 @@ use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{column_masks, fill_rows, workspace};
 
 /// Writes the digits of `words`, switched to q1, to `out`.
-pub(super) fn switched_digits(params: &Params, words: impl Iterator<Item = u32>, out: &mut [i16]) {
+pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, out: &mut [i16]) {
     centred_digits(params.digits(), words.map(|word| params.switch_value(word)), out);
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Second {
 impl Second {
     /// Computes the first hint, its digits, their hints and the packing tables (phases `hint` and `packing_tables`).
     pub fn build(
-        params: &Params,
+        params: &Set,
         layers: &Layers,
         public: &Public,
         (first, hint): (&LinearDatabase, &NegacyclicHint),
@@ -98,7 +98,7 @@ impl Second {
     /// the masks of the blocks they are in, and the tables of the copies they are in are built anew.
     pub fn update(
         &mut self,
-        params: &Params,
+        params: &Set,
         layers: &Layers,
         public: &Public,
         rows: &[(usize, Vec<u32>)],
@@ -124,7 +124,7 @@ impl Second {
     /// The changes of one copy, by group.
     fn update_copy(
         &mut self,
-        params: &Params,
+        params: &Set,
         layers: &Layers,
         public: &Public,
         changed: &[(usize, usize, &[u32])],
@@ -170,7 +170,7 @@ impl Second {
 
 /// Computes the first hint and writes its digits.
 fn fill(
-    params: &Params,
+    params: &Set,
     layers: &Layers,
     (first, hint): (&LinearDatabase, &NegacyclicHint),
     matrix: &mut ColumnMatrix,
@@ -195,7 +195,7 @@ fn fill(
 }
 
 /// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.
-pub(super) fn answer_digits(params: &Params, layers: &Layers, words: &[u32]) -> Result<ColumnMatrix> {
+pub(super) fn answer_digits(params: &Set, layers: &Layers, words: &[u32]) -> Result<ColumnMatrix> {
     let columns = layers.samples();
     let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree)?;
     let mut entries = vec![0i16; LINE * columns];

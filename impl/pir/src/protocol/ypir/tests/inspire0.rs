@@ -1,11 +1,9 @@
 use super::*;
-use crate::core::params::ParameterSet;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, retrieves_long_records};
-use crate::protocol::ypir::tests::{GAUSSIAN, check_masks, set_text};
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, read, retrieves_long_records};
 
-fn set(body: &str) -> Params {
+fn set(body: &str) -> Set {
     let text = set_text("inspire0", &format!("body = \"{body}\"\n"), GAUSSIAN);
-    Params::try_new(toml::from_str(&text).unwrap()).unwrap()
+    read::<Inspire0>(&text).unwrap()
 }
 
 #[test]
@@ -38,7 +36,7 @@ fn records_of_100_kilobytes_survive() {
 
 #[test]
 fn masks_never_repeat() {
-    check_masks(set("unpacked").layered());
+    check_masks(&set("unpacked"));
 }
 
 #[test]
@@ -48,7 +46,7 @@ fn published_message_sizes() {
     for (body, answer) in [("unpacked", 36), ("packed", 24), ("merged", 12)] {
         let text = set_text("inspire0", &format!("body = \"{body}\"\n"), GAUSSIAN);
         let text = text.replace("dimension = 64", "dimension = 1024").replace("degree = 128", "degree = 2048");
-        let params = Params::try_new(toml::from_str(&text).unwrap()).unwrap();
+        let params = read::<Inspire0>(&text).unwrap();
         for (log_bytes, query) in [(30, 384), (33, 1024), (35, 2048)] {
             let workload = Workload::new(Shape::new(8 << log_bytes, 1).unwrap(), 1, 0).unwrap();
             let sizes = Inspire0::describe(&params, &workload).unwrap();

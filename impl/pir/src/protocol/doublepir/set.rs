@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::error::{Error, Result};
-use crate::core::params::{Lwe32, LweLiteral, ParameterSet, PlainModuli, PlainModulus, SourceNote};
+use crate::core::params::{ParameterSet, in_range};
 use crate::core::workload::Shape;
-use crate::parts::lwe_matrix::{Layout, Tiling};
+use crate::parts::lwe_matrix::{Layout, Lwe, PlainModuli, Tiling};
 
 /// Name of the protocol.
 pub(super) const NAME: &str = "doublepir";
@@ -15,24 +15,29 @@ pub(super) const NAME: &str = "doublepir";
 /// Bytes of the seeds of A1 and A2, at the start of the hint message.
 pub(super) const SEED_BYTES: usize = 32;
 
-/// A DoublePIR set as written in params/doublepir/*.toml.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The keys and tables of params/doublepir/*.toml.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Literal {
-    /// Always `doublepir`.
-    pub protocol: String,
-    /// One line for tables.
-    pub title: String,
+pub struct Set {
     /// Least number of columns of the first layer; 64 n as published.
     pub min_columns: u64,
     /// How many copies of the second layer share the entries of a wide record.
     pub hint_copies: HintCopies,
-    /// Where the set comes from.
-    pub source: SourceNote,
     /// LWE parameters of both layers.
-    pub lwe: LweLiteral,
+    pub lwe: Lwe,
     /// Plaintext modulus by number of LWE samples (the larger of rows and columns).
-    pub plain_moduli: Vec<PlainModulus>,
+    pub plain_moduli: PlainModuli,
+}
+
+impl ParameterSet for Set {
+    fn check(&self) -> Result<()> {
+        in_range("min_columns", self.min_columns, 1..=1 << 24)?;
+        if self.hint_copies == HintCopies::Count(0) {
+            return Err(Error::value("hint_copies", "0: write at least 1, or \"all\"."));
+        }
+        self.lwe.check()?;
+        self.plain_moduli.check()
+    }
 }
 
 /// X: more copies mean a larger hint and fewer second queries.
@@ -53,42 +58,6 @@ pub enum AllCopies {
     All,
 }
 
-/// A checked DoublePIR set.
-#[derive(Clone, Debug)]
-pub struct Params {
-    source: SourceNote,
-    /// LWE parameters of both layers.
-    pub lwe: Lwe32,
-    min_columns: u64,
-    hint_copies: HintCopies,
-    moduli: PlainModuli,
-}
-
-impl ParameterSet for Params {
-    type Literal = Literal;
-
-    fn try_new(literal: Literal) -> Result<Self> {
-        let Literal { protocol, title: _, min_columns, hint_copies, source, lwe, plain_moduli } = literal;
-        if protocol != "doublepir" {
-            return Err(Error::value("protocol", format!("`{protocol}` in a DoublePIR set; write \"doublepir\".")));
-        }
-        if !(1..=1 << 24).contains(&min_columns) {
-            return Err(Error::value(
-                "min_columns",
-                format!("{min_columns} is not between 1 and 2^24; 64 n as published."),
-            ));
-        }
-        if hint_copies == HintCopies::Count(0) {
-            return Err(Error::value("hint_copies", "0: write at least 1, or \"all\"."));
-        }
-        Ok(Self { source, lwe: (&lwe).try_into()?, min_columns, hint_copies, moduli: plain_moduli[..].try_into()? })
-    }
-
-    fn source(&self) -> &SourceNote {
-        &self.source
-    }
-}
-
 /// Both layers of a database.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layers {
@@ -106,13 +75,10 @@ pub(super) struct Layers {
     pub gadget: Balanced32,
 }
 
-impl Params {
-    /// The layout of both layers.
-    ///
-    /// # Errors
-    /// A database with more samples than the table of moduli serves.
+impl Set {
+    /// The layout of both layers; refuses a database with more samples than the table of moduli serves.
     pub(super) fn layers(&self, shape: Shape) -> Result<Layers> {
-        let first = Layout::choose(shape, &self.moduli, Tiling::Wide { min_columns: self.min_columns })?;
+        let first = Layout::choose(shape, &self.plain_moduli, Tiling::Wide { min_columns: self.min_columns })?;
         let wide = first.code.entries_per_record();
         let copies = match self.hint_copies {
             HintCopies::Word(AllCopies::All) => wide,

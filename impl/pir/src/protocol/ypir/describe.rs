@@ -8,7 +8,7 @@ use ring::{BlockDiagonal, Kind, Work};
 use serde_json::json;
 
 use super::layout::Layers;
-use super::params::{Body, Params};
+use super::set::{Body, Set};
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
@@ -17,24 +17,24 @@ use crate::core::scheme::Sizes;
 use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
 use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};
-use crate::parts::ring_matrix::{Packed, Selector};
+use crate::parts::ring_matrix::Selector;
 
 /// The description of a set at a workload.
 ///
 /// # Errors
 /// The set does not serve it.
-pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+pub fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layers = Layers::choose(params, workload.shape)?;
     let mut sizes = Sizes { layout: layers.describe(), ..Sizes::default() };
     sizes.layout.extend(operations(json!({
-        "packing": params.method.to_string(),
-        "body_gamma": layers.body_gamma(params.method),
-        "packing_gadget": params.packed.describe(),
+        "packing": params.method().to_string(),
+        "body_gamma": layers.body_gamma(params.method()),
+        "packing_gadget": params.packing.describe(params.rlwe.modulus()),
         "answer_ciphertexts": layers.ciphertexts(),
-        "digit_bits": params.digit_bits,
-        "switched_modulus": params.switched_modulus,
-        "mask_modulus": params.switch.mask,
-        "body_modulus": params.switch.body,
+        "digit_bits": params.layers.digit_bits,
+        "switched_modulus": params.layers.switched_modulus,
+        "mask_modulus": params.switch.mask_modulus,
+        "body_modulus": params.switch.body_modulus,
         "ring_degree": params.rlwe.degree,
         "ring_modulus": params.rlwe.modulus(),
     })));
@@ -53,7 +53,7 @@ pub fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     Ok(sizes)
 }
 
-fn messages(params: &Params, layers: &Layers, workload: &Workload, sizes: &mut Sizes) {
+fn messages(params: &Set, layers: &Layers, workload: &Workload, sizes: &mut Sizes) {
     let queries = workload.queries;
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
@@ -73,13 +73,13 @@ fn messages(params: &Params, layers: &Layers, workload: &Workload, sizes: &mut S
     sizes.message("answer", Direction::Download, "answer", answer, formula, served);
 }
 
-fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
-    let (poly, length, copies) = (params.rlwe.poly_bytes(), params.packed.length() as u64, layers.copies as u64);
+fn memory(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
+    let (poly, copies, sizes) = (params.rlwe.poly_bytes(), layers.copies as u64, params.packing_sizes());
     let dimension = params.lwe.dimension;
     let factors = layers.groups.div_ceil(layers.degree) as u64 * poly;
     let hints = copies * layers.hint_digits as u64 * poly;
-    let tables = copies * params.packed.held_table_bytes(&params.rlwe, params.method);
-    let key_masks = Packed::roles(&params.rlwe, params.method) * length * poly;
+    let tables = copies * sizes.held_table_bytes();
+    let key_masks = sizes.key_mask_bytes();
     let first_masks = NegacyclicHint::bytes(layers.first.columns, dimension, 0);
     let server = vec![
         TableBytes::new("database", layers.first.stored_bytes()),
@@ -92,22 +92,20 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
     ];
     let kept: u64 = server.iter().map(|table| table.bytes).sum();
     let threads_buffers = NegacyclicHint::bytes(0, dimension, 1) + 32 * 2 * layers.outputs() as u64;
-    let packing = params.packed.making_bytes(&params.rlwe, params.method);
+    let packing = sizes.making_bytes();
     // While a batch is answered: messages (sent and received), queries in both forms, both layers' answers.
-    let each = 2 * params.packed.key_bytes(&params.rlwe, params.method)
+    let each = 2 * sizes.key_bytes()
         + 3 * layers.query_bytes() as u64
         + 3 * 4 * layers.first.rows as u64
         + ring::ResidueVector::stored_bytes_for(layers.groups, 2)
         + 8 * layers.outputs() as u64
         + 2 * layers.answer_bytes(params) as u64
-        + Packed::roles(&params.rlwe, params.method) * length * poly;
+        + key_masks;
     // Of one query at a time: the first answer's digits, the masks of their samples, and what becomes of these.
     let samples = layers.samples();
     let packed = match layers.body {
-        Body::Packed | Body::Merged => {
-            params.packed.packing_bytes(&params.rlwe, (params.method, layers.body_gamma(params.method)), samples)
-        }
-        Body::Traced => params.packed.packing_bytes(&params.rlwe, (params.method, 1), 1),
+        Body::Packed | Body::Merged => sizes.packing_bytes(layers.body_gamma(params.method()), samples),
+        Body::Traced => sizes.packing_bytes(1, 1),
         Body::Unpacked => samples as u64 * poly,
         Body::Selected => 0,
     };
@@ -123,9 +121,9 @@ fn memory(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
 }
 
 /// Nothing is kept but the database and masks; a batch's answers are the largest by far.
-fn memory_whole(params: &Params, layers: &Layers, workload: &Workload) -> MemoryMap {
+fn memory_whole(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
     let (poly, dimension) = (params.rlwe.poly_bytes(), params.lwe.dimension);
-    let key_masks = Packed::roles(&params.rlwe, params.method) * params.packed.length() as u64 * poly;
+    let key_masks = params.packing_sizes().key_mask_bytes();
     let server = vec![
         TableBytes::new("database", layers.first.stored_bytes()),
         TableBytes::new("first layer's masks", NegacyclicHint::bytes(layers.first.columns, dimension, 0)),
@@ -151,11 +149,11 @@ fn memory_whole(params: &Params, layers: &Layers, workload: &Workload) -> Memory
 }
 
 /// Work of both kinds of answers, phase by phase.
-fn operations_of(params: &Params, layers: &Layers, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+fn operations_of(params: &Set, layers: &Layers, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
     let (columns, queries) = (layers.first.columns as u64, workload.queries);
     let (n, copies) = (params.lwe.dimension, layers.copies as u64);
     let whole = layers.selects_whole();
-    let keys = if whole { 0 } else { key_polynomials(params) };
+    let keys = layers.key_polynomials(params);
     let mut plan = Plan::default();
     plan.phase("encode", Work::of(Kind::BytesWritten, &[layers.first.stored_bytes()]));
     if !whole {
@@ -189,13 +187,8 @@ fn operations_of(params: &Params, layers: &Layers, workload: &Workload) -> serde
     plan.operations()
 }
 
-/// Polynomials of the packing keys of one query.
-fn key_polynomials(params: &Params) -> u64 {
-    Packed::roles(&params.rlwe, params.method) * params.packed.length() as u64
-}
-
 /// The work of selecting whole polynomials by a ciphertext each. Their digits are those of the first layer's hint and answers.
-fn selection_work(params: &Params, layers: &Layers, queries: u64) -> Work {
+fn selection_work(params: &Set, layers: &Layers, queries: u64) -> Work {
     let ring = params.rlwe.shape();
     let (rows, copies) = (layers.first.rows as u64, layers.copies as u64);
     let digits = (layers.hint_digits + layers.answer_digits) as u64;
@@ -207,23 +200,23 @@ fn selection_work(params: &Params, layers: &Layers, queries: u64) -> Work {
 }
 
 /// The work of multiplying rows of the first layer with its masks, and of switching the words and cutting them into digits.
-fn first_hint_work(params: &Params, layers: &Layers, rows: u64) -> Work {
+fn first_hint_work(params: &Set, layers: &Layers, rows: u64) -> Work {
     let (n, columns) = (params.lwe.dimension, layers.first.columns as u64);
     let words = [(Kind::WidenedEntries, count(&[2, rows, columns])), (Kind::HintWords, count(&[rows, n as u64]))];
     NegacyclicHint::work(rows, columns, n) + words.into()
 }
 
 /// The work of the ring masks of hint digits, for some copies.
-fn second_hint_work(params: &Params, layers: &Layers, copies: u64) -> Work {
+fn second_hint_work(params: &Set, layers: &Layers, copies: u64) -> Work {
     ring_products_work(params.rlwe.shape(), layers.groups as u64, count(&[copies, layers.hint_digits as u64]))
 }
 
 /// The work of making the packing tables of some copies.
-fn tables_work(params: &Params, layers: &Layers, copies: u64) -> Work {
-    params.method.preprocess_work(params.packed.shape(&params.rlwe), layers.degree) * copies
+fn tables_work(params: &Set, layers: &Layers, copies: u64) -> Work {
+    params.method().preprocess_work(params.packing.shape(&params.rlwe), layers.degree) * copies
 }
 
-fn hint_work(params: &Params, layers: &Layers, plan: &mut Plan) {
+fn hint_work(params: &Set, layers: &Layers, plan: &mut Plan) {
     let copies = layers.copies as u64;
     let written = Work::of(Kind::ColumnEntries, &[layers.groups as u64, layers.outputs() as u64]);
     let first = first_hint_work(params, layers, layers.first.rows as u64);
@@ -231,17 +224,17 @@ fn hint_work(params: &Params, layers: &Layers, plan: &mut Plan) {
     plan.phase("packing_tables", tables_work(params, layers, copies));
 }
 
-fn second_layer_work(params: &Params, layers: &Layers, queries: u64, plan: &mut Plan) {
+fn second_layer_work(params: &Set, layers: &Layers, queries: u64, plan: &mut Plan) {
     let (groups, outputs) = (layers.groups as u64, layers.outputs() as u64);
     let stored = layers.second_stored_bytes();
     plan.step("answer", "second_layer", product_work(groups, outputs, stored, (queries, 2)));
-    let tables = count(&[layers.copies as u64, params.packed.table_bytes(&params.rlwe, params.method)]);
+    let tables = count(&[layers.copies as u64, params.packing_sizes().table_bytes()]);
     plan.step("answer", "packing", BlockDiagonal::multiply_work(tables, queries));
     // Samples of the first answer's digits, whose masks depend on the query: packed without a table.
-    let (gadget, samples) = (params.packed.shape(&params.rlwe), layers.samples());
+    let (gadget, samples) = (params.packing.shape(&params.rlwe), layers.samples());
     let traces = if layers.body == Body::Traced { samples as u64 } else { 0 };
     let packed = match layers.body {
-        Body::Packed | Body::Merged => params.method.pack_work(gadget, layers.body_gamma(params.method), samples),
+        Body::Packed | Body::Merged => params.method().pack_work(gadget, layers.body_gamma(params.method()), samples),
         Body::Traced | Body::Unpacked | Body::Selected => {
             Method::Cdks.switch_work(gadget) * u64::from(layers.degree.ilog2()) * traces
         }
@@ -251,7 +244,7 @@ fn second_layer_work(params: &Params, layers: &Layers, queries: u64, plan: &mut 
     plan.step("answer", "body", (masks + packed + switched) * queries);
 }
 
-fn update_work(params: &Params, layers: &Layers, workload: &Workload, plan: &mut Plan) {
+fn update_work(params: &Set, layers: &Layers, workload: &Workload, plan: &mut Plan) {
     let (rows, updates) = (layers.first.rows as u64, workload.updates);
     // Rows that an update changes, the groups of eight rows they are in, and the copies.
     let entries = workload.shape.record_bits.div_ceil(layers.first.code.entry_bits().into());
@@ -267,22 +260,13 @@ fn update_work(params: &Params, layers: &Layers, workload: &Workload, plan: &mut
     );
 }
 
-fn instances(params: &Params, layers: &Layers) -> Vec<LweInstance> {
-    let lwe = &params.lwe;
-    let keys = if layers.selects_whole() { 0 } else { Packed::roles(&params.rlwe, params.method) };
-    let rlwe_samples = layers.second_entries() as u64 + keys * params.packed.length() as u64 * layers.degree as u64;
+fn instances(params: &Set, layers: &Layers) -> Vec<LweInstance> {
+    let keys = layers.key_polynomials(params);
+    let rlwe_samples = layers.second_entries() as u64 + keys * layers.degree as u64;
+    let first = params.lwe.instance("first_query", layers.first.columns as u64, "the row of the record asked for");
     vec![
-        LweInstance {
-            name: "first_query".into(),
-            kind: "rlwe".into(),
-            dimension: lwe.dimension as u64,
-            modulus: "2^32".into(),
-            log2_modulus: 32.0,
-            secret: lwe.secret,
-            error_stddev: lwe.error.0,
-            samples: Some(layers.first.columns as u64),
-            protects: "the row of the record asked for".into(),
-        },
+        // Its masks are those of a ring.
+        LweInstance { kind: "rlwe".into(), ..first },
         params.rlwe.instance(
             if keys == 0 { "second_query" } else { "second_query_and_keys" },
             rlwe_samples,

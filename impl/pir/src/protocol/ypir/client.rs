@@ -3,9 +3,10 @@
 use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
 
+use super::Public;
 use super::layout::{Layers, MAX_PACKED_ENTRIES};
-use super::params::{Body, Params};
-use super::{Public, Server};
+use super::server::Server;
+use super::set::{Body, Set};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
@@ -14,7 +15,6 @@ use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::digits::values_of;
-use crate::parts::ring_matrix::switched_errors;
 
 /// One index asked for, with the secrets of its query.
 pub struct Query {
@@ -26,7 +26,7 @@ pub struct Query {
 /// The public seed's expansions.
 pub struct Client {
     protocol: &'static str,
-    params: Params,
+    params: Set,
     layers: Layers,
     first_error: DiscreteGaussian,
     second_error: DiscreteGaussian,
@@ -40,14 +40,13 @@ impl Client {
     ///
     /// # Errors
     /// The set does not serve this shape.
-    pub fn new(protocol: &'static str, params: &Params, shape: Shape) -> Result<Self> {
-        let sampler = |key: &str, error| DiscreteGaussian::new(error).map_err(|e| Error::value(key, e.to_string()));
+    pub fn new(protocol: &'static str, params: &Set, shape: Shape) -> Result<Self> {
         Ok(Self {
             protocol,
             params: params.clone(),
             layers: Layers::choose(params, shape)?,
-            first_error: sampler("lwe.error", params.lwe.error)?,
-            second_error: sampler("rlwe.error", params.rlwe.error)?,
+            first_error: params.lwe.error.sampler()?,
+            second_error: params.rlwe.error.sampler()?,
             public: None,
             opener: SplitRing::new(params.rlwe.degree)?,
         })
@@ -91,7 +90,14 @@ impl scheme::Client for Client {
             let second_key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let (group, _) = layers.locate(row);
             let message = (layers.second_index(group), params.second_scale());
-            public.second.body(&second_key, message, &self.second_error, params.query_bytes, rng, second_part);
+            public.second.body(
+                &second_key,
+                message,
+                &self.second_error,
+                params.layers.query_coefficient_bytes,
+                rng,
+                second_part,
+            );
             if key_bytes > 0 {
                 let packing = &public.packing;
                 let packed = packing.keys(&second_key, &public.masks, &self.second_error, rng)?;
@@ -128,7 +134,8 @@ impl scheme::Client for Client {
         let layers = &self.layers;
         let message = self.message(answer, asked.len())?;
         let answers = message.payload().chunks_exact(layers.answer_bytes(&self.params));
-        let threshold = f64::from(self.params.switched_modulus) / 2f64.powi(self.params.entry_bits as i32 + 1);
+        let threshold =
+            f64::from(self.params.layers.switched_modulus) / 2f64.powi(self.params.layers.entry_bits as i32 + 1);
         for (k, (query, answer)) in asked.iter().zip(answers).enumerate() {
             let (row, column, _) = layers.first.place(query.index);
             let rows = row..row + layers.copies;
@@ -141,8 +148,8 @@ impl scheme::Client for Client {
                 let count = if layers.selects_whole() { some.len() } else { usize::MAX };
                 let digits = server.second_messages(request, k, some)?;
                 for (i, ciphertext) in ciphertexts.by_ref().take(count).enumerate() {
-                    let (messages, p) = (self.messages(&digits, i), 1 << self.params.digit_bits);
-                    let (threshold, errors) = switched_errors(&opener, &ciphertext?, self.params.switch, p, messages)?;
+                    let (messages, p) = (self.messages(&digits, i), 1 << self.params.layers.digit_bits);
+                    let (threshold, errors) = self.params.switch.errors(&opener, &ciphertext?, p, messages)?;
                     of_query.add("second_layer", threshold, errors);
                 }
             }
@@ -164,7 +171,7 @@ impl Client {
         let samples: Vec<i16> = digits.iter().flat_map(|digits| &digits[hint_digits..]).copied().collect();
         let (mut messages, kept): (Vec<i16>, usize) = match body {
             Body::Unpacked if i >= copies => (vec![samples[i - copies]], 1),
-            Body::Packed if i >= copies => (samples, self.layers.body_gamma(self.params.method)),
+            Body::Packed if i >= copies => (samples, self.layers.body_gamma(self.params.method())),
             Body::Merged if i == 0 => ([&digits[i][..hint_digits], &samples].concat(), degree),
             Body::Unpacked | Body::Packed | Body::Merged => (digits[i][..hint_digits].to_vec(), degree),
             Body::Traced | Body::Selected => (digits[i].clone(), degree),
@@ -175,7 +182,7 @@ impl Client {
 
     /// The entries of every record of a request.
     fn decrypt(&self, asked: &[Query], answer: &Messages) -> Result<Vec<Vec<u16>>> {
-        let (q1, bits) = (i64::from(self.params.switched_modulus), self.params.entry_bits);
+        let (q1, bits) = (i64::from(self.params.layers.switched_modulus), self.params.layers.entry_bits);
         let entry = |phase: i64| {
             // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
             let message = ((phase << bits) + q1 / 2).div_euclid(q1);
@@ -200,16 +207,14 @@ impl Client {
     /// The ciphertexts of a query's answer.
     fn ciphertexts<'a>(&self, answer: &'a [u8]) -> impl Iterator<Item = Result<SplitRlwe>> + use<'a> {
         let (degree, switch) = (self.layers.degree, self.params.switch);
-        answer.chunks_exact(switch.bytes(degree, degree) as usize).map(move |bytes| {
-            SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
-                .map_err(|e| Error::message("answer", e.to_string()))
-        })
+        let each = switch.bytes(degree, degree) as usize;
+        answer.chunks_exact(each).map(move |bytes| switch.read(degree, degree, bytes))
     }
 
     /// The digits modulo p that an answer decrypts to.
     fn open(&self, query: &Query, answer: &[u8]) -> Result<Vec<Vec<u64>>> {
         let opener = self.opener.key(&query.second_key)?;
-        let p = 1u64 << self.params.digit_bits;
+        let p = 1u64 << self.params.layers.digit_bits;
         self.ciphertexts(answer).map(|ciphertext| opener.decode(&ciphertext?, p).map_err(Error::from)).collect()
     }
 
@@ -223,15 +228,15 @@ impl Client {
             let body = values_of(params.digits(), &digits, 1)[0];
             let products = masks.iter().zip(&query.first_key);
             let mask: i64 = products.map(|(&mask, &s)| i64::from(mask) * i64::from(s)).sum();
-            (i64::from(body) - mask).rem_euclid(params.switched_modulus.into())
+            (i64::from(body) - mask).rem_euclid(params.layers.switched_modulus.into())
         };
         (0..layers.copies).map(phase).collect()
     }
 
     /// How far a phase modulo q1 is from a centred entry.
     fn first_error(&self, phase: i64, entry: i32) -> i32 {
-        let q1 = i64::from(self.params.switched_modulus);
-        let error = (phase - ((i64::from(entry) * q1) >> self.params.entry_bits)).rem_euclid(q1);
+        let q1 = i64::from(self.params.layers.switched_modulus);
+        let error = (phase - ((i64::from(entry) * q1) >> self.params.layers.entry_bits)).rem_euclid(q1);
         (if error > q1 / 2 { error - q1 } else { error }) as i32
     }
 
