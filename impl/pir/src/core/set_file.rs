@@ -340,3 +340,6 @@ fn syntax_error(path: &Path, text: &str, error: &toml::de::Error) -> Error {
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests;
