@@ -11,7 +11,8 @@ from .data import load
 
 
 def _set(row: dict[str, Any]) -> Cell:
-    return Cell(row["name"] if row["name"] in ("found", "published") else f"published {row['name']}")
+    name = row["name"]
+    return Cell(name if name.partition(" with ")[0] in ("found", "published") else f"published {name}")
 
 
 SPEC = spec(

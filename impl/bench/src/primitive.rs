@@ -76,7 +76,7 @@ impl Context {
             Some(seed) => {
                 let mut halves = [[0; 16]; 2];
                 halves.iter_mut().zip(seed.chunks_exact(16)).for_each(|(half, bytes)| half.copy_from_slice(bytes));
-                Ok(Seed(halves[0]).derive(&format!("{label} {}", pir::core::params::hex(&halves[1]))))
+                Ok(Seed(halves[0]).derive(&format!("{label} {}", pir::core::set_file::hex(&halves[1]))))
             }
         }
     }

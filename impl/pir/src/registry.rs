@@ -5,21 +5,20 @@ use std::borrow::Cow;
 use crate::core::database::Database;
 use crate::core::description::Description;
 use crate::core::error::{Error, Result};
-use crate::core::params::{ParameterFile, ParameterSet};
 use crate::core::progress::Progress;
 use crate::core::runner::{Options, Run, Session};
 use crate::core::scheme;
+use crate::core::set_file::{ParameterFile, schema_of};
 use crate::core::workload::Workload;
 use crate::protocol::{
     doublepir::DoublePir,
     inspire::Inspire,
-    inspire0::Inspire0,
     inspire2::Inspire2,
     pirouette::{Pirouette, PirouetteH},
     respire::Respire,
     simplepir::SimplePir,
     simpleypir::SimpleYpir,
-    ypir::Ypir,
+    ypir::{Inspire0, Ypir},
 };
 
 /// Makes a session that has not yet done anything.
@@ -51,19 +50,30 @@ const fn entry<S: scheme::Protocol + 'static>(source_hash: &'static str) -> Prot
         summary: S::SUMMARY,
         source_hash,
         describe: describe::<S>,
-        check: |file| file.parse::<S::Params>().map(|_| ()),
+        check: |file| read::<S>(file).map(|_| ()),
         session: open::<S>,
-        schema: || schemars::schema_for!(<S::Params as ParameterSet>::Literal).to_value(),
+        schema: schema_of::<S::Set>,
     }
 }
 
+/// The set in a file.
+pub(crate) fn read<S: scheme::Protocol>(file: &ParameterFile) -> Result<S::Set> {
+    if file.protocol != S::NAME {
+        let problem = format!("`{}` in a set of {}; write \"{}\".", file.protocol, S::NAME, S::NAME);
+        return Err(file.named(Error::value("protocol", problem)));
+    }
+    let set = file.parse()?;
+    S::check(&set).map_err(|e| file.named(e))?;
+    Ok(set)
+}
+
 fn describe<S: scheme::Protocol>(file: &ParameterFile, workload: &Workload) -> Result<Description> {
-    let params = file.parse::<S::Params>()?;
+    let params = read::<S>(file)?;
     if workload.streamed && !S::STREAMS {
         return Err(Error::cannot_stream(S::NAME));
     }
-    let sizes = S::describe(&params, workload).map_err(|e| e.in_file(&file.path))?;
-    Ok(sizes.describe(S::NAME, file.id(params.source()), workload))
+    let sizes = S::describe(&params, workload).map_err(|e| file.named(e))?;
+    Ok(sizes.describe(S::NAME, file.id(), workload))
 }
 
 fn open<'a, S: scheme::Protocol + 'static>(
@@ -73,7 +83,7 @@ fn open<'a, S: scheme::Protocol + 'static>(
     options: &Options,
     progress: &'a dyn Progress,
 ) -> Result<Box<dyn Session + 'a>> {
-    let params = file.parse::<S::Params>()?;
+    let params = read::<S>(file)?;
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
@@ -82,7 +92,7 @@ static PROTOCOLS: [Protocol; 10] = [
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
     entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
     entry::<SimpleYpir>(env!("PIRLAB_SOURCE_SIMPLEYPIR")),
-    entry::<Inspire0>(env!("PIRLAB_SOURCE_INSPIRE0")),
+    entry::<Inspire0>(env!("PIRLAB_SOURCE_YPIR")),
     entry::<Inspire2>(env!("PIRLAB_SOURCE_INSPIRE2")),
     entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
     entry::<Respire>(env!("PIRLAB_SOURCE_RESPIRE")),

@@ -64,7 +64,7 @@ pub fn random_id() -> Outcome<String> {
     let Seed(mut bytes) = Seed::from_os().map_err(|e| Failure::Result(e.to_string()))?;
     bytes[6] = 0x40 | bytes[6] & 0x0f;
     bytes[8] = 0x80 | bytes[8] & 0x3f;
-    let hex = pir::core::params::hex(&bytes);
+    let hex = pir::core::set_file::hex(&bytes);
     Ok([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
 }
 

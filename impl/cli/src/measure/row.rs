@@ -72,5 +72,5 @@ pub fn staleness_key(label: &str, parts: impl IntoIterator<Item = String>) -> St
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    pir::core::params::hex(&hash.finalize())
+    pir::core::set_file::hex(&hash.finalize())
 }

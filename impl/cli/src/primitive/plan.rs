@@ -124,7 +124,7 @@ impl Job for PrimitivePlan {
             machine: setting.machine.clone(),
             threads: 1,
             repetitions: row.repetitions,
-            seed: self.context.seed.map(|seed| pir::core::params::hex(&seed)),
+            seed: self.context.seed.map(|seed| pir::core::set_file::hex(&seed)),
             measured,
             staleness_key: row.key(self.entry.source_hash),
             started: started.into(),

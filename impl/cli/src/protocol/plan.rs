@@ -2,10 +2,10 @@
 
 use pir::core::database::{Database, database_file};
 use pir::core::description::Description;
-use pir::core::params::ParameterFile;
 use pir::core::progress::Progress;
 use pir::core::record::{DatabaseId, MemoryUse, RUN_SCHEMA, RecordKind, RunRecord, Status};
 use pir::core::runner::{Measured, Options, Session};
+use pir::core::set_file::ParameterFile;
 use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ impl Plan {
                 "noise seconds = {seconds}: from 0 to {MOST_NOISE_SECONDS}. Give --noise-seconds in that range."
             ));
         }
-        let (file, protocol) = read_parameters(&row.parameters)?;
+        let (file, protocol) = read_parameters(&row.parameters, &row.with)?;
         let shape = Shape::new(row.records, row.record_bits)?;
         let workload = Workload::new(shape, row.queries, row.updates)?.streamed(row.streamed)?;
         let description = (protocol.describe)(&file, &workload)?;
@@ -101,7 +101,7 @@ impl Job for Plan {
     }
 
     fn key(row: &Row) -> Outcome<String> {
-        let (file, protocol) = read_parameters(&row.parameters)?;
+        let (file, protocol) = read_parameters(&row.parameters, &row.with)?;
         Ok(row.key(file.sha256(), protocol.source_hash))
     }
 
@@ -170,7 +170,7 @@ impl Job for Plan {
             machine: setting.machine.clone(),
             threads: row.threads,
             repetitions: row.repetitions,
-            seed: self.options.seed.map(|seed| pir::core::params::hex(&seed)),
+            seed: self.options.seed.map(|seed| pir::core::set_file::hex(&seed)),
             phases: measured.phases,
             transcript: measured.transcript,
             payload_sha256: measured.payload_sha256,

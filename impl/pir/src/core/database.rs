@@ -12,7 +12,7 @@ use memmap2::Mmap;
 use ring::{Prg, Seed};
 
 use crate::core::error::{Error, Result};
-use crate::core::params::hex;
+use crate::core::set_file::hex;
 use crate::core::workload::Shape;
 
 /// One record: ceil(record_bits / 8) bytes, unused high bits zero.

@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::params::{ParametersId, SecretKind};
+use crate::core::params::SecretKind;
+use crate::core::set_file::ParametersId;
 use crate::core::workload::Workload;
 
 /// The format of [`Description`]; part of every one.

@@ -14,6 +14,7 @@ pub mod runner;
 pub mod scheme;
 pub mod seed;
 pub mod session;
+pub mod set_file;
 pub(crate) mod tables;
 pub mod transcript;
 pub mod wire;

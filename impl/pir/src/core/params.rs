@@ -1,57 +1,16 @@
-//! Parameter sets: TOML as written (a literal), then checked. Shared pieces; each protocol has its own set type.
+//! What parameter sets are made of. Each protocol has its own set, which is used as it is read from TOML.
 
-use std::path::Path;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 
 use lattice::lwe::Secret;
-use ring::{StdDev, Width};
+use ring::{DiscreteGaussian, StdDev, Width};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::core::error::{Error, Result};
-
-/// Where a set comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SourceNote {
-    /// Published in a paper, repaired by hand from a published one, our own, found by the search, or a toy.
-    pub kind: SourceKind,
-    /// Paper the set is from or is derived from.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub paper: Option<String>,
-    /// Table and column, or file of the reference implementation.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub location: Option<String>,
-    /// Command that finds the set again.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub command: Option<String>,
-    /// Commit at which that command was run.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub commit: Option<String>,
-    /// Seed of that command.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub seed: Option<String>,
-    /// Anything a reader should know.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub note: Option<String>,
-}
-
-/// Kind of source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SourceKind {
-    /// As a paper or its code has it.
-    Published,
-    /// A published set changed to reach its targets.
-    Repaired,
-    /// Ours, not a paper's: other digits, messages or layouts than any published set has.
-    Own,
-    /// Found by `pirlab-search`.
-    Searched,
-    /// Small and fast, to show that a protocol works; may be insecure.
-    Toy,
-}
 
 /// Distribution of a secret's coefficients.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,9 +37,9 @@ pub enum SecretKind {
     /// Exactly so many ones and minus ones.
     FixedWeight {
         /// Number of ones.
-        plus: u32,
+        plus: usize,
         /// Number of minus ones.
-        minus: u32,
+        minus: usize,
     },
 }
 
@@ -93,12 +52,34 @@ impl SecretKind {
             SecretKind::Ternary {} => Secret::Ternary,
             SecretKind::Binary {} => Secret::Binary,
             SecretKind::UniformRange { low, high } => Secret::UniformRange { low, high },
-            SecretKind::FixedWeight { plus, minus } => {
-                Secret::FixedWeight { plus: plus as usize, minus: minus as usize }
+            SecretKind::FixedWeight { plus, minus } => Secret::FixedWeight { plus, minus },
+        }
+    }
+
+    /// Refuses standard deviations, ranges and weights that are out of range; `key` is where it stands.
+    pub fn check(self, key: &str, dimension: usize, most_stddev: f64) -> Result<()> {
+        match self {
+            SecretKind::Gaussian { stddev } => check_stddev(&format!("{key}.stddev"), stddev, most_stddev),
+            SecretKind::FixedWeight { plus, minus } if !(1..=dimension).contains(&plus.saturating_add(minus)) => {
+                let problem = format!(
+                    "{plus} ones and {minus} minus ones in dimension {dimension}: from 1 to {dimension} in all, since a secret of \
+                     zeros hides nothing."
+                );
+                Err(Error::value(key, problem))
             }
+            SecretKind::UniformRange { low, high } if low >= high || low < -MAX_RANGE || high > MAX_RANGE => {
+                let problem = format!(
+                    "coefficients from {low} to {high}: give low < high, both from -{MAX_RANGE} to {MAX_RANGE}."
+                );
+                Err(Error::value(key, problem))
+            }
+            _ => Ok(()),
         }
     }
 }
+
+/// Largest absolute value of a coefficient of a secret uniform in a range.
+const MAX_RANGE: i32 = 64;
 
 /// Size of an error distribution, with its convention.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -119,288 +100,65 @@ impl ErrorSize {
         }
     }
 
-    /// As a standard deviation, in the range of LWE errors; `key` is where it stands.
-    ///
-    /// # Errors
-    /// Out of range.
-    pub fn checked(self, key: &str) -> Result<StdDev> {
-        let stddev = self.stddev();
-        if (0.3..=MAX_STDDEV).contains(&stddev.0) {
-            return Ok(stddev);
-        }
-        Err(Error::value(key, format!("standard deviation {} is not between 0.3 and {MAX_STDDEV}.", stddev.0)))
+    /// Draws errors of that size.
+    pub fn sampler(self) -> Result<DiscreteGaussian> {
+        Ok(DiscreteGaussian::new(self.stddev())?)
+    }
+
+    /// Refuses what is not between 0.3 and `most`; `key` is where it stands.
+    pub fn check(self, key: &str, most: f64) -> Result<()> {
+        let convention = match self {
+            ErrorSize::Stddev(_) => "stddev",
+            ErrorSize::Width(_) => "width",
+        };
+        check_stddev(&format!("{key}.{convention}"), self.stddev().0, most)
     }
 }
 
-/// Largest standard deviation of an LWE error.
-const MAX_STDDEV: f64 = 65536.0;
+/// Largest standard deviation of an LWE error, but modulo 2^32.
+pub const MAX_LWE_STDDEV: f64 = 65536.0;
 
-/// The `[lwe]` table as written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LweLiteral {
-    /// LWE dimension n.
-    pub dimension: u32,
-    /// Modulus q as a product of prime powers, e.g. `2^32`.
-    pub modulus: String,
-    /// Distribution of the secret.
-    pub secret: SecretKind,
-    /// Size of the error.
-    pub error: ErrorSize,
-}
-
-/// Checked LWE parameters modulo 2^32.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lwe32 {
-    /// LWE dimension n.
-    pub dimension: usize,
-    /// Distribution of the secret.
-    pub secret: SecretKind,
-    /// Size of the error.
-    pub error: StdDev,
-}
-
-/// Largest absolute value of a coefficient of a secret uniform in a range.
-const MAX_RANGE: i32 = 64;
-
-/// Largest LWE dimension accepted.
-const MAX_DIMENSION: u32 = 1 << 14;
-
-impl TryFrom<&LweLiteral> for Lwe32 {
-    type Error = Error;
-
-    fn try_from(literal: &LweLiteral) -> Result<Self> {
-        let LweLiteral { dimension, modulus, secret, error } = literal;
-        if !(1..=MAX_DIMENSION).contains(dimension) {
-            return Err(Error::value("lwe.dimension", format!("{dimension} is not between 1 and {MAX_DIMENSION}.")));
-        }
-        if modulus.trim() != "2^32" {
-            return Err(Error::value(
-                "lwe.modulus",
-                format!(
-                    "`{modulus}`: this protocol computes modulo 2^32 (SimplePIR section 4.2); write modulus = \"2^32\"."
-                ),
-            ));
-        }
-        let in_range = |key: &str, value: f64| {
-            if (0.3..=16384.0).contains(&value) {
-                Ok(())
-            } else {
-                Err(Error::value(key, format!("standard deviation {value} is not between 0.3 and 16384.")))
-            }
-        };
-        let key = match error {
-            ErrorSize::Stddev(_) => "lwe.error.stddev",
-            ErrorSize::Width(_) => "lwe.error.width",
-        };
-        in_range(key, error.stddev().0)?;
-        match secret {
-            SecretKind::Gaussian { stddev } => in_range("lwe.secret.stddev", *stddev)?,
-            SecretKind::UniformRange { low, high } => check_range("lwe", *low, *high)?,
-            SecretKind::FixedWeight { plus, minus } if plus.saturating_add(*minus) > *dimension => {
-                return Err(Error::value(
-                    "lwe.secret",
-                    format!("{plus} ones and {minus} minus ones do not fit into dimension {dimension}."),
-                ));
-            }
-            SecretKind::FixedWeight { plus: 0, minus: 0 } => {
-                return Err(Error::value("lwe.secret", "plus = 0 and minus = 0: a secret of zeros hides nothing."));
-            }
-            _ => {}
-        }
-        Ok(Self { dimension: *dimension as usize, secret: *secret, error: error.stddev() })
-    }
-}
-
-/// Refuses a range of secrets' coefficients that is empty, one number, or wide.
-pub(crate) fn check_range(table: &str, low: i32, high: i32) -> Result<()> {
-    if low < high && low >= -MAX_RANGE && high <= MAX_RANGE {
+fn check_stddev(key: &str, stddev: f64, most: f64) -> Result<()> {
+    if (0.3..=most).contains(&stddev) {
         return Ok(());
     }
-    let problem = format!("coefficients from {low} to {high}: give low < high, both from -{MAX_RANGE} to {MAX_RANGE}.");
-    Err(Error::value(&format!("{table}.secret"), problem))
+    Err(Error::value(key, format!("standard deviation {stddev} is not between 0.3 and {most}.")))
 }
 
-/// One row of a set's table of plaintext moduli.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PlainModulus {
-    /// The row serves up to 2^log2_samples LWE samples.
-    pub log2_samples: u32,
-    /// Plaintext modulus p.
-    pub modulus: u32,
+/// Refuses a value out of its range.
+pub fn in_range<T: PartialOrd + Display>(key: &str, value: T, range: RangeInclusive<T>) -> Result<()> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(Error::value(key, format!("{value} is not between {} and {}.", range.start(), range.end())))
 }
 
-/// Checked table: samples strictly increasing, moduli non-increasing, each in 3..=2^12.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlainModuli(Vec<PlainModulus>);
-
-impl TryFrom<&[PlainModulus]> for PlainModuli {
-    type Error = Error;
-
-    fn try_from(rows: &[PlainModulus]) -> Result<Self> {
-        if rows.is_empty() {
-            return Err(Error::value("plain_moduli", "the table is empty: give at least one [[plain_moduli]] row."));
-        }
-        for (i, row) in rows.iter().enumerate() {
-            let key = format!("plain_moduli[{i}]");
-            if !(3..=1 << 12).contains(&row.modulus) {
-                return Err(Error::value(
-                    &format!("{key}.modulus"),
-                    format!("{} is not between 3 and 4096: entries are packed in at most 12 bits.", row.modulus),
-                ));
-            }
-            if row.log2_samples > 32 {
-                return Err(Error::value(&format!("{key}.log2_samples"), format!("{} is above 32.", row.log2_samples)));
-            }
-            if i > 0 && (row.log2_samples <= rows[i - 1].log2_samples || row.modulus > rows[i - 1].modulus) {
-                return Err(Error::value(
-                    &key,
-                    "rows must go up in log2_samples and not up in modulus: more samples mean more noise.",
-                ));
-            }
-        }
-        Ok(Self(rows.to_vec()))
+/// Refuses what is no power of two in a range; `why` ends the sentence.
+pub fn power_of_two(key: &str, value: usize, range: RangeInclusive<usize>, why: &str) -> Result<()> {
+    if value.is_power_of_two() && range.contains(&value) {
+        return Ok(());
     }
+    let problem = format!("{value} is no power of two from {} to {}{why}.", range.start(), range.end());
+    Err(Error::value(key, problem))
 }
 
-impl PlainModuli {
-    /// The modulus for that many samples, or `None` past the table's end.
-    pub fn for_samples(&self, samples: u64) -> Option<u32> {
-        self.0.iter().find(|row| u128::from(samples) <= 1u128 << row.log2_samples).map(|row| row.modulus)
-    }
-
-    /// All moduli, largest first.
-    pub fn moduli(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().map(|row| row.modulus)
-    }
-
-    /// The largest number of samples the table serves, as log2.
-    pub fn log2_max_samples(&self) -> u32 {
-        self.0.last().map_or(0, |row| row.log2_samples)
-    }
-}
-
-/// A protocol's checked parameter set.
-pub trait ParameterSet: Clone {
-    /// The set as written in TOML.
-    type Literal: DeserializeOwned + JsonSchema;
-
-    /// Checks a literal.
-    ///
-    /// # Errors
-    /// [`Error::Value`] naming key, value and bound.
-    fn try_new(literal: Self::Literal) -> Result<Self>;
-
-    /// Where the set comes from.
-    fn source(&self) -> &SourceNote;
-}
-
-/// Identity of a parameter set.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ParametersId {
-    /// Path below params/ without extension: `simplepir/usenix23`.
-    pub name: String,
-    /// The file as it was named on the command line.
-    pub path: String,
-    /// SHA-256 of the file's bytes, hexadecimal.
-    pub sha256: String,
-    /// Where the set comes from.
-    pub source: SourceNote,
-}
-
-/// A parameter file's bytes with their identity, before it is known which protocol reads them.
-#[derive(Clone, Debug)]
-pub struct ParameterFile {
-    /// Name, path and hash; the source is filled in by [`Self::parse`].
-    pub path: std::path::PathBuf,
-    /// The protocol named in the file.
-    pub protocol: String,
-    text: String,
-    sha256: String,
-}
-
-#[derive(Deserialize)]
-struct ProtocolOnly {
-    protocol: String,
-}
-
-impl ParameterFile {
-    /// Reads a file and the `protocol` it names.
-    ///
-    /// # Errors
-    /// The file cannot be read, is not TOML, or names no protocol.
-    pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "reading the parameter file", e))?;
-        Self::of(path, text)
-    }
-
-    /// A file that holds `text`, whether or not it exists.
-    ///
-    /// # Errors
-    /// The text is not TOML, or names no protocol.
-    pub fn of(path: &Path, text: String) -> Result<Self> {
-        let ProtocolOnly { protocol } = toml::from_str(&text).map_err(|e| toml_error(path, &text, &e))?;
-        let sha256 = hex(&Sha256::digest(text.as_bytes()));
-        Ok(Self { path: path.to_path_buf(), protocol, text, sha256 })
-    }
-
-    /// Parses and checks the set.
-    ///
-    /// # Errors
-    /// Unknown or missing keys and values out of range, with file, line, key and remedy.
-    pub fn parse<P: ParameterSet>(&self) -> Result<P> {
-        let literal: P::Literal = toml::from_str(&self.text).map_err(|e| toml_error(&self.path, &self.text, &e))?;
-        P::try_new(literal).map_err(|e| e.in_file(&self.path))
-    }
-
-    /// The set's identity.
-    pub fn id(&self, source: &SourceNote) -> ParametersId {
-        ParametersId {
-            name: self.name(),
-            path: self.path.display().to_string(),
-            sha256: self.sha256.clone(),
-            source: source.clone(),
-        }
-    }
-
-    /// SHA-256 of the file's bytes, hexadecimal.
-    pub fn sha256(&self) -> &str {
-        &self.sha256
-    }
-
-    /// The path below the last `params` folder without its extension; the file's stem where there is no such folder.
-    pub fn name(&self) -> String {
-        let parts: Vec<_> = self.path.iter().map(|part| part.to_string_lossy()).collect();
-        let below = parts.iter().rposition(|part| part == "params").map_or(parts.len() - 1, |i| i + 1);
-        let name = parts[below..].join("/");
-        name.strip_suffix(".toml").unwrap_or(&name).to_string()
-    }
-}
-
-fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    // The error's own text quotes the source over several lines; one line names the place.
-    let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
-    let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-    let what = error.message().trim_end().replace('\n', " ");
-    Error::Parameters {
-        file: path.display().to_string(),
-        problem: format!("{place}{what}. Compare with the schema in params/ or with a set there."),
-    }
-}
-
-/// Lower-case hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
+/// A protocol's parameter set: what a file's tables hold beside the header.
+pub trait ParameterSet: Clone + Serialize + DeserializeOwned + JsonSchema {
+    /// Refuses values that are out of range or do not go together: [`Error::Value`] naming key, value and bound.
+    fn check(&self) -> Result<()>;
 }
 
 /// Bytes of a [`fingerprint`].
 pub(crate) const FINGERPRINT_BYTES: usize = 8;
 
-/// Tells sets apart by what their keys are made of: keys of another set with the same number of bytes are refused.
-pub(crate) fn fingerprint(set: &str) -> [u8; FINGERPRINT_BYTES] {
+/// Tells sets apart by what their keys are made of, all but the tables and keys of these names: keys of another set with the same number of
+/// bytes are refused.
+pub(crate) fn fingerprint(set: &impl ParameterSet, without: &[&str]) -> Result<[u8; FINGERPRINT_BYTES]> {
+    let mut set = serde_json::to_value(set).map_err(|e| Error::Workload(e.to_string()))?;
+    if let Some(tables) = set.as_object_mut() {
+        tables.retain(|key, _| !without.contains(&key.as_str()));
+    }
     let mut out = [0; FINGERPRINT_BYTES];
-    out.copy_from_slice(&Sha256::digest(set)[..FINGERPRINT_BYTES]);
-    out
+    out.copy_from_slice(&Sha256::digest(set.to_string())[..FINGERPRINT_BYTES]);
+    Ok(out)
 }

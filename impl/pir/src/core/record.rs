@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::clock::Phase;
 use crate::core::description::{Description, TableBytes};
 use crate::core::noise::StageNoise;
-use crate::core::params::ParametersId;
+use crate::core::set_file::ParametersId;
 use crate::core::transcript::Entry;
 
 /// The format of [`RunRecord`]; part of every one.

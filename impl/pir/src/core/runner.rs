@@ -100,7 +100,7 @@ pub trait Session {
 
 /// A session of protocol `P`.
 pub struct Run<'a, P: Protocol> {
-    params: Cow<'a, P::Params>,
+    params: Cow<'a, P::Set>,
     database: Database,
     workload: Workload,
     repetitions: u64,
@@ -124,7 +124,7 @@ impl<'a, P: Protocol> Run<'a, P> {
     /// # Errors
     /// A kernel this machine lacks; no randomness.
     pub fn new(
-        params: Cow<'a, P::Params>,
+        params: Cow<'a, P::Set>,
         database: Database,
         workload: Workload,
         options: &Options,

@@ -82,30 +82,36 @@ pub trait Protocol: Sized {
     const STREAMS: bool = false;
     /// Whether one key of the client serves all its queries. Noise under other keys then takes other clients, and their offline exchanges.
     const ONE_KEY: bool = false;
-    /// Checked parameter set.
-    type Params: ParameterSet;
+    /// Its parameter sets.
+    type Set: ParameterSet;
     /// Everything the server keeps.
     type Server: Server;
     /// Everything one client keeps between queries.
     type Client: Client<Server = Self::Server>;
 
+    /// Refuses a set that passes its own check, but is another protocol's.
+    fn check(set: &Self::Set) -> Result<()> {
+        let _ = set;
+        Ok(())
+    }
+
     /// Layout, exact message lengths, memory, operation counts and LWE instances. Touches no database.
     ///
     /// # Errors
     /// The set does not serve this workload.
-    fn describe(params: &Self::Params, workload: &Workload) -> Result<Sizes>;
+    fn describe(params: &Self::Set, workload: &Workload) -> Result<Sizes>;
 
     /// Encodes the database and precomputes whatever no client is needed for.
     ///
     /// # Errors
     /// The set does not serve this database, or the database cannot be read.
-    fn server(params: &Self::Params, database: &Database, context: &mut Context) -> Result<Self::Server>;
+    fn server(params: &Self::Set, database: &Database, context: &mut Context) -> Result<Self::Server>;
 
     /// A client with fresh keys (or none, where keys are per query).
     ///
     /// # Errors
     /// The set does not serve this shape.
-    fn client(params: &Self::Params, shape: Shape, context: &mut Context) -> Result<Self::Client>;
+    fn client(params: &Self::Set, shape: Shape, context: &mut Context) -> Result<Self::Client>;
 }
 
 /// The server of a [`Protocol`]. A method fails where a message or a change does not fit its parameters.
@@ -267,7 +273,7 @@ impl Sizes {
     pub fn describe(
         self,
         protocol: &str,
-        parameters: crate::core::params::ParametersId,
+        parameters: crate::core::set_file::ParametersId,
         workload: &Workload,
     ) -> Description {
         let Sizes { layout, messages, memory, operations, instances } = self;

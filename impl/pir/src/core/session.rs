@@ -29,7 +29,7 @@ impl<P: Protocol> ServerSession<P> {
     ///
     /// # Errors
     /// Those of the protocol.
-    pub fn new(params: &P::Params, database: &Database, context: &mut Context) -> Result<Self> {
+    pub fn new(params: &P::Set, database: &Database, context: &mut Context) -> Result<Self> {
         let server = P::server(params, database, context)?;
         Ok(Self { server, shape: database.shape(), streamed: context.streamed, updating: false })
     }
@@ -108,7 +108,7 @@ impl<P: Protocol> ClientSession<P> {
     ///
     /// # Errors
     /// Those of the protocol.
-    pub fn new(params: &P::Params, shape: Shape, context: &mut Context) -> Result<Self> {
+    pub fn new(params: &P::Set, shape: Shape, context: &mut Context) -> Result<Self> {
         let client = P::client(params, shape, context)?;
         Ok(Self { client, session: None, next: 0, open: VecDeque::new(), extracted: Vec::new() })
     }

@@ -92,6 +92,6 @@ impl Link {
 
     /// SHA-256 of all payloads carried so far, one after the other; hexadecimal. None where the link does not hash.
     pub fn digest(&self) -> Option<String> {
-        self.digest.as_ref().map(|digest| crate::core::params::hex(&digest.clone().finalize()))
+        self.digest.as_ref().map(|digest| crate::core::set_file::hex(&digest.clone().finalize()))
     }
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::database::Database;
 use crate::core::error::{Error, Result};
+use crate::core::params::in_range;
 use crate::core::workload::{MAX_QUERIES, Shape};
 
 /// Most copies of a record.
@@ -31,25 +32,18 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// No batches: one bucket, the database, and a query for each record.
-    pub const NONE: Self = Self { queries: 1, buckets: 1, copies: 1 };
+    /// Refuses more copies or records than buckets.
+    pub fn check(&self) -> Result<()> {
+        in_range("batch.buckets", self.buckets, 1..=MAX_QUERIES as u32)?;
+        in_range("batch.queries", self.queries, 1..=self.buckets)?;
+        in_range("batch.copies", self.copies, 1..=self.buckets.min(MAX_COPIES as u32))
+    }
+}
 
-    /// Checks the table.
-    ///
-    /// # Errors
-    /// More copies than buckets, more records than buckets.
-    pub fn check(self) -> Result<Self> {
-        let Self { queries, buckets, copies } = self;
-        let in_range = |key: &str, value: u32, most: u32| {
-            if (1..=most).contains(&value) {
-                return Ok(());
-            }
-            Err(Error::value(&format!("batch.{key}"), format!("{value} is not between 1 and {most}.")))
-        };
-        in_range("buckets", buckets, MAX_QUERIES as u32)?;
-        in_range("queries", queries, buckets)?;
-        in_range("copies", copies, buckets.min(MAX_COPIES as u32))?;
-        Ok(self)
+impl Default for Batch {
+    /// No batches: one bucket, the database, and a query for each record.
+    fn default() -> Self {
+        Self { queries: 1, buckets: 1, copies: 1 }
     }
 }
 
@@ -138,7 +132,7 @@ impl Buckets {
 
     /// The database of one bucket.
     pub fn database(&self, whole: &Database, bucket: usize) -> Database {
-        if self.batch == Batch::NONE {
+        if self.batch == Batch::default() {
             return whole.clone();
         }
         let buckets = self.clone();
@@ -204,7 +198,9 @@ mod tests {
 
     fn buckets(records: u64, batch: (u32, u32, u32)) -> Buckets {
         let (queries, buckets, copies) = batch;
-        Buckets::new(Shape::new(records, 13).unwrap(), Batch { queries, buckets, copies }.check().unwrap()).unwrap()
+        let batch = Batch { queries, buckets, copies };
+        batch.check().unwrap();
+        Buckets::new(Shape::new(records, 13).unwrap(), batch).unwrap()
     }
 
     #[test]

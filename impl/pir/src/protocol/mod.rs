@@ -2,7 +2,6 @@
 
 pub mod doublepir;
 pub mod inspire;
-pub mod inspire0;
 pub mod inspire2;
 pub mod pirouette;
 pub mod respire;

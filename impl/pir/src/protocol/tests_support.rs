@@ -8,11 +8,12 @@ use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
 use crate::core::database::{Database, Record};
-use crate::core::params::ParameterSet;
+use crate::core::error::Result;
 use crate::core::progress::Silent;
 use crate::core::runner::{Options, Run, Session};
 use crate::core::scheme::{Change, Context, Messages, Protocol, Request};
 use crate::core::session::{ClientSession, ServerSession};
+use crate::core::set_file::ParameterFile;
 use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::{Shape, Workload};
@@ -39,9 +40,14 @@ pub fn set_text(protocol: &str, extra: &str, moduli: &str) -> String {
     )
 }
 
+/// The set of a file that holds this text.
+pub fn read<S: Protocol>(text: &str) -> Result<S::Set> {
+    crate::registry::read::<S>(&ParameterFile::of("params/test/test.toml".as_ref(), text.into())?)
+}
+
 /// A set at LWE dimension 64: right in every respect but security.
-pub fn small_set<P: ParameterSet>(protocol: &str, extra: &str, moduli: &str) -> P {
-    P::try_new(toml::from_str(&set_text(protocol, extra, moduli)).unwrap()).unwrap()
+pub fn small_set<S: Protocol>(extra: &str, moduli: &str) -> S::Set {
+    read::<S>(&set_text(S::NAME, extra, moduli)).unwrap()
 }
 
 pub fn context(kernel: Kernel, threads: usize) -> Context<'static> {
@@ -58,7 +64,7 @@ pub fn context(kernel: Kernel, threads: usize) -> Context<'static> {
 
 /// Runs the whole protocol through the runner on seeded, all-zero and all-one databases; describes the same bytes as
 /// travelled; refuses truncated and corrupted messages.
-pub fn check_everywhere<S: Protocol>(params: &S::Params, records: u64, bits: u64, queries: u64, updates: u64) {
+pub fn check_everywhere<S: Protocol>(params: &S::Set, records: u64, bits: u64, queries: u64, updates: u64) {
     let shape = Shape::new(records, bits).unwrap();
     let workload = Workload::new(shape, queries, updates.min(records)).unwrap();
     let sizes = S::describe(params, &workload).unwrap();
@@ -101,7 +107,7 @@ pub fn check_everywhere<S: Protocol>(params: &S::Params, records: u64, bits: u64
 }
 
 /// An answer is the same to the bit whether the preprocessed database is kept or made with it, on one thread or several.
-fn answers_alike_when_streamed<S: Protocol>(params: &S::Params, shape: Shape) {
+fn answers_alike_when_streamed<S: Protocol>(params: &S::Set, shape: Shape) {
     let answer = |threads: usize, streamed: bool| {
         let mut context = context(Kernel::best(), threads);
         context.streamed = streamed;
@@ -117,7 +123,7 @@ fn answers_alike_when_streamed<S: Protocol>(params: &S::Params, shape: Shape) {
 }
 
 /// Two requests are under way and the first answer is lost: the second is refused, not decrypted with the secrets of the first.
-fn refuses_answers_to_other_requests<S: Protocol>(params: &S::Params, shape: Shape) {
+fn refuses_answers_to_other_requests<S: Protocol>(params: &S::Set, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties::<S>(params, shape, &mut context);
     let indices = [0, shape.records - 1];
@@ -137,7 +143,7 @@ fn refuses_answers_to_other_requests<S: Protocol>(params: &S::Params, shape: Sha
 /// are always zero, at most a quarter (numbers modulo q of 53 to 56 bits in eight bytes); bits of others nearly always, 5 in 6 where bodies
 /// have 9 bits and the error three. At least [`COMPARED`] bits are compared in each way: of the three quarters that are random, 6 in 10
 /// agree by chance with probability below exp(-2 * 1536 / 100) = 2^-44 (Hoeffding).
-fn secrets_serve_once<S: Protocol>(params: &S::Params, shape: Shape) {
+fn secrets_serve_once<S: Protocol>(params: &S::Set, shape: Shape) {
     const COMPARED: usize = 2048;
     let mut context = context(Kernel::best(), 1);
     let (_, mut client) = parties::<S>(params, shape, &mut context);
@@ -177,7 +183,7 @@ fn secrets_serve_once<S: Protocol>(params: &S::Params, shape: Shape) {
 
 /// Errors are those of the known message: the answer of a server that has other records than one knows, all bits ones for zeros, has errors
 /// beyond the threshold at every stage, and to that server itself none.
-fn measures_errors_of_known_messages<S: Protocol>(params: &S::Params, shape: Shape) {
+fn measures_errors_of_known_messages<S: Protocol>(params: &S::Set, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     // The same public seed, which is the first number that a server draws.
     let [mut server, other] = ["constant:ff", "constant:00"].map(|source| {
@@ -201,7 +207,7 @@ fn measures_errors_of_known_messages<S: Protocol>(params: &S::Params, shape: Sha
 }
 
 /// An answer from before an update, an update applied twice or skipped: refused, and the client still works.
-fn refuses_other_versions<S: Protocol>(params: &S::Params, shape: Shape) {
+fn refuses_other_versions<S: Protocol>(params: &S::Set, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     let (mut server, mut client) = parties::<S>(params, shape, &mut context);
     let mut database = Database::seeded([9; 16], shape);
@@ -258,7 +264,7 @@ fn answers_versions_without_messages<S: Protocol>(
 }
 
 /// Sizes and counts at the bounds of what is accepted do not wrap around: larger workloads never have smaller ones.
-pub fn grows_up_to_the_bounds<S: Protocol>(params: &S::Params) {
+pub fn grows_up_to_the_bounds<S: Protocol>(params: &S::Set) {
     let describe = |records: u64, bits: u64, queries: u64, updates: u64| {
         let workload = Workload::new(Shape::new(records, bits).unwrap(), queries, updates).unwrap();
         S::describe(params, &workload).ok()
@@ -290,16 +296,12 @@ fn grows(small: &serde_json::Value, large: &serde_json::Value, place: &str) {
     }
 }
 
-fn parties<S: Protocol>(
-    params: &S::Params,
-    shape: Shape,
-    context: &mut Context,
-) -> (ServerSession<S>, ClientSession<S>) {
+fn parties<S: Protocol>(params: &S::Set, shape: Shape, context: &mut Context) -> (ServerSession<S>, ClientSession<S>) {
     parties_of::<S>(params, &Database::seeded([9; 16], shape), context)
 }
 
 fn parties_of<S: Protocol>(
-    params: &S::Params,
+    params: &S::Set,
     database: &Database,
     context: &mut Context,
 ) -> (ServerSession<S>, ClientSession<S>) {
@@ -310,7 +312,7 @@ fn parties_of<S: Protocol>(
 }
 
 /// Records of a database, asked for in one message.
-fn retrieve<S: Protocol>(params: &S::Params, database: &Database, indices: &[u64]) -> Vec<Record> {
+fn retrieve<S: Protocol>(params: &S::Set, database: &Database, indices: &[u64]) -> Vec<Record> {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties_of::<S>(params, database, &mut context);
     let request = client.query(indices, &mut context).unwrap();
@@ -319,12 +321,12 @@ fn retrieve<S: Protocol>(params: &S::Params, database: &Database, indices: &[u64
 }
 
 /// Every record of a database, as retrieved.
-pub fn retrieves_all<S: Protocol>(params: &S::Params, database: &Database) -> Vec<Record> {
+pub fn retrieves_all<S: Protocol>(params: &S::Set, database: &Database) -> Vec<Record> {
     retrieve::<S>(params, database, &(0..database.shape().records).collect::<Vec<_>>())
 }
 
 /// 300 records of 100 KB: the first and the last.
-pub fn retrieves_long_records<S: Protocol>(params: &S::Params) {
+pub fn retrieves_long_records<S: Protocol>(params: &S::Set) {
     let database = Database::seeded([9; 16], Shape::new(300, 819_200).unwrap());
     let indices = [0, 299];
     let records = retrieve::<S>(params, &database, &indices);
@@ -333,7 +335,7 @@ pub fn retrieves_long_records<S: Protocol>(params: &S::Params) {
     }
 }
 
-fn refuses_bad_messages<S: Protocol>(params: &S::Params, shape: Shape) {
+fn refuses_bad_messages<S: Protocol>(params: &S::Set, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties::<S>(params, shape, &mut context);
     assert!(client.query(&[shape.records], &mut context).is_err());
@@ -370,7 +372,7 @@ fn refuses_bad_messages<S: Protocol>(params: &S::Params, shape: Shape) {
 
 /// A server whose records were changed by one update answers to the bit as one made of the changed database: its hints are the same, and
 /// the tables made of them.
-pub fn updates_like_fresh<S: Protocol>(params: &S::Params, shape: Shape, changed: &[u64]) {
+pub fn updates_like_fresh<S: Protocol>(params: &S::Set, shape: Shape, changed: &[u64]) {
     let mut database = Database::seeded([9; 16], shape);
     // Its public seed is the first number that a server draws.
     let fresh_context = || context(Kernel::best(), 1);
@@ -395,7 +397,7 @@ pub fn updates_like_fresh<S: Protocol>(params: &S::Params, shape: Shape, changed
 }
 
 /// Measured variance about zero at a stage over so many keys.
-pub fn noise_variance<S: Protocol>(params: &S::Params, shape: Shape, keys: usize, stage: &str) -> f64 {
+pub fn noise_variance<S: Protocol>(params: &S::Set, shape: Shape, keys: usize, stage: &str) -> f64 {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties::<S>(params, shape, &mut context);
     for key in 0..keys {

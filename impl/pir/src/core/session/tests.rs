@@ -18,19 +18,19 @@ struct FailingClient;
 impl Protocol for Failing {
     const NAME: &'static str = "failing";
     const SUMMARY: &'static str = "fails";
-    type Params = simplepir::Params;
+    type Set = simplepir::Set;
     type Server = FailingServer;
     type Client = FailingClient;
 
-    fn describe(_: &Self::Params, _: &Workload) -> Result<Sizes> {
+    fn describe(_: &Self::Set, _: &Workload) -> Result<Sizes> {
         Ok(Sizes::default())
     }
 
-    fn server(_: &Self::Params, _: &Database, _: &mut Context) -> Result<FailingServer> {
+    fn server(_: &Self::Set, _: &Database, _: &mut Context) -> Result<FailingServer> {
         Ok(FailingServer { changed: 0 })
     }
 
-    fn client(_: &Self::Params, _: Shape, _: &mut Context) -> Result<FailingClient> {
+    fn client(_: &Self::Set, _: Shape, _: &mut Context) -> Result<FailingClient> {
         Ok(FailingClient)
     }
 }
@@ -68,8 +68,8 @@ impl Client for FailingClient {
     }
 }
 
-fn params() -> simplepir::Params {
-    small_set("simplepir", "", "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 991\n")
+fn params() -> simplepir::Set {
+    small_set::<simplepir::SimplePir>("", "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 991\n")
 }
 
 #[test]

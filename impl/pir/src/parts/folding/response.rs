@@ -11,6 +11,7 @@ use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Kernel, Ring};
 
 use crate::core::error::{Error, Result};
+use crate::parts::ring_matrix::Switch;
 
 /// Moduli and gadget of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,10 +147,12 @@ impl Responder {
         key.opener.decode(&self.parse(bytes)?, plain_modulus).map_err(Error::from)
     }
 
+    fn switch(&self) -> Switch {
+        Switch { mask_modulus: self.params.mask_modulus, body_modulus: self.params.body_modulus }
+    }
+
     fn parse(&self, bytes: &[u8]) -> Result<SplitRlwe> {
-        let ResponseParams { degree, mask_modulus, body_modulus, .. } = self.params;
-        SplitRlwe::from_bytes((degree, degree), (mask_modulus, body_modulus), bytes)
-            .map_err(|e| Error::message("answer", e.to_string()))
+        self.switch().read(self.params.degree, self.params.degree, bytes)
     }
 
     /// How far a response's phases are from messages modulo p, in units of q2, and the distance at which decryption fails.
@@ -163,9 +166,7 @@ impl Responder {
         plain_modulus: u64,
         messages: impl IntoIterator<Item = i64>,
     ) -> Result<(f64, Vec<i32>)> {
-        let switch =
-            crate::parts::ring_matrix::Switch { mask: self.params.mask_modulus, body: self.params.body_modulus };
-        crate::parts::ring_matrix::switched_errors(&key.opener, &self.parse(bytes)?, switch, plain_modulus, messages)
+        self.switch().errors(&key.opener, &self.parse(bytes)?, plain_modulus, messages)
     }
 }
 

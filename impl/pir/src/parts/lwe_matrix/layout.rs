@@ -2,9 +2,9 @@
 
 use ring::PackedMatrix;
 
+use super::PlainModuli;
 use super::code::RecordCode;
 use crate::core::error::{Error, Result};
-use crate::core::params::PlainModuli;
 use crate::core::workload::Shape;
 
 /// How rows and columns are chosen.
@@ -149,7 +149,7 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::core::params::PlainModulus;
+    use crate::parts::lwe_matrix::PlainModulus;
 
     fn table(double: bool) -> PlainModuli {
         let simple = [991, 833, 701, 589, 495, 416, 350, 294, 247];
@@ -157,7 +157,7 @@ mod tests {
         let moduli = if double { second } else { simple };
         let rows: Vec<_> =
             (13..).zip(moduli).map(|(log2_samples, modulus)| PlainModulus { log2_samples, modulus }).collect();
-        PlainModuli::try_from(&rows[..]).unwrap()
+        PlainModuli(rows)
     }
 
     #[test]

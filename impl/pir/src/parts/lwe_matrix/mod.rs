@@ -6,8 +6,10 @@ mod database;
 mod layout;
 mod negacyclic;
 mod radix;
+mod set;
 
 pub use code::RecordCode;
 pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred};
 pub use layout::{Layout, Tiling};
 pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};
+pub use set::{Lwe, PlainModuli, PlainModulus};

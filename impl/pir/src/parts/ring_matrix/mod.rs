@@ -2,19 +2,21 @@
 //! masks are public.
 
 mod entries;
+mod gadget;
 mod hint;
-mod noise;
-mod params;
 mod query;
+mod rlwe;
 mod selector;
+mod switch;
 
 pub(crate) use entries::{fill_rows, read_record, replace_bits};
+pub use gadget::{Digits, Gadget, Packing};
 pub(crate) use hint::{
     add_to_masks, add_to_masks_work, bodies, body_poly, column_masks, is_incremental, masks_update_work, pack_all,
     workspace,
 };
-pub(crate) use noise::switched_errors;
-pub use params::{Digits, Packed, PackingLiteral, Rlwe, RlweLiteral, Switch, SwitchLiteral};
-pub(crate) use params::{check_error, check_secret};
-pub use query::{RingQueries, coefficient_bytes, read_coefficients, read_packed, read_residues};
+pub use query::{RingQueries, read_coefficients, read_packed, read_residues};
+pub(crate) use rlwe::check_secret;
+pub use rlwe::{MAX_STDDEV, PrimeProduct, Rlwe, product_text};
 pub use selector::Selector;
+pub use switch::Switch;

@@ -9,19 +9,7 @@ use ring::{Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector
 use crate::core::error::{Error, Result};
 
 /// Bytes of a coefficient of a query at most, and the width published for YPIR's second query.
-const WORD_BYTES: usize = 8;
-
-/// Checks a width of coefficients on the wire.
-///
-/// # Errors
-/// Fewer bytes than the modulus needs, more than eight.
-pub fn coefficient_bytes(key: &str, bytes: u32, modulus: u64) -> Result<usize> {
-    let least = (u64::BITS - modulus.leading_zeros()).div_ceil(8);
-    if (least..=WORD_BYTES as u32).contains(&bytes) {
-        return Ok(bytes as usize);
-    }
-    Err(Error::value(key, format!("{bytes}: residues modulo q = {modulus} take from {least} to {WORD_BYTES} bytes.")))
-}
+pub(super) const WORD_BYTES: usize = 8;
 
 /// The public masks a_k of queries of one length, k = 0, 1, ...: the streams of one seed, sampled in the NTT domain.
 #[derive(Clone)]

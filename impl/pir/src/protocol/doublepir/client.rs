@@ -4,17 +4,17 @@ use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
 use ring::matrix::dense;
 use ring::{DiscreteGaussian, Kernel};
 
-use super::Params;
-use super::params::{Layers, NAME, SEED_BYTES};
+use super::Set;
 use super::second::{HintUpdate, RowChange};
 use super::server::{Server, publics};
+use super::set::{Layers, NAME, SEED_BYTES};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::params::Lwe32;
 use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::wire::{BitReader, Frame, FrameBuilder};
 use crate::core::workload::Shape;
+use crate::parts::lwe_matrix::Lwe;
 
 /// Rows of the first layer that are decrypted outside an answer, at most.
 const ROWS: usize = 1024;
@@ -39,7 +39,7 @@ pub struct Query {
 
 /// The hint and what decrypts with it.
 pub struct Client {
-    lwe: Lwe32,
+    lwe: Lwe,
     layers: Layers,
     error: DiscreteGaussian,
     offline: Option<Offline>,
@@ -65,9 +65,14 @@ fn lwe_error(error: LweError) -> Error {
 }
 
 impl Client {
-    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
-        let error = DiscreteGaussian::new(params.lwe.error).map_err(|e| Error::value("lwe.error", e.to_string()))?;
-        Ok(Self { lwe: params.lwe, layers: params.layers(shape)?, error, offline: None, keys: 0 })
+    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
+        Ok(Self {
+            lwe: params.lwe.clone(),
+            layers: params.layers(shape)?,
+            error: params.lwe.error.sampler()?,
+            offline: None,
+            keys: 0,
+        })
     }
 
     fn receive_hint(&mut self, hint: Frame) -> Result<()> {

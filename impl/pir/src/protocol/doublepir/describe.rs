@@ -5,23 +5,20 @@ use ring::matrix::packed::{CHUNK, matmul_work, matvec_work, queries_work};
 use ring::{Kind, Work};
 use serde_json::json;
 
-use super::Params;
-use super::params::Layers;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use super::Set;
+use super::set::Layers;
+use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::params::Lwe32;
 use crate::core::plan::{Plan, count, new_memory, operations};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
 use crate::parts::lwe_matrix::hint_buffers_bytes;
 
-pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
-    let Params { lwe, .. } = params;
-    let Lwe32 { dimension, secret, error } = *lwe;
+pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layers = params.layers(workload.shape)?;
     let first = layers.first;
-    let (n, columns, groups) = (dimension as u64, first.columns as u64, layers.groups as u64);
+    let (n, columns, groups) = (params.lwe.dimension as u64, first.columns as u64, layers.groups as u64);
     let queries = workload.queries;
 
     let mut sizes = Sizes { layout: first.describe(), ..Sizes::default() };
@@ -62,20 +59,9 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     };
 
     sizes.operations = operations_of(&layers, workload);
-    let instance = |name: &str, samples: u64, protects: &str| LweInstance {
-        name: name.into(),
-        kind: "lwe".into(),
-        dimension: n,
-        modulus: "2^32".into(),
-        log2_modulus: 32.0,
-        secret,
-        error_stddev: error.0,
-        samples: Some(samples),
-        protects: protects.into(),
-    };
     sizes.instances = vec![
-        instance("first_query", columns, "the column of the record asked for"),
-        instance("second_query", groups, "the row of the record asked for"),
+        params.lwe.instance("first_query", columns, "the column of the record asked for"),
+        params.lwe.instance("second_query", groups, "the row of the record asked for"),
     ];
     Ok(sizes)
 }
@@ -128,7 +114,7 @@ fn operations_of(layers: &Layers, workload: &Workload) -> serde_json::Map<String
 }
 
 /// Largest sum of everything else alive at one time.
-fn peak_beside_database(params: &Params, workload: &Workload) -> Result<u64> {
+fn peak_beside_database(params: &Set, workload: &Workload) -> Result<u64> {
     let layers = params.layers(workload.shape)?;
     let (n, groups, queries) = (layers.dimension as u64, layers.groups as u64, workload.queries);
     let second = layers.second_memory_bytes();

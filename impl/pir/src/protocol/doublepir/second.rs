@@ -4,7 +4,7 @@ use lattice::lwe::PublicMatrix;
 use ring::matrix::dense;
 use ring::{Kernel, PackedMatrix};
 
-use super::params::{Layers, NAME, SEED_BYTES};
+use super::set::{Layers, NAME, SEED_BYTES};
 use crate::core::error::Result;
 use crate::core::wire::{Frame, FrameBuilder};
 

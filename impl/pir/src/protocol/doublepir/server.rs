@@ -9,9 +9,9 @@ use ring::matrix::{dense, packed};
 use ring::words::Words;
 use ring::{PackedMatrix, Seed, Vector32};
 
-use super::Params;
-use super::params::{Layers, NAME, SEED_BYTES};
+use super::Set;
 use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
+use super::set::{Layers, NAME, SEED_BYTES};
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
@@ -44,7 +44,7 @@ struct Queries<'a> {
 
 impl Server {
     /// Encodes the database, computes D' A1, its digits H1 and the hint H2 = H1 A2 (phases `encode` and `hint`).
-    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layers = params.layers(database.shape())?;
         let (rows, n) = (layers.first.rows, layers.dimension);
         let mut seeds = [0u8; SEED_BYTES];

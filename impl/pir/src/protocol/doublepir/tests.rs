@@ -1,15 +1,14 @@
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, set_text, small_set,
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, set_text, small_set,
 };
 
 use super::*;
-use crate::core::params::ParameterSet;
 
 const TABLE: &str =
     "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 928\n[[plain_moduli]]\nlog2_samples = 17\nmodulus = 464\n";
 
-fn params(copies: &str) -> Params {
-    small_set("doublepir", &format!("min_columns = 64\nhint_copies = {copies}\n"), TABLE)
+fn params(copies: &str) -> Set {
+    small_set::<DoublePir>(&format!("min_columns = 64\nhint_copies = {copies}\n"), TABLE)
 }
 
 #[test]
@@ -49,7 +48,7 @@ fn second_layer_noise_matches_balanced_digits() {
 fn published_message_sizes() {
     let table = "[[plain_moduli]]\nlog2_samples = 16\nmodulus = 552\n";
     let text = set_text("doublepir", "min_columns = 65536\nhint_copies = \"all\"\n", table);
-    let params = Params::try_new(toml::from_str(&text.replace("dimension = 64", "dimension = 1024")).unwrap()).unwrap();
+    let params = read::<DoublePir>(&text.replace("dimension = 64", "dimension = 1024")).unwrap();
     let workload = Workload::new(Shape::new(1 << 33, 1).unwrap(), 1, 0).unwrap();
     let sizes = DoublePir::describe(&params, &workload).unwrap();
     assert_eq!(sizes.payload_bytes("hint"), 32 + (16 << 20));
@@ -76,7 +75,7 @@ fn sizes_do_not_wrap_around() {
     let table = "[[plain_moduli]]\nlog2_samples = 32\nmodulus = 3\n";
     for copies in ["\"all\"", "1"] {
         let text = set_text("doublepir", &format!("min_columns = 16777216\nhint_copies = {copies}\n"), table);
-        let literal = toml::from_str(&text.replace("dimension = 64", "dimension = 16384")).unwrap();
-        grows_up_to_the_bounds::<DoublePir>(&Params::try_new(literal).unwrap());
+        let params = read::<DoublePir>(&text.replace("dimension = 64", "dimension = 16384")).unwrap();
+        grows_up_to_the_bounds::<DoublePir>(&params);
     }
 }

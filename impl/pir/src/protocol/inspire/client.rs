@@ -4,9 +4,9 @@ use lattice::{RlweKey, SeededRgsw, SplitRing, SplitRlwe};
 use ring::{DiscreteGaussian, Poly};
 
 use super::layout::{Layout, Place};
-use super::params::{NAME, Params, QueryCoefficients};
 use super::public::Public;
 use super::server::Server;
+use super::set::{NAME, QueryCoefficients, Set};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
@@ -14,7 +14,6 @@ use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::seed;
 use crate::core::wire::FrameBuilder;
 use crate::core::workload::Shape;
-use crate::parts::ring_matrix::switched_errors;
 
 /// One index asked for, with the secret of its query.
 pub struct Query {
@@ -24,7 +23,7 @@ pub struct Query {
 
 /// The public seed's expansions.
 pub struct Client {
-    params: Params,
+    params: Set,
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
@@ -33,12 +32,11 @@ pub struct Client {
 }
 
 impl Client {
-    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
-        let error = DiscreteGaussian::new(params.rlwe.error).map_err(|e| Error::value("rlwe.error", e.to_string()))?;
+    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
         Ok(Self {
             layout: Layout::choose(params, shape)?,
             params: params.clone(),
-            error,
+            error: params.rlwe.error.sampler()?,
             public: None,
             opener: SplitRing::new(params.rlwe.degree)?,
         })
@@ -73,16 +71,16 @@ impl scheme::Client for Client {
             let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let place = layout.place(layout.find(index).0);
             let body = &mut query.payload_mut()[k * query_bytes..][..query_bytes];
-            let message = (place.row, params.scale());
+            let message = (place.row, params.rlwe.scale(params.folding.plain_modulus.into()));
             match params.query_coefficients {
                 QueryCoefficients::Bytes => {
-                    public.queries.body(&key, message, error, params.coefficient_bytes(), rng, body);
+                    public.queries.body(&key, message, error, params.rlwe.coefficient_bytes(), rng, body);
                 }
                 QueryCoefficients::Bits => body.copy_from_slice(&public.queries.packed(&key, message, error, rng)),
             }
             let (masks, mut digits) = (&mut public.point_masks(), place.point);
             for variable in 0..variables {
-                let exponent = params.interpolation.exponent(layout.degree, layout.side, digits % layout.side);
+                let exponent = params.folding.interpolation.exponent(layout.degree, layout.side, digits % layout.side);
                 digits /= layout.side;
                 let monomial: Poly<u32, _> = public.ring.monomial_ntt(exponent);
                 let point = SeededRgsw::new(&key, &monomial, &public.evaluation, error, masks, rng)?;
@@ -116,7 +114,7 @@ impl scheme::Client for Client {
         (_, answer): (&Request, &Messages),
         context: &mut Context,
     ) -> Result<()> {
-        let (layout, switch, p) = (&self.layout, self.params.switch, u64::from(self.params.plain_modulus));
+        let (layout, switch, p) = (&self.layout, self.params.switch, u64::from(self.params.folding.plain_modulus));
         for (query, ciphertexts) in asked.iter().zip(self.ciphertexts(answer, asked.len())?) {
             let opener = self.opener.key(&query.key)?;
             let place = layout.place(layout.find(query.index).0);
@@ -124,8 +122,8 @@ impl scheme::Client for Client {
             for (i, ciphertext) in ciphertexts.iter().enumerate() {
                 let (group, plane) = (i / layout.planes, i % layout.planes);
                 let messages = server.values(Place { group, ..place }, plane, context.kernel)?;
-                let (threshold, errors) =
-                    switched_errors(&opener, ciphertext, switch, p, messages.into_iter().map(i64::from))?;
+                let messages = messages.into_iter().map(i64::from);
+                let (threshold, errors) = switch.errors(&opener, ciphertext, p, messages)?;
                 of_query.add("switch", threshold, errors);
             }
             context.noise.add_of_one_key(of_query);
@@ -140,10 +138,7 @@ impl Client {
         let (each, count) = (self.layout.ciphertext_bytes(&self.params), self.layout.ciphertexts());
         let message = only("answer", answer)?.clone().check(NAME, "answer", (each * count * queries) as u64)?;
         let (degree, kept) = (self.layout.degree, self.layout.kept(&self.params));
-        let moduli = (self.params.switch.mask, self.params.switch.body);
-        let parse = |bytes| {
-            SplitRlwe::from_bytes((degree, kept), moduli, bytes).map_err(|e| Error::message("answer", e.to_string()))
-        };
+        let parse = |bytes| self.params.switch.read(degree, kept, bytes);
         let answers = message.payload().chunks_exact(each * count);
         answers.map(|answer| answer.chunks_exact(each).map(parse).collect()).collect()
     }
@@ -160,7 +155,7 @@ impl Client {
         let mut bytes = vec![0; layout.plane_bits().div_ceil(8)];
         let planes = &ciphertexts[layout.place(item).group * layout.planes..][..layout.planes];
         for (plane, ciphertext) in planes.iter().enumerate() {
-            let residues = opener.decode(ciphertext, self.params.plain_modulus.into())?;
+            let residues = opener.decode(ciphertext, self.params.folding.plain_modulus.into())?;
             let residues: Vec<u32> = residues[..layout.used].iter().map(|residue| *residue as u32).collect();
             layout.code.decode(&residues, &mut bytes);
             public.whitening.apply(item, plane, &mut bytes);

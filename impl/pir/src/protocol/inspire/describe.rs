@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Interpolate;
 use super::layout::Layout;
-use super::params::Params;
+use super::set::Set;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
@@ -17,46 +17,30 @@ use crate::core::scheme::Sizes;
 use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packed, Rlwe, masks_update_work};
+use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work};
 
 /// How outputs are packed.
 const PACKING: Method = Method::Inspiring;
 
-pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
-    let Params {
-        source: _,
-        body: _,
-        query_coefficients: _,
-        plain_modulus,
-        rows: _,
-        points: _,
-        variables: _,
-        interpolation,
-        padded: _,
-        rlwe,
-        packed,
-        evaluated,
-        point_always_sent: _,
-        switch,
-    } = params;
     let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
     sizes.layout.extend(operations(json!({
-        "plain_modulus": plain_modulus,
+        "plain_modulus": params.folding.plain_modulus,
         "packing": PACKING.to_string(),
-        "interpolation": match interpolation {
+        "interpolation": match params.folding.interpolation {
             Interpolate::CooleyTukey => "cooley_tukey",
             Interpolate::Lagrange => "lagrange",
         },
         "whitened": true,
         "point_sent": layout.sends_point(params),
         "body_coefficients": layout.kept(params),
-        "packing_gadget": packed.describe(),
-        "rgsw_gadget": evaluated.describe(),
-        "mask_modulus": switch.mask,
-        "body_modulus": switch.body,
-        "ring_degree": rlwe.degree,
-        "ring_modulus": rlwe.modulus(),
+        "packing_gadget": params.packing.describe(params.rlwe.modulus()),
+        "rgsw_gadget": params.evaluation.gadget().describe(params.rlwe.modulus()),
+        "mask_modulus": params.switch.mask_modulus,
+        "body_modulus": params.switch.body_modulus,
+        "ring_degree": params.rlwe.degree,
+        "ring_modulus": params.rlwe.modulus(),
     })));
     sizes
         .layout
@@ -73,21 +57,25 @@ fn wire_bytes(rlwe: &Rlwe, polynomials: u64) -> u64 {
     count(&[polynomials, rlwe.degree as u64, rlwe.residue_bits().into()]).div_ceil(8)
 }
 
-/// Polynomials of the packing keys.
-fn key_polynomials(params: &Params) -> u64 {
-    Packed::roles(&params.rlwe, PACKING) * params.packed.length() as u64
+/// Sizes of the packing.
+fn packing(params: &Set) -> Packing<'_> {
+    Packing::new(&params.rlwe, PACKING, params.packing)
 }
 
 /// Polynomials of the encrypted point, zero where none is sent.
-fn point_polynomials(params: &Params, layout: &Layout) -> u64 {
-    if layout.sends_point(params) { 2 * params.evaluated.length() as u64 * u64::from(layout.variables) } else { 0 }
+fn point_polynomials(params: &Set, layout: &Layout) -> u64 {
+    if layout.sends_point(params) {
+        2 * params.evaluation.gadget().length(params.rlwe.modulus()) as u64 * u64::from(layout.variables)
+    } else {
+        0
+    }
 }
 
-fn messages(params: &Params, layout: &Layout, workload: &Workload, sizes: &mut Sizes) {
+fn messages(params: &Set, layout: &Layout, workload: &Workload, sizes: &mut Sizes) {
     let Workload { queries, .. } = *workload;
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let keys = count(&[wire_bytes(&params.rlwe, key_polynomials(params)), queries]);
+    let keys = count(&[packing(params).key_bytes(), queries]);
     sizes.message("keys", Direction::Upload, "query", keys, "2 l_ks d log2(q) k / 8", served);
     let query = count(&[layout.query_bytes(params) as u64, queries]);
     sizes.message("query", Direction::Upload, "query", query, "rows log2(q) k / 8", served);
@@ -107,14 +95,14 @@ fn touched(layout: &Layout, workload: &Workload) -> u64 {
 }
 
 /// Bytes of the packing table of one output.
-pub(super) fn table_bytes(params: &Params) -> u64 {
-    params.packed.table_bytes(&params.rlwe, PACKING)
+pub(super) fn table_bytes(params: &Set) -> u64 {
+    packing(params).table_bytes()
 }
 
-fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
+fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let (poly, degree) = (params.rlwe.poly_bytes(), params.rlwe.degree as u64);
     let (outputs, queries) = (layout.outputs() as u64, workload.queries);
-    let key_masks = key_polynomials(params) * poly;
+    let (packing, key_masks) = (packing(params), packing(params).key_mask_bytes());
     let (tables, held) = if workload.streamed {
         ("packing tables of a block", tables_of_block(table_bytes(params)).min(layout.points) as u64)
     } else {
@@ -123,26 +111,25 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     let server = vec![
         TableBytes::new("database", layout.stored_bytes()),
         TableBytes::new("hint", count(&[outputs, degree, poly])),
-        TableBytes::new(tables, count(&[held, params.packed.held_table_bytes(&params.rlwe, PACKING)])),
+        TableBytes::new(tables, count(&[held, packing.held_table_bytes()])),
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0, |sum: u64, table| sum.saturating_add(table.bytes));
     let factors = count(&[layout.blocks() as u64, poly]);
     let width = (layout.points * layout.degree) as u64;
     let encoding = 4 * width + 2 * (ring::matrix::column::LINE * layout.columns()) as u64;
-    let packing = params.packed.making_bytes(&params.rlwe, PACKING);
     // While a batch is answered: messages as sent, as received and in parts, queries in both forms, products, packed outputs.
     let point = wire_bytes(&params.rlwe, point_polynomials(params, layout));
-    let each = 3 * (wire_bytes(&params.rlwe, key_polynomials(params)) + layout.query_bytes(params) as u64 + point)
+    let each = 3 * (packing.key_bytes() + layout.query_bytes(params) as u64 + point)
         + ResidueVector::stored_bytes_for(layout.rows, 2)
         + 16 * layout.rows as u64
         + 24 * layout.columns() as u64
-        + (key_polynomials(params) + 2 * point_polynomials(params, layout) + 4 * layout.points as u64) * poly
+        + (packing.key_polynomials() + 2 * point_polynomials(params, layout) + 4 * layout.points as u64) * poly
         + 2 * (layout.ciphertext_bytes(params) * layout.ciphertexts()) as u64;
-    let making = if workload.streamed { packing } else { 0 };
+    let making = if workload.streamed { packing.making_bytes() } else { 0 };
     let online = count(&[each, queries]).saturating_add(making);
     let update = count(&[workload.updates, width, layout.planes as u64, 4]);
-    let working = encoding.max(packing.saturating_add(factors)).max(online).max(update);
+    let working = encoding.max(packing.making_bytes().saturating_add(factors)).max(online).max(update);
     MemoryMap {
         server,
         client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
@@ -151,14 +138,14 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
 }
 
 /// Work by phase and step.
-fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
     let Workload { queries, updates, .. } = *workload;
     let (ring, degree, primes) = (params.rlwe.shape(), layout.degree as u64, params.rlwe.primes().len() as u64);
     let (rows, columns, outputs) = (layout.rows as u64, layout.columns() as u64, layout.outputs() as u64);
     let (points, planes, stored) = (layout.points as u64, layout.planes as u64, layout.stored_bytes());
-    let key_polynomials = key_polynomials(params) + point_polynomials(params, layout);
+    let key_polynomials = packing(params).key_polynomials() + point_polynomials(params, layout);
     let touched = touched(layout, workload);
-    let tables = |outputs: u64| PACKING.preprocess_work(params.packed.shape(&params.rlwe), layout.degree) * outputs;
+    let tables = |outputs: u64| PACKING.preprocess_work(params.packing.shape(&params.rlwe), layout.degree) * outputs;
     let mut plan = Plan::default();
     let entries = count(&[rows, columns]);
     // Records and what whitens them.
@@ -179,14 +166,14 @@ fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde
     let packing = BlockDiagonal::multiply_work(count(&[outputs, table_bytes(params)]), queries);
     plan.step("answer", "packing", packing + ring.transforms(count(&[queries, outputs])));
     let ciphertexts = count(&[queries, layout.ciphertexts() as u64]);
-    let evaluated = params.evaluated.shape(&params.rlwe).external_product_work();
+    let evaluated = params.evaluation.gadget().shape(&params.rlwe).external_product_work();
     plan.step("answer", "evaluation", evaluated * count(&[ciphertexts, points - 1]));
     plan.phase("answer", SplitRlwe::switch_work(layout.degree) * ciphertexts);
     plan.phase("extract", ring.transforms(count(&[planes, queries])));
     // Butterflies only turn what a record changes, as many coefficients of every polynomial as it has words; divisions spread it.
     let planes_changed = count(&[updates.min(layout.items), planes]);
     let record_words = layout.code.coefficients(workload.shape.record_bits.div_ceil(planes) as usize) as u64;
-    let words = match params.interpolation {
+    let words = match params.folding.interpolation {
         Interpolate::CooleyTukey => record_words.min(degree),
         Interpolate::Lagrange => degree,
     };
@@ -203,10 +190,10 @@ fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde
 
 /// The work of interpolating `polynomials` polynomials in all variables: every line of points in every variable takes a step for each
 /// pair of its points. A division takes a pass over an element as a butterfly does, but one residue after the other.
-fn interpolation_work(params: &Params, layout: &Layout, polynomials: u64) -> Work {
+fn interpolation_work(params: &Set, layout: &Layout, polynomials: u64) -> Work {
     let (points, side) = (layout.points as u64, layout.side as u64);
     let lines = u64::from(layout.variables) * points / side;
-    let (kind, steps) = match params.interpolation {
+    let (kind, steps) = match params.folding.interpolation {
         Interpolate::CooleyTukey => (Kind::Butterflies, count(&[lines, side / 2, side.ilog2().into()])),
         Interpolate::Lagrange => (Kind::Divisions, count(&[lines, side, side - 1]) / 2),
     };
@@ -214,8 +201,9 @@ fn interpolation_work(params: &Params, layout: &Layout, polynomials: u64) -> Wor
 }
 
 /// All samples under one secret: the query's, the packing keys' and the encrypted point's.
-fn instances(params: &Params, layout: &Layout) -> Vec<LweInstance> {
+fn instances(params: &Set, layout: &Layout) -> Vec<LweInstance> {
     let rows = layout.rows as u64;
-    let samples = rows + (key_polynomials(params) + point_polynomials(params, layout)) * params.rlwe.degree as u64;
+    let samples =
+        rows + (packing(params).key_polynomials() + point_polynomials(params, layout)) * params.rlwe.degree as u64;
     vec![params.rlwe.instance("query", samples, "the record asked for")]
 }

@@ -8,7 +8,7 @@ use ring::{ColumnMatrix, Kernel, Modulus, Vectors};
 
 use super::interpolation::Interpolation;
 use super::layout::{Layout, Place};
-use super::params::Params;
+use super::set::Set;
 use super::whitening::Whitening;
 use crate::core::database::{Database, copy_bits};
 use crate::core::error::Result;
@@ -21,7 +21,7 @@ pub(super) struct Encoded {
     layout: Layout,
     matrix: ColumnMatrix,
     modulus: Modulus<u32>,
-    params: Params,
+    params: Set,
     whitening: Whitening,
 }
 
@@ -39,14 +39,14 @@ impl Encoded {
     /// # Errors
     /// The database cannot be read, or no memory.
     pub fn encode(
-        params: &Params,
+        params: &Set,
         layout: Layout,
         whitening: &Whitening,
         database: &Database,
         context: &Context,
     ) -> Result<Self> {
         let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree)?;
-        let modulus = Modulus::new(params.plain_modulus)?;
+        let modulus = Modulus::new(params.folding.plain_modulus)?;
         let empty = ColumnMatrix::new(1, 1, LINE)?;
         let mut encoded = Self { layout, matrix: empty, modulus, params: params.clone(), whitening: whitening.clone() };
         let excess = Mutex::new(Vec::new());
@@ -100,7 +100,7 @@ impl Encoded {
     fn interpolation(&self, kernel: Kernel) -> Result<Interpolation> {
         let vectors = Vectors::new(kernel)?;
         let Layout { degree, side, variables, .. } = self.layout;
-        Ok(Interpolation::new(self.params.interpolation, self.modulus, vectors, degree, (side, variables)))
+        Ok(Interpolation::new(self.params.folding.interpolation, self.modulus, vectors, degree, (side, variables)))
     }
 
     /// The representatives of residues around zero, from -p/2 to p/2, those of 2^15 one less and told.

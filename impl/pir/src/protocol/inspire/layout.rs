@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::code::Code;
 use super::interpolation::Interpolate;
-use super::params::{Body, Params, QueryCoefficients, side_of};
+use super::set::{Body, Folding, QueryCoefficients, Set, side_of};
 use crate::core::error::{Error, Result};
 use crate::core::scheme::operations;
 use crate::core::workload::Shape;
@@ -52,27 +52,27 @@ impl Layout {
     ///
     /// # Errors
     /// More outputs than are sensible.
-    pub fn choose(params: &Params, shape: Shape) -> Result<Self> {
-        let (degree, code) = (params.rlwe.degree, Code::new(params.plain_modulus));
+    pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
+        let (degree, code) = (params.rlwe.degree, Code::new(params.folding.plain_modulus));
         let capacity = code.bits(degree) as u64;
         let records_per_item = (capacity / shape.record_bits).clamp(1, shape.records);
         let planes = shape.record_bits.div_ceil(capacity);
         let items = shape.records.div_ceil(records_per_item);
-        let limit = params.rows as u64 + params.rows as u64 / SPARE_ROWS;
-        let most = params.points as u64;
+        let Folding { rows: most_rows, points: most, .. } = params.folding;
+        let limit = most_rows + most_rows / SPARE_ROWS;
         let (points, groups) = if items > limit * most {
             (most, items.div_ceil(limit * most))
         } else {
-            let side = side_of(items.div_ceil(limit), params.variables);
-            let is_power = params.interpolation == Interpolate::CooleyTukey;
-            (if is_power { side.next_power_of_two() } else { side }.pow(params.variables), 1)
+            let side = side_of(items.div_ceil(limit), params.folding.variables);
+            let is_power = params.folding.interpolation == Interpolate::CooleyTukey;
+            (if is_power { side.next_power_of_two() } else { side }.pow(params.folding.variables), 1)
         };
-        let rows = items.div_ceil(points * groups).max(if params.padded { params.rows as u64 } else { 1 });
+        let rows = items.div_ceil(points * groups).max(if params.folding.padded { most_rows } else { 1 });
         let outputs = groups.saturating_mul(planes).saturating_mul(points);
         if outputs > MAX_OUTPUTS {
             return Err(Error::Workload(format!(
                 "{} records of {} bits in {} rows: {outputs} polynomials a row, more than {MAX_OUTPUTS}. Take a set with more rows.",
-                shape.records, shape.record_bits, params.rows
+                shape.records, shape.record_bits, params.folding.rows
             )));
         }
         let item_bits = (records_per_item * shape.record_bits).min(capacity);
@@ -85,8 +85,8 @@ impl Layout {
             items,
             rows: rows as usize,
             points: points as usize,
-            variables: params.variables,
-            side: side_of(points, params.variables) as usize,
+            variables: params.folding.variables,
+            side: side_of(points, params.folding.variables) as usize,
             groups: groups as usize,
             used: code.coefficients(item_bits as usize),
         })
@@ -172,20 +172,20 @@ impl Layout {
     }
 
     /// Bytes of a query's body.
-    pub(super) fn query_bytes(&self, params: &Params) -> usize {
+    pub(super) fn query_bytes(&self, params: &Set) -> usize {
         match params.query_coefficients {
-            QueryCoefficients::Bytes => params.coefficient_bytes() * self.rows,
+            QueryCoefficients::Bytes => params.rlwe.coefficient_bytes() * self.rows,
             QueryCoefficients::Bits => packed_bytes(self.rows, params.rlwe.residue_bits()),
         }
     }
 
     /// Whether queries have an encrypted point.
-    pub(super) fn sends_point(&self, params: &Params) -> bool {
-        params.point_always_sent || self.points > 1
+    pub(super) fn sends_point(&self, params: &Set) -> bool {
+        params.evaluation.always_sent || self.points > 1
     }
 
     /// Coefficients of a body in an answer.
-    pub(super) fn kept(&self, params: &Params) -> usize {
+    pub(super) fn kept(&self, params: &Set) -> usize {
         match params.body {
             Body::Full => params.rlwe.degree,
             Body::Used => self.used,
@@ -193,7 +193,7 @@ impl Layout {
     }
 
     /// Bytes of one ciphertext of an answer.
-    pub(super) fn ciphertext_bytes(&self, params: &Params) -> usize {
+    pub(super) fn ciphertext_bytes(&self, params: &Set) -> usize {
         params.switch.bytes(params.rlwe.degree, self.kept(params)) as usize
     }
 }

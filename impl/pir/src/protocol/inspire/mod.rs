@@ -9,16 +9,16 @@ mod describe;
 mod encoded;
 mod interpolation;
 mod layout;
-mod params;
 mod public;
 mod server;
+mod set;
 #[cfg(test)]
 mod tests;
 mod whitening;
 
 pub use code::Code;
 pub use interpolation::{Interpolate, Interpolation};
-pub use params::{Body, EvaluationLiteral, FoldingLiteral, Literal, Params};
+pub use set::{Body, Set};
 
 use crate::core::database::Database;
 use crate::core::error::Result;
@@ -30,23 +30,23 @@ use crate::core::workload::{Shape, Workload};
 pub struct Inspire;
 
 impl Protocol for Inspire {
-    const NAME: &'static str = params::NAME;
+    const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str =
         "InsPIRe: interpolated polynomials, packed by InspiRING, evaluated at an encrypted point";
     const STREAMS: bool = true;
-    type Params = Params;
+    type Set = Set;
     type Server = server::Server;
     type Client = client::Client;
 
-    fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
     }
 
-    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
+    fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape)
     }
 }

@@ -8,7 +8,7 @@ use lattice::{Masks, RingGadget, SeededRgsw};
 use ring::{Kernel, Ring, Seed};
 
 use super::layout::Layout;
-use super::params::Params;
+use super::set::Set;
 use super::whitening::Whitening;
 use crate::core::error::{Error, Result};
 use crate::core::seed::SEED_BYTES;
@@ -37,12 +37,12 @@ impl Public {
     ///
     /// # Errors
     /// A kernel the processor lacks.
-    pub fn new(params: &Params, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
+    pub fn new(params: &Set, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
-        let packing = Packing::new(Method::Inspiring, &params.packed.gadget(&ring)?, ring.n())?;
+        let packing = Packing::new(Method::Inspiring, &params.packing.of(&ring)?, ring.n())?;
         let masks = packing.masks(seed.derive("packing keys"));
         let queries = RingQueries::new(&ring, seed.derive("query"), layout.rows);
-        let evaluation = params.evaluated.gadget(&ring)?;
+        let evaluation = params.evaluation.gadget().of(&ring)?;
         let whitening = Whitening::new(layout, seed.derive("whitening"));
         Ok(Self { queries, packing, masks, evaluation, evaluation_seed: seed.derive("point"), whitening, ring })
     }

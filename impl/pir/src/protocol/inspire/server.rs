@@ -11,8 +11,8 @@ use ring::{Coefficient, Kernel, Ntt, Poly, ResidueVector, Seed};
 use super::describe::table_bytes;
 use super::encoded::{Difference, Encoded};
 use super::layout::{Layout, Place};
-use super::params::{NAME, Params, QueryCoefficients};
 use super::public::Public;
+use super::set::{NAME, QueryCoefficients, Set};
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
@@ -27,7 +27,7 @@ use crate::parts::ring_matrix::{
 
 /// The interpolated database, its hint and the packing tables made of it.
 pub struct Server {
-    params: Params,
+    params: Set,
     seed: Seed,
     public: Public,
     encoded: Encoded,
@@ -47,7 +47,7 @@ struct Query {
 
 impl Server {
     /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
-    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
         let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
@@ -129,7 +129,7 @@ impl Server {
                 let query = part(&query, query_bytes);
                 vectors.push(match self.params.query_coefficients {
                     QueryCoefficients::Bytes => {
-                        read_coefficients(&public.ring, self.params.coefficient_bytes(), &query)?
+                        read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), &query)?
                     }
                     QueryCoefficients::Bits => read_packed(&public.ring, layout.rows, &query)?,
                 });
@@ -215,10 +215,11 @@ impl Server {
             let mut parts = builder.payload_mut().chunks_exact_mut(each);
             for k in done..done + queries {
                 for (ciphertext, part) in evaluated.iter().zip(&mut parts) {
-                    let switched = ciphertext[k].split_switch(&self.public.ring, switch.mask, switch.body);
-                    let mut switched = switched?;
-                    switched.truncate_body(layout.kept(&self.params));
-                    part.copy_from_slice(&switched.to_bytes());
+                    part.copy_from_slice(&switch.write(
+                        &self.public.ring,
+                        &ciphertext[k],
+                        layout.kept(&self.params),
+                    )?);
                 }
             }
             done += queries;

@@ -8,11 +8,10 @@ use super::layout::Layout;
 use super::public::Public;
 use super::whitening::Whitening;
 use super::*;
-use crate::core::params::ParameterSet;
 use crate::core::seed::public_seed;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, retrieves_all,
+    ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, read, retrieves_all,
     retrieves_long_records, updates_like_fresh,
 };
 
@@ -38,12 +37,12 @@ const ONE_PRIME: [(&str, &str); 3] = [
 ];
 const IN_BITS: (&str, &str) = ("body = \"full\"", "body = \"full\"\nquery_coefficients = \"bits\"");
 
-fn set(replacements: &[(&str, &str)]) -> Params {
+fn set(replacements: &[(&str, &str)]) -> Set {
     let text = replacements.iter().fold(set_text(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
         text.replace(from, to)
     });
-    Params::try_new(toml::from_str(&text).unwrap()).unwrap()
+    read::<Inspire>(&text).unwrap()
 }
 
 fn workload(records: u64, bits: u64) -> Workload {
@@ -142,7 +141,7 @@ fn records_of_100_kilobytes_survive() {
 }
 
 /// The paper's dimensions with so many rows and points.
-fn published(rows: u32, points: u32) -> Params {
+fn published(rows: u32, points: u32) -> Set {
     set(&[
         ("degree = 64", "degree = 2048"),
         ("rows = 20", &format!("rows = {rows}")),
@@ -249,7 +248,7 @@ fn values_out_of_range_are_refused_by_name() {
     ] {
         let text = set_text();
         assert!(text.contains(from), "{from}");
-        let error = Params::try_new(toml::from_str(&text.replace(from, to)).unwrap()).unwrap_err().to_string();
+        let error = read::<Inspire>(&text.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
     }
 }

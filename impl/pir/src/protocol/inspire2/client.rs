@@ -4,12 +4,12 @@ use lattice::wire::{Writer, residue_bits};
 use lattice::{RlweKey, SplitKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
 
-use super::Params;
+use super::Set;
 use super::layout::Layout;
-use super::params::NAME;
 use super::public::Public;
 use super::second::digits_of;
 use super::server::Server;
+use super::set::NAME;
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
@@ -18,7 +18,7 @@ use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::digits::values_of;
-use crate::parts::ring_matrix::{Switch, read_record, switched_errors};
+use crate::parts::ring_matrix::{Switch, read_record};
 
 /// One index asked for, with the secret of its query.
 pub struct Query {
@@ -28,7 +28,7 @@ pub struct Query {
 
 /// The public seed's expansions.
 pub struct Client {
-    params: Params,
+    params: Set,
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
@@ -37,12 +37,11 @@ pub struct Client {
 }
 
 impl Client {
-    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
-        let error = DiscreteGaussian::new(params.rlwe.error).map_err(|e| Error::value("rlwe.error", e.to_string()))?;
+    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
         Ok(Self {
             params: params.clone(),
             layout: Layout::choose(params, shape)?,
-            error,
+            error: params.rlwe.error.sampler()?,
             public: None,
             opener: SplitRing::new(params.rlwe.degree)?,
         })
@@ -117,12 +116,13 @@ impl scheme::Client for Client {
                 for part in self.ciphertexts(answer) {
                     let (ciphertext, kept) = part?;
                     let messages: Vec<i64> = digits.by_ref().take(kept).map(i64::from).collect();
-                    let (threshold, errors) = switched_errors(&opener, &ciphertext, switch, p, messages)?;
+                    let (threshold, errors) = switch.errors(&opener, &ciphertext, p, messages)?;
                     of_query.add("second_layer", threshold, errors);
                 }
                 let first = self.first_layer(&opener, answer)?;
                 let entries = server.first_entries(row, column, copy).map(i64::from);
-                let (threshold, errors) = switched_errors(&opener, &first, Switch { mask: q1, body: q1 }, p, entries)?;
+                let switched = Switch { mask_modulus: q1, body_modulus: q1 };
+                let (threshold, errors) = switched.errors(&opener, &first, p, entries)?;
                 of_query.add("first_layer", threshold, errors);
             }
             context.noise.add_of_one_key(of_query);
@@ -167,8 +167,7 @@ impl Client {
         self.layout.ciphertexts(&self.params).into_iter().map(move |(coefficients, kept)| {
             let (bytes, others) = rest.split_at(switch.bytes(degree, coefficients) as usize);
             rest = others;
-            let ciphertext = SplitRlwe::from_bytes((degree, coefficients), (switch.mask, switch.body), bytes);
-            Ok((ciphertext.map_err(|e| Error::message("answer", e.to_string()))?, kept))
+            Ok((switch.read(degree, coefficients, bytes)?, kept))
         })
     }
 

@@ -6,7 +6,7 @@ use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, RingShape, Work};
 use serde_json::json;
 
-use super::Params;
+use super::Set;
 use super::layout::Layout;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
@@ -16,9 +16,9 @@ use crate::core::scheme::Sizes;
 use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Selector, add_to_masks_work, is_incremental, masks_update_work};
+use crate::parts::ring_matrix::{Packing, Selector, add_to_masks_work, is_incremental, masks_update_work};
 
-pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
     let queries = workload.queries;
     let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
@@ -44,33 +44,39 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     sizes.memory = memory(params, &layout, workload);
     sizes.operations = operations_of(params, &layout, workload);
     let samples = (layout.rows + layout.second_entries()) as u64
-        + layout.key_gammas(params).len() as u64 * params.packed.length() as u64 * layout.ring_degree as u64;
+        + layout.key_gammas(params).len() as u64
+            * params.packing.length(params.rlwe.modulus()) as u64
+            * layout.ring_degree as u64;
     sizes.instances = vec![params.rlwe.instance("queries_and_keys", samples, "the cell of the record asked for")];
     Ok(sizes)
 }
 
 /// Bytes of the packing keys of one query: one role for each different gamma.
-fn key_bytes(params: &Params, layout: &Layout) -> u64 {
-    let bits = params.packed.length() as u64 * params.rlwe.degree as u64 * u64::from(params.coefficient_bits());
+fn key_bytes(params: &Set, layout: &Layout) -> u64 {
+    let bits = params.packing.length(params.rlwe.modulus()) as u64
+        * params.rlwe.degree as u64
+        * u64::from(params.rlwe.residue_bits());
     layout.key_gammas(params).len() as u64 * bits.div_ceil(8)
 }
 
 /// Bytes of a packing table for that gamma: a linear form of gamma slots (in whole lines) for each slot and digit.
-pub(super) fn table_bytes(params: &Params, gamma: usize) -> u64 {
-    gamma.max(ring::matrix::diagonal::LINE) as u64 * params.packed.length() as u64 * params.rlwe.poly_bytes()
+pub(super) fn table_bytes(params: &Set, gamma: usize) -> u64 {
+    gamma.max(ring::matrix::diagonal::LINE) as u64
+        * params.packing.length(params.rlwe.modulus()) as u64
+        * params.rlwe.poly_bytes()
 }
 
 /// Bytes of that table in memory: the packed mask too and, at gamma = d, the factors that join both halves.
-fn held_table_bytes(params: &Params, gamma: usize) -> u64 {
-    let joining = if gamma == params.rlwe.degree { params.packed.length() as u64 } else { 0 };
+fn held_table_bytes(params: &Set, gamma: usize) -> u64 {
+    let joining = if gamma == params.rlwe.degree { params.packing.length(params.rlwe.modulus()) as u64 } else { 0 };
     table_bytes(params, gamma) + (1 + joining) * params.rlwe.poly_bytes()
 }
 
 /// Bytes of all packing tables, of the first and of the second layer.
-fn all_tables(params: &Params, layout: &Layout) -> [u64; 2] {
+fn all_tables(params: &Set, layout: &Layout) -> [u64; 2] {
     let outputs = layout.copies * layout.outputs(params)[0];
     let tables = [layout.groups(), outputs];
-    std::array::from_fn(|layer| count(&[tables[layer] as u64, held_table_bytes(params, params.gammas[layer])]))
+    std::array::from_fn(|layer| count(&[tables[layer] as u64, held_table_bytes(params, params.gammas()[layer])]))
 }
 
 /// Packing tables of the first layer that an update makes anew, and copies whose tables of the second layer.
@@ -80,22 +86,22 @@ fn touched(layout: &Layout, workload: &Workload) -> [u64; 2] {
     [first, workload.touched(layout.copies as u64, copies)]
 }
 
-fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
+fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let poly = params.rlwe.poly_bytes();
     let second_blocks = if layout.selects_whole { 0 } else { layout.degree.div_ceil(layout.ring_degree) };
     let blocks = (layout.rows.div_ceil(layout.ring_degree) + second_blocks) as u64;
     let [all_first, second_tables] = all_tables(params, layout);
     let (name, first_tables) = if workload.streamed {
         let groups = layout.groups() as u64;
-        let block = groups.min(tables_of_block(table_bytes(params, params.gammas[0])) as u64);
-        let tables = count(&[block, held_table_bytes(params, params.gammas[0])]);
+        let block = groups.min(tables_of_block(table_bytes(params, params.gammas()[0])) as u64);
+        let tables = count(&[block, held_table_bytes(params, params.gammas()[0])]);
         ("first packing tables of a block and all masks", tables + count(&[groups, poly]))
     } else {
         ("first packing tables", all_first)
     };
     let second_columns = if layout.selects_whole { 0 } else { layout.copies * layout.mask_digits };
     let second_hints = count(&[second_columns as u64, poly]);
-    let key_masks = layout.key_gammas(params).len() as u64 * params.packed.length() as u64 * poly;
+    let key_masks = layout.key_gammas(params).len() as u64 * params.packing.length(params.rlwe.modulus()) as u64 * poly;
     let server = vec![
         TableBytes::new("database", layout.first_stored_bytes()),
         TableBytes::new("first hints", count(&[layout.columns() as u64, poly])),
@@ -111,10 +117,12 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
     // sixteenths of them stay empty (measured from 7 to 98 MiB of hints).
     let holes = count(&[3, layout.columns() as u64, poly]) / 16;
     // While a table is made, or a ciphertext packed without one: sums of the masks' images; of the first layer also the ring masks.
-    let working =
-        |i: usize| params.packed.packing_bytes(&params.rlwe, (Method::Inspiring, params.gammas[i]), params.gammas[i]);
+    let working = |i: usize| {
+        Packing::new(&params.rlwe, Method::Inspiring, params.packing)
+            .packing_bytes(params.gammas()[i], params.gammas()[i])
+    };
     let second = if layout.selects_whole { 0 } else { working(1) };
-    let first = params.gammas[0] as u64 * poly + working(0);
+    let first = params.gammas()[0] as u64 * poly + working(0);
     let second = second.max(first);
     let encoding = 2 * 32 * layout.columns() as u64;
     let each = 2 * key_bytes(params, layout)
@@ -147,7 +155,7 @@ fn memory(params: &Params, layout: &Layout, workload: &Workload) -> MemoryMap {
 
 /// What the phases' work is counted from.
 struct Load<'a> {
-    params: &'a Params,
+    params: &'a Set,
     layout: &'a Layout,
     queries: u64,
     ring: RingShape,
@@ -156,7 +164,7 @@ struct Load<'a> {
 }
 
 /// Work by phase and step.
-fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
     let load = Load {
         params,
         layout,
@@ -173,7 +181,7 @@ fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde
     plan.phase("hint", ring_products_work(ring, rows, columns));
     plan.phase("packing_tables", load.tables(0, layout.groups() as u64));
     plan.phase("second_layer", load.second_layer(layout.groups() as u64));
-    let keys = layout.key_gammas(params).len() as u64 * params.packed.length() as u64;
+    let keys = layout.key_gammas(params).len() as u64 * params.packing.length(params.rlwe.modulus()) as u64;
     let degree = ring.degree as u64;
     let blocks = rows.div_ceil(degree) + (layout.second_entries() as u64).div_ceil(degree);
     let samples = rows + layout.second_entries() as u64 + keys * degree;
@@ -191,7 +199,7 @@ fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde
     let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
     let changed = count(&[workload.updates, entries]);
     let [groups, _] = load.touched;
-    let masks = masks_update_work(ring, (changed, changed), rows, count(&[groups, params.gammas[0] as u64]));
+    let masks = masks_update_work(ring, (changed, changed), rows, count(&[groups, params.gammas()[0] as u64]));
     plan.phase("update_first_layer", Work::of(Kind::ScatteredEntries, &[changed]) + load.tables(0, groups) + masks);
     plan.phase("update_second_layer", load.second_layer_update());
     plan.operations()
@@ -200,8 +208,8 @@ fn operations_of(params: &Params, layout: &Layout, workload: &Workload) -> serde
 impl Load<'_> {
     /// The work of making packing tables of a layer.
     fn tables(&self, layer: usize, tables: u64) -> Work {
-        let gadget = self.params.packed.shape(&self.params.rlwe);
-        Method::Inspiring.preprocess_work(gadget, self.params.gammas[layer]) * tables
+        let gadget = self.params.packing.shape(&self.params.rlwe);
+        Method::Inspiring.preprocess_work(gadget, self.params.gammas()[layer]) * tables
     }
 
     /// The work of switching masks of the first layer and, where they are packed, of cutting them into digits in their columns.
@@ -253,7 +261,7 @@ impl Load<'_> {
         plan.step("answer", "first_packing", BlockDiagonal::multiply_work(tables, queries));
         // Of each table the body goes back to coefficients after its table was read, and the gamma_0 that it holds to q1; with small
         // gammas these are many, so that they are no part of what overlaps. Timed with the packing.
-        let switched = Work::of(Kind::CoefficientsSwitched, &[queries, groups, self.params.gammas[0] as u64]);
+        let switched = Work::of(Kind::CoefficientsSwitched, &[queries, groups, self.params.gammas()[0] as u64]);
         plan.step("answer", "first_bodies", self.ring.transforms(count(&[queries, groups])) + switched);
     }
 
@@ -280,9 +288,9 @@ impl Load<'_> {
         let packed = ring.transforms(count(&[queries, copies, mask_outputs]));
         plan.step("answer", "mask_packing", BlockDiagonal::multiply_work(tables, queries) + packed);
         let blocks = (layout.second_entries() as u64).div_ceil(ring.degree as u64);
-        let switches = count(&[copies, body_outputs, params.gammas[2] as u64 - 1]);
+        let switches = count(&[copies, body_outputs, params.gammas()[2] as u64 - 1]);
         let bodies = ring.transforms(count(&[copies, body_digits, blocks]))
-            + Method::Inspiring.switch_work(params.packed.shape(&params.rlwe)) * switches
+            + Method::Inspiring.switch_work(params.packing.shape(&params.rlwe)) * switches
             + SplitRlwe::switch_work(ring.degree) * count(&[copies, mask_outputs + body_outputs]);
         plan.step("answer", "body_packing", bodies * queries);
     }

@@ -7,8 +7,8 @@ use ring::{Coefficient, ColumnMatrix, Ntt, Poly, Ring};
 
 use super::describe::table_bytes;
 use super::layout::Layout;
-use super::params::Params;
 use super::public::{Keys, Public};
+use super::set::Set;
 use crate::core::database::Database;
 use crate::core::error::{Error, Result};
 use crate::core::scheme::{Change, Context};
@@ -40,15 +40,18 @@ struct Difference {
 impl First {
     /// Encodes the database.
     pub fn encode(
-        params: &Params,
+        params: &Set,
         layout: &Layout,
         public: &Public,
         database: &Database,
         context: &Context,
     ) -> Result<Self> {
         let matrix = encode(params, layout, database, context)?;
-        let tables =
-            if context.streamed { Tables::streamed(table_bytes(params, params.gammas[0])) } else { Tables::default() };
+        let tables = if context.streamed {
+            Tables::streamed(table_bytes(params, params.gammas()[0]))
+        } else {
+            Tables::default()
+        };
         Ok(Self { matrix, query_masks: public.first.masks(), hints: Vec::new(), tables, masks: Vec::new() })
     }
 
@@ -118,7 +121,7 @@ impl First {
     /// Each table is read once.
     pub fn packed_bodies(
         &self,
-        params: &Params,
+        params: &Set,
         layout: &Layout,
         public: &Public,
         keys: &[Keys],
@@ -148,7 +151,7 @@ impl First {
     /// The numbers of one group in [`Self::packed_bodies`], from a query's keys and products.
     pub fn packed_body(
         &self,
-        params: &Params,
+        params: &Set,
         layout: &Layout,
         public: &Public,
         (keys, products): (&Keys, &[u32]),
@@ -174,7 +177,7 @@ impl First {
     /// tables.
     pub fn change(
         &mut self,
-        params: &Params,
+        params: &Set,
         layout: &Layout,
         public: &Public,
         changes: &[Change],
@@ -198,7 +201,7 @@ impl First {
     }
 
     /// Overwrites one record.
-    fn replace(&mut self, params: &Params, layout: &Layout, index: u64, record: &[u8]) -> Result<Difference> {
+    fn replace(&mut self, params: &Set, layout: &Layout, index: u64, record: &[u8]) -> Result<Difference> {
         let width = u64::from(params.entry_bits);
         let (row, column, bit) = layout.place(index);
         let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
@@ -219,7 +222,7 @@ impl First {
 /// The first coefficients of a packed body switched to q1; `residues` are room for them.
 fn switch(
     ring: &Ring<u32>,
-    params: &Params,
+    params: &Set,
     packed: &Poly<u32, Coefficient>,
     (residues, switched): (&mut [u32], &mut [u64]),
 ) {
@@ -236,7 +239,7 @@ fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable
 }
 
 /// Cuts the records of cells into centred entries.
-fn encode(params: &Params, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
+fn encode(params: &Set, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
     let columns = layout.columns();
     let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.ring_degree)?;
     let width = params.entry_bits;

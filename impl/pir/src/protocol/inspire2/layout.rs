@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::params::Params;
+use super::set::Set;
 use crate::core::error::{Error, Result};
 use crate::core::workload::Shape;
 
@@ -52,8 +52,8 @@ impl Layout {
     ///
     /// # Errors
     /// More entries than the address space has.
-    pub fn choose(params: &Params, shape: Shape) -> Result<Self> {
-        let (gamma, ring_degree) = (params.gammas[0], params.rlwe.degree);
+    pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
+        let (gamma, ring_degree) = (params.gammas()[0], params.rlwe.degree);
         let cell_bits = gamma as u64 * u64::from(params.entry_bits);
         let copies = shape.record_bits.div_ceil(cell_bits);
         let selects_whole = copies > MAX_PACKED_CELLS;
@@ -66,7 +66,7 @@ impl Layout {
             1 << (LOG_TILE + tau.div_ceil(2))
         };
         let line = ring::matrix::column::LINE as u64;
-        let rows = (most * params.rows_factor).min(cells.next_multiple_of(line));
+        let rows = (most * params.rows_factor as u64).min(cells.next_multiple_of(line));
         let degree = cells.div_ceil(rows);
         let columns = u128::from(degree) * u128::from(copies) * u128::from(gamma as u64);
         let (Ok(rows), Ok(degree), Ok(_)) = (usize::try_from(rows), usize::try_from(degree), usize::try_from(columns))
@@ -99,8 +99,8 @@ impl Layout {
     }
 
     /// The different gammas of packings in use, each with keys of its own.
-    pub fn key_gammas(&self, params: &Params) -> Vec<usize> {
-        let mut gammas = if self.selects_whole { vec![self.gamma] } else { params.gammas.to_vec() };
+    pub fn key_gammas(&self, params: &Set) -> Vec<usize> {
+        let mut gammas = if self.selects_whole { vec![self.gamma] } else { params.gammas().to_vec() };
         gammas.sort_unstable();
         gammas.dedup();
         gammas
@@ -165,42 +165,42 @@ impl Layout {
 
     /// The ciphertexts of a copy in an answer: coefficients of each body, and how many of them are digits; in order those of the mask's
     /// digits, then of the body's.
-    pub fn ciphertexts(&self, params: &Params) -> Vec<(usize, usize)> {
+    pub fn ciphertexts(&self, params: &Set) -> Vec<(usize, usize)> {
         let cut = |digits: usize, width: usize| (0..digits).step_by(width).map(move |start| width.min(digits - start));
         if self.selects_whole {
             return cut(self.mask_digits + self.body_digits, self.ring_degree).map(|digits| (digits, digits)).collect();
         }
-        let [_, gamma1, gamma2] = params.gammas;
+        let [_, gamma1, gamma2] = params.gammas();
         let masks = cut(self.mask_digits, gamma1).map(|digits| (gamma1, digits));
         masks.chain(cut(self.body_digits, gamma2).map(|digits| (gamma2, digits))).collect()
     }
 
     /// Ciphertexts of a copy whose digits are packed by tables, and without.
-    pub fn outputs(&self, params: &Params) -> [usize; 2] {
+    pub fn outputs(&self, params: &Set) -> [usize; 2] {
         if self.selects_whole {
             return [0, 0];
         }
-        [self.mask_digits.div_ceil(params.gammas[1]), self.body_digits.div_ceil(params.gammas[2])]
+        [self.mask_digits.div_ceil(params.gammas()[1]), self.body_digits.div_ceil(params.gammas()[2])]
     }
 
     /// Bytes of a copy in an answer: whole masks, and of bodies the coefficients that were packed.
-    pub fn copy_bytes(&self, params: &Params) -> usize {
+    pub fn copy_bytes(&self, params: &Set) -> usize {
         let each = self.ciphertexts(params).into_iter();
         each.map(|(kept, _)| params.switch.bytes(self.ring_degree, kept) as usize).sum()
     }
 
     /// Bytes of an answer.
-    pub fn answer_bytes(&self, params: &Params) -> usize {
+    pub fn answer_bytes(&self, params: &Set) -> usize {
         self.copies * self.copy_bytes(params)
     }
 
     /// Bytes of the two queries, all coefficients bit-packed.
-    pub fn query_bytes(&self, params: &Params) -> usize {
-        ((self.rows + self.second_entries()) * params.coefficient_bits() as usize).div_ceil(8)
+    pub fn query_bytes(&self, params: &Set) -> usize {
+        ((self.rows + self.second_entries()) * params.rlwe.residue_bits() as usize).div_ceil(8)
     }
 
     /// The layout's numbers for a description.
-    pub fn describe(&self, params: &Params) -> serde_json::Map<String, serde_json::Value> {
+    pub fn describe(&self, params: &Set) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
         crate::core::scheme::operations(json!({
             "rows": self.rows,
@@ -208,7 +208,7 @@ impl Layout {
             "columns": self.columns(),
             "copies": self.copies,
             "records_per_cell": self.records_per_cell,
-            "gammas": params.gammas,
+            "gammas": params.gammas(),
             "plain_modulus": 1u64 << self.entry_bits,
             "digit_bits": self.entry_bits,
             "mask_digits": self.mask_digits,
@@ -216,12 +216,12 @@ impl Layout {
             "answer_ciphertexts": self.copies * self.ciphertexts(params).len(),
             "selected_whole": self.selects_whole,
             "switched_modulus": params.switched_modulus,
-            "mask_modulus": params.switch.mask,
-            "body_modulus": params.switch.body,
+            "mask_modulus": params.switch.mask_modulus,
+            "body_modulus": params.switch.body_modulus,
             "ring_degree": self.ring_degree,
             "ring_modulus": params.rlwe.modulus(),
             "packing": "inspiring",
-            "packing_gadget": params.packed.describe(),
+            "packing_gadget": params.packing.describe(params.rlwe.modulus()),
             "stored_bytes": self.first_stored_bytes(),
             "second_stored_bytes": self.second_stored_bytes(),
             "information_bytes": information,

@@ -6,15 +6,15 @@ mod client;
 mod describe;
 mod first;
 mod layout;
-mod params;
 mod public;
 mod second;
 mod server;
+mod set;
 #[cfg(test)]
 mod tests;
 mod whole;
 
-pub use params::{Literal, Params};
+pub use set::Set;
 
 use crate::core::database::Database;
 use crate::core::error::Result;
@@ -26,22 +26,22 @@ use crate::core::workload::{Shape, Workload};
 pub struct Inspire2;
 
 impl Protocol for Inspire2 {
-    const NAME: &'static str = params::NAME;
+    const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str = "InsPIRe^(2): two ring layers packed by partial InspiRING, the smallest queries";
     const STREAMS: bool = true;
-    type Params = Params;
+    type Set = Set;
     type Server = server::Server;
     type Client = client::Client;
 
-    fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
     }
 
-    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
+    fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape)
     }
 }

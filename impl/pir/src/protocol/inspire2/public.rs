@@ -7,7 +7,7 @@ use lattice::pack::{Method, Packing, PackingKeys, PackingMasks};
 use ring::{DiscreteGaussian, Kernel, Ring, Seed};
 
 use super::layout::Layout;
-use super::params::Params;
+use super::set::Set;
 use crate::core::error::{Error, Result};
 use crate::parts::ring_matrix::RingQueries;
 
@@ -27,9 +27,9 @@ pub(super) struct Public {
 impl Public {
     /// Each use has a seed of its own, derived from the public one, and packings derive theirs from their gamma: under one
     /// secret no mask is used twice.
-    pub fn new(params: &Params, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
+    pub fn new(params: &Set, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
-        let gadget = params.packed.gadget(&ring)?;
+        let gadget = params.packing.of(&ring)?;
         let gammas = layout.key_gammas(params);
         let packings = gammas.iter().map(|&gamma| {
             let packing = Packing::new(Method::Inspiring, &gadget, gamma)?;
@@ -41,7 +41,7 @@ impl Public {
             second: RingQueries::new(&ring, seed.derive("second query"), layout.second_entries()),
             packings: packings.collect::<Result<_>>()?,
             // Where polynomials are selected whole, gamma_1 and gamma_2 pack nothing and have no keys.
-            serving: params.gammas.map(|gamma| gammas.iter().position(|other| *other == gamma).unwrap_or(0)),
+            serving: params.gammas().map(|gamma| gammas.iter().position(|other| *other == gamma).unwrap_or(0)),
             ring,
         })
     }

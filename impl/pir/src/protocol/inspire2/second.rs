@@ -8,8 +8,8 @@ use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::first::First;
 use super::layout::Layout;
-use super::params::Params;
 use super::public::Public;
+use super::set::Set;
 use crate::core::error::{Error, Result};
 use crate::core::tables::Tables;
 use crate::parts::digits::{Digits, centred_digits};
@@ -28,13 +28,13 @@ pub(super) struct Second {
 }
 
 /// The digits of the first layer's ciphertexts.
-pub(super) fn digits_of(params: &Params) -> Digits {
+pub(super) fn digits_of(params: &Set) -> Digits {
     Digits { value_bits: params.value_bits(), digit_bits: params.entry_bits }
 }
 
 /// The digits of one mask of the first layer.
 pub(super) fn mask_digits(
-    params: &Params,
+    params: &Set,
     layout: &Layout,
     public: &Public,
     first: &First,
@@ -48,7 +48,7 @@ pub(super) fn mask_digits(
 
 impl Second {
     /// The digits of every mask of the first layer, and their tables.
-    pub fn build(params: &Params, layout: &Layout, public: &Public, first: &First, threads: usize) -> Result<Self> {
+    pub fn build(params: &Set, layout: &Layout, public: &Public, first: &First, threads: usize) -> Result<Self> {
         let columns = layout.copies * layout.mask_digits;
         let matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree)?;
         let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
@@ -87,7 +87,7 @@ impl Second {
     /// Writes the digits of one mask of the first layer; returns what was added to those of its copy.
     fn set_mask(
         &mut self,
-        params: &Params,
+        params: &Set,
         layout: &Layout,
         public: &Public,
         first: &First,
@@ -111,7 +111,7 @@ impl Second {
     /// Takes in new masks of some groups of the first layer: digits, hints by what changes, and the tables that are missing.
     pub fn update(
         &mut self,
-        params: &Params,
+        params: &Set,
         layout: &Layout,
         public: &Public,
         (first, groups): (&First, &BTreeSet<usize>),

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use lattice::Rlwe;
 use lattice::wire::Reader;
 use ring::matrix::column::LINE;
-use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Ring, Seed};
+use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Seed};
 
-use super::Params;
+use super::Set;
 use super::first::First;
 use super::layout::Layout;
-use super::params::NAME;
 use super::public::{Keys, Public};
 use super::second::{Second, digits_of, mask_digits};
+use super::set::NAME;
 use super::whole::Whole;
 use crate::core::clock::Group;
 use crate::core::database::Database;
@@ -26,7 +26,7 @@ use crate::parts::ring_matrix::{Selector, bodies, body_poly, column_masks, works
 
 /// Both layers and the public seed.
 pub struct Server {
-    params: Params,
+    params: Set,
     layout: Layout,
     public: Public,
     seed: Seed,
@@ -55,7 +55,7 @@ struct Queries {
 impl Server {
     /// Encodes the database and makes all tables (phases `encode`, `hint` and `packing_tables` of the first layer, `second_layer` of
     /// the second with its own hints).
-    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
         let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
@@ -186,13 +186,13 @@ impl Server {
         let [mask_outputs, _] = layout.outputs(params);
         for copy in 0..layout.copies {
             for ciphertext in &packed[copy * mask_outputs..(copy + 1) * mask_outputs] {
-                answer.extend(self.switched(ring, ciphertext, params.gammas[1])?);
+                answer.extend(params.switch.write(ring, ciphertext, params.gammas()[1])?);
             }
             let first = copy * layout.body_digits;
             for (i, masks) in masks[first..first + layout.body_digits].chunks(packing.gamma()).enumerate() {
                 let body = body_poly(ring, &products[0], first + i * packing.gamma(), masks.len());
                 let ciphertext = packing.pack(key_masks, queries.keys[k].of(2), masks, &body, &mut buffers);
-                answer.extend(self.switched(ring, &ciphertext?, params.gammas[2])?);
+                answer.extend(params.switch.write(ring, &ciphertext?, params.gammas()[2])?);
             }
         }
         Ok(answer)
@@ -232,13 +232,6 @@ impl Server {
             matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
         }
         Ok(matrix)
-    }
-
-    fn switched(&self, ring: &Ring<u32>, ciphertext: &Rlwe<u32, Coefficient>, kept: usize) -> Result<Vec<u8>> {
-        let switch = self.params.switch;
-        let mut switched = ciphertext.split_switch(ring, switch.mask, switch.body)?;
-        switched.truncate_body(kept);
-        Ok(switched.to_bytes())
     }
 }
 

@@ -5,10 +5,10 @@ use ring::{Kernel, Seed};
 use super::layout::Layout;
 use super::public::Public;
 use super::*;
-use crate::core::params::ParameterSet;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records, updates_like_fresh,
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
+    updates_like_fresh,
 };
 
 fn text(gamma0: u32) -> String {
@@ -21,12 +21,12 @@ fn text(gamma0: u32) -> String {
     )
 }
 
-fn set(text: &str) -> Params {
-    Params::try_new(toml::from_str(text).unwrap()).unwrap()
+fn set(text: &str) -> Set {
+    read::<Inspire2>(text).unwrap()
 }
 
 /// The published dimensions.
-fn published(gamma0: u32, factor: u32) -> Params {
+fn published(gamma0: u32, factor: u32) -> Set {
     let text = text(gamma0).replace("degree = 128", "degree = 2048").replace("gamma1 = 64", "gamma1 = 1024");
     set(&text.replace("rows_factor = 1", &format!("rows_factor = {factor}")))
 }
@@ -169,7 +169,7 @@ fn values_out_of_range_are_refused_by_name() {
         ("\"inspire2\"", "\"ypir\"", "protocol"),
     ] {
         assert!(text.contains(from), "{from}");
-        let error = Params::try_new(toml::from_str(&text.replace(from, to)).unwrap()).unwrap_err().to_string();
+        let error = read::<Inspire2>(&text.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
     }
 }

@@ -7,9 +7,9 @@ use ring::Ring;
 
 use super::first::First;
 use super::layout::Layout;
-use super::params::Params;
 use super::public::Public;
 use super::second::{digits_of, mask_digits};
+use super::set::Set;
 use crate::core::error::Result;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::Selector;
@@ -27,7 +27,7 @@ impl Whole {
     }
 
     /// The digits of every mask.
-    pub fn build(params: &Params, layout: &Layout, public: &Public, first: &First) -> Result<Self> {
+    pub fn build(params: &Set, layout: &Layout, public: &Public, first: &First) -> Result<Self> {
         let mut whole = Self { digits: vec![0; layout.groups() * layout.mask_digits] };
         (0..layout.groups()).try_for_each(|group| whole.set_mask(params, layout, public, first, group))?;
         Ok(whole)
@@ -36,7 +36,7 @@ impl Whole {
     /// Writes the digits of one mask.
     pub fn set_mask(
         &mut self,
-        params: &Params,
+        params: &Set,
         layout: &Layout,
         public: &Public,
         first: &First,
@@ -50,7 +50,7 @@ impl Whole {
     /// The answer to one query: its ciphertexts of each copy; `values` are the packed bodies of the first layer, group after group.
     pub fn answer(
         &self,
-        (params, layout): (&Params, &Layout),
+        (params, layout): (&Set, &Layout),
         ring: &Ring<u32>,
         query: &Selector,
         values: &[u32],
@@ -70,7 +70,7 @@ impl Whole {
 
     fn copy(
         &self,
-        (params, layout): (&Params, &Layout),
+        (params, layout): (&Set, &Layout),
         ring: &Ring<u32>,
         (query, values): (&Selector, &[u32]),
         copy: usize,
@@ -91,10 +91,7 @@ impl Whole {
         }
         let mut rest = out;
         for (sum, (kept, _)) in sums.into_iter().zip(ciphertexts) {
-            let switched = sum.inverse(ring).split_switch(ring, params.switch.mask, params.switch.body);
-            let mut switched = switched?;
-            switched.truncate_body(kept);
-            let bytes = switched.to_bytes();
+            let bytes = params.switch.write(ring, &sum.inverse(ring), kept)?;
             let (part, others) = rest.split_at_mut(bytes.len());
             part.copy_from_slice(&bytes);
             rest = others;

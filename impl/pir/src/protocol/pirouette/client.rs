@@ -9,9 +9,9 @@ use ring::{DiscreteGaussian, Ring};
 use super::encrypted;
 use super::form::Selecting;
 use super::keys::{self, SEED, Secrets};
-use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
 use super::server::Server;
+use super::set::Set;
 use super::trace::{Trace, index_bits};
 use crate::core::clock::Group;
 use crate::core::database::{Database, Record};
@@ -27,7 +27,7 @@ const QUERIES_OF_A_SEED: u64 = 1 << 16;
 
 /// A client's secrets.
 pub struct Client<F> {
-    params: Params<F>,
+    params: Set<F>,
     pub(super) layout: Layout,
     responder: Responder,
     pub(super) secrets: Secrets,
@@ -41,12 +41,12 @@ pub struct Client<F> {
 
 impl<F: Selecting> Client<F> {
     /// A client with fresh secrets.
-    pub(super) fn new(params: &Params<F>, shape: Shape, context: &mut Context) -> Result<Self> {
+    pub(super) fn new(params: &Set<F>, shape: Shape, context: &mut Context) -> Result<Self> {
         let ring: Arc<Ring<u32>> = params.ring(context.kernel)?;
-        let responder = Responder::new(params.response, &ring)?;
+        let responder = Responder::new(params.response.params(), &ring)?;
         let layout = params.layout(shape)?;
         let secrets = Secrets::sample(params, &ring, &responder, &mut context.rng)?;
-        let seed = match params.query.encryption().seed {
+        let seed = match params.encryption().seed {
             SeedUse::PerQuery => None,
             SeedUse::PerClient => Some((fresh(context), 0)),
         };
@@ -56,7 +56,7 @@ impl<F: Selecting> Client<F> {
             layout,
             responder,
             secrets,
-            error: keys::gaussian(params.query.encryption().error)?,
+            error: params.encryption().error.sampler()?,
             key,
             seed,
         })
@@ -66,7 +66,7 @@ impl<F: Selecting> Client<F> {
     fn encrypt(&self, database: &Database, context: &mut Context) -> Result<Frame> {
         let ring = self.secrets.ring.ring();
         let encoder = Encoder::new(self.layout, ring, true);
-        let error = keys::gaussian(self.params.rlwe.error)?;
+        let error = self.params.rlwe.error.sampler()?;
         // A seed of its own: no mask of the keys comes again.
         let mut masks = Masks::new(keys::fresh_seed(&mut context.rng));
         let scaled = (&self.secrets.ring, self.params.scale());
@@ -76,12 +76,12 @@ impl<F: Selecting> Client<F> {
 
     /// The bodies of a request from its query number `first` on, under that seed; none if the seed does not suit them.
     fn bodies(&self, seed: &QuerySeed, first: u64, places: &[Place], context: &mut Context) -> Result<Option<Vec<u8>>> {
-        let encryption = self.params.query.encryption();
+        let encryption = self.params.encryption();
         let bits = index_bits(&self.layout);
-        let dimension = F::dimension(self.params.rlwe.degree, self.params.dimension);
+        let dimension = F::dimension(self.params.rlwe.degree, self.params.lwe.dimension);
         let mut bodies = BitWriter::default();
         for (number, place) in (first..).zip(places) {
-            let messages = self.params.query.messages(place.item, bits)?;
+            let messages = self.params.messages(place.item, bits)?;
             let masks = encryption.masks(seed, number, messages.len(), dimension);
             let noise = (&self.error, &mut context.rng);
             if !encryption.encrypt(F::key(&self.secrets), &masks, &messages, noise, &mut bodies) {
@@ -132,7 +132,7 @@ impl<F: Selecting> scheme::Client for Client<F> {
     /// A seed and the bodies of each index's encryptions.
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Place>, Messages)> {
         indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
-        let encryption = *self.params.query.encryption();
+        let encryption = self.params.encryption();
         encryption.check_queries(indices.len() as u64)?;
         let (mut seed, first) = match &mut self.seed {
             None => (fresh(context), 0),
@@ -167,7 +167,7 @@ impl<F: Selecting> scheme::Client for Client<F> {
         let mut slots = self.slots(&message);
         let mut records = Vec::with_capacity(places.len());
         for place in places {
-            let open = |bytes| self.responder.open(&self.secrets.response, bytes, self.params.database.plain_modulus());
+            let open = |bytes| self.responder.open(&self.secrets.response, bytes, self.params.database.plain_modulus);
             let digits: Result<Vec<_>> = slots.by_ref().take(self.layout.slots).map(open).collect();
             records.push(Encoder::record(&self.layout, place, &digits?));
         }
@@ -184,7 +184,7 @@ impl<F: Selecting> scheme::Client for Client<F> {
     ) -> Result<()> {
         let message = self.message(answer, places.len())?;
         let unit = self.params.response.mask_modulus as f64 / self.params.response.body_modulus as f64;
-        let plain_modulus = self.params.database.plain_modulus();
+        let plain_modulus = self.params.database.plain_modulus;
         let mut slots = self.slots(&message);
         for place in places {
             for (messages, bytes) in server.slots_of(place)?.into_iter().zip(slots.by_ref()) {

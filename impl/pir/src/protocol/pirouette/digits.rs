@@ -35,7 +35,7 @@ impl Selecting for Index {
         if index_bits == 0 {
             return Ok(vec![Vec::new(); queries.len()]);
         }
-        let (log_modulus, low) = (self.encryption.modulus_log2, self.scale_log2(index_bits)?);
+        let (log_modulus, low) = (self.modulus_log2, self.scale_log2(index_bits)?);
         let layout = DigitLayout::try_new(log_modulus, low, self.digit_bits, self.digits(index_bits));
         let layout = layout?;
         let index = |(keys, ciphertexts): (_, Vec<Lwe>)| -> Result<Option<EncryptedIndex>> {
@@ -97,7 +97,7 @@ impl Index {
     ) -> Lattice<Vec<Decision>> {
         let (mut workspace, n) = (workspace(), keys.ring().n());
         let (tolerance, window) = (layout.tolerance(n), (2 * n as u64) >> layout.bits());
-        let scale = self.encryption.modulus_log2 - layout.bits() * layout.digits();
+        let scale = self.modulus_log2 - layout.bits() * layout.digits();
         let of_query = Decision {
             stage: "query",
             ciphertext: query.clone(),

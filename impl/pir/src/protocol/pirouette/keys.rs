@@ -8,11 +8,11 @@ use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::rotate::{BlindRotationKey, SeededBlindRotationKey};
 use lattice::{LatticeError, Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
 use rand::RngCore;
-use ring::{Coefficient, DiscreteGaussian, Modulus, Ring, Seed, StdDev};
+use ring::{Coefficient, Modulus, Ring, Seed};
 
 use super::encrypted;
-use super::params::Params;
 use super::query::QueryForm;
+use super::set::Set;
 use super::switching::KeySwitching;
 use crate::core::error::{Error, Result};
 use crate::core::params::FINGERPRINT_BYTES;
@@ -63,41 +63,40 @@ enum Rotations {
 
 impl Secrets {
     pub fn sample<F: QueryForm>(
-        params: &Params<F>,
+        params: &Set<F>,
         ring: &Arc<Ring<u32>>,
         responder: &Responder,
         rng: &mut impl RngCore,
     ) -> Result<Self> {
         let key = RlweKey::sample(ring, &params.rlwe.secret.distribution(), rng)?;
-        let small = LweKey::sample(&params.small_secret.distribution(), params.dimension, rng);
+        let small = LweKey::sample(&params.lwe.secret.distribution(), params.lwe.dimension, rng);
         Ok(Self {
             large: key.to_lwe(),
             ring: key,
             small: small?,
-            response: responder.sample(&params.response_secret.distribution(), rng)?,
+            response: responder.sample(&params.response.secret.distribution(), rng)?,
         })
     }
 
     /// Fresh keys for the server: seeds and bodies.
     pub fn messages<F: QueryForm>(
         &self,
-        params: &Params<F>,
+        params: &Set<F>,
         responder: &Responder,
         context: &mut Context,
     ) -> Result<Vec<(&'static str, Frame)>> {
         let ring = self.ring.ring();
         let rng = &mut context.rng;
-        let error = gaussian(params.rlwe.error)?;
+        let error = params.rlwe.error.sampler()?;
         let mut masks = Masks::new(fresh_seed(rng));
-        let gadget = |gadget: &super::params::SymmetricGadget| gadget.of(ring).map_err(Error::from);
-        let (shape, rotating) = (params.shape(), gadget(&params.rotation)?);
+        let (shape, rotating) = (params.shape(), params.blind_rotation.gadget().of(ring)?);
         let rotation = SeededBlindRotationKey::new(shape, &self.small, &self.ring, &rotating, &error, &mut masks, rng);
         let rotation = rotation?.to_bytes(ring);
-        let (tracing, squaring) = (gadget(&params.automorphism)?, gadget(&params.squaring)?);
+        let (tracing, squaring) = (params.automorphism.of(ring)?, params.squaring.of(ring)?);
         let converting = ConverterKeys::new(&self.ring, &tracing, &squaring, &error, &mut masks, rng);
         let ConverterKeys { trace, squaring } = converting?;
         let trace: Vec<u8> = trace.iter().flat_map(|key| key.to_bytes(ring)).collect();
-        let response_error = gaussian(params.response_error)?;
+        let response_error = params.response.error.sampler()?;
         // Masks of another modulus, so of another seed.
         let mut masks = Masks::new(fresh_seed(rng));
         let response = responder.switching_key(&self.ring, &self.response, &response_error, &mut masks, rng)?;
@@ -108,12 +107,12 @@ impl Secrets {
             (RESPONSE, response.to_bytes(responder.gadget().ring())),
         ];
         if let Some(switching) = params.query.switching() {
-            let (gadget, error) = (switching.gadget(context.kernel)?, gaussian(switching.error)?);
+            let (gadget, error) = (switching.decomposition(context.kernel)?, switching.error.sampler()?);
             let seed = fresh_seed(rng);
             let key = SeededLweSwitchKey::new(&self.large, &self.small, gadget.as_ref(), &error, seed, rng);
             keys.push((SWITCHING, key?.to_bytes()));
         }
-        keys.push((FINGERPRINT, params.fingerprint().to_vec()));
+        keys.push((FINGERPRINT, params.fingerprint()?.to_vec()));
         Ok(keys.into_iter().map(|(name, bytes)| (name, frame::<F>(name, &bytes))).collect())
     }
 }
@@ -130,13 +129,9 @@ pub(super) fn fresh_seed(rng: &mut impl RngCore) -> Seed {
     seed
 }
 
-pub(super) fn gaussian(stddev: StdDev) -> Result<DiscreteGaussian> {
-    DiscreteGaussian::new(stddev).map_err(Error::from)
-}
-
 /// Payload bytes of every key, by name.
 pub(super) fn wire_bytes<F: QueryForm>(
-    params: &Params<F>,
+    params: &Set<F>,
     layout: &Layout,
     ring: &Ring<u32>,
     responder: &Responder,
@@ -145,13 +140,17 @@ pub(super) fn wire_bytes<F: QueryForm>(
     let levels = u64::from(ring.n().ilog2());
     let large = responder.gadget().ring();
     let mut all = vec![
-        (ROTATION, SeededBlindRotationKey::wire_bytes(ring, params.shape(), params.rotation.length) as u64),
-        (AUTOMORPHISMS, levels * rows(params.automorphism.length)),
-        (SQUARING, rows(params.squaring.length)),
+        (
+            ROTATION,
+            SeededBlindRotationKey::wire_bytes(ring, params.shape(), params.length(params.blind_rotation.gadget()))
+                as u64,
+        ),
+        (AUTOMORPHISMS, levels * rows(params.length(params.automorphism))),
+        (SQUARING, rows(params.length(params.squaring))),
         (RESPONSE, SeededRlwePrime::wire_bytes(large, responder.length()) as u64),
     ];
     if let Some(switching) = params.query.switching() {
-        let bytes = SeededLweSwitchKey::wire_bytes(lwe_modulus(switching)?, ring.n(), switching.length);
+        let bytes = SeededLweSwitchKey::wire_bytes(lwe_modulus(switching)?, ring.n(), switching.length());
         all.push((SWITCHING, bytes as u64));
     }
     all.push((FINGERPRINT, FINGERPRINT_BYTES as u64));
@@ -208,7 +207,7 @@ impl ServerKeys {
     /// # Errors
     /// Keys that are missing, of another length or with numbers out of their range.
     pub fn receive<F: QueryForm>(
-        params: &Params<F>,
+        params: &Set<F>,
         layout: &Layout,
         (ring, responder): (&Arc<Ring<u32>>, &Responder),
         messages: &[(&'static str, Frame)],
@@ -221,18 +220,17 @@ impl ServerKeys {
             let (_, message) = message.ok_or_else(|| Error::message(wanted, "it is missing."))?;
             message.clone().check(F::NAME, wanted, bytes)
         };
-        if payload(FINGERPRINT)?.payload() != params.fingerprint() {
+        if payload(FINGERPRINT)?.payload() != params.fingerprint()? {
             return Err(Error::message(FINGERPRINT, "the keys are of other parameters than the server's."));
         }
         let refuse = |name: &'static str| move |e: LatticeError| Error::message(name, e.to_string());
-        let gadget = |gadget: &super::params::SymmetricGadget| gadget.of(ring).map_err(Error::from);
-        let rotating = gadget(&params.rotation)?;
+        let rotating = params.blind_rotation.gadget().of(ring)?;
         let rotation = {
             let message = payload(ROTATION)?;
             let seeded = SeededBlindRotationKey::from_bytes(params.shape(), &rotating, message.payload());
             BlindRotationKey::new(&rotating, &seeded.map_err(refuse(ROTATION))?).map_err(refuse(ROTATION))?
         };
-        let (tracing, squaring) = (gadget(&params.automorphism)?, gadget(&params.squaring)?);
+        let (tracing, squaring) = (params.automorphism.of(ring)?, params.squaring.of(ring)?);
         let message = payload(AUTOMORPHISMS)?;
         let each = SeededRlwePrime::wire_bytes(ring, tracing.length());
         let trace = message.payload().chunks_exact(each).map(|bytes| SeededRlwePrime::from_bytes(&tracing, bytes));
@@ -240,14 +238,19 @@ impl ServerKeys {
             trace: trace.collect::<std::result::Result<_, _>>().map_err(refuse(AUTOMORPHISMS))?,
             squaring: SeededRlwePrime::from_bytes(&squaring, payload(SQUARING)?.payload()).map_err(refuse(SQUARING))?,
         };
-        let converter =
-            RgswConverter::new(&gadget(&params.rgsw)?, params.spacing, Extraction::Tree, (&tracing, &squaring), &keys);
+        let converter = RgswConverter::new(
+            &params.rgsw.gadget().of(ring)?,
+            params.spacing(),
+            Extraction::Tree,
+            (&tracing, &squaring),
+            &keys,
+        );
         let response = SeededRlwePrime::from_bytes(responder.gadget(), payload(RESPONSE)?.payload());
         let switcher: Option<Result<LweSwitcher>> = params.query.switching().map(|switching| -> Result<LweSwitcher> {
-            let gadget = switching.gadget(context.kernel)?;
+            let gadget = switching.decomposition(context.kernel)?;
             let key = SeededLweSwitchKey::from_bytes(
                 gadget.as_ref(),
-                (ring.n(), params.dimension),
+                (ring.n(), params.lwe.dimension),
                 payload(SWITCHING)?.payload(),
             );
             let key = key.and_then(|key| key.expand()).map_err(refuse(SWITCHING))?;

@@ -12,9 +12,9 @@ mod encrypted;
 mod form;
 mod keys;
 mod overlap;
-mod params;
 mod query;
 mod server;
+mod set;
 mod switching;
 #[cfg(test)]
 mod tests;
@@ -22,9 +22,9 @@ mod trace;
 
 use std::marker::PhantomData;
 
-pub use params::{Literal, Params};
 pub use query::QueryForm;
 pub use query::{Bits, Index, SeedUse};
+pub use set::Set;
 
 use crate::core::database::Database;
 use crate::core::error::Result;
@@ -46,19 +46,19 @@ impl<F: Selecting> Protocol for PirouetteProtocol<F> {
     const SUMMARY: &'static str = F::SUMMARY;
     const STREAMS: bool = true;
     const ONE_KEY: bool = true;
-    type Params = Params<F>;
+    type Set = Set<F>;
     type Server = server::Server<F>;
     type Client = client::Client<F>;
 
-    fn describe(params: &Params<F>, workload: &Workload) -> Result<Sizes> {
+    fn describe(params: &Set<F>, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
     }
 
-    fn server(params: &Params<F>, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Set<F>, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params<F>, shape: Shape, context: &mut Context) -> Result<Self::Client> {
+    fn client(params: &Set<F>, shape: Shape, context: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape, context)
     }
 }

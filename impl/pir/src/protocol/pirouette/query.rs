@@ -3,14 +3,14 @@
 
 use lattice::lwe::{Lwe, LweKey};
 use rand::RngCore;
-use ring::{CtrDrbg, DRBG_SEED_BYTES, DiscreteGaussian, Modulus, StdDev};
+use ring::{CtrDrbg, DRBG_SEED_BYTES, DiscreteGaussian, Modulus};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::switching::{KeySwitching, KeySwitchingLiteral};
+use super::switching::KeySwitching;
 use crate::core::error::{Error, Result};
-use crate::core::params::ErrorSize;
+use crate::core::params::{ErrorSize, MAX_LWE_STDDEV, in_range};
 use crate::core::wire::{BitReader, BitWriter};
 use crate::parts::ring_matrix::Rlwe;
 
@@ -21,22 +21,17 @@ const MAX_CHOSEN_BITS: u32 = 12;
 pub type QuerySeed = [u8; DRBG_SEED_BYTES];
 
 /// A form of queries, which is a protocol.
-pub trait QueryForm: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {
+pub trait QueryForm: Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// Name of the protocol.
     const NAME: &'static str;
     /// One line about it.
     const SUMMARY: &'static str;
-    /// The `[query]` table as written.
-    type Literal: DeserializeOwned + JsonSchema;
 
-    /// Checks a literal.
-    ///
-    /// # Errors
-    /// A value out of its range.
-    fn try_new(literal: Self::Literal, rlwe: &Rlwe) -> Result<Self>;
+    /// Refuses values out of their range.
+    fn check(&self, rlwe: &Rlwe) -> Result<()>;
 
-    /// The encryption of what is sent.
-    fn encryption(&self) -> &Encryption;
+    /// The encryption of what is sent, under a ring key of `degree` coefficients or the small key.
+    fn encryption(&self, degree: usize) -> Encryption;
 
     /// The switch to the small key, where there is one.
     fn switching(&self) -> Option<&KeySwitching>;
@@ -44,11 +39,8 @@ pub trait QueryForm: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {
     /// Bits of a digit of the index, where it is decomposed; else 0.
     fn digit_bits(&self) -> u32;
 
-    /// What is encrypted of an index of so many bits.
-    ///
-    /// # Errors
-    /// The index does not fit.
-    fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>>;
+    /// What is encrypted of an index of so many bits, which may not fit.
+    fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>>;
 }
 
 /// When a client draws a seed.
@@ -62,10 +54,10 @@ pub enum SeedUse {
     PerClient,
 }
 
-/// The `[query]` table of Pirouette as written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The `[query]` table of Pirouette.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct IndexLiteral {
+pub struct Index {
     /// log2 of the modulus of the query's LWE encryption under the coefficients of s.
     pub modulus_log2: u32,
     /// Bits to which its body is rounded.
@@ -81,13 +73,13 @@ pub struct IndexLiteral {
     #[serde(default)]
     pub seed: SeedUse,
     /// The switch of digits and bits from s to z.
-    pub key_switching: KeySwitchingLiteral,
+    pub key_switching: KeySwitching,
 }
 
-/// The `[query]` table of Pirouette^H as written: encryptions modulo 2N under z.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The `[query]` table of Pirouette^H: encryptions modulo 2N under z.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct BitsLiteral {
+pub struct Bits {
     /// Bits to which a body is rounded.
     pub body_bits: u32,
     /// Size of an error, before the rounding.
@@ -95,24 +87,6 @@ pub struct BitsLiteral {
     /// When a client draws a seed.
     #[serde(default)]
     pub seed: SeedUse,
-}
-
-/// A checked query of Pirouette.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Index {
-    /// The encryption.
-    pub encryption: Encryption,
-    /// Bits of a digit of the index.
-    pub digit_bits: u32,
-    /// The switch from s to z.
-    pub switching: KeySwitching,
-}
-
-/// A checked query of Pirouette^H.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bits {
-    /// The encryptions.
-    pub encryption: Encryption,
 }
 
 /// LWE encryptions modulo a power of two, of which rounded bodies travel.
@@ -125,24 +99,15 @@ pub struct Encryption {
     /// Bodies are sent that their rounding changes by at most half a unit over 2^chosen_bits.
     pub chosen_bits: u32,
     /// Size of the error, before the rounding.
-    pub error: StdDev,
+    pub error: ErrorSize,
     /// When a client draws a seed.
     pub seed: SeedUse,
 }
 
 impl Encryption {
-    fn try_new(
-        modulus_log2: u32,
-        (body_bits, chosen_bits): (u32, u32),
-        error: ErrorSize,
-        seed: SeedUse,
-    ) -> Result<Self> {
-        if !(1..=modulus_log2.min(32)).contains(&body_bits) {
-            return Err(Error::value(
-                "query.body_bits",
-                format!("{body_bits} is not between 1 and {}.", modulus_log2.min(32)),
-            ));
-        }
+    fn check(&self) -> Result<()> {
+        let Self { modulus_log2, body_bits, chosen_bits, .. } = *self;
+        in_range("query.body_bits", body_bits, 1..=modulus_log2.min(32))?;
         let most = (modulus_log2 - body_bits).saturating_sub(1).min(MAX_CHOSEN_BITS);
         if chosen_bits > most {
             let problem = format!(
@@ -150,18 +115,18 @@ impl Encryption {
             );
             return Err(Error::value("query.chosen_bits", problem));
         }
-        if chosen_bits > 0 && seed == SeedUse::PerClient {
+        if chosen_bits > 0 && self.seed == SeedUse::PerClient {
             return Err(Error::value(
                 "query.chosen_bits",
                 "seeds cannot be chosen where one serves a client: leave it out, or query.seed.",
             ));
         }
-        Ok(Self { modulus_log2, body_bits, chosen_bits, error: error.checked("query.error")?, seed })
+        Ok(())
     }
 
     /// The modulus.
     pub(super) fn modulus(&self) -> Modulus<u64> {
-        // Powers of two from 2 to 2^61 are moduli: `try_new` of both forms checks that.
+        // Powers of two from 2 to 2^61 are moduli: the check of both forms says so.
         Modulus::new(1 << self.modulus_log2).unwrap_or_else(|e| unreachable!("{e}"))
     }
 
@@ -262,30 +227,6 @@ impl Encryption {
 }
 
 impl Index {
-    /// The query of a set.
-    pub(super) fn try_new(literal: IndexLiteral, rlwe: &Rlwe) -> Result<Self> {
-        let IndexLiteral { modulus_log2, body_bits, chosen_bits, error, digit_bits, seed, key_switching } = literal;
-        let two_n = 1 + rlwe.degree.ilog2();
-        if !(two_n..=61).contains(&modulus_log2) {
-            return Err(Error::value(
-                "query.modulus_log2",
-                format!("{modulus_log2} is not between log2 2N = {two_n} and 61."),
-            ));
-        }
-        // Digits are scaled by 2N / 2^digit_bits, at least 4.
-        if !(1..=two_n - 2).contains(&digit_bits) {
-            return Err(Error::value(
-                "query.digit_bits",
-                format!("{digit_bits} is not between 1 and {}: a digit stands above its error modulo 2N.", two_n - 2),
-            ));
-        }
-        Ok(Self {
-            encryption: Encryption::try_new(modulus_log2, (body_bits, chosen_bits), error, seed)?,
-            digit_bits,
-            switching: KeySwitching::try_new(key_switching, rlwe)?,
-        })
-    }
-
     /// D, digits of an index of so many bits.
     pub(super) fn digits(&self, index_bits: u32) -> u32 {
         index_bits.div_ceil(self.digit_bits)
@@ -295,38 +236,29 @@ impl Index {
     pub(super) fn scale_log2(&self, index_bits: u32) -> Result<u32> {
         let used = self.digits(index_bits) * self.digit_bits;
         // The rounded body must not touch the index.
-        self.encryption.modulus_log2.checked_sub(used).filter(|scale| *scale > self.encryption.rounded_bits()).ok_or_else(
-            || {
-                Error::Workload(format!(
-                    "an index of {index_bits} bits, {used} in whole digits, does not fit a query of {} bits: take a set with larger \
-                     query.modulus_log2 and query.body_bits, or fewer records.",
-                    self.encryption.body_bits
-                ))
-            },
-        )
-    }
-}
-
-impl Bits {
-    /// The query of a set.
-    pub(super) fn try_new(literal: BitsLiteral, rlwe: &Rlwe) -> Result<Self> {
-        let BitsLiteral { body_bits, error, seed } = literal;
-        let encryption = Encryption::try_new(1 + rlwe.degree.ilog2(), (body_bits, 0), error, seed)?;
-        Ok(Self { encryption })
+        let rounded_bits = self.modulus_log2 - self.body_bits;
+        self.modulus_log2.checked_sub(used).filter(|scale| *scale > rounded_bits).ok_or_else(|| {
+            Error::Workload(format!(
+                "an index of {index_bits} bits, {used} in whole digits, does not fit a query of {} bits: take a set with larger \
+                 query.modulus_log2 and query.body_bits, or fewer records.",
+                self.body_bits
+            ))
+        })
     }
 }
 
 impl QueryForm for Bits {
     const NAME: &'static str = "pirouette_h";
     const SUMMARY: &'static str = "Pirouette^H: a query is a seed and an LWE body for every bit of the index; circuit bootstrapping, then folding";
-    type Literal = BitsLiteral;
 
-    fn try_new(literal: BitsLiteral, rlwe: &Rlwe) -> Result<Self> {
-        Self::try_new(literal, rlwe)
+    fn check(&self, rlwe: &Rlwe) -> Result<()> {
+        self.encryption(rlwe.degree).check()?;
+        self.error.check("query.error", MAX_LWE_STDDEV)
     }
 
-    fn encryption(&self) -> &Encryption {
-        &self.encryption
+    fn encryption(&self, degree: usize) -> Encryption {
+        let Self { body_bits, error, seed } = *self;
+        Encryption { modulus_log2: 1 + degree.ilog2(), body_bits, chosen_bits: 0, error, seed }
     }
 
     fn switching(&self) -> Option<&KeySwitching> {
@@ -337,8 +269,8 @@ impl QueryForm for Bits {
         0
     }
 
-    fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>> {
-        let half = 1u64 << (self.encryption.modulus_log2 - 1);
+    fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>> {
+        let half = 1u64 << (encryption.modulus_log2 - 1);
         Ok((0..index_bits).rev().map(|bit| (index >> bit & 1) * half).collect())
     }
 }
@@ -346,25 +278,38 @@ impl QueryForm for Bits {
 impl QueryForm for Index {
     const NAME: &'static str = "pirouette";
     const SUMMARY: &'static str = "Pirouette: a query is a seed and one LWE body; homomorphic digit and bit decomposition, circuit bootstrapping, folding";
-    type Literal = IndexLiteral;
 
-    fn try_new(literal: IndexLiteral, rlwe: &Rlwe) -> Result<Self> {
-        Self::try_new(literal, rlwe)
+    fn check(&self, rlwe: &Rlwe) -> Result<()> {
+        let two_n = 1 + rlwe.degree.ilog2();
+        if !(two_n..=61).contains(&self.modulus_log2) {
+            let problem = format!("{} is not between log2 2N = {two_n} and 61.", self.modulus_log2);
+            return Err(Error::value("query.modulus_log2", problem));
+        }
+        // Digits are scaled by 2N / 2^digit_bits, at least 4.
+        if !(1..=two_n - 2).contains(&self.digit_bits) {
+            let (bits, most) = (self.digit_bits, two_n - 2);
+            let problem = format!("{bits} is not between 1 and {most}: a digit stands above its error modulo 2N.");
+            return Err(Error::value("query.digit_bits", problem));
+        }
+        self.encryption(rlwe.degree).check()?;
+        self.error.check("query.error", MAX_LWE_STDDEV)?;
+        self.key_switching.check(rlwe)
     }
 
-    fn encryption(&self) -> &Encryption {
-        &self.encryption
+    fn encryption(&self, _: usize) -> Encryption {
+        let Self { modulus_log2, body_bits, chosen_bits, error, seed, .. } = *self;
+        Encryption { modulus_log2, body_bits, chosen_bits, error, seed }
     }
 
     fn switching(&self) -> Option<&KeySwitching> {
-        Some(&self.switching)
+        Some(&self.key_switching)
     }
 
     fn digit_bits(&self) -> u32 {
         self.digit_bits
     }
 
-    fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>> {
+    fn messages(&self, _: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>> {
         let scale = self.scale_log2(index_bits)?;
         // Without bits the scale is the modulus itself, and the index 0.
         Ok(vec![index.checked_shl(scale).unwrap_or(0)])

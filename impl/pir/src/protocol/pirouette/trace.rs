@@ -7,8 +7,9 @@ use lattice::{Rgsw, Rlwe};
 use ring::{Coefficient, Ntt, Poly, Ring};
 
 use super::keys::{Secrets, ServerKeys};
-use super::params::Params;
+use super::query::QueryForm;
 use super::query::centred_error;
+use super::set::Set;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::parts::folding::{Layout, Place};
@@ -31,7 +32,7 @@ pub struct Decision {
 /// Opens the ciphertexts of an answer to one query as they come, where both parties are at hand, and logs their errors. It keeps none,
 /// so that it takes hardly more memory than any answer: the leaves of all rows have up to twice the bytes of the vector made of them.
 pub struct Trace<'a, F> {
-    pub params: &'a Params<F>,
+    pub params: &'a Set<F>,
     pub layout: &'a Layout,
     pub secrets: &'a Secrets,
     /// What is asked for.
@@ -43,7 +44,7 @@ pub struct Trace<'a, F> {
     pub noise: &'a mut NoiseLog,
 }
 
-impl<F> Trace<'_, F> {
+impl<F: QueryForm> Trace<'_, F> {
     /// LWE ciphertexts that are rounded somewhere, before the bits.
     pub fn decisions(&mut self, decisions: impl IntoIterator<Item = Decision>) -> Result<()> {
         decisions.into_iter().try_for_each(|Decision { stage, ciphertext, small, expected, threshold }| {
@@ -57,7 +58,7 @@ impl<F> Trace<'_, F> {
     /// The bits' encryptions modulo 2N, the most significant first, and the tables of LWE to RGSW that they rotate.
     pub fn bits(&mut self, bits: &[Lwe], keys: &ServerKeys) -> Result<()> {
         let half = self.ring().n() as u64;
-        let window = (self.params.spacing / 2) as f64;
+        let window = (self.params.spacing() / 2) as f64;
         for (i, ciphertext) in bits.iter().enumerate() {
             let error = centred_error(&self.secrets.small, ciphertext, self.bit(i) * half)?;
             self.add("rgsw_input", window, [error]);
@@ -69,7 +70,7 @@ impl<F> Trace<'_, F> {
 
     fn accumulators(&mut self, accumulators: &[Rlwe<u32, Coefficient>]) -> Result<()> {
         let ring = self.ring();
-        let gadget = self.params.rgsw.of(ring)?;
+        let gadget = self.params.rgsw.gadget().of(ring)?;
         for (i, accumulator) in accumulators.iter().enumerate() {
             let phase = self.secrets.ring.phase_coefficient(accumulator);
             let mut known: Poly<u32, Coefficient> = ring.zero();
@@ -78,11 +79,11 @@ impl<F> Trace<'_, F> {
                 for ((modulus, _), limb) in ring.limbs().iter().zip(known.limbs_mut()) {
                     let inverse = modulus.inverse(2).unwrap_or(1);
                     let half = modulus.mul(modulus.reduce_u128(weight), inverse);
-                    limb[row * self.params.spacing] = if self.bit(i) == 1 { half } else { modulus.neg(half) };
+                    limb[row * self.params.spacing()] = if self.bit(i) == 1 { half } else { modulus.neg(half) };
                 }
             }
             let errors = lattice::noise::errors(ring, &phase, &known)?;
-            let rows = (0..gadget.length()).map(|row| errors[row * self.params.spacing]);
+            let rows = (0..gadget.length()).map(|row| errors[row * self.params.spacing()]);
             self.add("rotation", self.half_modulus(), rows);
         }
         Ok(())
@@ -91,7 +92,7 @@ impl<F> Trace<'_, F> {
     /// The bits' RGSW encryptions.
     pub fn selectors(&mut self, selectors: &[Rgsw<u32>]) -> Result<()> {
         let ring = self.ring();
-        let gadget = self.params.rgsw.of(ring)?;
+        let gadget = self.params.rgsw.gadget().of(ring)?;
         for (i, selector) in selectors.iter().enumerate() {
             for (row, &weight) in gadget.weights().iter().enumerate() {
                 let mut message: Poly<u32, Ntt> = ring.forward(constant(ring, u128::from(self.bit(i)) * weight));
@@ -167,7 +168,7 @@ impl<F> Trace<'_, F> {
     }
 }
 
-impl<'a, F> Trace<'a, F> {
+impl<'a, F: QueryForm> Trace<'a, F> {
     fn ring(&self) -> &'a Arc<Ring<u32>> {
         self.secrets.ring.ring()
     }

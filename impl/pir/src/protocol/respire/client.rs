@@ -3,13 +3,13 @@
 use rand::RngCore;
 use ring::DiscreteGaussian;
 
-use super::Params;
 use super::diagnosis::{self, Meter};
 use super::engine::Engine;
-use super::keys::{Secrets, gaussian, write_keys};
-use super::params::NAME;
+use super::keys::{Secrets, write_keys};
 use super::query::{Asked, query_bytes, write_query};
 use super::server::Server;
+use super::set::NAME;
+use super::set::Set;
 use crate::core::database::{Database, Record};
 use crate::core::error::Result;
 use crate::core::scheme::{self, Context, Messages, Request, only};
@@ -38,7 +38,7 @@ fn places(layout: &Layout, asked: &[Asked], queries: u64) -> Vec<Place> {
 }
 
 impl Client {
-    pub(super) fn new(params: &Params, shape: Shape, context: &mut Context) -> Result<Self> {
+    pub(super) fn new(params: &Set, shape: Shape, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(params, context.kernel)?;
         let buckets = params.buckets(shape)?;
         Ok(Self {
@@ -46,7 +46,7 @@ impl Client {
             buckets,
             secrets: Secrets::sample(&engine, &mut context.rng)?,
             key_id: context.rng.next_u64(),
-            error: gaussian(params.rlwe.error)?,
+            error: params.rlwe.error.sampler()?,
             engine,
         })
     }
@@ -70,7 +70,7 @@ impl Client {
         let mut rest = message.payload();
         while left > 0 {
             let (mask, mut others) = rest.split_at(params.mask_bytes());
-            for key in 0..params.vector_length.min(left.div_ceil(params.slots_per_body())) {
+            for key in 0..params.vector.length.min(left.div_ceil(params.slots_per_body())) {
                 let (body, behind) = others.split_at(params.body_bytes());
                 others = behind;
                 let count = left.min(params.slots_per_body());
@@ -106,7 +106,7 @@ impl scheme::Client for Client {
         let asked: Vec<_> =
             assigned.into_iter().map(|(query, position)| Asked { query, place: layout.place(position) }).collect();
         let places = places(layout, &asked, queries);
-        let bytes = query_bytes(layout, engine.ring.primes(), engine.selector.length());
+        let bytes = query_bytes(layout, engine.ring.primes(), engine.gadgets.selector.length());
         let mut builder = FrameBuilder::new(bytes * places.len());
         for (place, out) in places.iter().zip(builder.payload_mut().chunks_exact_mut(bytes)) {
             out.copy_from_slice(&write_query(engine, layout, place, (secrets, error), &mut context.rng));

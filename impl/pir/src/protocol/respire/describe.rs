@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::engine::{coefficients, positions};
 use super::keys::ServerKeys;
-use super::params::{Bases, Lengths, Params};
 use super::query::{LEAVES_AT_A_TIME, query_bytes};
 use super::server::BATCH;
+use super::set::{Set, Steps};
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::params::FINGERPRINT_BYTES;
@@ -39,7 +39,7 @@ struct Load<'a> {
 
 impl Load<'_> {
     /// Bytes of all buckets.
-    fn stored_bytes(&self, params: &Params) -> u64 {
+    fn stored_bytes(&self, params: &Set) -> u64 {
         count(&[self.buckets.count() as u64, self.layout.stored_bytes(params.matrix_primes)])
     }
 
@@ -49,7 +49,7 @@ impl Load<'_> {
     }
 }
 
-pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let buckets = params.buckets(workload.shape)?;
     let layout = params.layout(buckets.each)?;
     let records = workload.queries;
@@ -58,7 +58,7 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     let formula = "8 + 24 (2 log2(d1) + 1 + n^2 + n) + (log2(d1) (t_leaf + t_sel) + 2 t_conv + n^2 t_vec) d1 log2(q1) / 8 \
                    + n t_resp d1 log2(q2) / 8";
     sizes.message("keys", Direction::Upload, "offline", key_bytes(params), formula, None);
-    let bytes = query_bytes(&layout, params.rlwe.primes(), params.lengths.selector as usize) as u64;
+    let bytes = query_bytes(&layout, params.rlwe.primes(), params.lengths().selector as usize) as u64;
     let formula = "k (16 + (rows + t_GSW (v2 + v3)) log2(q1) / 8), k = buckets a batch";
     sizes.message("query", Direction::Upload, "query", count(&[all.queries, bytes]), formula, Some(records));
     let slots = count(&[all.queries, layout.slots as u64]);
@@ -71,9 +71,9 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     Ok(sizes)
 }
 
-fn layout_numbers(params: &Params, load: &Load) -> serde_json::Map<String, serde_json::Value> {
+fn layout_numbers(params: &Set, load: &Load) -> serde_json::Map<String, serde_json::Value> {
     let (stored, information) = (load.stored_bytes(params), load.workload.shape.database_bytes());
-    let Bases { selector, leaf_expansion, selector_expansion, conversion, vector } = params.bases;
+    let Steps { selector, leaf_expansion, selector_expansion, conversion, vector } = params.bases;
     let mut numbers = load.layout.describe(params.matrix_primes);
     numbers.extend(operations(json!({
         "stored_bytes": stored,
@@ -89,7 +89,7 @@ fn layout_numbers(params: &Params, load: &Load) -> serde_json::Map<String, serde
         "body_modulus": params.response.body_modulus,
         "answer_degree": params.response.degree,
         "slots_per_body": params.slots_per_body(),
-        "vector_length": params.vector_length,
+        "vector_length": params.vector.length,
         "bases": {
             "selector": selector,
             "leaf_expansion": leaf_expansion,
@@ -103,13 +103,14 @@ fn layout_numbers(params: &Params, load: &Load) -> serde_json::Map<String, serde
 }
 
 /// Exact bytes of the keys' message.
-fn key_bytes(params: &Params) -> u64 {
-    let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+fn key_bytes(params: &Set) -> u64 {
+    let Steps { selector: _, leaf_expansion, selector_expansion, conversion, vector } = params.lengths();
+    let response = params.response_length();
     let degree = params.rlwe.degree as u64;
     let poly: u64 = params.rlwe.primes().iter().map(|&prime| degree * u64::from(residue_bits(prime))).sum();
     let key = |length: u64| ORIGIN_BYTES + (length * poly).div_ceil(8);
     let levels = u64::from(params.rlwe.degree.ilog2());
-    let vectors = params.vector_length as u64;
+    let vectors = params.vector.length as u64;
     let small = ORIGIN_BYTES + (response * degree * u64::from(residue_bits(params.response.mask_modulus))).div_ceil(8);
     FINGERPRINT_BYTES as u64
         + levels * (key(leaf_expansion) + key(selector_expansion))
@@ -118,7 +119,7 @@ fn key_bytes(params: &Params) -> u64 {
         + vectors * small
 }
 
-fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
+fn memory(params: &Set, load: &Load, query: u64, answer: u64) -> MemoryMap {
     let Load { workload, layout, queries, .. } = *load;
     let poly = params.rlwe.poly_bytes();
     let stored = load.stored_bytes(params);
@@ -135,7 +136,7 @@ fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
     } else {
         (layout.matrix_columns() as u64, 0)
     };
-    let selectors = u64::from(layout.column_bits + layout.position_bits) * 4 * params.lengths.selector * poly;
+    let selectors = u64::from(layout.column_bits + layout.position_bits) * 4 * params.lengths().selector * poly;
     // Leaves: those of the tree that wait and the few that are written into the vector; then the vectors, the columns as products and
     // as ciphertexts, and what is folded and waits a level each.
     let levels = u64::from(params.rlwe.degree.ilog2());
@@ -152,7 +153,7 @@ fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
         .saturating_add(2 * answer);
     // The message as it was made and as it travels.
     let exchange = 2 * key_bytes(params);
-    let secrets = (1 + params.vector_length as u64) * 3 * poly;
+    let secrets = (1 + params.vector.length as u64) * 3 * poly;
     MemoryMap {
         server,
         client: vec![TableBytes::new("secrets", secrets)],
@@ -161,12 +162,12 @@ fn memory(params: &Params, load: &Load, query: u64, answer: u64) -> MemoryMap {
 }
 
 /// The ring of the stored polynomials.
-fn matrix_ring(params: &Params) -> RingShape {
+fn matrix_ring(params: &Set) -> RingShape {
     RingShape { primes: params.matrix_primes, ..params.rlwe.shape() }
 }
 
 /// Work by phase and step.
-fn operations_of(params: &Params, load: &Load) -> serde_json::Map<String, serde_json::Value> {
+fn operations_of(params: &Set, load: &Load) -> serde_json::Map<String, serde_json::Value> {
     let Load { workload, buckets, layout, queries } = *load;
     let (ring, matrix) = (params.rlwe.shape(), matrix_ring(params));
     let each = |polynomials: u64| ring.transforms(count(&[queries, polynomials]));
@@ -174,7 +175,7 @@ fn operations_of(params: &Params, load: &Load) -> serde_json::Map<String, serde_
     let whole_buckets = if workload.streamed { 0 } else { buckets.count() as u64 };
     let touched = count(&[workload.updates, u64::from(params.batch.copies), layout.parts as u64]);
     let elements = count(&[queries, layout.slots as u64]).div_ceil(params.slots_per_body() as u64);
-    let words = coefficients(layout, params.lengths.selector as usize).iter().sum::<usize>() as u64;
+    let words = coefficients(layout, params.lengths().selector as usize).iter().sum::<usize>() as u64;
     let mut plan = Plan::default();
     plan.phase(
         "encode",
@@ -192,9 +193,9 @@ fn operations_of(params: &Params, load: &Load) -> serde_json::Map<String, serde_
 }
 
 /// The steps of an answer after its request was parsed; `elements`: bodies of all responses.
-fn steps_work(params: &Params, load: &Load, elements: u64) -> [(&'static str, Work); 7] {
+fn steps_work(params: &Set, load: &Load, elements: u64) -> [(&'static str, Work); 7] {
     let Load { layout, queries, .. } = *load;
-    let (bases, lengths) = (&params.bases, &params.lengths);
+    let (bases, lengths) = (&params.bases, &params.lengths());
     let (ring, matrix) = (params.rlwe.shape(), matrix_ring(params));
     let gadget = |base: u64, length: u64| GadgetShape { ring, base, length: length as usize };
     let degree = ring.degree;
@@ -206,12 +207,12 @@ fn steps_work(params: &Params, load: &Load, elements: u64) -> [(&'static str, Wo
     let response = GadgetShape {
         ring: RingShape { primes: 1, ..ring },
         base: params.response.base,
-        length: lengths.response as usize,
+        length: params.response_length() as usize,
     };
     let cmux = gadget(bases.selector, lengths.selector).cmux_work() * layout.parts as u64;
     // A CMUX for every stored pair: missing columns make fewer.
     let folds: u64 = (0..layout.column_bits).map(|bit| (layout.columns as u64).min(1 << bit)).sum();
-    let vectors = elements.min(params.vector_length as u64);
+    let vectors = elements.min(params.vector.length as u64);
     let [leaf_keys, selector_keys, response_keys] = key_bytes_read(params, rows.is_empty());
     // The matrix once for each group of queries, and their vectors. These are new in each answer; from a huge page on they cost little.
     let vector_bytes = PolyPairs::bytes_for(degree, matrix.primes, layout.rows);
@@ -252,28 +253,27 @@ fn steps_work(params: &Params, load: &Load, elements: u64) -> [(&'static str, Wo
 
 /// Bytes of keys as they lie in memory, mask and body modulo every prime, which each step that uses them first waits for: of the
 /// expansion of leaves, of that of selectors with their conversion, and of responses.
-fn key_bytes_read(params: &Params, has_no_selectors: bool) -> [u64; 3] {
-    let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+fn key_bytes_read(params: &Set, has_no_selectors: bool) -> [u64; 3] {
+    let Steps { selector: _, leaf_expansion, selector_expansion, conversion, vector } = params.lengths();
+    let response = params.response_length();
     let row = 2 * params.rlwe.poly_bytes();
     let levels = u64::from(params.rlwe.degree.ilog2());
-    let width = params.vector_length as u64;
+    let width = params.vector.length as u64;
     let selectors = if has_no_selectors { 0 } else { (levels * selector_expansion + 2 * conversion) * row };
     let responses = width * width * vector * row + width * response * 2 * 4 * params.rlwe.degree as u64;
     [levels * leaf_expansion * row, selectors, responses]
 }
 
-fn instances(params: &Params) -> Vec<LweInstance> {
+fn instances(params: &Set) -> Vec<LweInstance> {
     // Beside the expansions' and the conversion's keys, every query is under the main secret.
-    let Lengths { selector: _, leaf_expansion: _, selector_expansion: _, conversion: _, vector, response } =
-        params.lengths;
     let n = params.rlwe.degree as u64;
     let main = params.rlwe.instance("queries_and_keys", None, "every record asked for under the key");
-    let vector_length = params.vector_length as u64;
+    let vector_length = params.vector.length as u64;
     let own = LweInstance {
         name: "vector_keys".into(),
         secret: params.vector.secret,
-        error_stddev: params.vector.error.0,
-        samples: Some(n * vector_length * vector),
+        error_stddev: params.vector.error.stddev().0,
+        samples: Some(n * vector_length * params.lengths().vector),
         protects: "the secret of queries".into(),
         ..main.clone()
     };
@@ -283,9 +283,9 @@ fn instances(params: &Params) -> Vec<LweInstance> {
         dimension: params.response.degree as u64,
         modulus: q2.to_string(),
         log2_modulus: (q2 as f64).log2(),
-        secret: params.response_small.secret,
-        error_stddev: params.response_small.error.0,
-        samples: Some(n * response),
+        secret: params.response.secret,
+        error_stddev: params.response.error.stddev().0,
+        samples: Some(n * params.response_length()),
         protects: "the secret of a vector's bodies".into(),
         ..main.clone()
     };

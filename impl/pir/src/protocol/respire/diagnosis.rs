@@ -91,6 +91,7 @@ pub fn diagnose(
     let selectors = query.selectors(engine, layout, keys, &mut workspace)?;
     for (selector, bit) in selectors.iter().zip(selected_bits(layout, place)).take(OPENED) {
         let messages: Vec<_> = engine
+            .gadgets
             .selector
             .weights()
             .iter()
@@ -126,12 +127,12 @@ pub fn diagnose(
     // One part tells as much as all of them.
     columns.truncate(layout.columns);
     let (column_bits, position_bits) = selectors.split_at(layout.column_bits as usize);
-    let mut folding = Folding::new(&selection, &engine.selector, column_bits);
+    let mut folding = Folding::new(&selection, &engine.gadgets.selector, column_bits);
     folding.extend(columns)?;
     let folded = folding.finish()?.remove(0);
     let cell = matrix.coefficients(place.row, place.column)?;
     meter.log(context, "folding", meter.errors(key, &folded, &cell, 0)?);
-    let turned = selection.position(&engine.selector, position_bits, folded, &mut workspace)?;
+    let turned = selection.position(&engine.gadgets.selector, position_bits, folded, &mut workspace)?;
     meter.log(context, "rotation", meter.errors(key, &turned, &cell, place.position)?);
     let slot = server.project(keys, &turned, &mut workspace)?;
     let kept = |errors: Vec<f64>| errors.into_iter().step_by(layout.dimensions.slots()).collect();

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use lattice::RingGadget;
 use ring::{Kernel, Ring};
 
-use super::Params;
-use super::params::gadget;
+use super::set::{Set, Steps, gadget};
 use crate::core::error::Result;
 use crate::core::params::{FINGERPRINT_BYTES, fingerprint};
 use crate::parts::folding::{Layout, Responder};
@@ -14,28 +13,19 @@ use crate::parts::folding::{Layout, Responder};
 /// Rings and gadgets of a set.
 #[derive(Clone)]
 pub struct Engine {
-    pub params: Params,
+    pub params: Set,
     pub ring: Arc<Ring<u32>>,
-    pub selector: RingGadget<u32>,
-    pub leaf_expansion: RingGadget<u32>,
-    pub selector_expansion: RingGadget<u32>,
-    pub conversion: RingGadget<u32>,
-    pub vector: RingGadget<u32>,
+    pub gadgets: Steps<RingGadget<u32>>,
     pub responder: Responder,
 }
 
 impl Engine {
-    pub fn new(params: &Params, kernel: Kernel) -> Result<Self> {
+    pub fn new(params: &Set, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
-        let bases = params.bases;
         Ok(Self {
             params: params.clone(),
-            selector: gadget(&ring, bases.selector)?,
-            leaf_expansion: gadget(&ring, bases.leaf_expansion)?,
-            selector_expansion: gadget(&ring, bases.selector_expansion)?,
-            conversion: gadget(&ring, bases.conversion)?,
-            vector: gadget(&ring, bases.vector)?,
-            responder: Responder::new(params.response, &ring)?,
+            gadgets: params.bases.map(|_, base| gadget(&ring, base)).collect()?,
+            responder: Responder::new(params.response.params(), &ring)?,
             ring,
         })
     }
@@ -45,25 +35,9 @@ impl Engine {
         1..=self.ring.n().ilog2()
     }
 
-    /// Tells sets apart: keys of another set with the same number of bytes are refused.
-    pub fn fingerprint(&self) -> [u8; FINGERPRINT_BYTES] {
-        let Params {
-            dimensions,
-            rlwe,
-            bases,
-            vector_length,
-            vector,
-            response,
-            response_small,
-            lengths: _,
-            source: _,
-            row_bits: _,
-            matrix_primes: _,
-            batch: _,
-        } = &self.params;
-        fingerprint(&format!(
-            "{dimensions:?} {rlwe:?} {bases:?} {vector_length} {vector:?} {response:?} {response_small:?}"
-        ))
+    /// Of all that keys are made of; not of the layout, which only the server has.
+    pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
+        fingerprint(&self.params, &["row_bits", "matrix_primes", "batch"])
     }
 }
 

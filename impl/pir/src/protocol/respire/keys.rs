@@ -6,12 +6,12 @@ use lattice::{
     trace_keys,
 };
 use rand::RngCore;
-use ring::{DiscreteGaussian, Seed, StdDev};
+use ring::Seed;
 
 use super::engine::Engine;
-use super::params::{Lengths, Params, Small};
+use super::set::{Set, Steps};
 use crate::core::error::{Error, Result};
-use crate::core::params::FINGERPRINT_BYTES;
+use crate::core::params::{FINGERPRINT_BYTES, SecretKind};
 use crate::parts::folding::ResponseKey;
 
 /// A client's secrets.
@@ -24,11 +24,6 @@ pub struct Secrets {
     pub response: Vec<ResponseKey>,
 }
 
-/// The discrete Gaussian of a set's standard deviation.
-pub fn gaussian(stddev: StdDev) -> Result<DiscreteGaussian> {
-    DiscreteGaussian::new(stddev).map_err(|e| Error::value("error", e.to_string()))
-}
-
 /// A fresh public seed.
 pub fn fresh_seed(rng: &mut impl RngCore) -> Seed {
     let mut seed = Seed([0; 16]);
@@ -39,16 +34,13 @@ pub fn fresh_seed(rng: &mut impl RngCore) -> Seed {
 impl Secrets {
     /// Fresh secrets.
     pub fn sample(engine: &Engine, rng: &mut impl RngCore) -> Result<Self> {
-        let Params { rlwe, vector_length, vector, response_small, .. } = &engine.params;
-        let sample = |small: &Small, rng: &mut _| {
-            RlweKey::sample(&engine.ring, &small.secret.distribution(), rng).map_err(Error::from)
-        };
+        let Set { rlwe, vector, response, .. } = &engine.params;
+        let sample = |secret: SecretKind, rng: &mut _| RlweKey::sample(&engine.ring, &secret.distribution(), rng);
+        let of_response = |rng: &mut _| engine.responder.sample(&response.secret.distribution(), rng);
         Ok(Self {
-            main: sample(&Small { secret: rlwe.secret, error: rlwe.error }, rng)?,
-            vector: (0..*vector_length).map(|_| sample(vector, rng)).collect::<Result<_>>()?,
-            response: (0..*vector_length)
-                .map(|_| engine.responder.sample(&response_small.secret.distribution(), rng))
-                .collect::<Result<_>>()?,
+            main: sample(rlwe.secret, rng)?,
+            vector: (0..vector.length).map(|_| Ok(sample(vector.secret, rng)?)).collect::<Result<_>>()?,
+            response: (0..vector.length).map(|_| of_response(rng)).collect::<Result<_>>()?,
         })
     }
 }
@@ -58,11 +50,11 @@ pub fn key_bytes(engine: &Engine) -> usize {
     let ring = &engine.ring;
     let prime = |gadget: &RingGadget<u32>| SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length());
     let levels = engine.levels().count();
-    let vectors = engine.params.vector_length;
+    let vectors = engine.params.vector.length;
     FINGERPRINT_BYTES
-        + levels * (prime(&engine.leaf_expansion) + prime(&engine.selector_expansion))
-        + SeededRgsw::wire_bytes(ring, engine.conversion.length())
-        + vectors * vectors * prime(&engine.vector)
+        + levels * (prime(&engine.gadgets.leaf_expansion) + prime(&engine.gadgets.selector_expansion))
+        + SeededRgsw::wire_bytes(ring, engine.gadgets.conversion.length())
+        + vectors * vectors * prime(&engine.gadgets.vector)
         + vectors * prime(engine.responder.gadget())
 }
 
@@ -70,28 +62,28 @@ pub fn key_bytes(engine: &Engine) -> usize {
 /// of body j (-s for i = j, else 0; one mask for all j), the switches of the bodies to the keys of responses (one mask for all).
 pub fn write_keys(engine: &Engine, secrets: &Secrets, rng: &mut impl RngCore) -> Result<Vec<u8>> {
     let (ring, params) = (&engine.ring, &engine.params);
-    let error = gaussian(params.rlwe.error)?;
+    let error = params.rlwe.error.sampler()?;
     let mut masks = Masks::new(fresh_seed(rng));
-    let mut out = engine.fingerprint().to_vec();
-    for gadget in [&engine.leaf_expansion, &engine.selector_expansion] {
+    let mut out = engine.fingerprint()?.to_vec();
+    for gadget in [&engine.gadgets.leaf_expansion, &engine.gadgets.selector_expansion] {
         let keys = trace_keys(&secrets.main, engine.levels(), gadget, &error, &mut masks, rng)?;
         keys.iter().for_each(|key| out.extend(key.to_bytes(ring)));
     }
     let mut negated = secrets.main.ntt().clone();
     ring.neg_assign(&mut negated);
-    let conversion = SeededRgsw::new(&secrets.main, &negated, &engine.conversion, &error, &mut masks, rng);
+    let conversion = SeededRgsw::new(&secrets.main, &negated, &engine.gadgets.conversion, &error, &mut masks, rng);
     out.extend(conversion?.to_bytes(ring));
-    let vector_error = gaussian(params.vector.error)?;
+    let vector_error = params.vector.error.sampler()?;
     let zero = ring.zero();
     for i in 0..secrets.vector.len() {
         let seed = fresh_seed(rng);
         for (j, to) in secrets.vector.iter().enumerate() {
             let from = if i == j { secrets.main.ntt() } else { &zero };
-            let key = switching_key(from, to, &engine.vector, &vector_error, &mut Masks::new(seed), rng);
+            let key = switching_key(from, to, &engine.gadgets.vector, &vector_error, &mut Masks::new(seed), rng);
             out.extend(key?.to_bytes(ring));
         }
     }
-    let (response_error, seed) = (gaussian(params.response_small.error)?, fresh_seed(rng));
+    let (response_error, seed) = (params.response.error.sampler()?, fresh_seed(rng));
     for (from, to) in secrets.vector.iter().zip(&secrets.response) {
         let key = engine.responder.switching_key(from, to, &response_error, &mut Masks::new(seed), rng)?;
         out.extend(key.to_bytes(engine.responder.gadget().ring()));
@@ -126,7 +118,7 @@ impl ServerKeys {
     /// Keys of another set, residues out of range.
     pub fn read(engine: &Engine, bytes: &[u8]) -> Result<Self> {
         let (fingerprint, mut rest) = bytes.split_at(FINGERPRINT_BYTES.min(bytes.len()));
-        if bytes.len() != key_bytes(engine) || fingerprint != engine.fingerprint() {
+        if bytes.len() != key_bytes(engine) || fingerprint != engine.fingerprint()? {
             return Err(Error::message("keys", "they were made with another parameter set than the server's."));
         }
         let ring = &engine.ring;
@@ -144,16 +136,16 @@ impl ServerKeys {
             TraceKeys::new(ring, *engine.levels().start(), &keys).map_err(Error::from)
         };
         let (leaf_expansion, selector_expansion) =
-            (traces(&engine.leaf_expansion)?, traces(&engine.selector_expansion)?);
-        let bytes = take(SeededRgsw::wire_bytes(ring, engine.conversion.length()));
-        let conversion = SeededRgsw::from_bytes(&engine.conversion, bytes).map_err(refused)?.expand(ring);
+            (traces(&engine.gadgets.leaf_expansion)?, traces(&engine.gadgets.selector_expansion)?);
+        let bytes = take(SeededRgsw::wire_bytes(ring, engine.gadgets.conversion.length()));
+        let conversion = SeededRgsw::from_bytes(&engine.gadgets.conversion, bytes).map_err(refused)?.expand(ring);
         let mut prime = |gadget: &RingGadget<u32>| {
             let bytes = take(SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length()));
             Ok(SeededRlwePrime::from_bytes(gadget, bytes).map_err(refused)?.expand(gadget.ring()))
         };
-        let length = engine.params.vector_length;
+        let length = engine.params.vector.length;
         let vector =
-            (0..length).map(|_| (0..length).map(|_| prime(&engine.vector)).collect()).collect::<Result<_>>()?;
+            (0..length).map(|_| (0..length).map(|_| prime(&engine.gadgets.vector)).collect()).collect::<Result<_>>()?;
         let response = (0..length).map(|_| prime(engine.responder.gadget())).collect::<Result<_>>()?;
         Ok(Self { leaf_expansion, selector_expansion, conversion, vector, response })
     }
@@ -166,10 +158,11 @@ impl ServerKeys {
     }
 
     /// Bytes in memory, described.
-    pub fn memory_bytes(params: &Params) -> u64 {
-        let Lengths { selector: _, leaf_expansion, selector_expansion, conversion, vector, response } = params.lengths;
+    pub fn memory_bytes(params: &Set) -> u64 {
+        let Steps { selector: _, leaf_expansion, selector_expansion, conversion, vector } = params.lengths();
+        let response = params.response_length();
         let levels = u64::from(params.rlwe.degree.ilog2());
-        let vectors = params.vector_length as u64;
+        let vectors = params.vector.length as u64;
         let rows = levels * (leaf_expansion + selector_expansion) + 2 * conversion + vectors * vectors * vector;
         // Masks and bodies; tables of an automorphism for each level and gadget; keys modulo q2 have one limb.
         2 * rows * params.rlwe.poly_bytes()

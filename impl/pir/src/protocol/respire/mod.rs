@@ -6,14 +6,14 @@ mod describe;
 mod diagnosis;
 mod engine;
 mod keys;
-mod params;
 mod query;
 mod server;
+mod set;
 mod store;
 #[cfg(test)]
 mod tests;
 
-pub use params::{Literal, Params};
+pub use set::Set;
 
 use crate::core::database::Database;
 use crate::core::error::Result;
@@ -25,24 +25,24 @@ use crate::core::workload::{Shape, Workload};
 pub struct Respire;
 
 impl Protocol for Respire {
-    const NAME: &'static str = params::NAME;
+    const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str =
         "Respire: few packed coefficients up, one small-ring ciphertext down, keys uploaded once";
     const STREAMS: bool = true;
     const ONE_KEY: bool = true;
-    type Params = Params;
+    type Set = Set;
     type Server = server::Server;
     type Client = client::Client;
 
-    fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
     }
 
-    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape, context: &mut Context) -> Result<Self::Client> {
+    fn client(params: &Set, shape: Shape, context: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape, context)
     }
 }

@@ -48,16 +48,16 @@ pub fn write_query(
     let (ring, n) = (&engine.ring, engine.ring.n());
     let seed = fresh_seed(rng);
     let mut masks = Masks::new(seed);
-    let counts = coefficients(layout, engine.selector.length());
+    let counts = coefficients(layout, engine.gadgets.selector.length());
     let mut messages = [vec![0u64; n], vec![0u64; n]];
     let at = positions(n, counts[0].max(counts[1]));
-    messages[0][at[place.row]] = engine.params.rlwe.modulus() >> engine.params.dimensions.plain_bits;
-    for (bit, at) in selected_bits(layout, place).zip(at.chunks(engine.selector.length())) {
-        for (&at, &weight) in at.iter().zip(engine.selector.weights()) {
+    messages[0][at[place.row]] = engine.params.rlwe.scale(engine.params.plain_modulus());
+    for (bit, at) in selected_bits(layout, place).zip(at.chunks(engine.gadgets.selector.length())) {
+        for (&at, &weight) in at.iter().zip(engine.gadgets.selector.weights()) {
             messages[1][at] = if bit { weight as u64 } else { 0 };
         }
     }
-    let mut writer = Writer::with_capacity(query_bytes(layout, ring.primes(), engine.selector.length()));
+    let mut writer = Writer::with_capacity(query_bytes(layout, ring.primes(), engine.gadgets.selector.length()));
     writer.write_seed(&seed);
     for (message, count) in messages.iter().zip(counts) {
         let body = secrets.main.encrypt(&ring.from_u64(message), error, &mut masks, rng).b;
@@ -83,11 +83,11 @@ impl Query {
     pub fn read(engine: &Engine, layout: &Layout, bytes: &[u8]) -> Result<Self> {
         let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
         let (ring, n) = (&engine.ring, engine.ring.n());
-        let expected = query_bytes(layout, ring.primes(), engine.selector.length());
+        let expected = query_bytes(layout, ring.primes(), engine.gadgets.selector.length());
         let mut reader = Reader::new(bytes, expected).map_err(bad)?;
         let seed: Seed = reader.seed();
         let prg = seed.prg();
-        let counts = coefficients(layout, engine.selector.length());
+        let counts = coefficients(layout, engine.gadgets.selector.length());
         let at = positions(n, counts[0].max(counts[1]));
         let mut ciphertext = |stream: usize| -> Result<Rlwe<u32, Coefficient>> {
             let mut b: Poly<u32, Coefficient> = ring.zero();
@@ -114,7 +114,7 @@ impl Query {
         workspace: &'a mut Workspace<u32>,
     ) -> Result<impl Iterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>> + use<'a>> {
         let at = positions(engine.ring.n(), layout.rows);
-        let (gadget, trace) = (&engine.leaf_expansion, &keys.leaf_expansion);
+        let (gadget, trace) = (&engine.gadgets.leaf_expansion, &keys.leaf_expansion);
         // The tree's order is that of the positions: reversed bits of 0, 1, ...
         let tree = gadget.coefficient_tree(&self.ciphertexts[0], &at, trace, workspace)?;
         let mut leaves = tree.map(|leaf| Ok(leaf?.1));
@@ -135,12 +135,12 @@ impl Query {
         keys: &ServerKeys,
         workspace: &mut Workspace<u32>,
     ) -> Result<Vec<Rgsw<u32>>> {
-        let (ring, digits) = (&engine.ring, engine.selector.length());
+        let (ring, digits) = (&engine.ring, engine.gadgets.selector.length());
         let at = positions(ring.n(), coefficients(layout, digits)[1]);
         if at.is_empty() {
             return Ok(Vec::new());
         }
-        let (gadget, trace) = (&engine.selector_expansion, &keys.selector_expansion);
+        let (gadget, trace) = (&engine.gadgets.selector_expansion, &keys.selector_expansion);
         let rows = gadget.coefficients(&self.ciphertexts[1], &at, Extraction::Tree, trace, workspace)?;
         let mut rows = rows.into_iter();
         (0..at.len() / digits)
@@ -148,11 +148,11 @@ impl Query {
                 let (mut mask, mut body) = (Vec::with_capacity(digits), Vec::with_capacity(digits));
                 for row in rows.by_ref().take(digits) {
                     let mut masked = Rlwe::zero(ring);
-                    engine.conversion.external_product(&row, &keys.conversion, workspace, &mut masked)?;
+                    engine.gadgets.conversion.external_product(&row, &keys.conversion, workspace, &mut masked)?;
                     mask.push(masked.forward(ring));
                     body.push(row.forward(ring));
                 }
-                Rgsw::from_rows(&engine.selector, mask, body).map_err(Error::from)
+                Rgsw::from_rows(&engine.gadgets.selector, mask, body).map_err(Error::from)
             })
             .collect()
     }

@@ -3,11 +3,11 @@
 use lattice::{Rgsw, Rlwe, Workspace};
 use ring::Coefficient;
 
-use super::Params;
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
-use super::params::NAME;
 use super::query::{Query, query_bytes};
+use super::set::NAME;
+use super::set::Set;
 use super::store::Store;
 use crate::core::clock::{Group, Turns};
 use crate::core::database::Database;
@@ -43,7 +43,7 @@ struct Asked<'a> {
 type Slots = Vec<Rlwe<u32, Coefficient>>;
 
 impl Server {
-    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(params, context.kernel)?;
         Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
     }
@@ -65,7 +65,7 @@ impl Server {
             let problem = format!("{} queries do not ask {buckets} buckets equally often.", request.queries);
             return Err(Error::message("query", problem));
         }
-        let bytes = query_bytes(&self.store.layout, self.engine.ring.primes(), self.engine.selector.length());
+        let bytes = query_bytes(&self.store.layout, self.engine.ring.primes(), self.engine.gadgets.selector.length());
         let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
         query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.store.layout, query)).collect()
     }
@@ -84,7 +84,7 @@ impl Server {
         workspace: &mut Workspace<u32>,
     ) -> Result<Slots> {
         let turned: Vec<_> = steps.time("answer_rotation", || {
-            let position = |part| selection.position(&self.engine.selector, position_bits, part, workspace);
+            let position = |part| selection.position(&self.engine.gadgets.selector, position_bits, part, workspace);
             parts.into_iter().map(position).collect::<Result<_>>()
         })?;
         steps.time("answer_projection", || {
@@ -99,8 +99,12 @@ impl Server {
         slot: &Rlwe<u32, Coefficient>,
         workspace: &mut Workspace<u32>,
     ) -> Result<Rlwe<u32, Coefficient>> {
-        let kept = self.engine.params.dimensions.response_degree;
-        self.engine.selector_expansion.trace(slot, kept, &keys.selector_expansion, workspace).map_err(Error::from)
+        let kept = self.engine.params.response.slot_degree;
+        self.engine
+            .gadgets
+            .selector_expansion
+            .trace(slot, kept, &keys.selector_expansion, workspace)
+            .map_err(Error::from)
     }
 
     /// Packs projected slots, at most those of a vector, into ring elements and these into a vector that shares a mask: its bodies, one
@@ -126,7 +130,7 @@ impl Server {
         for (j, element) in elements.iter().enumerate() {
             let mut body = Rlwe { a: ring.zero(), b: element.b.clone() };
             for (element, keys) in elements.iter().zip(&keys.vector) {
-                engine.vector.gadget_product(&element.a, &keys[j], workspace, &mut product)?;
+                engine.gadgets.vector.gadget_product(&element.a, &keys[j], workspace, &mut product)?;
                 body.add_assign(ring, &product);
             }
             bodies.push(body);
@@ -173,7 +177,9 @@ impl Server {
         }
         let mut foldings: Vec<Folding> = selectors
             .iter()
-            .map(|selectors: &Vec<Rgsw<u32>>| Folding::new(selection, &engine.selector, &selectors[..column_bits]))
+            .map(|selectors: &Vec<Rgsw<u32>>| {
+                Folding::new(selection, &engine.gadgets.selector, &selectors[..column_bits])
+            })
             .collect();
         self.store.matrices[bucket].multiply(selection, &vectors, context, |_, multiply| {
             let products = steps.time("answer_first_dimension", multiply)?;

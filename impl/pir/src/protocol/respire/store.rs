@@ -1,7 +1,7 @@
 //! The preprocessed database: one matrix for each bucket.
 
-use super::Params;
 use super::engine::Engine;
+use super::set::Set;
 use crate::core::clock::Group;
 use crate::core::database::{Database, check_change};
 use crate::core::error::Result;
@@ -21,7 +21,7 @@ pub struct Store {
 impl Store {
     /// Encodes the database (phase `encode`), unless it is to be streamed.
     pub fn new(engine: &Engine, database: &Database, context: &Context) -> Result<Self> {
-        let params: &Params = &engine.params;
+        let params: &Set = &engine.params;
         let buckets = params.buckets(database.shape())?;
         let layout = params.layout(buckets.each)?;
         let selection = Selection::new(layout, &engine.ring, params.matrix_primes, context.threads)?;

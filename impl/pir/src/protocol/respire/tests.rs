@@ -9,11 +9,10 @@ use ring::Kernel;
 
 use super::describe::describe;
 use super::*;
-use crate::core::params::ParameterSet;
 use crate::core::scheme::{Client as _, Request, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds};
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, read};
 
 /// Toy dimensions, right in every respect but security.
 fn text() -> String {
@@ -28,8 +27,8 @@ fn text() -> String {
         .to_owned()
 }
 
-fn set(text: &str) -> Params {
-    Params::try_new(toml::from_str(text).unwrap()).unwrap()
+fn set(text: &str) -> Set {
+    read::<Respire>(text).unwrap()
 }
 
 fn published(row_bits: u32) -> String {
@@ -97,7 +96,7 @@ fn batches_are_packed_into_vectors() {
 }
 
 /// With buckets: `queries, buckets, copies`.
-fn bucketed(text: &str, batch: (u32, u32, u32)) -> Params {
+fn bucketed(text: &str, batch: (u32, u32, u32)) -> Set {
     let (queries, buckets, copies) = batch;
     let table = format!("[batch]\nqueries = {queries}\nbuckets = {buckets}\ncopies = {copies}\n[source]");
     set(&text.replace("[source]", &table))
@@ -321,7 +320,7 @@ fn values_out_of_range_are_named() {
         ("secret = { kind = \"gaussian\", stddev = 3.95 }", "secret = { kind = \"uniform\" }", "vector.secret"),
     ] {
         assert!(text().contains(from), "{from}");
-        let error = Params::try_new(toml::from_str(&text().replacen(from, to, 1)).unwrap()).unwrap_err().to_string();
+        let error = read::<Respire>(&text().replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
     }
 }

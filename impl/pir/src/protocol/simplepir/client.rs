@@ -3,16 +3,16 @@
 use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
 use ring::{DiscreteGaussian, Seed};
 
-use super::Params;
+use super::Set;
 use super::hint::Hint;
-use super::params::{NAME, SEED_BYTES};
 use super::server::{Server, delta_bytes};
+use super::set::{NAME, SEED_BYTES};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
-use crate::core::params::Lwe32;
 use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
+use crate::parts::lwe_matrix::Lwe;
 use crate::parts::lwe_matrix::{EntryChange, Layout};
 
 /// What the client received offline.
@@ -31,16 +31,20 @@ pub struct Query {
 
 /// The hint and what decrypts with it.
 pub struct Client {
-    lwe: Lwe32,
+    lwe: Lwe,
     layout: Layout,
     error: DiscreteGaussian,
     offline: Option<Offline>,
 }
 
 impl Client {
-    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
-        let error = DiscreteGaussian::new(params.lwe.error).map_err(|e| Error::value("lwe.error", e.to_string()))?;
-        Ok(Self { lwe: params.lwe, layout: params.layout(shape)?, error, offline: None })
+    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
+        Ok(Self {
+            lwe: params.lwe.clone(),
+            layout: params.layout(shape)?,
+            error: params.lwe.error.sampler()?,
+            offline: None,
+        })
     }
 
     fn receive_hint(&mut self, message: Frame) -> Result<()> {

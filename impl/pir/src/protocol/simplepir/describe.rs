@@ -4,23 +4,20 @@ use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
 use ring::matrix::packed::{matmul_work, matvec_work, queries_work};
 use ring::{Kind, Work};
 
-use super::Params;
-use super::params::SEED_BYTES;
+use super::Set;
 use super::server::delta_bytes;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
+use super::set::SEED_BYTES;
+use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::params::Lwe32;
 use crate::core::plan::{Plan, count, new_memory};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
 use crate::parts::lwe_matrix::{Layout, hint_buffers_bytes};
 
-pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
-    let Params { lwe, .. } = params;
-    let Lwe32 { dimension, secret, error } = *lwe;
+pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = params.layout(workload.shape)?;
-    let (n, rows, columns) = (dimension as u64, layout.rows as u64, layout.columns as u64);
+    let (n, rows, columns) = (params.lwe.dimension as u64, layout.rows as u64, layout.columns as u64);
     let (queries, wide) = (workload.queries, layout.code.entries_per_record());
     let stored = layout.stored_bytes();
     let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
@@ -49,21 +46,12 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
         peak_bytes: PROCESS_BYTES
             + layout.memory_bytes()
             + hint
-            + hint_buffers_bytes(layout.columns, dimension).max(online + if workload.updates > 0 { update } else { 0 }),
+            + hint_buffers_bytes(layout.columns, params.lwe.dimension)
+                .max(online + if workload.updates > 0 { update } else { 0 }),
     };
 
     sizes.operations = operations_of(n, &layout, workload);
-    sizes.instances = vec![LweInstance {
-        name: "query".into(),
-        kind: "lwe".into(),
-        dimension: n,
-        modulus: "2^32".into(),
-        log2_modulus: 32.0,
-        secret,
-        error_stddev: error.0,
-        samples: Some(columns),
-        protects: "the column of the record asked for".into(),
-    }];
+    sizes.instances = vec![params.lwe.instance("query", columns, "the column of the record asked for")];
     Ok(sizes)
 }
 

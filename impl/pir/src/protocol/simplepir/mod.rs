@@ -6,12 +6,12 @@
 mod client;
 mod describe;
 mod hint;
-mod params;
 mod server;
+mod set;
 #[cfg(test)]
 mod tests;
 
-pub use params::{Literal, Params};
+pub use set::Set;
 
 use crate::core::database::Database;
 use crate::core::error::Result;
@@ -23,21 +23,21 @@ use crate::core::workload::{Shape, Workload};
 pub struct SimplePir;
 
 impl Protocol for SimplePir {
-    const NAME: &'static str = params::NAME;
+    const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str = "SimplePIR: LWE, a large hint, one multiply-add an entry";
-    type Params = Params;
+    type Set = Set;
     type Server = server::Server;
     type Client = client::Client;
 
-    fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
     }
 
-    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
+    fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape)
     }
 }

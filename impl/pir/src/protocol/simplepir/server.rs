@@ -6,9 +6,9 @@ use lattice::lwe::PublicMatrix;
 use rand::RngCore;
 use ring::Seed;
 
-use super::Params;
+use super::Set;
 use super::hint::Hint;
-use super::params::{NAME, SEED_BYTES};
+use super::set::{NAME, SEED_BYTES};
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
@@ -28,7 +28,7 @@ pub struct Server {
 
 impl Server {
     /// Encodes the database and computes H = D' A (phases `encode` and `hint`).
-    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = params.layout(database.shape())?;
         let dimension = params.lwe.dimension;
         let mut seed = Seed([0; SEED_BYTES]);

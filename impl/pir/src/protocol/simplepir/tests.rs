@@ -1,4 +1,6 @@
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, small_set};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, set_text, small_set,
+};
 
 use super::*;
 use crate::parts::lwe_matrix::RecordCode;
@@ -6,8 +8,8 @@ use crate::parts::lwe_matrix::RecordCode;
 const TABLE: &str =
     "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 991\n[[plain_moduli]]\nlog2_samples = 14\nmodulus = 833\n";
 
-fn params() -> Params {
-    small_set("simplepir", "", TABLE)
+fn params() -> Set {
+    small_set::<SimplePir>("", TABLE)
 }
 
 #[test]
@@ -34,25 +36,17 @@ fn noise_variance_is_columns_times_error_variance_times_second_moment() {
 fn published_message_sizes() {
     let workload = Workload::new(Shape::new(1 << 33, 1).unwrap(), 1, 0).unwrap();
     let table = "[[plain_moduli]]\nlog2_samples = 15\nmodulus = 701\n";
-    let literal =
-        crate::protocol::tests_support::set_text("simplepir", "", table).replace("dimension = 64", "dimension = 1024");
-    let params = Params::try_new_from(&literal);
+    let text = set_text("simplepir", "", table).replace("dimension = 64", "dimension = 1024");
+    let params = read::<SimplePir>(&text).unwrap();
     let sizes = SimplePir::describe(&params, &workload).unwrap();
     assert_eq!(sizes.payload_bytes("hint"), 16 + 4 * 30893 * 1024);
     assert_eq!(sizes.payload_bytes("query"), 4 * 30895);
     assert_eq!(sizes.payload_bytes("answer"), 4 * 30893);
 }
 
-impl Params {
-    fn try_new_from(text: &str) -> Self {
-        use crate::core::params::ParameterSet;
-        Self::try_new(toml::from_str(text).unwrap()).unwrap()
-    }
-}
-
 #[test]
 fn sizes_do_not_wrap_around() {
     let table = "[[plain_moduli]]\nlog2_samples = 32\nmodulus = 3\n";
-    let text = crate::protocol::tests_support::set_text("simplepir", "", table);
-    grows_up_to_the_bounds::<SimplePir>(&Params::try_new_from(&text.replace("dimension = 64", "dimension = 16384")));
+    let text = set_text("simplepir", "", table).replace("dimension = 64", "dimension = 16384");
+    grows_up_to_the_bounds::<SimplePir>(&read::<SimplePir>(&text).unwrap());
 }

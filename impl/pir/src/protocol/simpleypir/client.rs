@@ -3,10 +3,10 @@
 use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
 
-use super::Params;
+use super::Set;
 use super::layout::Layout;
-use super::params::NAME;
 use super::server::{Public, Server};
+use super::set::NAME;
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
@@ -14,7 +14,7 @@ use crate::core::scheme::{self, Context, Messages, Request, only};
 use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
-use crate::parts::ring_matrix::{read_record, switched_errors};
+use crate::parts::ring_matrix::read_record;
 
 /// One index asked for, with the secret of its query.
 pub struct Query {
@@ -24,7 +24,7 @@ pub struct Query {
 
 /// The public seed's expansions.
 pub struct Client {
-    params: Params,
+    params: Set,
     layout: Layout,
     error: DiscreteGaussian,
     public: Option<Public>,
@@ -33,12 +33,11 @@ pub struct Client {
 }
 
 impl Client {
-    pub(super) fn new(params: &Params, shape: Shape) -> Result<Self> {
-        let error = DiscreteGaussian::new(params.rlwe.error).map_err(|e| Error::value("rlwe.error", e.to_string()))?;
+    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
         Ok(Self {
             params: params.clone(),
             layout: Layout::choose(params, shape)?,
-            error,
+            error: params.rlwe.error.sampler()?,
             public: None,
             opener: SplitRing::new(params.rlwe.degree)?,
         })
@@ -62,7 +61,7 @@ impl scheme::Client for Client {
         let public =
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
         let (packing, rng) = (&public.packing, &mut context.rng);
-        let (key_bytes, bytes) = (packing.key_bytes(), params.query_bytes * layout.rows);
+        let (key_bytes, bytes) = (packing.key_bytes(), params.query_coefficient_bytes * layout.rows);
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
         let mut query = FrameBuilder::new(bytes * indices.len());
         let parts = keys.payload_mut().chunks_exact_mut(key_bytes);
@@ -71,7 +70,7 @@ impl scheme::Client for Client {
         for (&index, (keys, query)) in indices.iter().zip(parts) {
             let key = RlweKey::sample(&public.ring, &params.rlwe.secret.distribution(), rng)?;
             let message = (layout.place(index).0, params.scale());
-            public.queries.body(&key, message, &self.error, params.query_bytes, rng, query);
+            public.queries.body(&key, message, &self.error, params.query_coefficient_bytes, rng, query);
             let packing_keys = packing.keys(&key, &public.masks, &self.error, rng)?;
             keys.copy_from_slice(&packing_keys.to_bytes(packing));
             asked.push(Query { index, key });
@@ -102,8 +101,7 @@ impl scheme::Client for Client {
             for (element, ciphertext) in self.ciphertexts(answer).enumerate() {
                 let columns = element * layout.degree..(element + 1) * layout.degree;
                 let entries = columns.map(|column| server.entry(row, column).into());
-                let (threshold, errors) =
-                    switched_errors(&opener, &ciphertext?, switch, 1 << layout.entry_bits, entries)?;
+                let (threshold, errors) = switch.errors(&opener, &ciphertext?, 1 << layout.entry_bits, entries)?;
                 of_query.add("answer", threshold, errors);
             }
             context.noise.add_of_one_key(of_query);
@@ -127,10 +125,9 @@ impl Client {
     /// The ciphertexts of a query's answer.
     fn ciphertexts<'a>(&self, answer: &'a [u8]) -> impl Iterator<Item = Result<SplitRlwe>> + use<'a> {
         let (degree, switch) = (self.layout.degree, self.params.switch);
-        answer.chunks_exact(switch.bytes(degree, degree) as usize).map(move |bytes| {
-            SplitRlwe::from_bytes((degree, degree), (switch.mask, switch.body), bytes)
-                .map_err(|e| Error::message("answer", e.to_string()))
-        })
+        answer
+            .chunks_exact(switch.bytes(degree, degree) as usize)
+            .map(move |bytes| switch.read(degree, degree, bytes).map_err(|e| Error::message("answer", e.to_string())))
     }
 
     fn decrypt(&self, asked: &[Query], answer: &Messages) -> Result<Vec<Record>> {

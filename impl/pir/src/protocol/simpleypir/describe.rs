@@ -6,7 +6,7 @@ use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, Work};
 use serde_json::json;
 
-use super::Params;
+use super::Set;
 use super::layout::Layout;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
@@ -15,53 +15,51 @@ use crate::core::runner::PROCESS_BYTES;
 use crate::core::scheme::Sizes;
 use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packed, masks_update_work};
+use crate::parts::ring_matrix::{Packing, masks_update_work};
 
 const METHOD: Method = Method::Cdks;
 
-pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
     let (queries, updates) = (workload.queries, workload.updates);
     let (rows, columns, elements) = (layout.rows as u64, layout.columns() as u64, layout.elements as u64);
-    let (degree, length, poly) = (layout.degree as u64, params.packed.length() as u64, params.rlwe.poly_bytes());
-    let (blocks, roles) = (rows.div_ceil(degree), Packed::roles(&params.rlwe, METHOD));
+    let (degree, poly) = (layout.degree as u64, params.rlwe.poly_bytes());
+    let (blocks, packing) = (rows.div_ceil(degree), Packing::new(&params.rlwe, METHOD, params.packing));
     let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
     sizes.layout.extend(operations(json!({
         "packing": METHOD.to_string(),
-        "packing_gadget": params.packed.describe(),
-        "mask_modulus": params.switch.mask,
-        "body_modulus": params.switch.body,
+        "packing_gadget": params.packing.describe(params.rlwe.modulus()),
+        "mask_modulus": params.switch.mask_modulus,
+        "body_modulus": params.switch.body_modulus,
         "ring_degree": degree,
         "ring_modulus": params.rlwe.modulus(),
     })));
 
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let key_bytes = params.packed.key_bytes(&params.rlwe, METHOD);
+    let key_bytes = packing.key_bytes();
     let keys = count(&[key_bytes, queries]);
     sizes.message("keys", Direction::Upload, "query", keys, "log2(d) l d log2(q) k / 8", served);
-    let query = count(&[params.query_bytes as u64, rows, queries]);
+    let query = count(&[params.query_coefficient_bytes as u64, rows, queries]);
     sizes.message("query", Direction::Upload, "query", query, "w N k", served);
     let answer_each = count(&[params.switch.bytes(layout.degree, layout.degree), elements]);
     let answer = count(&[answer_each, queries]);
     sizes.message("answer", Direction::Download, "answer", answer, "c d (28 + 20) k / 8", served);
 
-    let table = params.packed.table_bytes(&params.rlwe, METHOD);
-    let tables = count(&[elements, table]);
-    let key_masks = roles * length * poly;
+    let tables = count(&[elements, packing.table_bytes()]);
+    let key_masks = packing.key_mask_bytes();
     let server = vec![
         TableBytes::new("database", layout.stored_bytes()),
         TableBytes::new("masks", blocks * poly),
         TableBytes::new("hint", count(&[columns, poly])),
-        TableBytes::new("packing tables", count(&[elements, params.packed.held_table_bytes(&params.rlwe, METHOD)])),
+        TableBytes::new("packing tables", count(&[elements, packing.held_table_bytes()])),
         TableBytes::new("packing key masks", key_masks),
     ];
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
-    let packing = params.packed.making_bytes(&params.rlwe, METHOD);
     let online = count(&[
         queries,
         2 * key_bytes
-            + 3 * params.query_bytes as u64 * rows
+            + 3 * params.query_coefficient_bytes as u64 * rows
             + ring::ResidueVector::stored_bytes_for(layout.rows, 2)
             + 2 * 8 * columns
             + 2 * answer_each
@@ -72,7 +70,9 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     sizes.memory = MemoryMap {
         server,
         client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
-        peak_bytes: kept.saturating_add(packing.max(online).max(encoding)).saturating_add(key_masks + PROCESS_BYTES),
+        peak_bytes: kept
+            .saturating_add(packing.making_bytes().max(online).max(encoding))
+            .saturating_add(key_masks + PROCESS_BYTES),
     };
 
     // Outputs that an update touches: those of the records' entries.
@@ -82,17 +82,17 @@ pub(super) fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
     };
     let touched = workload.touched(elements, outputs_of);
     sizes.layout.extend(operations(json!({ "tables": elements, "tables_rebuilt": touched })));
-    let samples = rows + roles * length * degree;
+    let samples = rows + packing.key_polynomials() * degree;
     sizes.instances = vec![params.rlwe.instance("query_and_keys", samples, "the item of the record asked for")];
     let ring = params.rlwe.shape();
-    let make = |outputs: u64| METHOD.preprocess_work(params.packed.shape(&params.rlwe), layout.degree) * outputs;
+    let make = |outputs: u64| METHOD.preprocess_work(packing.gadget, layout.degree) * outputs;
     let stored = count(&[rows, columns]);
     let mut plan = Plan::default();
     let cut = [(Kind::CutEntries, stored), (Kind::ColumnEntries, stored)];
     plan.phase("encode", Work::of(Kind::PrgBytes, &[workload.shape.database_bytes()]) + cut.into());
     plan.phase("hint", ring_products_work(ring, rows, columns));
     plan.phase("packing_tables", make(elements));
-    let sent = ring.transforms(count(&[queries, blocks + 2 * roles * length]));
+    let sent = ring.transforms(count(&[queries, blocks + 2 * packing.key_polynomials()]));
     plan.phase("query", sent + Work::of(Kind::GaussianSamples, &[queries, samples]));
     plan.step("answer", "parse", Work::of(Kind::WordsRead, &[queries, 2, samples]));
     plan.step("answer", "product", product_work(rows, columns, layout.stored_bytes(), (queries, 2)));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::params::{Params, Rows};
+use super::set::{Rows, Set};
 use crate::core::error::{Error, Result};
 use crate::core::workload::Shape;
 
@@ -31,7 +31,7 @@ impl Layout {
     ///
     /// # Errors
     /// More entries than the address space has.
-    pub fn choose(params: &Params, shape: Shape) -> Result<Self> {
+    pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let (entry_bits, degree) = (params.entry_bits, params.rlwe.degree as u64);
         let element_bits = u64::from(entry_bits) * degree;
         let entries = shape.database_bits().div_ceil(entry_bits.into()) as u64;

@@ -5,12 +5,12 @@
 mod client;
 mod describe;
 mod layout;
-mod params;
 mod server;
+mod set;
 #[cfg(test)]
 mod tests;
 
-pub use params::{Literal, Params, Rows};
+pub use set::{Rows, Set};
 
 use crate::core::database::Database;
 use crate::core::error::Result;
@@ -22,21 +22,21 @@ use crate::core::workload::{Shape, Workload};
 pub struct SimpleYpir;
 
 impl Protocol for SimpleYpir {
-    const NAME: &'static str = params::NAME;
+    const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str = "SimpleYPIR: SimplePIR over a ring without a hint to download, for long records";
-    type Params = Params;
+    type Set = Set;
     type Server = server::Server;
     type Client = client::Client;
 
-    fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
+    fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
     }
 
-    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
+    fn server(params: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
         server::Server::preprocess(params, database, context)
     }
 
-    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
+    fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         client::Client::new(params, shape)
     }
 }

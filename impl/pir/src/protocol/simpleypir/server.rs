@@ -7,9 +7,9 @@ use lattice::pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable};
 use rayon::prelude::*;
 use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
-use super::Params;
+use super::Set;
 use super::layout::Layout;
-use super::params::NAME;
+use super::set::NAME;
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
@@ -33,9 +33,9 @@ pub(super) struct Public {
 
 impl Public {
     /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
-    pub fn new(params: &Params, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
+    pub fn new(params: &Set, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
-        let packing = Packing::new(Method::Cdks, &params.packed.gadget(&ring)?, ring.n())?;
+        let packing = Packing::new(Method::Cdks, &params.packing.of(&ring)?, ring.n())?;
         Ok(Self {
             queries: RingQueries::new(&ring, seed.derive("query"), layout.rows),
             masks: packing.masks(seed.derive("packing")),
@@ -54,7 +54,7 @@ struct Difference {
 
 /// The database, its hint, its packing tables and the public seed.
 pub struct Server {
-    params: Params,
+    params: Set,
     layout: Layout,
     public: Public,
     seed: Seed,
@@ -70,7 +70,7 @@ pub struct Server {
 
 impl Server {
     /// Encodes the database and makes the packing tables of its hints (phases `encode`, `hint`, `packing_tables`).
-    pub(super) fn preprocess(params: &Params, database: &Database, context: &mut Context) -> Result<Self> {
+    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
         let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
@@ -154,7 +154,7 @@ impl Server {
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
-        let (packing, bytes) = (&self.public.packing, self.params.query_bytes * self.layout.rows);
+        let (packing, bytes) = (&self.public.packing, self.params.query_coefficient_bytes * self.layout.rows);
         let (mut queries, mut all_keys) = (Vec::new(), Vec::new());
         for request in requests {
             let [("keys", keys), ("query", query)] = &request.messages[..] else {
@@ -165,7 +165,7 @@ impl Server {
             let keys = keys.clone().check(NAME, "keys", request.queries * key_bytes as u64)?;
             let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
             for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
-                queries.push(read_coefficients(&self.public.ring, self.params.query_bytes, query)?);
+                queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, query)?);
                 let keys = PackingKeys::from_bytes(packing, keys);
                 all_keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
             }
@@ -207,8 +207,7 @@ impl scheme::Server for Server {
             let mut builder = FrameBuilder::new(bytes);
             let ciphertexts = packed.by_ref().take(request.queries as usize).flatten();
             for (out, ciphertext) in builder.payload_mut().chunks_exact_mut(each).zip(ciphertexts) {
-                let switched = ciphertext.split_switch(ring, switch.mask, switch.body)?;
-                out.copy_from_slice(&switched.to_bytes());
+                out.copy_from_slice(&switch.write(ring, ciphertext, self.layout.degree)?);
             }
             let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
             Ok(vec![("answer", answer)])
@@ -245,7 +244,7 @@ impl scheme::Server for Server {
 }
 
 /// Cuts the items into centred entries.
-fn encode(params: &Params, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
+fn encode(params: &Set, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
     let columns = layout.columns();
     let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.degree)?;
     fill_rows(&mut matrix, ("encode", layout.items as usize), context, |start, rows| {

@@ -3,10 +3,10 @@ use std::collections::HashSet;
 use ring::{Kernel, Seed};
 
 use super::*;
-use crate::core::params::ParameterSet;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, retrieves_long_records, updates_like_fresh,
+    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
+    updates_like_fresh,
 };
 
 fn text(rows: &str, step: u64) -> String {
@@ -19,8 +19,8 @@ fn text(rows: &str, step: u64) -> String {
     )
 }
 
-fn set(text: &str) -> Params {
-    Params::try_new(toml::from_str(text).unwrap()).unwrap()
+fn set(text: &str) -> Set {
+    read::<SimpleYpir>(text).unwrap()
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn values_out_of_range_are_refused_by_name() {
         ("\"simpleypir\"", "\"ypir\"", "protocol"),
     ] {
         assert!(text.contains(from), "{from}");
-        let error = Params::try_new(toml::from_str(&text.replace(from, to)).unwrap()).unwrap_err().to_string();
+        let error = read::<SimpleYpir>(&text.replace(from, to)).unwrap_err().to_string();
         assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
     }
 }

@@ -1,38 +1,141 @@
-//! YPIR (Menon, Wu; USENIX Security 2024): DoublePIR whose hint is packed into ring ciphertexts by CDKS, so that clients
-//! download nothing beforehand. docs/ypir.md has the symbols, byte formulas and noise theorem.
+//! YPIR (Menon, Wu; USENIX Security 2024): DoublePIR whose hint is packed into ring ciphertexts by CDKS, so that clients download
+//! nothing beforehand; and InsPIRe_0 (InsPIRe, section 4): YPIR with InspiRING in place of CDKS, hence two packing keys in place of
+//! eleven. docs/ypir.md and docs/inspire0.md have the symbols, byte formulas and noise theorems.
+//!
+//! An LWE product modulo 2^32 selects a row, and the hint and the answer of that layer, in digits, are the database of a second layer
+//! over a ring, which selects a column. Packing turns the second layer's answers into ring ciphertexts, so that no hint travels. Of long
+//! records, of which packing tables would fill the memory, the second layer selects whole polynomials ([`layout::Layers`]).
+//!
+//! Letters: N1 rows and G columns of records, ne entries a record, n the LWE dimension, d the ring degree, q the ring's modulus,
+//! p = 2^b the plaintext modulus of digits, q1 the modulus to which values of the first layer are switched.
 
-pub(crate) mod layered;
-mod params;
+mod client;
+mod describe;
+mod layout;
+mod second;
+mod server;
+mod set;
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
+mod whole;
 
-pub use params::{Literal, Params};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use lattice::pack::{Method, Packing, PackingMasks};
+use ring::{Kernel, Ring, Seed};
+
+pub use set::{Body, Exchange, Set};
 
 use crate::core::database::Database;
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
+use crate::parts::lwe_matrix::NegacyclicMatrix;
+use crate::parts::ring_matrix::RingQueries;
+use layout::Layers;
 
-/// The protocol.
+/// Which of the two protocols it is.
+pub trait Face: 'static {
+    /// Name of the protocol.
+    const NAME: &'static str;
+    /// One line about it.
+    const SUMMARY: &'static str;
+    /// How its digits of the first layer's answer may be sent.
+    const BODIES: &'static [Body];
+    /// That in words.
+    const BODIES_TEXT: &'static str;
+}
+
+/// Packed by CDKS.
 #[derive(Debug)]
-pub struct Ypir;
+pub struct Cdks;
 
-impl Protocol for Ypir {
+impl Face for Cdks {
     const NAME: &'static str = "ypir";
     const SUMMARY: &'static str = "YPIR: DoublePIR without a hint to download, one ring ciphertext a byte retrieved";
-    type Params = Params;
-    type Server = layered::Server;
-    type Client = layered::Client;
+    const BODIES: &'static [Body] = &[Body::Traced];
+    const BODIES_TEXT: &'static str = "leave it out, or take protocol = \"inspire0\"";
+}
 
-    fn describe(params: &Params, workload: &Workload) -> Result<Sizes> {
-        layered::describe(params.layered(), workload)
+/// Packed by InspiRING.
+#[derive(Debug)]
+pub struct Inspiring;
+
+impl Face for Inspiring {
+    const NAME: &'static str = "inspire0";
+    const SUMMARY: &'static str = "InsPIRe_0: YPIR packed by InspiRING, two packing keys instead of eleven";
+    const BODIES: &'static [Body] = &[Body::Unpacked, Body::Packed, Body::Merged];
+    const BODIES_TEXT: &'static str = "write unpacked, packed or merged";
+}
+
+/// The protocol of two layers with that face.
+#[derive(Debug)]
+pub struct TwoLayers<F>(PhantomData<F>);
+
+/// YPIR.
+pub type Ypir = TwoLayers<Cdks>;
+/// InsPIRe_0.
+pub type Inspire0 = TwoLayers<Inspiring>;
+
+impl<F: Face> Protocol for TwoLayers<F> {
+    const NAME: &'static str = F::NAME;
+    const SUMMARY: &'static str = F::SUMMARY;
+    type Set = Set;
+    type Server = server::Server;
+    type Client = client::Client;
+
+    fn check(set: &Set) -> Result<()> {
+        if F::BODIES.contains(&set.body) {
+            return Ok(());
+        }
+        Err(Error::value("body", format!("not one of {}'s: {}.", F::NAME, F::BODIES_TEXT)))
     }
 
-    fn server(params: &Params, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        layered::Server::preprocess(Self::NAME, params.layered(), database, context)
+    fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
+        describe::describe(set, workload)
     }
 
-    fn client(params: &Params, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        layered::Client::new(Self::NAME, params.layered(), shape)
+    fn server(set: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
+        server::Server::preprocess(F::NAME, set, database, context)
+    }
+
+    fn client(set: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
+        client::Client::new(F::NAME, set, shape)
+    }
+}
+
+/// What server and clients derive from the public seed.
+struct Public {
+    /// The ring of the second layer.
+    ring: Arc<Ring<u32>>,
+    /// The matrix A of the first layer.
+    first: NegacyclicMatrix,
+    /// The masks of the second query.
+    second: RingQueries,
+    /// How the second layer's answers are packed.
+    packing: Packing,
+    /// The packing of a single sample, with the keys of the whole: CDKS, whose keys serve trees of every width.
+    trace: Packing,
+    /// The packing of what depends on the query, with the same keys.
+    bodies: Packing,
+    /// The masks of packing keys.
+    masks: PackingMasks,
+}
+
+impl Public {
+    /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
+    fn new(params: &Set, layers: &Layers, seed: Seed, kernel: Kernel) -> Result<Self> {
+        let ring = params.rlwe.ring(kernel)?;
+        let packing = Packing::new(params.method(), &params.packing.of(&ring)?, ring.n())?;
+        Ok(Self {
+            first: NegacyclicMatrix::new(seed.derive("first layer"), params.lwe.dimension, kernel)?,
+            second: RingQueries::new(&ring, seed.derive("second layer"), layers.second_entries()),
+            masks: packing.masks(seed.derive("packing")),
+            trace: Packing::new(Method::Cdks, packing.gadget(), 1)?,
+            bodies: Packing::new(params.method(), packing.gadget(), layers.body_gamma(params.method()))?,
+            packing,
+            ring,
+        })
     }
 }

@@ -13,9 +13,9 @@ use serde_json::json;
 use super::encrypted;
 use super::form::Selecting;
 use super::keys::{self, lwe_modulus};
-use super::params::{Params, SymmetricGadget};
 use super::query::{Encryption, QuerySeed, SeedUse};
 use super::server::{CELLS, TREE_BITS};
+use super::set::Set;
 use super::trace::index_bits;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
@@ -24,11 +24,12 @@ use crate::core::plan::{count, operations};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
-use crate::parts::folding::{Layout, Matrix, Responder, ResponseParams};
+use crate::parts::folding::{Layout, Matrix, Responder};
+use crate::parts::ring_matrix::{Gadget, product_text};
 
 /// What all parts of a description read.
 struct Described<'a, F> {
-    params: &'a Params<F>,
+    params: &'a Set<F>,
     layout: Layout,
     workload: &'a Workload,
     ring: std::sync::Arc<Ring<u32>>,
@@ -36,16 +37,16 @@ struct Described<'a, F> {
     bits: u64,
 }
 
-pub(super) fn describe<F: Selecting>(params: &Params<F>, workload: &Workload) -> Result<Sizes> {
+pub(super) fn describe<F: Selecting>(params: &Set<F>, workload: &Workload) -> Result<Sizes> {
     let ring = params.ring(Kernel::Scalar)?;
     let layout = params.layout(workload.shape)?;
     params.check_streaming(workload.streamed)?;
-    params.query.encryption().check_queries(workload.queries)?;
+    params.encryption().check_queries(workload.queries)?;
     let described = Described {
         params,
         layout,
         workload,
-        responder: Responder::new(params.response, &ring)?,
+        responder: Responder::new(params.response.params(), &ring)?,
         ring,
         bits: index_bits(&layout).into(),
     };
@@ -58,7 +59,7 @@ pub(super) fn describe<F: Selecting>(params: &Params<F>, workload: &Workload) ->
 }
 
 /// Digits of an index, and bits of a digit: 0 where there are none.
-fn digits_of<F: Selecting>(params: &Params<F>, bits: u64) -> (u64, u64) {
+fn digits_of<F: Selecting>(params: &Set<F>, bits: u64) -> (u64, u64) {
     let digit_bits = u64::from(params.query.digit_bits());
     if digit_bits == 0 { (0, 0) } else { (bits.div_ceil(digit_bits), digit_bits) }
 }
@@ -66,7 +67,7 @@ fn digits_of<F: Selecting>(params: &Params<F>, bits: u64) -> (u64, u64) {
 impl<F: Selecting> Described<'_, F> {
     /// LWE encryptions of a query.
     fn bodies(&self) -> Result<u64> {
-        Ok(self.params.query.messages(0, self.bits as u32)?.len() as u64)
+        Ok(self.params.messages(0, self.bits as u32)?.len() as u64)
     }
 
     /// Bytes of the database on the server: a matrix, or a ciphertext for each of its polynomials.
@@ -76,45 +77,27 @@ impl<F: Selecting> Described<'_, F> {
     }
 
     fn matrix_primes(&self) -> usize {
-        self.params.database.moduli
+        self.params.database.moduli()
     }
 
     fn layout(&self) -> serde_json::Map<String, serde_json::Value> {
-        let Params {
-            source: _,
-            rlwe,
-            dimension,
-            small_secret,
-            form: _,
-            rotation,
-            automorphism,
-            squaring,
-            rgsw,
-            spacing,
-            database,
-            response,
-            response_secret,
-            response_error,
-            query,
-        } = self.params;
-        let ResponseParams { degree: response_degree, mask_modulus, body_modulus, base } = response;
-        let Encryption { modulus_log2, body_bits, chosen_bits, error, seed } = query.encryption();
+        let Set { query, rlwe, lwe, blind_rotation, automorphism, squaring, rgsw, database, response } = self.params;
+        let Encryption { modulus_log2, body_bits, chosen_bits, error, seed } = self.params.encryption();
         let (digits, digit_bits) = digits_of(self.params, self.bits);
-        let modulus =
-            |primes: usize| rlwe.primes()[..primes].iter().map(u64::to_string).collect::<Vec<_>>().join(" * ");
-        let mut all = self.layout.describe(database.moduli);
-        let gadget = |gadget: &SymmetricGadget| gadget.describe();
-        let (from_base, length) = (base.ilog2(), self.responder.length());
+        let modulus = |primes: usize| product_text(&rlwe.primes()[..primes]);
+        let mut all = self.layout.describe(database.moduli());
+        let gadget = |gadget: Gadget| gadget.describe(rlwe.modulus());
+        let (from_base, length) = (response.params().base.ilog2(), self.responder.length());
         all.extend(operations(json!({
             "degree": rlwe.degree,
             "ring_modulus": modulus(2),
             "ring_secret": rlwe.secret,
-            "ring_error_stddev": rlwe.error.0,
-            "first_dimension_modulus": modulus(database.moduli),
+            "ring_error_stddev": rlwe.error.stddev().0,
+            "first_dimension_modulus": modulus(database.moduli()),
             "query_modulus": format!("2^{modulus_log2}"),
             "query_body_modulus": format!("2^{body_bits}"),
             "query_chosen_bits": chosen_bits,
-            "query_error_stddev": error.0,
+            "query_error_stddev": error.stddev().0,
             "seed_sent": match seed { SeedUse::PerQuery => "per_query", SeedUse::PerClient => "per_client" },
             "index_bits": self.bits,
             "digit_bits": digit_bits,
@@ -126,29 +109,29 @@ impl<F: Selecting> Described<'_, F> {
             "polynomials_per_record": self.layout.parts,
             "record_coefficients": self.record_coefficients(),
             "used_coefficients": self.record_coefficients(),
-            "lwe_dimension": dimension,
-            "lwe_secret": small_secret,
-            "bits_per_step": match self.params.form { lattice::rotate::Form::Cmux => 1, lattice::rotate::Form::Joint => 2 },
-            "rotation_gadget": gadget(rotation),
-            "automorphism_gadget": gadget(automorphism),
-            "squaring_gadget": gadget(squaring),
-            "rgsw_gadget": gadget(rgsw),
-            "rgsw_window": spacing,
+            "lwe_dimension": lwe.dimension,
+            "lwe_secret": lwe.secret,
+            "bits_per_step": blind_rotation.bits_per_step,
+            "rotation_gadget": gadget(blind_rotation.gadget()),
+            "automorphism_gadget": gadget(*automorphism),
+            "squaring_gadget": gadget(*squaring),
+            "rgsw_gadget": gadget(rgsw.gadget()),
+            "rgsw_window": self.params.spacing(),
             "encrypted": database.encrypted,
             "stored_bytes": self.stored_bytes(),
-            "response_degree": response_degree,
-            "response_modulus": mask_modulus.to_string(),
-            "mask_modulus": mask_modulus.to_string(),
-            "body_modulus": body_modulus.to_string(),
-            "response_secret": response_secret,
-            "response_error_stddev": response_error.0,
+            "response_degree": response.degree,
+            "response_modulus": response.mask_modulus.to_string(),
+            "mask_modulus": response.mask_modulus.to_string(),
+            "body_modulus": response.body_modulus.to_string(),
+            "response_secret": response.secret,
+            "response_error_stddev": response.error.stddev().0,
             "response_gadget": { "base_log2": from_base, "dropped": 0, "digits": length, "family": "symmetric" },
         })));
         if let Some(switching) = query.switching() {
             all.extend(operations(json!({
                 "switching_modulus": format!("2^{}", switching.modulus_log2),
-                "switching_error_stddev": switching.error.0,
-                "switching_gadget": switching.describe(),
+                "switching_error_stddev": switching.error.stddev().0,
+                "switching_gadget": switching.gadget().describe(switching.modulus()),
             })));
         }
         all
@@ -176,7 +159,7 @@ impl<F: Selecting> Described<'_, F> {
             };
             sizes.message(name, upload, "offline", bytes, formula, None);
         }
-        let encryption = self.params.query.encryption();
+        let encryption = self.params.encryption();
         if encryption.seed == SeedUse::PerClient {
             sizes.message(super::keys::SEED, upload, "offline", size_of::<QuerySeed>() as u64, "32", None);
         }
@@ -196,20 +179,25 @@ impl<F: Selecting> Described<'_, F> {
 
     /// Expanded keys of one client, by name.
     fn key_tables(&self) -> Result<Vec<TableBytes>> {
-        let Params { automorphism, squaring, rotation, .. } = self.params;
+        let params = self.params;
+        let length = |gadget: Gadget| params.length(gadget);
         let ciphertext = self.ciphertext_bytes();
         let (degree, levels) = (self.ring.n() as u64, u64::from(self.ring.n().ilog2()));
-        let rotating = BlindRotationKey::expanded_bytes(&self.ring, self.params.shape(), rotation.length) as u64;
+        let rotating =
+            BlindRotationKey::expanded_bytes(&self.ring, params.shape(), length(params.blind_rotation.gadget())) as u64;
         let mut tables = vec![
             TableBytes::new("blind rotation key", rotating),
             // Each with the tables of its automorphism: two words of 4 bytes for a coefficient.
-            TableBytes::new("automorphism keys", levels * (automorphism.length as u64 * ciphertext + 8 * degree)),
-            TableBytes::new("squaring key", squaring.length as u64 * ciphertext),
+            TableBytes::new(
+                "automorphism keys",
+                levels * (length(params.automorphism) as u64 * ciphertext + 8 * degree),
+            ),
+            TableBytes::new("squaring key", length(params.squaring) as u64 * ciphertext),
             TableBytes::new("ring switching key", self.responder.length() as u64 * ciphertext / 2),
         ];
         if let Some(switching) = self.params.query.switching() {
             let modulus = lwe_modulus(switching)?;
-            let bytes = LweSwitchKey::bytes(modulus, self.ring.n(), self.params.dimension, switching.length);
+            let bytes = LweSwitchKey::bytes(modulus, self.ring.n(), self.params.lwe.dimension, switching.length());
             tables.push(TableBytes::new("key switching key", bytes as u64));
         }
         Ok(tables)
@@ -254,7 +242,7 @@ impl<F: Selecting> Described<'_, F> {
         let (layout, primes, queries) = (&self.layout, self.matrix_primes(), self.workload.queries);
         let n = self.params.rlwe.degree;
         let ciphertext = self.ciphertext_bytes();
-        let selectors = count(&[self.bits, 2, self.params.rgsw.length as u64, ciphertext]);
+        let selectors = count(&[self.bits, 2, self.params.length(self.params.rgsw.gadget()) as u64, ciphertext]);
         // The nodes that trees of some bits hang from, and one such tree, in whose place its switched leaves come.
         let row_bits = layout.row_bits as usize;
         let upper = row_bits.saturating_sub(TREE_BITS);
@@ -276,18 +264,19 @@ impl<F: Selecting> Described<'_, F> {
 
     /// Rows of the ring keys: of blind rotation, automorphisms, squaring.
     fn key_rows(&self) -> [u64; 3] {
-        let Params { rotation, automorphism, squaring, .. } = self.params;
+        let Set { blind_rotation, automorphism, squaring, .. } = self.params;
+        let length = |gadget: Gadget| self.params.length(gadget) as u64;
         [
-            2 * (self.params.shape().selectors() * rotation.length) as u64,
-            u64::from(self.ring.n().ilog2()) * automorphism.length as u64,
-            squaring.length as u64,
+            2 * self.params.shape().selectors() as u64 * length(blind_rotation.gadget()),
+            u64::from(self.ring.n().ilog2()) * length(*automorphism),
+            length(*squaring),
         ]
     }
 
     /// Every sample the server holds, by the key it is under.
     fn instances(&self) -> Vec<LweInstance> {
-        let Params { rlwe, dimension, small_secret, response, response_secret, response_error, query, .. } =
-            self.params;
+        let Set { query, rlwe, lwe: small, response, .. } = self.params;
+        let dimension = small.dimension as u64;
         let n = rlwe.degree as u64;
         let all = "every record asked for under the key";
         let lwe =
@@ -305,24 +294,17 @@ impl<F: Selecting> Described<'_, F> {
         let encrypted = if self.params.database.encrypted { self.layout.matrix_columns() as u64 } else { 0 };
         let rows: u64 = self.key_rows().iter().sum::<u64>() + encrypted;
         let mut instances = vec![rlwe.instance("ring", rows * n, all)];
-        let Encryption { modulus_log2, body_bits: _, chosen_bits: _, error, seed: _ } = query.encryption();
+        let Encryption { modulus_log2, error, .. } = self.params.encryption();
         // The body is rounded after the error is added: what is published is less than this. That a seed is chosen for it tells that
         // the bits rounded off are small: they are part of this instance, and a choice by mask and body alone takes more of its samples.
         instances.push(match query.switching() {
-            Some(_) => lwe("query", n, *modulus_log2, rlwe.secret, error.0, None),
-            None => lwe("query", *dimension as u64, *modulus_log2, *small_secret, error.0, None),
+            Some(_) => lwe("query", n, modulus_log2, rlwe.secret, error.stddev().0, None),
+            None => lwe("query", dimension, modulus_log2, small.secret, error.stddev().0, None),
         });
         if let Some(switching) = query.switching() {
-            let samples = n * switching.length as u64;
-            let error = switching.error.0;
-            instances.push(lwe(
-                "key_switching",
-                *dimension as u64,
-                switching.modulus_log2,
-                *small_secret,
-                error,
-                Some(samples),
-            ));
+            let samples = n * switching.length() as u64;
+            let (log2, error) = (switching.modulus_log2, switching.error.stddev().0);
+            instances.push(lwe("key_switching", dimension, log2, small.secret, error, Some(samples)));
         }
         instances.push(LweInstance {
             name: "response".into(),
@@ -330,8 +312,8 @@ impl<F: Selecting> Described<'_, F> {
             dimension: response.degree as u64,
             modulus: response.mask_modulus.to_string(),
             log2_modulus: (response.mask_modulus as f64).log2(),
-            secret: *response_secret,
-            error_stddev: response_error.0,
+            secret: response.secret,
+            error_stddev: response.error.stddev().0,
             samples: Some(n * self.responder.length() as u64),
             protects: all.into(),
         });

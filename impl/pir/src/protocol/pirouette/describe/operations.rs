@@ -8,10 +8,10 @@ use ring::{Kind, PolyMatrix, RingShape, Work};
 
 use super::super::convert::BITS_TOGETHER;
 use super::super::form::Selecting;
-use super::super::params::SymmetricGadget;
 use super::{Described, digits_of, encrypted, keys};
 use crate::core::error::Result;
 use crate::core::plan::{Plan, count};
+use crate::parts::ring_matrix::Gadget;
 
 impl<F: Selecting> Described<'_, F> {
     pub(super) fn operations(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
@@ -19,7 +19,7 @@ impl<F: Selecting> Described<'_, F> {
         let mut plan = Plan::default();
         self.keys_work(&mut plan)?;
         let masks = self.mask_bytes()?;
-        let tries = 1 << self.params.query.encryption().chosen_bits;
+        let tries = 1 << self.params.encryption().chosen_bits;
         let samples = count(&[tries, self.workload.queries, self.bodies()?]);
         plan.phase("query", Work::from([(Kind::PrgBytes, count(&[tries, masks])), (Kind::GaussianSamples, samples)]));
         plan.step("answer", "parse", Work::of(Kind::PrgBytes, &[masks]));
@@ -40,14 +40,14 @@ impl<F: Selecting> Described<'_, F> {
         RingShape { primes: self.matrix_primes(), ..self.ring_shape() }
     }
 
-    fn gadget(&self, gadget: &SymmetricGadget) -> GadgetShape {
-        GadgetShape { ring: self.ring_shape(), base: 1 << gadget.base_log2, length: gadget.length }
+    fn gadget(&self, gadget: Gadget) -> GadgetShape {
+        gadget.shape(&self.params.rlwe)
     }
 
     /// Bytes of the masks of all queries.
     fn mask_bytes(&self) -> Result<u64> {
-        let dimension = F::dimension(self.ring.n(), self.params.dimension) as u64;
-        let bytes = u64::from(self.params.query.encryption().modulus_log2.div_ceil(8));
+        let dimension = F::dimension(self.ring.n(), self.params.lwe.dimension) as u64;
+        let bytes = u64::from(self.params.encryption().modulus_log2.div_ceil(8));
         Ok(count(&[self.workload.queries, self.bodies()?, dimension, bytes]))
     }
 
@@ -59,8 +59,8 @@ impl<F: Selecting> Described<'_, F> {
         let (words, bytes) =
             (count(&[rows, ring.degree as u64, ring.primes as u64]), count(&[rows, ring.poly_bytes()]));
         // Of the switch to the small key: LWE samples, whose masks are drawn in words of eight bytes.
-        let samples = self.params.query.switching().map_or(0, |switching| (ring.degree * switching.length) as u64);
-        let sample_words = count(&[samples, self.params.dimension as u64]);
+        let samples = self.params.query.switching().map_or(0, |switching| (ring.degree * switching.length()) as u64);
+        let sample_words = count(&[samples, self.params.lwe.dimension as u64]);
         let masks = bytes.saturating_add(count(&[sample_words, 8]));
         let messages = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?;
         let wire: u64 = messages.iter().filter(|(name, _)| *name != encrypted::DATABASE).map(|(_, bytes)| bytes).sum();
@@ -91,21 +91,22 @@ impl<F: Selecting> Described<'_, F> {
         let (params, queries, bits) = (self.params, self.workload.queries, self.bits);
         let (ring, rotation) = (self.ring_shape(), params.shape());
         let (digits, digit_bits) = digits_of(params, bits);
-        let key_bytes = BlindRotationKey::expanded_bytes(&self.ring, rotation, params.rotation.length) as u64;
-        let rotations = |number: u64, passes: u64| {
-            rotation.work(self.gadget(&params.rotation)) * number + Work::of(Kind::KeyBytes, &[passes, key_bytes])
-        };
+        let gadget = self.gadget(params.blind_rotation.gadget());
+        let key_bytes = BlindRotationKey::expanded_bytes(&self.ring, rotation, gadget.length) as u64;
+        let rotations =
+            |number: u64, passes: u64| rotation.work(gadget) * number + Work::of(Kind::KeyBytes, &[passes, key_bytes]);
         let passes = |number: u64| count(&[queries, number.div_ceil(BITS_TOGETHER as u64)]);
         if let Some(switching) = params.query.switching() {
-            let switch = LweSwitcher::switch_work(ring.degree, params.dimension, switching.length);
+            let switch = LweSwitcher::switch_work(ring.degree, params.lwe.dimension, switching.length());
             let floors = count(&[queries, digits.saturating_sub(1), if digit_bits == 1 { 1 } else { 2 }]);
             plan.step("answer", "digits", rotations(floors, floors) + switch.clone() * floors);
             let tables = ring.transforms(2 + 2 * digit_bits) * count(&[queries, digits]);
             let switches = switch * count(&[queries, digits + bits]);
             plan.step("answer", "bits", rotations(count(&[queries, digits]), passes(digits)) + tables + switches);
         }
-        let positions: Vec<usize> = (0..params.rgsw.length).map(|row| row * params.spacing).collect();
-        let [trace, squaring] = [&params.automorphism, &params.squaring].map(|gadget| self.gadget(gadget));
+        let positions: Vec<usize> =
+            (0..params.length(params.rgsw.gadget())).map(|row| row * params.spacing()).collect();
+        let [trace, squaring] = [params.automorphism, params.squaring].map(|gadget| self.gadget(gadget));
         let rows = rgsw_work(&positions, Extraction::Tree, trace, squaring) * count(&[queries, bits]);
         plan.step("answer", "rgsw", rotations(count(&[queries, bits]), passes(bits)) + rows);
     }
@@ -113,7 +114,7 @@ impl<F: Selecting> Described<'_, F> {
     /// From the selectors to the response. Sums and differences of CMUXes are not counted.
     fn selection_work(&self, plan: &mut Plan) {
         let (layout, queries) = (&self.layout, self.workload.queries);
-        let (ring, matrix, rgsw) = (self.ring_shape(), self.matrix_ring(), self.gadget(&self.params.rgsw));
+        let (ring, matrix, rgsw) = (self.ring_shape(), self.matrix_ring(), self.gadget(self.params.rgsw.gadget()));
         if !self.params.database.encrypted {
             let leaves = if matrix.primes < ring.primes {
                 // Back, switched, and forward again.

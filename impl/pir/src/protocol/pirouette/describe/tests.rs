@@ -1,24 +1,24 @@
 //! What sets for use promise.
 
 use super::*;
-use crate::core::params::ParameterSet;
 use crate::core::workload::Shape;
+use crate::protocol::pirouette::PirouetteProtocol;
 use crate::protocol::pirouette::query::{Bits, Index};
+use crate::protocol::tests_support::read;
 
 /// The set that was found for databases of so many records of 256 bytes, described.
-fn described<T, F: Selecting>(log2_records: u32, streamed: bool, read: impl FnOnce(&Described<'_, F>) -> T) -> T {
+fn described<T, F: Selecting>(log2_records: u32, streamed: bool, check: impl FnOnce(&Described<'_, F>) -> T) -> T {
     let path = format!("{}/../../params/{}/2^{log2_records}.toml", env!("CARGO_MANIFEST_DIR"), F::NAME);
-    let text = std::fs::read_to_string(path).unwrap();
-    let params = Params::<F>::try_new(toml::from_str(&text).unwrap()).unwrap();
+    let params = read::<PirouetteProtocol<F>>(&std::fs::read_to_string(path).unwrap()).unwrap();
     let shape = Shape::new(1 << log2_records, 2048).unwrap();
     let workload = Workload::new(shape, 1, 0).unwrap().streamed(streamed).unwrap();
     let ring = params.ring(Kernel::Scalar).unwrap();
     let layout = params.layout(shape).unwrap();
-    read(&Described {
+    check(&Described {
         params: &params,
         layout,
         workload: &workload,
-        responder: Responder::new(params.response, &ring).unwrap(),
+        responder: Responder::new(params.response.params(), &ring).unwrap(),
         ring,
         bits: index_bits(&layout).into(),
     })
@@ -57,12 +57,17 @@ fn check_keys<F: Selecting>() {
         let (n, primes) = (described.ring.n() as u64, described.ring.primes());
         let residue_bits: u64 = primes.iter().map(|&prime| u64::from(prime.ilog2() + 1)).sum();
         let ring = bits(keys::ROTATION, 1) + bits(keys::AUTOMORPHISMS, u64::from(n.ilog2())) + bits(keys::SQUARING, 1);
-        let samples = described.params.query.switching().map_or(0, |switching| n * switching.length as u64);
+        let samples = described.params.query.switching().map_or(0, |switching| n * switching.length() as u64);
         let residues = ring / residue_bits * primes.len() as u64 + samples;
         let operations = described.operations().unwrap();
         assert_eq!(operations["keys"]["words_written"], residues, "{}", F::NAME);
         assert_eq!(operations["key_expansion"]["words_read"], residues, "{}", F::NAME);
-        assert_eq!(operations["keys"]["multiply_adds_u32"], samples * described.params.dimension as u64, "{}", F::NAME);
+        assert_eq!(
+            operations["keys"]["multiply_adds_u32"],
+            samples * described.params.lwe.dimension as u64,
+            "{}",
+            F::NAME
+        );
     });
 }
 

@@ -11,8 +11,8 @@ use ring::{Coefficient, Ring};
 use super::convert::Selectors;
 use super::form::Selecting;
 use super::keys::{SEED, ServerKeys};
-use super::params::Params;
 use super::query::{QuerySeed, SeedUse};
+use super::set::Set;
 use super::trace::{Trace, index_bits};
 use crate::core::clock::Group;
 use crate::core::database::Database;
@@ -34,7 +34,7 @@ struct Session {
 
 /// The preprocessed database and the keys of clients.
 pub struct Server<F> {
-    params: Params<F>,
+    params: Set<F>,
     ring: Arc<Ring<u32>>,
     responder: Responder,
     selection: Selection,
@@ -48,18 +48,18 @@ pub struct Server<F> {
 
 impl<F: Selecting> Server<F> {
     /// Encodes the database (phase `encode`), unless it is streamed or encrypted.
-    pub(super) fn preprocess(params: &Params<F>, database: &Database, context: &mut Context) -> Result<Self> {
+    pub(super) fn preprocess(params: &Set<F>, database: &Database, context: &mut Context) -> Result<Self> {
         let ring = params.ring(context.kernel)?;
         let layout = params.layout(database.shape())?;
         params.check_streaming(context.streamed)?;
-        let selection = Selection::new(layout, &ring, params.database.moduli, context.threads)?;
+        let selection = Selection::new(layout, &ring, params.database.moduli(), context.threads)?;
         let encoder = Encoder::new(layout, selection.matrix_ring(), true);
         let matrix = if params.database.encrypted || context.streamed {
             Matrix::streamed(encoder, database.clone())
         } else {
             context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
         };
-        let responder = Responder::new(params.response, &ring)?;
+        let responder = Responder::new(params.response.params(), &ring)?;
         Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new(), epoch: 0 })
     }
 
@@ -81,8 +81,8 @@ impl<F: Selecting> Server<F> {
         let session = self.session(request)?;
         let message = only("query", &request.messages)?;
         let bits = index_bits(self.layout());
-        let bodies = self.params.query.messages(0, bits)?.len();
-        let encryption = self.params.query.encryption();
+        let bodies = self.params.messages(0, bits)?.len();
+        let encryption = self.params.encryption();
         let bytes = encryption.bytes(request.queries.saturating_mul(bodies as u64));
         let message = message.clone().check(F::NAME, "query", bytes)?;
         let (own_seed, payload) = message.payload().split_at(encryption.seed_bytes());
@@ -92,7 +92,7 @@ impl<F: Selecting> Server<F> {
             SeedUse::PerClient => (session.seed, u64::from(message.epoch())),
         };
         let seed = seed.ok_or_else(|| Error::message("query", "its seed is missing."))?;
-        let dimension = F::dimension(self.ring.n(), self.params.dimension);
+        let dimension = F::dimension(self.ring.n(), self.params.lwe.dimension);
         let mut reader = BitReader::new(payload);
         let query = |k| {
             let masks = encryption.masks(&seed, first + k, bodies, dimension);
@@ -198,7 +198,7 @@ impl<F: Selecting> scheme::Server for Server<F> {
     /// Takes a client's keys and, where its queries share one, their seed (phase `key_expansion`).
     fn receive(&mut self, messages: &Messages, context: &mut Context) -> Result<u64> {
         let parts = (&self.ring, &self.responder);
-        let seed = match self.params.query.encryption().seed {
+        let seed = match self.params.encryption().seed {
             SeedUse::PerQuery => None,
             SeedUse::PerClient => {
                 let message = messages.iter().find(|(name, _)| *name == SEED);

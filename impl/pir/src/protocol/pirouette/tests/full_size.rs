@@ -11,15 +11,15 @@ use keys::ServerKeys;
 #[test]
 fn an_index_of_six_digits_comes_apart() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../params/pirouette/2^30.toml");
-    let params = Params::<Index>::try_new(toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).unwrap();
+    let params = read::<Pirouette>(&std::fs::read_to_string(path).unwrap()).unwrap();
     let shape = Shape::new(1 << 30, 2048).unwrap();
     let layout = params.layout(shape).unwrap();
     assert_eq!((trace::index_bits(&layout), params.query.digits(30)), (30, 6));
-    assert!(params.query.encryption().chosen_bits > 0);
+    assert!(params.encryption().chosen_bits > 0);
     let mut context = context(1);
     let mut client = ClientSession::<Pirouette>::new(&params, shape, &mut context).unwrap();
     let ring = params.ring(context.kernel).unwrap();
-    let responder = Responder::new(params.response, &ring).unwrap();
+    let responder = Responder::new(params.response.params(), &ring).unwrap();
     let sent = client.client.upload(None, &mut context).unwrap();
     let keys = ServerKeys::receive(&params, &layout, (&ring, &responder), &sent, &context).unwrap();
     drop(sent);
@@ -29,7 +29,7 @@ fn an_index_of_six_digits_comes_apart() {
     let (_, messages) = client.client.query(&[index], &mut context).unwrap();
     let payload = messages[0].1.payload();
     assert_eq!(payload.len(), 36);
-    let encryption = params.query.encryption();
+    let encryption = params.encryption();
     let masks = encryption.masks(&payload[..32].try_into().unwrap(), 0, 1, params.rlwe.degree);
     let query = encryption.read(masks, &mut BitReader::new(&payload[32..])).remove(0);
 

@@ -10,14 +10,13 @@ use ring::Kernel;
 
 use super::keys::SEED;
 use super::*;
-use crate::core::params::ParameterSet;
 use crate::core::progress::Silent;
 use crate::core::runner::{Options, Run, Session};
 use crate::core::scheme::{Client as _, Request, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::wire::{BitReader, Frame, FrameBuilder};
-use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds};
+use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds, read};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
 const COMMON: &str = r#"
@@ -71,17 +70,17 @@ base_log2 = 3
 
 const BITS: &str = "[query]\nbody_bits = 7\nerror = { stddev = 0.5 }\n";
 
-fn set<F: QueryForm>(query: &str, changes: &[(&str, &str)]) -> Params<F> {
+fn set<F: Selecting>(query: &str, changes: &[(&str, &str)]) -> Set<F> {
     try_set(query, changes).unwrap()
 }
 
-fn try_set<F: QueryForm>(query: &str, changes: &[(&str, &str)]) -> Result<Params<F>> {
+fn try_set<F: Selecting>(query: &str, changes: &[(&str, &str)]) -> Result<Set<F>> {
     let mut text = format!("protocol = \"{}\"\n{COMMON}{query}", F::NAME);
     for (from, to) in changes {
         assert!(text.contains(from), "{from}");
         text = text.replacen(from, to, 1);
     }
-    Params::try_new(toml::from_str(&text).unwrap())
+    read::<PirouetteProtocol<F>>(&text)
 }
 
 fn context(threads: usize) -> Context<'static> {
@@ -158,7 +157,7 @@ fn streamed_databases_answer() {
 }
 
 fn parties<F: Selecting>(
-    params: &Params<F>,
+    params: &Set<F>,
     shape: Shape,
     context: &mut Context,
 ) -> (ServerSession<PirouetteProtocol<F>>, ClientSession<PirouetteProtocol<F>>) {
@@ -169,7 +168,7 @@ fn parties<F: Selecting>(
     (server, client)
 }
 
-fn answers<F: Selecting>(params: &Params<F>, shape: Shape, indices: &[u64], threads: usize) {
+fn answers<F: Selecting>(params: &Set<F>, shape: Shape, indices: &[u64], threads: usize) {
     let mut context = context(threads);
     let (server, mut client) = parties(params, shape, &mut context);
     let database = Database::seeded([3; 16], shape);
@@ -183,7 +182,7 @@ fn answers<F: Selecting>(params: &Params<F>, shape: Shape, indices: &[u64], thre
 /// Neither threads nor blocks change a bit of an answer, of several digits, columns, parts and queries.
 #[test]
 fn answers_do_not_depend_on_threads_or_blocks() {
-    fn check<F: Selecting>(params: &Params<F>, shape: Shape) {
+    fn check<F: Selecting>(params: &Set<F>, shape: Shape) {
         let mut own = context(1);
         let (_, mut client) = parties(params, shape, &mut own);
         let keys = client.client.upload(None, &mut own).unwrap();
@@ -225,7 +224,7 @@ fn one_seed_serves_a_client() {
     assert_eq!(request.messages[0].1.payload().len() as u64, sizes.payload_bytes("query"));
     assert_eq!(sizes.payload_bytes("query"), 12);
     assert_eq!(sizes.payload_bytes("query_seed"), 32);
-    let encryption = params.query.encryption();
+    let encryption = params.encryption();
     let masks: Vec<_> = (0..4).map(|number| encryption.masks(&[7; 32], number, 1, 256)).collect();
     assert!((1..4).all(|i| masks[..i].iter().all(|mask| *mask != masks[i])));
     // The server takes the seed that travels, and no other.
@@ -263,7 +262,7 @@ fn seeds_are_chosen_for_their_rounding() {
     answers(&params, shape, &[0, 5, 299], 1);
     let mut context = context(1);
     let (_, mut client) = parties(&params, shape, &mut context);
-    let encryption = *params.query.encryption();
+    let encryption = params.encryption();
     for index in 0..20 {
         let request = client.query(&[index], &mut context).unwrap();
         let payload = request.messages[0].1.payload();
@@ -272,7 +271,7 @@ fn seeds_are_chosen_for_their_rounding() {
         let masks = encryption.masks(&seed, 0, 1, params.rlwe.degree);
         let sent = encryption.read(masks, &mut BitReader::new(&payload[32..])).remove(0);
         let (item, bits) = (client.client.layout.place(index).item, trace::index_bits(&client.client.layout));
-        let message = params.query.messages(item, bits).unwrap()[0];
+        let message = params.messages(item, bits).unwrap()[0];
         let error = query::centred_error(Index::key(&client.client.secrets), &sent, message).unwrap();
         // Half a unit of 2^24 over 2^4, and the error before the rounding.
         assert!(error.abs() <= f64::from(1 << 19) + 8.0 * 3.2, "{error}");

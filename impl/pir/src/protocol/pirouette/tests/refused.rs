@@ -5,7 +5,7 @@ use rand_chacha::rand_core::RngCore;
 use super::*;
 
 /// Everything that a client of that set sends.
-fn messages<F: Selecting>(params: &Params<F>, shape: Shape, context: &mut Context) -> Vec<(&'static str, Frame)> {
+fn messages<F: Selecting>(params: &Set<F>, shape: Shape, context: &mut Context) -> Vec<(&'static str, Frame)> {
     let database = Database::seeded([3; 16], shape);
     let mut client = parties(params, shape, context).1.client;
     client.upload(params.database.encrypted.then_some(&database), context).unwrap()

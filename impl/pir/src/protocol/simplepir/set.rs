@@ -1,0 +1,39 @@
+//! SimplePIR's parameter set.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::core::error::Result;
+use crate::core::params::ParameterSet;
+use crate::core::workload::Shape;
+use crate::parts::lwe_matrix::{Layout, Lwe, PlainModuli, Tiling};
+
+/// Name of the protocol.
+pub(super) const NAME: &str = "simplepir";
+
+/// Bytes of the seed of A, at the start of the hint message.
+pub(super) const SEED_BYTES: usize = 16;
+
+/// The tables of params/simplepir/*.toml.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// LWE parameters of the query.
+    pub lwe: Lwe,
+    /// Plaintext modulus by number of LWE samples (columns).
+    pub plain_moduli: PlainModuli,
+}
+
+impl ParameterSet for Set {
+    fn check(&self) -> Result<()> {
+        self.lwe.check()?;
+        self.plain_moduli.check()
+    }
+}
+
+impl Set {
+    /// The database's layout; refuses one with more columns than the table of moduli serves.
+    pub fn layout(&self, shape: Shape) -> Result<Layout> {
+        Layout::choose(shape, &self.plain_moduli, Tiling::Square)
+    }
+}

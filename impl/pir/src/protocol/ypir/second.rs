@@ -1,0 +1,210 @@
+//! The second layer: the first hint's digits as a database, its own hints, and the packing tables made of them.
+
+use std::sync::Arc;
+
+use lattice::pack::PackingTable;
+use ring::matrix::column::LINE;
+use ring::matrix::packed::GROUP_ROWS;
+use ring::{ColumnMatrix, Ntt, Poly};
+
+use super::Public;
+use super::layout::Layers;
+use super::set::Set;
+use crate::core::clock::Group;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::Context;
+use crate::core::tables::Tables;
+use crate::parts::digits::centred_digits;
+use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
+use crate::parts::ring_matrix::{column_masks, fill_rows, workspace};
+
+/// Writes the digits of `words`, switched to q1, to `out`.
+pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, out: &mut [i16]) {
+    centred_digits(params.digits(), words.map(|word| params.switch_value(word)), out);
+}
+
+/// A database of digits and what is derived from it.
+pub(super) struct Second {
+    /// G rows, d columns a copy: digit j of copy x is column x d + j.
+    matrix: ColumnMatrix,
+    /// a_k of its query.
+    query_masks: Vec<Poly<u32, Ntt>>,
+    /// For each copy, for each digit, its column's ring mask.
+    hints: Vec<Vec<Poly<u32, Ntt>>>,
+    tables: Tables<PackingTable>,
+}
+
+impl Second {
+    /// Computes the first hint, its digits, their hints and the packing tables (phases `hint` and `packing_tables`).
+    pub fn build(
+        params: &Set,
+        layers: &Layers,
+        public: &Public,
+        (first, hint): (&LinearDatabase, &NegacyclicHint),
+        context: &mut Context,
+    ) -> Result<Self> {
+        let clock = Arc::clone(&context.clock);
+        let query_masks = public.second.masks();
+        let (matrix, hints) = clock.time("hint", Group::Offline, || -> Result<_> {
+            let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree)?;
+            fill(params, layers, (first, hint), &mut matrix, context)?;
+            let hints = (0..layers.copies)
+                .map(|copy| {
+                    let first_col = copy * layers.degree;
+                    column_masks(&matrix, &public.ring, &query_masks, (first_col, layers.hint_digits), context.threads)
+                })
+                .collect::<Result<_>>()?;
+            Ok((matrix, hints))
+        })?;
+        let mut second = Self { matrix, query_masks, hints, tables: Tables::default() };
+        clock.time("packing_tables", Group::Offline, || {
+            (0..layers.copies).try_for_each(|copy| -> Result<()> {
+                let table = second.table(public, copy)?;
+                second.tables.push(table);
+                Ok(())
+            })
+        })?;
+        Ok(second)
+    }
+
+    /// See [`crate::core::scheme::Server::tables`].
+    pub fn held(&self) -> Vec<TableBytes> {
+        vec![
+            TableBytes::new("hint digits", self.matrix.stored_bytes()),
+            TableBytes::of("second layer's masks", self.query_masks.iter().map(Poly::bytes)),
+            TableBytes::of("second layer's hints", self.hints.iter().flatten().map(Poly::bytes)),
+            TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
+        ]
+    }
+
+    fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
+        public.packing.preprocess(&public.masks, &self.hints[copy], &mut workspace()).map_err(Error::from)
+    }
+
+    pub fn matrix(&self) -> &ColumnMatrix {
+        &self.matrix
+    }
+
+    pub fn query_masks(&self) -> &[Poly<u32, Ntt>] {
+        &self.query_masks
+    }
+
+    pub fn tables(&self) -> Result<Vec<&PackingTable>> {
+        self.tables.all()
+    }
+
+    /// Takes in new hints of some rows of the first layer: their digits replace the old ones, the differences are multiplied with
+    /// the masks of the blocks they are in, and the tables of the copies they are in are built anew.
+    pub fn update(
+        &mut self,
+        params: &Set,
+        layers: &Layers,
+        public: &Public,
+        rows: &[(usize, Vec<u32>)],
+        threads: usize,
+    ) -> Result<()> {
+        let mut changed: Vec<(usize, usize, &[u32])> = Vec::new();
+        for (row, words) in rows {
+            let (group, copy) = layers.locate(*row);
+            changed.push((copy, group, words));
+        }
+        changed.sort_unstable_by_key(|(copy, group, _)| (*copy, *group));
+        self.tables.invalidate(changed.iter().map(|change| change.0));
+        for changed in changed.chunk_by(|a, b| a.0 == b.0) {
+            self.update_copy(params, layers, public, changed, threads)?;
+        }
+        for copy in self.tables.missing() {
+            let table = self.table(public, copy)?;
+            self.tables.set(copy, table);
+        }
+        Ok(())
+    }
+
+    /// The changes of one copy, by group.
+    fn update_copy(
+        &mut self,
+        params: &Set,
+        layers: &Layers,
+        public: &Public,
+        changed: &[(usize, usize, &[u32])],
+        threads: usize,
+    ) -> Result<()> {
+        let (degree, digits) = (layers.degree, layers.hint_digits);
+        let copy = changed.first().map_or(0, |change| change.0);
+        let first_col = copy * degree;
+        let mut blocks: Vec<usize> = changed.iter().map(|change| change.1 / degree).collect();
+        blocks.dedup();
+        let all = 2 * blocks.len() >= self.query_masks.len();
+        // Differences of digits, in the touched blocks only, unless all hints are computed again: then none are kept. Centred digits are
+        // at most 2^14 in magnitude: 16 bits hold them.
+        let kept = if all { LINE } else { blocks.len() * degree };
+        let mut difference = ColumnMatrix::new(kept, digits, degree)?;
+        let mut fresh = vec![0i16; digits];
+        for (_, group, words) in changed {
+            switched_digits(params, words.iter().copied(), &mut fresh);
+            let block = blocks.partition_point(|block| *block < group / degree);
+            for (j, &digit) in fresh.iter().enumerate() {
+                let (digit, old) = (i32::from(digit), self.matrix.get(*group, first_col + j));
+                if !all {
+                    difference.set(block * degree + group % degree, j, digit - old)?;
+                }
+                self.matrix.set(*group, first_col + j, digit)?;
+            }
+        }
+        if all {
+            // Old ones do not lie beside new ones.
+            self.hints[copy].clear();
+            self.hints[copy] =
+                column_masks(&self.matrix, &public.ring, &self.query_masks, (first_col, digits), threads)?;
+        } else {
+            let query: Vec<_> = blocks.iter().map(|&block| self.query_masks[block].clone()).collect();
+            let sums = column_masks(&difference, &public.ring, &query, (0, digits), threads)?;
+            for (hint, sum) in self.hints[copy].iter_mut().zip(&sums) {
+                public.ring.add_assign(hint, sum);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Computes the first hint and writes its digits.
+fn fill(
+    params: &Set,
+    layers: &Layers,
+    (first, hint): (&LinearDatabase, &NegacyclicHint),
+    matrix: &mut ColumnMatrix,
+    context: &Context,
+) -> Result<()> {
+    let (outputs, degree, digits) = (layers.outputs(), layers.degree, layers.hint_digits);
+    // 32 groups of ne rows are whole groups of eight rows, the last ones up to the end of the matrix.
+    fill_rows(matrix, ("hint", layers.groups), context, |start, groups| {
+        let mut entries = vec![0i16; groups * outputs];
+        let first_row = start * layers.copies;
+        let range = first_row / GROUP_ROWS..(first_row + groups * layers.copies).div_ceil(GROUP_ROWS);
+        hint.for_groups(first.matrix(), layers.first.code.offset(), range, |row, words| {
+            for (i, words) in words.chunks_exact(params.lwe.dimension).enumerate() {
+                let (group, copy) = layers.locate(row + i - first_row);
+                let out = &mut entries[group * outputs + copy * degree..][..digits];
+                switched_digits(params, words.iter().copied(), out);
+            }
+            Ok(())
+        })?;
+        Ok(entries)
+    })
+}
+
+/// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.
+pub(super) fn answer_digits(params: &Set, layers: &Layers, words: &[u32]) -> Result<ColumnMatrix> {
+    let columns = layers.samples();
+    let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree)?;
+    let mut entries = vec![0i16; LINE * columns];
+    for (start, words) in (0..).step_by(LINE).zip(words.chunks(LINE * layers.copies)) {
+        for (word, out) in words.iter().zip(entries.chunks_exact_mut(layers.answer_digits)) {
+            switched_digits(params, std::iter::once(*word), out);
+        }
+        let rows = words.len() / layers.copies;
+        matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
+    }
+    Ok(matrix)
+}

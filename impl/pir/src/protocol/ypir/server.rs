@@ -1,0 +1,319 @@
+//! The server of the two layers.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use lattice::Rlwe;
+use lattice::pack::PackingKeys;
+use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
+
+use super::Public;
+use super::layout::Layers;
+use super::second::{Second, answer_digits, switched_digits};
+use super::set::{Body, Set};
+use super::whole::Whole;
+use crate::core::clock::Group;
+use crate::core::database::Database;
+use crate::core::description::TableBytes;
+use crate::core::error::{Error, Result};
+use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::seed::{self, public_seed};
+use crate::core::wire::FrameBuilder;
+use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
+use crate::parts::ring_matrix::{
+    Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_residues, workspace,
+};
+
+/// Both databases, the hints and tables between them, and the public seed.
+pub struct Server {
+    protocol: &'static str,
+    params: Set,
+    layers: Layers,
+    public: Public,
+    seed: Seed,
+    first: LinearDatabase,
+    hint: NegacyclicHint,
+    /// None where records are selected whole.
+    second: Option<Second>,
+    /// Updates so far, modulo 2^16.
+    epoch: u16,
+}
+
+/// The queries of all requests, in order.
+#[derive(Default)]
+struct Queries {
+    first: Vec<Vec<u32>>,
+    second: Vec<ResidueVector>,
+    keys: Vec<PackingKeys>,
+    /// In place of `second` and `keys` where records are selected whole.
+    selectors: Vec<Selector>,
+}
+
+impl Server {
+    /// Encodes the database and precomputes all that depends on it and on the public seed (phases `encode`, `hint`,
+    /// `packing_tables`).
+    ///
+    /// # Errors
+    /// The set does not serve this database, or the database cannot be read.
+    pub fn preprocess(
+        protocol: &'static str,
+        params: &Set,
+        database: &Database,
+        context: &mut Context,
+    ) -> Result<Self> {
+        let layers = Layers::choose(params, database.shape())?;
+        let seed = public_seed(context);
+        let public = Public::new(params, &layers, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
+        let hint = public.first.hint(layers.first.columns);
+        let second = if layers.selects_whole() {
+            None
+        } else {
+            Some(Second::build(params, &layers, &public, (&first, &hint), context)?)
+        };
+        Ok(Self { protocol, params: params.clone(), layers, public, seed, first, hint, second, epoch: 0 })
+    }
+
+    fn parse(&self, requests: &[Request]) -> Result<Queries> {
+        let (layers, key_bytes) = (&self.layers, self.layers.key_bytes(&self.params) as usize);
+        let mut queries = Queries::default();
+        for request in requests {
+            check_queries(request)?;
+            let (keys, query) = match &request.messages[..] {
+                [("keys", keys), ("query", query)] if key_bytes > 0 => (Some(keys), query),
+                [("query", query)] if key_bytes == 0 => (None, query),
+                _ => {
+                    let problem =
+                        if key_bytes > 0 { "two messages, `keys` and `query`" } else { "one message, `query`" };
+                    return Err(Error::message("query", format!("a request is {problem}.")));
+                }
+            };
+            let query = query.clone().check(self.protocol, "query", request.queries * layers.query_bytes() as u64)?;
+            for query in query.payload().chunks_exact(layers.query_bytes()) {
+                // A second part may start at a byte: words are read from a copy that starts at one.
+                let (first, second) = query.split_at(layers.first_bytes);
+                let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+                queries.first.push(first.chunks_exact(4).map(word).collect());
+                let (ring, bytes) = (&self.public.ring, self.params.layers.query_coefficient_bytes);
+                if layers.selects_whole() {
+                    let residues = read_residues(ring, bytes, second)?;
+                    queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
+                } else {
+                    queries.second.push(read_coefficients(ring, bytes, second)?);
+                }
+            }
+            let Some(keys) = keys else { continue };
+            let keys = keys.clone().check(self.protocol, "keys", request.queries * key_bytes as u64)?;
+            for keys in keys.payload().chunks_exact(key_bytes) {
+                let keys = PackingKeys::from_bytes(&self.public.packing, keys);
+                queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
+            }
+        }
+        Ok(queries)
+    }
+
+    /// The answers of records selected whole (phase `answer_selection`).
+    fn selected(&self, queries: &Queries, first: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u8>>> {
+        let Self { params, layers, public, first: database, hint, .. } = self;
+        let whole = Whole { params, layers, ring: &public.ring, first: database, hint };
+        let answers = context
+            .clock
+            .time("answer_selection", Group::Online, || whole.answers(&queries.selectors, first, context.threads))?;
+        Ok(answers.into_iter().map(|ciphertexts| ciphertexts.concat()).collect())
+    }
+
+    /// The answers of records whose outputs are packed (phases `answer_second_layer`, `answer_packing`, `answer_body`).
+    fn packed(
+        &self,
+        second: &Second,
+        queries: &Queries,
+        first: &[Vec<u32>],
+        context: &Context,
+    ) -> Result<Vec<Vec<u8>>> {
+        let (clock, kernel, threads) = (&context.clock, context.kernel, context.threads);
+        let outputs = clock
+            .time("answer_second_layer", Group::Online, || bodies(kernel, second.matrix(), &queries.second, threads))?;
+        let packed = clock.time("answer_packing", Group::Online, || {
+            pack_all(&self.public.ring, &second.tables()?, &queries.keys, &outputs)
+        })?;
+        clock.time("answer_body", Group::Online, || {
+            let each = packed.into_iter().enumerate();
+            each.map(|(k, packed)| self.body(second, queries, k, &first[k], packed, context)).collect()
+        })
+    }
+
+    /// One query's answer: the digits of the first layer's answer go through the second layer and join the packed ciphertexts.
+    fn body(
+        &self,
+        second: &Second,
+        queries: &Queries,
+        k: usize,
+        first: &[u32],
+        packed: Vec<Rlwe<u32, Coefficient>>,
+        context: &Context,
+    ) -> Result<Vec<u8>> {
+        let (ring, layers) = (&*self.public.ring, &self.layers);
+        let digits = answer_digits(&self.params, layers, first)?;
+        let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
+        let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
+        let mut packed = packed;
+        let more = match layers.body {
+            Body::Traced => {
+                self.add_traced(&queries.keys[k], masks, &bodies[0], &mut packed)?;
+                Vec::new()
+            }
+            Body::Unpacked => {
+                let samples = masks.into_iter().enumerate();
+                samples.map(|(j, mask)| Rlwe { a: ring.inverse(mask), b: body_poly(ring, &bodies[0], j, 1) }).collect()
+            }
+            Body::Selected => Vec::new(),
+            Body::Packed => vec![self.packed_body(&queries.keys[k], &masks, &bodies[0])?],
+            Body::Merged => {
+                let body = self.packed_body(&queries.keys[k], &masks, &bodies[0])?;
+                if let Some(first) = packed.first_mut() {
+                    first.add_assign(ring, &body.mul_monomial(ring, layers.hint_digits));
+                }
+                Vec::new()
+            }
+        };
+        let mut answer = Vec::with_capacity(layers.answer_bytes(&self.params));
+        for ciphertext in packed.iter().chain(&more) {
+            answer.extend(self.params.switch.write(ring, ciphertext, layers.degree)?);
+        }
+        Ok(answer)
+    }
+
+    /// All samples packed into the first coefficients of one ciphertext, without a table.
+    fn packed_body(
+        &self,
+        keys: &PackingKeys,
+        masks: &[Poly<u32, Ntt>],
+        bodies: &[u32],
+    ) -> Result<Rlwe<u32, Coefficient>> {
+        let body = body_poly(&self.public.ring, bodies, 0, masks.len());
+        self.public.bodies.pack(&self.public.masks, keys, masks, &body, &mut workspace()).map_err(Error::from)
+    }
+
+    /// Projects each sample to its constant coefficient by the homomorphic trace and moves it behind the hint digits of its copy.
+    fn add_traced(
+        &self,
+        keys: &PackingKeys,
+        masks: Vec<Poly<u32, Ntt>>,
+        bodies: &[u32],
+        packed: &mut [Rlwe<u32, Coefficient>],
+    ) -> Result<()> {
+        let (ring, layers) = (&*self.public.ring, &self.layers);
+        let trace = &self.public.trace;
+        let mut buffers = workspace();
+        for (j, mask) in masks.into_iter().enumerate() {
+            let body = body_poly(ring, bodies, j, 1);
+            let traced = trace.pack(&self.public.masks, keys, &[mask], &body, &mut buffers)?;
+            let (copy, digit) = (j / layers.answer_digits, j % layers.answer_digits);
+            packed[copy].add_assign(ring, &traced.mul_monomial(ring, layers.hint_digits + digit));
+        }
+        Ok(())
+    }
+
+    /// The centred entry of the first layer in that row and column.
+    pub(super) fn first_entry(&self, row: usize, column: usize) -> i32 {
+        self.first.entry(row, column)
+    }
+
+    /// What the second layer's answer to query `k` of a request decrypts to in those rows of the first: the digits of the row's hint, then
+    /// of its word.
+    pub(super) fn second_messages(&self, request: &Request, k: usize, rows: Range<usize>) -> Result<Vec<Vec<i16>>> {
+        let queries = self.parse(std::slice::from_ref(request))?;
+        let query =
+            queries.first.get(k).ok_or_else(|| Error::message("query", "fewer queries than were extracted."))?;
+        let words = self.first.row_products(rows.clone(), query);
+        let hints = self.hint_rows(&rows.collect())?;
+        let mut digits = vec![vec![0; self.layers.hint_digits + self.layers.answer_digits]; words.len()];
+        for ((digits, (_, hint)), word) in digits.iter_mut().zip(hints).zip(words) {
+            let (masks, body) = digits.split_at_mut(self.layers.hint_digits);
+            switched_digits(&self.params, hint.into_iter(), masks);
+            switched_digits(&self.params, std::iter::once(word), body);
+        }
+        Ok(digits)
+    }
+
+    /// The first hint in those rows, computed from the database.
+    fn hint_rows(&self, rows: &std::collections::BTreeSet<usize>) -> Result<Vec<(usize, Vec<u32>)>> {
+        const ROWS: usize = ring::matrix::packed::GROUP_ROWS;
+        let groups: std::collections::BTreeSet<usize> = rows.iter().map(|row| row / ROWS).collect();
+        let mut out = Vec::with_capacity(rows.len());
+        for group in groups {
+            let offset = self.layers.first.code.offset();
+            self.hint.for_groups(self.first.matrix(), offset, group..group + 1, |first_row, words| {
+                let fresh = words.chunks_exact(self.params.lwe.dimension).enumerate();
+                let fresh = fresh.filter(|(i, _)| rows.contains(&(first_row + i)));
+                out.extend(fresh.map(|(i, words)| (first_row + i, words.to_vec())));
+                Ok(())
+            })?;
+        }
+        Ok(out)
+    }
+}
+
+impl scheme::Server for Server {
+    fn tables(&self) -> Vec<TableBytes> {
+        let mut held = vec![
+            TableBytes::new("database", self.first.stored_bytes()),
+            TableBytes::of("first layer's masks", [self.hint.held_bytes()]),
+        ];
+        held.extend(self.second.iter().flat_map(Second::held));
+        held.push(TableBytes::of("packing key masks", [self.public.masks.bytes()]));
+        held
+    }
+
+    fn publish(&self) -> Messages {
+        seed::publish(self.protocol, &self.seed)
+    }
+
+    /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
+        let clock = Arc::clone(&context.clock);
+        let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
+        let (kernel, threads) = (context.kernel, context.threads);
+        let first =
+            clock.time("answer_first_layer", Group::Online, || self.first.product(&queries.first, kernel, threads))?;
+        let mut answers = match &self.second {
+            Some(second) => self.packed(second, &queries, &first, context)?,
+            None => self.selected(&queries, &first, context)?,
+        };
+        let bytes = self.layers.answer_bytes(&self.params);
+        let mut answers = answers.drain(..);
+        let respond = |request: &Request| {
+            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
+            let parts = builder.payload_mut().chunks_exact_mut(bytes);
+            for (part, answer) in parts.zip(answers.by_ref()) {
+                part.copy_from_slice(&answer);
+            }
+            let answer = builder.at_epoch(self.epoch).finish(self.protocol, "answer");
+            vec![("answer", answer)]
+        };
+        Ok(requests.iter().map(respond).collect())
+    }
+
+    /// Changes records. Clients hold nothing of the database, so they need no message.
+    fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
+        let clock = Arc::clone(&context.clock);
+        let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
+            let mut rows = std::collections::BTreeSet::new();
+            for change in self.first.change(changes)? {
+                let (first_row, _, _) = self.layers.first.place(change.index);
+                let moved = change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0);
+                rows.extend(moved.map(|(i, _)| first_row + i));
+            }
+            // Hints of records selected whole are computed when they are needed.
+            if self.second.is_some() { self.hint_rows(&rows) } else { Ok(Vec::new()) }
+        })?;
+        if let Some(second) = &mut self.second {
+            clock.time("update_second_layer", Group::Update, || {
+                second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
+            })?;
+        }
+        self.epoch = self.epoch.wrapping_add(1);
+        Ok(Messages::new())
+    }
+}
