@@ -367,7 +367,3 @@ def _choice_mapping(choice: Choice, winner: Choice, objective: Objective) -> dic
 def _refuse(message: str, code: int = 2) -> int:
     print(f"pirlab-search: {message}", file=sys.stderr)
     return code
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
