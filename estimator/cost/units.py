@@ -1,7 +1,5 @@
 """Unit costs: the seconds that one of each operation takes, from `pirlab calibrate`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +33,7 @@ class UnitCosts:
     read_bandwidth: float | None = None
 
     @classmethod
-    def load(cls, path: Path | None = None) -> UnitCosts:
+    def load(cls, path: Path | None = None) -> "UnitCosts":
         """From `path`, else from this machine's calibration, else the defaults; what a file lacks is defaulted."""
         defaults = _read(DEFAULTS)
         chosen = path or (CALIBRATION if CALIBRATION.is_file() else DEFAULTS)

@@ -12,8 +12,6 @@ selectors make random. Before the answer N errors of a key or more share it alik
 coefficients, and the response's variance varies with these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,7 +45,7 @@ class _Described:
         return Mixture.even(self.n, self.key_squares)
 
     @staticmethod
-    def of(descriptions: Sequence[dict], lwe: str) -> _Described:
+    def of(descriptions: Sequence[dict], lwe: str) -> "_Described":
         """lwe: the name of the instance whose dimension the small key has."""
         layouts = [d["layout"] for d in descriptions]
         rings, small = _instances(descriptions, "ring"), _instances(descriptions, lwe)

@@ -1,7 +1,5 @@
 """What descriptions of protocols over rings say of ring, secret, gadget and answers, as arrays over descriptions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -75,7 +73,7 @@ class Keys:
     words: list[str]
 
     @staticmethod
-    def of(gadgets: Sequence[dict], modulus: Objects) -> Keys:
+    def of(gadgets: Sequence[dict], modulus: Objects) -> "Keys":
         """From descriptions `{digits, base_log2, dropped, signed}`, or with a `family` in place of the last."""
         family = np.array([_family(g) for g in gadgets], dtype=object)
         base = np.array([1 << g["base_log2"] for g in gadgets], dtype=object)
@@ -98,7 +96,7 @@ class Rings:
     key_squares: Floats
 
     @staticmethod
-    def of(instances: Sequence[dict]) -> Rings:
+    def of(instances: Sequence[dict]) -> "Rings":
         """From the instances that the ring's ciphertexts are."""
         stddev = numbers(instances, "error_stddev")
         return Rings(
@@ -123,7 +121,7 @@ class Rings:
         return self.fresh.scaled(terms * lattice.uniform_square(p, balanced=True)), Noise(bound, "bound")
 
     @property
-    def twice(self) -> Rings:
+    def twice(self) -> "Rings":
         """With a key of twice the squared length."""
         return replace(self, secret=Secret(2 * np.asarray(self.secret.square), self.secret.mean))
 
@@ -148,7 +146,7 @@ class Answers:
     body: Objects
 
     @staticmethod
-    def of(layouts: Sequence[dict]) -> Answers:
+    def of(layouts: Sequence[dict]) -> "Answers":
         return Answers(moduli(layouts, "mask_modulus"), moduli(layouts, "body_modulus"))
 
     def switched(self, rings: Rings, noise: Noise) -> Noise:

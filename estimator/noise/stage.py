@@ -7,8 +7,6 @@ wrong. `evaluate` makes of a chain the entries of the prediction record, `record
 docs/noise.md shows how a chain is written.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -197,7 +195,7 @@ OF_DECISIONS = ["threshold", "decisions", "union", "margin", "margin_bound", "lo
 OF_DECISIONS.append("log2_long_key")
 
 
-def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: int) -> dict[str, Any]:
+def _decided(stage: Stage, classes: "_Classes", union: dict[str, Array], count: int) -> dict[str, Any]:
     if stage.decision is None:
         return dict.fromkeys(OF_DECISIONS)
     if stage.bound is None:

@@ -3,8 +3,6 @@
 A decision fails if a centred error reaches the threshold in absolute value: |error| >= threshold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -44,12 +42,12 @@ class Mixture:
     counts: Array
     key_squares: ArrayLike
 
-    def of_classes(self) -> Mixture:
+    def of_classes(self) -> "Mixture":
         """Alike for all classes of decisions: shape (descriptions, 1, squares)."""
         return Mixture(self.shares[..., None, :], self.counts[..., None, :], np.asarray(self.key_squares)[..., None])
 
     @staticmethod
-    def even(squares: ArrayLike, key_squares: ArrayLike) -> Mixture:
+    def even(squares: ArrayLike, key_squares: ArrayLike) -> "Mixture":
         """All of the variance on so many squares, each as large."""
         squares = np.asarray(squares, dtype=float)[..., None]
         return Mixture(1 / squares, squares, key_squares)

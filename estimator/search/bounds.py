@@ -1,7 +1,5 @@
 """What is asked of sets: targets, budgets, and by which objective they are ranked."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -90,12 +88,12 @@ class Bounds:
         times fewer decisions."""
         return not reaches(figures.bits, self.security) or power * figures.log2_failure - log2(power) > self.failure
 
-    def without(self, budget: str) -> Bounds:
+    def without(self, budget: str) -> "Bounds":
         """The same without one budget."""
         kept = {name: bound for name, bound in self.budgets().items() if name != budget}
         return Bounds(self.security, self.failure, **kept)
 
-    def no_worse(self, than: Figures, faster: float = 0.0) -> Bounds:
+    def no_worse(self, than: Figures, faster: float = 0.0) -> "Bounds":
         """The same with upload, download and answer seconds of a set as further budgets, of the last a share less."""
         if not 0 <= faster < 1:
             raise BoundsError(f"--faster {100 * faster:g} is not from 0 to 100 per cent")
@@ -130,7 +128,7 @@ class Prices:
     upload_byte: float
 
     @staticmethod
-    def load(path: Path = PRICES) -> Prices:
+    def load(path: Path = PRICES) -> "Prices":
         try:
             document = tomllib.loads(path.read_text(encoding="utf-8"))
             return Prices(*(float(document[f.name]) for f in fields(Prices)))

@@ -8,8 +8,6 @@ A space has what all sets share (`[set]`) and axes. A set takes one value of eac
   failure is at most r times that of an earlier one, so only what fails far too often tells of those after it.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -92,7 +90,7 @@ class Space:
     def ordered_shape(self) -> tuple[int, ...]:
         return tuple(len(axis.values) for axis in self.ordered)
 
-    def at(self, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None) -> Space:
+    def at(self, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None) -> "Space":
         """The space for a shape, unit costs and bounds: with the sets that a function of another module lists for them,
         where an axis asks for it; that may take minutes, of which `progress` is told."""
         if all(axis.kind != "sets" for axis in self.axes):
@@ -151,7 +149,7 @@ class Space:
             kept.append(quietest(good))
         return kept, missed
 
-    def narrowed(self, values: Mapping[str, Sequence[Any]] | None = None) -> Space:
+    def narrowed(self, values: Mapping[str, Sequence[Any]] | None = None) -> "Space":
         """The same with other values on some axes; by default the coarse ones."""
         fewer = dict(self.coarse)
         if values is not None:

@@ -9,8 +9,6 @@
    open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -184,7 +182,7 @@ def figures_of(
     return [missing if each is None else next(figures) for each in literals]
 
 
-def _walk(grids: Sequence[_Grid], evaluator: Evaluator) -> None:
+def _walk(grids: "Sequence[_Grid]", evaluator: Evaluator) -> None:
     """Ask for points of all grids together until none is open."""
     while True:
         asked = [(grid, at) for grid in grids for at in grid.questions()]

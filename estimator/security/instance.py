@@ -1,7 +1,5 @@
 """An LWE instance as the lattice estimator sees it, and when two of them are the same."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf, log2
 from typing import Any
@@ -47,7 +45,7 @@ class Instance:
     samples: int | None = None
 
     @classmethod
-    def of(cls, mapping: dict) -> Instance:
+    def of(cls, mapping: dict) -> "Instance":
         """From an entry of a description's `instances`, or of recorded.json; uniform secrets in normal form."""
         given = dict(mapping["secret"])
         error = float(mapping["error_stddev"])
@@ -71,11 +69,11 @@ class Instance:
             "error_stddev": self.error_stddev,
         } | ({} if self.samples is None else {"samples": self.samples})
 
-    def unlimited(self) -> Instance:
+    def unlimited(self) -> "Instance":
         """The same with any number of samples."""
         return replace(self, samples=None)
 
-    def asked(self, attack: str) -> Instance:
+    def asked(self, attack: str) -> "Instance":
         """The instance as an attack sees it."""
         return self if attack in SAMPLED else self.unlimited()
 

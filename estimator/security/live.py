@@ -5,8 +5,6 @@ Where it comes from:
 - LATTICE_ESTIMATOR_PYTHON: the interpreter that has Sage; else the one that runs this.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -113,7 +111,7 @@ class Worker:
                     pipe.close()
             self._process = None
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> "Worker":
         self.start()
         return self
 

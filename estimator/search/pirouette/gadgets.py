@@ -1,7 +1,5 @@
 """Gadgets of a search, as arrays; and dominance among columns of costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -28,7 +26,7 @@ class Gadgets:
     noise: GadgetNoise
 
     @staticmethod
-    def of(modulus: int, bases_log2: Iterable[int], kept_bits: float, most_digits: int) -> Gadgets:
+    def of(modulus: int, bases_log2: Iterable[int], kept_bits: float, most_digits: int) -> "Gadgets":
         """Every number of dropped digits that keeps `kept_bits` bits of the modulus, in `most_digits` digits or fewer.
 
         kept_bits at least as many as the modulus has: exact gadgets only.
@@ -46,7 +44,7 @@ class Gadgets:
         noise = GadgetNoise.of("symmetric", modulus, np.array([1 << b for b, _, _ in found], dtype=object), low)
         return Gadgets(modulus, base, low, length, noise)
 
-    def at(self, index: ArrayLike) -> Gadgets:
+    def at(self, index: ArrayLike) -> "Gadgets":
         """Those at the indices, in the indices' shape."""
         index = np.asarray(index)
         noise = _each(self.noise, lambda array: array[index])
