@@ -22,16 +22,8 @@ Stages = list[tuple[str, Noise]]
 Formula = Callable[[Settings, Noise], Noise]
 
 
-def _output(noise: Callable[[Settings], Noise]) -> Callable[[Settings], Stages]:
-    return lambda s: [("output", noise(s))]
-
-
-def _added(noise: Callable[[Settings], Noise]) -> Callable[[Settings], Stages]:
-    return lambda s: [("added", noise(s))]
-
-
-def _packed(noise: Callable[[Settings], Noise]) -> Callable[[Settings], Stages]:
-    return lambda s: [("packed", noise(s))]
+def _alone(stage: str, noise: Callable[[Settings], Noise]) -> Callable[[Settings], Stages]:
+    return lambda s: [(stage, noise(s))]
 
 
 def _both(formula: Formula, given: Callable[[Settings], Noise] = lambda s: s.fresh) -> Callable[[Settings], Stages]:
@@ -177,12 +169,12 @@ def _bits(s: Settings) -> Stages:
 
 Operation = Callable[[Settings], Stages]
 OPERATIONS: dict[str, Operation] = {
-    "fresh": _output(lambda s: s.fresh),
-    "add": _output(lambda s: lattice.sum_of(s.fresh, s.values.get("terms", 2))),
-    "plaintext-product": _output(_plaintext_product),
-    "monomial-product": _output(lambda s: lattice.monomial_product(s.fresh)),
-    "sample-extraction": _output(lambda s: lattice.sample_extraction(s.fresh)),
-    "gadget-product": _added(lambda s: lattice.gadget_product(s.n, s.gadget, s.fresh, s.message_norm_square)),
+    "fresh": _alone("output", lambda s: s.fresh),
+    "add": _alone("output", lambda s: lattice.sum_of(s.fresh, s.values.get("terms", 2))),
+    "plaintext-product": _alone("output", _plaintext_product),
+    "monomial-product": _alone("output", lambda s: lattice.monomial_product(s.fresh)),
+    "sample-extraction": _alone("output", lambda s: lattice.sample_extraction(s.fresh)),
+    "gadget-product": _alone("added", lambda s: lattice.gadget_product(s.n, s.gadget, s.fresh, s.message_norm_square)),
     "external-product": _both(_external_product),
     "cmux": _both(_cmux),
     "lwe-key-switch": _both(_lwe_key_switch, lambda s: lattice.fresh(s["input_stddev"])),
@@ -196,13 +188,13 @@ OPERATIONS: dict[str, Operation] = {
     "split-modulus-switch": _both(_split_modulus_switch),
 }
 ROTATIONS: dict[str, Operation] = {
-    "blind-rotation": _added(_rotated),
-    "to-small": _added(_to_small),
-    "floor": _added(_floor),
+    "blind-rotation": _alone("added", _rotated),
+    "to-small": _alone("added", _to_small),
+    "floor": _alone("added", _floor),
     "bits": _bits,
 }
-INSPIRING = _packed(lambda s: lattice.inspiring(s.n, int(s["gamma"]), s.gadget, s.fresh, s.ring_secret))
-CDKS = _packed(lambda s: lattice.cdks(s.n, s.gadget, s.fresh, s.ring_secret))
+INSPIRING = _alone("packed", lambda s: lattice.inspiring(s.n, int(s["gamma"]), s.gadget, s.fresh, s.ring_secret))
+CDKS = _alone("packed", lambda s: lattice.cdks(s.n, s.gadget, s.fresh, s.ring_secret))
 PACKINGS = {"inspiring": INSPIRING, "inspiring-online": INSPIRING, "cdks": CDKS, "cdks-preprocessed": CDKS}
 #: By primitive, the setting that names its operation, and the operations.
 CHOICES = {"noise": ("operation", OPERATIONS), "rotation": ("operation", ROTATIONS), "packing": ("method", PACKINGS)}

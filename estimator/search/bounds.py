@@ -7,6 +7,7 @@ from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
+from ..cost.plan import format_bytes
 from .evaluate import Figures, Shape
 from .rings import reaches
 
@@ -202,7 +203,7 @@ def _saving(objective: Objective, figures: Figures) -> float:
 
 
 OBJECTIVES = {
-    "bytes": Kind("traffic", _bytes, lambda score: f"{kilobytes(score)} a query"),
+    "bytes": Kind("traffic", _bytes, lambda score: f"{format_bytes(score)} a query"),
     "seconds": Kind("time", _seconds, lambda score: f"{score:.3g} s from question to record"),
     "dollars": Kind("cost", _dollars, lambda score: f"{1e6 * score:.3g} dollars a million queries"),
     "rate": Kind(
@@ -212,12 +213,3 @@ OBJECTIVES = {
     ),
     "saving": Kind("share", _saving, lambda score: f"saves {100 * (1 - score):.0f} % in one of them"),
 }
-
-
-def kilobytes(count: float) -> str:
-    """Bytes with a binary unit, three digits."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1000 or unit == "GiB":
-            return f"{count:.0f} {unit}" if count >= 100 or unit == "B" else f"{count:.3g} {unit}"
-        count /= 1024
-    raise AssertionError("unreachable")

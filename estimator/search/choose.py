@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..cost.plan import format_bytes
 from .account import Account
-from .bounds import OBJECTIVES, Bounds, Objective, kilobytes
+from .bounds import OBJECTIVES, Bounds, Objective
 from .evaluate import Evaluator, Figures
 from .progress import Progress
 from .space_file import load
@@ -59,17 +60,19 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     else:
         words.append(f"{objective(mine) / objective(first):.3g} times the first's {OBJECTIVES[objective.name].noun}")
         words += _compared(mine, first)
-    served = f"{kilobytes(objective.hint_share(mine))} a query at {objective.network.hint_queries} queries"
+    served = f"{format_bytes(objective.hint_share(mine))} a query at {objective.network.hint_queries} queries"
     if mine.key_bytes > 1024:
-        words.append(f"every client sends keys of {kilobytes(mine.key_bytes)} once, which the server keeps; {served}")
+        words.append(
+            f"every client sends keys of {format_bytes(mine.key_bytes)} once, which the server keeps; {served}"
+        )
     elif mine.hint_bytes > 1024:
-        hint = kilobytes(mine.hint_bytes)
+        hint = format_bytes(mine.hint_bytes)
         words.append(
             f"every client fetches and keeps a hint of {hint}, {served}, and again (in part) when records change"
         )
     else:
         words.append("clients need no hint and keep nothing between queries")
-    words.append(f"the server holds {kilobytes(mine.server_bytes)}")
+    words.append(f"the server holds {format_bytes(mine.server_bytes)}")
     if mine.setup_seconds > LONG_SETUP:
         words.append(f"preprocessing takes {mine.setup_seconds / 60:.0f} minutes on one core")
     return words

@@ -5,9 +5,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from ..cost.plan import format_bytes
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
-from .bounds import kilobytes
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .gadget_choice import quietest_gadget
 from .rings import NoRing, two_primes
@@ -102,10 +102,10 @@ def described(figures: Figures) -> list[str]:
     return [
         "unknown" if figures.bits is None else f"{figures.bits:.1f}",
         f"2^{figures.log2_failure:.1f}",
-        kilobytes(figures.upload),
-        kilobytes(figures.download),
+        format_bytes(figures.upload),
+        format_bytes(figures.download),
         seconds(figures.seconds),
-        kilobytes(figures.server_bytes),
+        format_bytes(figures.server_bytes),
     ]
 
 

@@ -9,7 +9,7 @@ A space has what all sets share (`[set]`) and axes. A set takes one value of eac
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -234,37 +234,30 @@ def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Spac
         raise SpaceError(f"{name}: key {error} is missing; compare with the other spaces") from None
 
 
+#: By the key of an axis that says its values: the kind of the axis, and the values.
+_VALUES: dict[str, tuple[str, Callable[[Any], Iterable[Any]]]] = {
+    "values": ("values", lambda values: values),
+    "log2": ("values", lambda exponents: (1 << bits for bits in exponents)),
+    "log2_plus_one": ("values", lambda exponents: ((1 << bits) + 1 for bits in exponents)),
+    "more_bits": ("above_modulus", lambda bits: bits),
+    "plain_modulus": ("values", lambda moduli: ([{"log2_samples": 32, "modulus": p}] for p in moduli)),
+    "gadget_lengths": ("gadget", lambda lengths: lengths),
+    "base_lengths": ("base", lambda lengths: lengths),
+    "family": ("family", lambda parts: (table for part in parts for table in tables(part))),
+    "sets_of": ("sets", lambda function: ()),
+}
+
+
 def _axis(name: str, axis: dict[str, Any], families: dict[str, Any]) -> Axis:
-    kind, values = _values(name, axis, families)
+    key = next((key for key in _VALUES if key in axis), None)
+    if key is None:
+        raise SpaceError(f"{name}: axis {axis['key']} has none of {', '.join(_VALUES)}")
+    kind, values = _VALUES[key]
+    given = axis[key]
+    if key == "family":
+        if given not in families:
+            raise SpaceError(f"{name}: axis {axis['key']}: no family {given!r}; there are {', '.join(families)}")
+        given = families[given]
+    kind = "above_bits" if "above_bits" in axis else kind
     of = next((axis[name] for name in ("of", "above_bits", "above_modulus", "sets_of") if name in axis), "")
-    return Axis(axis["key"], tuple(values), kind, axis.get("cheaper", False), axis.get("rarer", 1.0), of)
-
-
-def _values(name: str, axis: dict[str, Any], families: dict[str, Any]) -> tuple[str, Iterable[Any]]:
-    """The kind of an axis and its values."""
-    if "values" in axis:
-        return "values", axis["values"]
-    if "log2" in axis:
-        return "values", (1 << bits for bits in axis["log2"])
-    if "log2_plus_one" in axis:
-        return "values", ((1 << bits) + 1 for bits in axis["log2_plus_one"])
-    if "more_bits" in axis:
-        return "above_bits" if "above_bits" in axis else "above_modulus", axis["more_bits"]
-    if "plain_modulus" in axis:
-        return "values", ([{"log2_samples": 32, "modulus": p}] for p in axis["plain_modulus"])
-    if "gadget_lengths" in axis:
-        return "gadget", axis["gadget_lengths"]
-    if "base_lengths" in axis:
-        return "base", axis["base_lengths"]
-    if "sets_of" in axis:
-        return "sets", ()
-    if "family" in axis:
-        if axis["family"] not in families:
-            raise SpaceError(
-                f"{name}: axis {axis['key']}: no family {axis['family']!r}; there are {', '.join(families)}"
-            )
-        return "family", (table for part in families[axis["family"]] for table in tables(part))
-    raise SpaceError(
-        f"{name}: axis {axis['key']} has none of values, log2, log2_plus_one, more_bits, plain_modulus, "
-        "gadget_lengths, base_lengths, family, sets_of"
-    )
+    return Axis(axis["key"], tuple(values(given)), kind, axis.get("cheaper", False), axis.get("rarer", 1.0), of)

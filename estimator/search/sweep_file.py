@@ -10,13 +10,11 @@ A record is a part (a protocol or grid) at a database: made once, made again whe
 changed. The CSV is all records of the file, in order.
 """
 
-import csv
 import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
-from io import StringIO
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -32,7 +30,7 @@ from .grid import varied
 from .progress import Progress
 from .space_file import get, load, protocols
 from .sweep import Found, Least, WholeFront, sweep
-from .text import count
+from .text import count, csv_text
 
 OUT = RESULTS / "search"
 #: What a row says beside the figures of its set.
@@ -123,7 +121,7 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
             write(file, json.dumps({"key": key, "rows": rows}, indent=1) + "\n")
     found = [(part, _known(folder / part.file)) for part in wanted]
     table = out / f"{path.stem}.csv"
-    _write_csv(table, [row for _, record in found if record is not None for row in record["rows"]])
+    write(table, csv_text(COLUMNS, [row for _, record in found if record is not None for row in record["rows"]]))
     return [*(folder / part.file for part, record in found if record is not None), table]
 
 
@@ -228,11 +226,3 @@ _MAKERS: dict[str, Callable[[Part, Evaluator, Progress], Iterator[Row]]] = {
     "front": _front,
     "grid": _grid,
 }
-
-
-def _write_csv(path: Path, rows: list[Row]) -> None:
-    text = StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write(path, text.getvalue())

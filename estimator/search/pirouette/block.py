@@ -12,8 +12,9 @@ from ...noise.circuit_selection import Response, Setting, rows_alike
 from ...noise.error import Noise
 from ...noise.lattice import GadgetNoise
 from ...noise.tails import Array, Mixture, log2_mixture_union, log2_subgaussian_tail, log2_union
+from ..front import frontier
 from .candidate import Candidate
-from .gadgets import Gadgets, column, entries, frontier
+from .gadgets import Gadgets, column, entries
 from .small import STEPS, Small
 from .space import Task
 from .work import Work

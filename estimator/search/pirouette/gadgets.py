@@ -1,4 +1,4 @@
-"""Gadgets of a search, as arrays; and dominance among columns of costs."""
+"""Gadgets of a search, as arrays."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from ...noise.digits import gadget_length
 from ...noise.error import Numbers
 from ...noise.lattice import GadgetNoise
-from ..front import undominated
 
 
 @dataclass(frozen=True)
@@ -82,18 +81,3 @@ def _each(noise: GadgetNoise, change: Callable[[NDArray], NDArray]) -> GadgetNoi
     columns = (noise.square, noise.repeated, noise.mean, noise.error_square, noise.error_mean)
     square, repeated, mean, error_square, error_mean = (change(np.asarray(c)) for c in columns)
     return GadgetNoise(square, repeated, mean, error_square, error_mean, noise.kind)
-
-
-def frontier(*columns: ArrayLike) -> NDArray[np.intp]:
-    """Indices, ascending, of the candidates that no other one dominates; each column is a cost, smaller is better.
-
-    Of equal candidates the first stays. Where an objective grows with every column, its minimum over the frontier is
-    the minimum over all.
-    """
-    costs = np.stack([np.asarray(column, dtype=float).ravel() for column in np.broadcast_arrays(*columns)], axis=1)
-    if costs.shape[1] != 2 or not len(costs):
-        return np.array(undominated(costs), dtype=np.intp)
-    # Of two costs in order of the first, those are kept that undercut all before them in the second.
-    order = np.lexsort(costs.T[::-1])
-    least = np.minimum.accumulate(costs[order, 1])
-    return np.sort(order[np.concatenate([[True], costs[order[1:], 1] < least[:-1]])])
