@@ -9,7 +9,7 @@ from .bounds import OBJECTIVES, Bounds, Objective
 from .evaluate import Evaluator, Figures
 from .progress import Progress
 from .space_file import load
-from .sweep import Found, Least, sweep
+from .walk import Found, Least, walk
 
 #: Seconds of preprocessing that are worth a word.
 LONG_SETUP = 600.0
@@ -41,7 +41,7 @@ def choose(
     """Each protocol's best set: the best protocol first, those without a set last."""
     choices = []
     for protocol in protocols:
-        outcome = sweep(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
+        outcome = walk(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
         choice = Choice(protocol, best_of(outcome.found, objective), outcome.account, outcome.tried)
         choices.append(choice)
         report(choice)

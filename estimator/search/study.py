@@ -29,8 +29,8 @@ from .evaluate import Evaluator, Figures, Literal, Shape
 from .grid import varied
 from .progress import Progress
 from .space_file import get, load, protocols
-from .sweep import Found, Least, WholeFront, sweep
 from .text import count, csv_text
+from .walk import Found, Least, WholeFront, walk
 
 OUT = RESULTS / "search"
 #: What a row says beside the figures of its set.
@@ -165,7 +165,7 @@ def _best(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
 
 def _least(protocol: str, objective: Objective, evaluator: Evaluator, progress: Progress) -> Found | None:
     """The best set of a protocol's coarse space."""
-    found = sweep(load(protocol).narrowed(), evaluator, Bounds(), Least(objective), progress).found
+    found = walk(load(protocol).narrowed(), evaluator, Bounds(), Least(objective), progress).found
     return min(found, key=lambda each: _rank(objective, each.figures), default=None)
 
 
@@ -191,7 +191,7 @@ def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Liter
 
 
 def _front(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
-    for found in sweep(load(part.name).narrowed(), evaluator, Bounds(), WholeFront(), progress).found:
+    for found in walk(load(part.name).narrowed(), evaluator, Bounds(), WholeFront(), progress).found:
         yield {"name": "found", "literal": found.literal} | asdict(found.figures)
 
 

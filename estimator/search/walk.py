@@ -92,7 +92,7 @@ class Outcome:
     tried: int
 
 
-def sweep(
+def walk(
     space: Space, evaluator: Evaluator, bounds: Bounds, aim: Aim | None = None, progress: Progress | None = None
 ) -> Outcome:
     """The sets of a space that keep all bounds and that no other undercuts, without looking at all of them."""
@@ -124,7 +124,7 @@ def sweep(
                 account.undercut(points)
             else:
                 grids.append(_Grid(space, combination, bounds, aim))
-        _walk(grids, evaluator)
+        _ask(grids, evaluator)
         for grid in grids:
             grid.tell(account)
             right += grid.right
@@ -138,7 +138,7 @@ def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds, progress: Progre
     """For each budget: the least that it could be where all other bounds stay, for those that there is a set then."""
     least = {}
     for name in bounds.budgets():
-        outcome = sweep(space, evaluator, bounds.without(name), Least(partial(spent, name)), progress)
+        outcome = walk(space, evaluator, bounds.without(name), Least(partial(spent, name)), progress)
         if outcome.found:
             least[name] = min(spent(name, each.figures) for each in outcome.found)
     return least
@@ -153,7 +153,7 @@ def relaxed_together(
     def factor(figures: Figures) -> float:
         return max(spent(name, figures) / bound for name, bound in allowed.items())
 
-    found = sweep(space, evaluator, Bounds(bounds.security, bounds.failure), Least(factor), progress).found
+    found = walk(space, evaluator, Bounds(bounds.security, bounds.failure), Least(factor), progress).found
     if not found:
         return None
     best = min((each.figures for each in found), key=lambda figures: (factor(figures), figures.seconds))
@@ -182,7 +182,7 @@ def figures_of(
     return [missing if each is None else next(figures) for each in literals]
 
 
-def _walk(grids: "Sequence[_Grid]", evaluator: Evaluator) -> None:
+def _ask(grids: "Sequence[_Grid]", evaluator: Evaluator) -> None:
     """Ask for points of all grids together until none is open."""
     while True:
         asked = [(grid, at) for grid in grids for at in grid.questions()]
