@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..modulus import parse_modulus
+from ..secret import coordinate
 from . import lattice
 from .error import Noise, ratio
 from .lattice import GadgetNoise, Secret
@@ -28,25 +29,11 @@ def moduli(documents: Sequence[dict], key: str) -> Objects:
 
 def secret_of(instances: Sequence[dict]) -> Secret:
     """Moments of the secrets' coefficients, as the instances name their distributions."""
-    moments = [_secret(instance["secret"], instance["dimension"]) for instance in instances]
-    return Secret(np.array([square for square, _ in moments]), np.array([mean for _, mean in moments]))
-
-
-def _secret(secret: dict, dimension: int) -> tuple[float, float]:
-    kind = secret["kind"]
-    if kind == "gaussian":
-        return secret["stddev"] ** 2, 0.0
-    if kind == "fixed_weight":
-        plus, minus = secret["plus"], secret["minus"]
-        return (plus + minus) / dimension, (plus - minus) / dimension
-    if kind == "uniform_range":
-        low, high = secret["low"], secret["high"]
-        mean = (low + high) / 2
-        return ((high - low + 1) ** 2 - 1) / 12 + mean**2, mean
-    moments = {"ternary": (2 / 3, 0.0), "binary": (1 / 2, 1 / 2)}
-    if kind not in moments:
-        raise ValueError(f"secret.kind {kind!r}: answers are switched, so the secret must be short; take gaussian")
-    return moments[kind]
+    kinds = {instance["secret"]["kind"] for instance in instances}
+    if "uniform" in kinds:
+        raise ValueError("secret.kind 'uniform': answers are switched, so the secret must be short; take gaussian")
+    found = [coordinate(instance["secret"], instance["dimension"]) for instance in instances]
+    return Secret(np.array([each.square for each in found]), np.array([each.mean for each in found]))
 
 
 #: By the key's kind, squares a coefficient whose mean varies like that of s^2, 2 E[s^2]^2 / Var s^2, and whose

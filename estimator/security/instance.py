@@ -5,6 +5,7 @@ from math import inf, log2
 from typing import Any
 
 from ..modulus import format_modulus, parse_modulus
+from ..secret import coordinate
 from .attacks import MODEL, SAMPLED, SHAPE, applying
 
 #: Attacks that the estimator has under another name, and their arguments beside parameters and cost model.
@@ -127,34 +128,13 @@ def unusable(description: object) -> str | None:
     return None
 
 
-def sage_number(value: int) -> str:
-    """A modulus as one types it in Sage: 2**32 for powers of two."""
-    return format_modulus(value).replace("^", "**")
-
-
-def sage_secret(secret: dict) -> str:
-    """The secret distribution as a constructor of the estimator's module ND."""
-    match secret["kind"]:
-        case "gaussian":
-            return f"ND.DiscreteGaussian({secret['stddev']!r})"
-        case "ternary":
-            return "ND.Uniform(-1, 1)"
-        case "binary":
-            return "ND.Uniform(0, 1)"
-        case "uniform_range":
-            return f"ND.Uniform({int(secret['low'])}, {int(secret['high'])})"
-        case "fixed_weight":
-            return f"ND.SparseTernary({int(secret['plus'])}, {int(secret['minus'])})"
-    raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
-
-
 def sage_parameters(instance: Instance) -> str:
     """The instance, in the estimator's words."""
     samples = "" if instance.samples is None else f", m={instance.samples}"
-    return (
-        f"LWE.Parameters(n={instance.dimension}, q={sage_number(instance.modulus)}, "
-        f"Xs={sage_secret(dict(instance.secret))}, Xe=ND.DiscreteGaussian({instance.error_stddev!r}){samples})"
-    )
+    modulus = format_modulus(instance.modulus).replace("^", "**")
+    secret = coordinate(dict(instance.secret), instance.dimension).sage
+    error = f"ND.DiscreteGaussian({instance.error_stddev!r})"
+    return f"LWE.Parameters(n={instance.dimension}, q={modulus}, Xs={secret}, Xe={error}{samples})"
 
 
 def call_of(attack: str, model: str) -> dict[str, Any]:
