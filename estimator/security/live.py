@@ -20,7 +20,7 @@ from pathlib import Path
 from ..outputs import write
 from ..paths import RESULTS
 from .attacks import SHAPE, AttackResult, time_limit
-from .instance import Instance, call_of
+from .instance import Instance, call_of, sage_parameters
 
 START_LIMIT_SECONDS = 120.0
 #: Processes at a time; each holds Sage, about 300 MB.
@@ -92,8 +92,7 @@ class Worker:
         if self._process is None:
             self.start()
         assert self._process is not None and self._process.stdin is not None
-        call = [instance.dimension, str(instance.modulus), dict(instance.secret), instance.error_stddev]
-        job = {"call": [*call, instance.samples]} | call_of(attack, model)
+        job = {"parameters": sage_parameters(instance)} | call_of(attack, model)
         try:
             self._process.stdin.write(json.dumps(job) + "\n")
             self._process.stdin.flush()
