@@ -37,7 +37,7 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
     """
     if not descriptions:
         return []
-    phases = _phases(descriptions)
+    phases = list(dict.fromkeys((*PHASES, *(phase for d in descriptions for phase in d["operations"]))))
     units = unit_costs or UnitCosts.load()
     # Of every step: (description, phase), and its counts.
     places: list[tuple[int, int]] = []
@@ -81,12 +81,6 @@ def _told(description: dict, seconds: dict[str, float], counted: set[str]) -> di
 
 def _of_update(phase: str) -> bool:
     return phase.startswith(UPDATES)
-
-
-def _phases(descriptions: Sequence[dict]) -> list[str]:
-    """All that any of them has."""
-    described = (phase for d in descriptions for phase in d["operations"])
-    return list(dict.fromkeys((*PHASES, *described)))
 
 
 def _charged(counts: Counts, protocol: str, phase: str) -> Counts:

@@ -36,10 +36,6 @@ def _plaintext_product(s: Settings) -> Noise:
     return lattice.plaintext_product(s.n, lattice.uniform_square(s["plain_modulus"], balanced), s.fresh)
 
 
-def _external_product(s: Settings, noise: Noise) -> Noise:
-    return lattice.external_product(s.n, s.gadget, s.fresh, s.ring_secret, s.message_norm_square, noise)
-
-
 def _cmux(s: Settings, noise: Noise) -> Noise:
     share = {0: 0.0, 1: 1.0, "random": 0.5}[s.one_of("bit", (0, 1, "random"), "random")]
     return lattice.cmux(s.n, s.gadget, s.fresh, s.ring_secret, share, noise)
@@ -54,10 +50,6 @@ def _switch(s: Settings, noise: Noise = NOTHING, gadget: GadgetNoise | None = No
     return lattice.rlwe_key_switch(s.n, gadget or s.gadget, s.fresh, s.ring_secret, noise)
 
 
-def _automorphism(s: Settings, noise: Noise) -> Noise:
-    return lattice.automorphism(s.n, s.gadget, s.fresh, s.ring_secret, int(s["exponent"]), noise)
-
-
 def _levels(formula: Callable[..., lattice.TraceNoise], count: Callable[[Settings], int]) -> Callable:
     def of(s: Settings) -> Stages:
         output, added = (formula(count(s), _switch(s), noise) for noise in (s.fresh, NOTHING))
@@ -65,10 +57,6 @@ def _levels(formula: Callable[..., lattice.TraceNoise], count: Callable[[Setting
         return [*both, ("added", added.everywhere), ("added-kept", added.kept)]
 
     return of
-
-
-def _modulus_switch(s: Settings, noise: Noise) -> Noise:
-    return lattice.modulus_switch(s.n, s.modulus, parse_modulus(s["to_modulus"]), s.ring_secret, noise)
 
 
 def _split_modulus_switch(s: Settings, noise: Noise) -> Noise:
@@ -175,15 +163,21 @@ OPERATIONS: dict[str, Operation] = {
     "monomial-product": _alone("output", lambda s: lattice.monomial_product(s.fresh)),
     "sample-extraction": _alone("output", lambda s: lattice.sample_extraction(s.fresh)),
     "gadget-product": _alone("added", lambda s: lattice.gadget_product(s.n, s.gadget, s.fresh, s.message_norm_square)),
-    "external-product": _both(_external_product),
+    "external-product": _both(
+        lambda s, v: lattice.external_product(s.n, s.gadget, s.fresh, s.ring_secret, s.message_norm_square, v)
+    ),
     "cmux": _both(_cmux),
     "lwe-key-switch": _both(_lwe_key_switch, lambda s: lattice.fresh(s["input_stddev"])),
     "rlwe-key-switch": _both(_switch),
-    "automorphism": _both(_automorphism),
+    "automorphism": _both(
+        lambda s, v: lattice.automorphism(s.n, s.gadget, s.fresh, s.ring_secret, int(s["exponent"]), v)
+    ),
     "ring-switch": _both(_switch),
     "trace": _levels(lattice.trace, lambda s: round(log2(s.n / int(s.values.get("subring", 1))))),
     "expansion": _levels(lattice.expansion, lambda s: int(s["depth"])),
-    "modulus-switch": _both(_modulus_switch),
+    "modulus-switch": _both(
+        lambda s, v: lattice.modulus_switch(s.n, s.modulus, parse_modulus(s["to_modulus"]), s.ring_secret, v)
+    ),
     "compensated-modulus-switch": _both(_compensated_modulus_switch),
     "split-modulus-switch": _both(_split_modulus_switch),
 }

@@ -46,12 +46,6 @@ def key_squares(instances: Sequence[dict]) -> Floats:
     return np.array([KEY_SQUARES.get(i["secret"]["kind"], 1.0) * i["dimension"] for i in instances])
 
 
-def _family(gadget: dict) -> str:
-    if "family" in gadget:
-        return str(gadget["family"])
-    return "balanced" if gadget["signed"] else "unsigned"
-
-
 @dataclass(frozen=True)
 class Keys:
     """A gadget of keys: its digits' moments and their words."""
@@ -62,7 +56,9 @@ class Keys:
     @staticmethod
     def of(gadgets: Sequence[dict], modulus: Objects) -> "Keys":
         """From descriptions `{digits, base_log2, dropped, signed}`, or with a `family` in place of the last."""
-        family = np.array([_family(g) for g in gadgets], dtype=object)
+        family = np.array(
+            [g.get("family") or ("balanced" if g["signed"] else "unsigned") for g in gadgets], dtype=object
+        )
         base = np.array([1 << g["base_log2"] for g in gadgets], dtype=object)
         dropped = np.array([g["dropped"] for g in gadgets], dtype=object)
         words = [

@@ -242,7 +242,10 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
     except live.EstimatorMissing as error:
         waiting = "; ".join(use["name"] for use in uses.values())
         raise live.EstimatorMissing(f"{error}. Known by the fast model only: {waiting}") from error
-    wanted = {job: i for i in uses for job in live.jobs_of([i]) if _figure(recorded.find(i), job) is None}
+    wanted = {}
+    for instance in uses:
+        known = {(r.model, r.attack): r.log2_rop for r in (recorded.find(instance) or {"results": []})["results"]}
+        wanted |= {job: instance for job in live.jobs_of([instance]) if known.get(job[1:]) is None}
     failures = _ask(wanted, uses, options)
     for instance, use in uses.items():
         found = recorded.find(instance)
@@ -279,12 +282,6 @@ def _excess(fast: list[AttackResult], real: list[AttackResult]) -> float:
     if own is None or other is None or own.log2_rop is None or other.log2_rop is None:
         return 0.0
     return own.log2_rop - other.log2_rop
-
-
-def _figure(found: dict | None, job: live.Job) -> float | None:
-    """What is recorded of an attack, if anything."""
-    figures = {(r.model, r.attack): r.log2_rop for r in (found or {"results": []})["results"]}
-    return figures.get(job[1:])
 
 
 def _unconfirmed(instance: Instance) -> bool:

@@ -201,7 +201,7 @@ def ask(
             finally:
                 idle.put(worker)
             if path is not None and result.failed is None:
-                _write_cache(path, result)
+                write(path, json.dumps(result.mapping()))
             return result
 
         pool = ThreadPoolExecutor(len(workers))
@@ -232,7 +232,3 @@ def _read_cache(path: Path | None, model: str, attack: str) -> AttackResult | No
         return AttackResult.of(model, attack, json.loads(path.read_text()))
     except (json.JSONDecodeError, KeyError):
         return None
-
-
-def _write_cache(path: Path, result: AttackResult) -> None:
-    write(path, json.dumps(result.mapping()))
