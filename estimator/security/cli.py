@@ -242,7 +242,7 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
     except live.EstimatorMissing as error:
         waiting = "; ".join(use["name"] for use in uses.values())
         raise live.EstimatorMissing(f"{error}. Known by the fast model only: {waiting}") from error
-    wanted = {}
+    wanted: dict[live.Job, Instance] = {}
     for instance in uses:
         known = {(r.model, r.attack): r.log2_rop for r in (recorded.find(instance) or {"results": []})["results"]}
         wanted |= {job: instance for job in live.jobs_of([instance]) if known.get(job[1:]) is None}
