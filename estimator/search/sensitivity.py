@@ -112,7 +112,3 @@ def described(figures: Figures) -> list[str]:
 def seconds(value: float) -> str:
     """Three digits."""
     return f"{1000 * value:.3g} ms" if value < 0.9995 else f"{value:.3g} s"
-
-
-def mapping(changes: list[Change]) -> list[dict[str, Any]]:
-    return [{"change": each.words} | vars(each.figures) for each in changes]

@@ -50,17 +50,12 @@ def main(arguments: list[str] | None = None) -> int:
     record = commands.add_parser("record", help="ask the real lattice estimator and add its results to recorded.json")
     confirm = commands.add_parser("confirm", help="record what is not recorded yet, and compare with the fast model")
     for command in (check, record, confirm):
-        command.add_argument("parameters", nargs="*", type=Path, help="parameter files (TOML)")
-        command.add_argument("--records", type=int, default=RECORDS, help="records of the database (2^20)")
-        command.add_argument("--record-bits", type=int, default=RECORD_BITS, help="bits of a record (256)")
-        command.add_argument(
-            "--descriptions",
-            type=Path,
-            nargs="+",
-            metavar="FILE",
-            help="descriptions (JSON), not parameter files",
-        )
-        command.add_argument("--timeout", type=float, help=TIMEOUT)
+        add = command.add_argument
+        add("parameters", nargs="*", type=Path, help="parameter files (TOML)")
+        add("--records", type=int, default=RECORDS, help="records of the database (2^20)")
+        add("--record-bits", type=int, default=RECORD_BITS, help="bits of a record (256)")
+        add("--descriptions", type=Path, nargs="+", metavar="FILE", help="descriptions (JSON), not parameter files")
+        add("--timeout", type=float, help=TIMEOUT)
     table = commands.add_parser("audit", help="published sets, sets of params/, curves and largest moduli as JSON")
     table.add_argument("experiment", type=Path, help="experiment of kind `security` (TOML)")
     table.add_argument("--descriptions", type=Path, required=True, help="descriptions (JSON) of the sets of params/")
