@@ -48,7 +48,7 @@ class UnitCosts:
         return {"machine": self.machine, "read_bandwidth": self.read_bandwidth}
 
     def total(self, name: str, counts: ArrayLike) -> Array:
-        """The seconds of so many `name` each; by size, a count is the table's size."""
+        """The seconds of each of `counts` operations; by size, a count is the table's size."""
         counts = np.asarray(counts, dtype=float)
         cost = self.seconds.get(name)
         known = operation(name)

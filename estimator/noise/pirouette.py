@@ -236,7 +236,7 @@ def _selection(d: _Described) -> list[Stage]:
     placed, placed_bound = setting.answer, setting.answer_bound
     coefficients = numbers(d.layouts, "used_coefficients")
     # A third of a row's energy is the error of one coefficient, which the trace spreads: some seven independent squares
-    # a row. The deepest selector, of so many rows, has half the noise of all that follows it.
+    # a row. The deepest selector, of as many rows, has half the noise of all that follows it.
     squares = 7.0 * np.array([max(1, o["rgsw_gadget"]["digits"]) for o in d.layouts])
     rows = squares * np.maximum(numbers(d.layouts, "index_bits"), 1)
     # Dropped digits err where an index bit is one only, and half of that noise or more comes from one bit.

@@ -67,9 +67,9 @@ class Stage:
     fill: the variance averaged over what a run measures, by the above (not 1 where a run also sees padding).
     common_share: the share of the variance that all decisions of one key have in common (means of what the error is
         multiplied with). It averages over keys only, at `common_samples` independent values a key.
-    terms: a decision of one key sums so many products with independent errors that all its decisions share;
+    terms: how many products with independent errors, which all decisions of one key share, a decision sums;
         unlimited by default.
-    data_values: the second moment of so many random data values enters what a run measures; unlimited by default.
+    data_values: how many random data values enter what a run measures with their second moment; unlimited by default.
     constant: by the byte that a constant database consists of (:data:`CONSTANTS`), the variance over it, in shares of
         that over random data; absent where only the bound is known of it.
     """

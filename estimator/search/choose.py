@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..cost.plan import format_bytes
 from .account import Account
 from .bounds import OBJECTIVES, Bounds, Objective
-from .evaluate import Evaluator, Figures
+from .evaluate import COSTS, Evaluator, Figures
 from .progress import Progress
 from .space_file import load
 from .walk import Found, Least, walk
@@ -80,7 +80,7 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
 
 def _compared(mine: Figures, first: Figures) -> list[str]:
     """In which respects it is better or clearly worse than the first."""
-    named = zip(("upload", "download", "answer time", "server memory"), mine.costs(), first.costs())
+    named = zip(COSTS, mine.costs(), first.costs())
     better, worse = [], []
     for name, own, other in named:
         if own < other:

@@ -30,7 +30,7 @@ from .account import budget as option
 from .bounds import BUDGETS, OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
 from .choose import Choice, choose, reasons
 from .confirm import confirm
-from .evaluate import CACHE, Evaluator, Figures, Shape
+from .evaluate import CACHE, COSTS, Evaluator, Figures, Shape
 from .files import toml
 from .progress import Bars
 from .sensitivity import described, sensitivity, table
@@ -262,7 +262,7 @@ def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -
 
 def _say_compared(found: Sequence[Found], than: Figures) -> None:
     for rank, each in enumerate(found, 1):
-        pairs = zip(("upload", "download", "answer time", "server memory"), each.figures.costs(), than.costs())
+        pairs = zip(COSTS, each.figures.costs(), than.costs())
         # A change that rounds to nothing has no sign of its own.
         changes = [(name, round(100 * (own / other - 1)) if other else 0) for name, own, other in pairs]
         saved = ", ".join(f"{name} {change:+d} %" for name, change in changes)

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from importlib import import_module
 from itertools import product
 from math import prod
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from ..modulus import parse_modulus
@@ -41,7 +41,7 @@ class Axis:
     key: where the values go, as `table.key`. kind: `values`; `family`, whose values are tables with dimension, modulus,
     secret and error; `sets`, whose values are whole sets, listed by the function `of`; `gadget`, whose values are
     lengths, of gadgets for the ring in the table `of`; `base`, whose values are lengths too, of exact digits in the
-    least base that has so many modulo what the key `of` says; `above_modulus` and `above_bits`, whose values are
+    least base that has this length modulo what the key `of` says; `above_modulus` and `above_bits`, whose values are
     bits by which a power of two exceeds the plaintext modulus `of`, or 2^`of`. rarer: see above.
     """
 
@@ -92,12 +92,12 @@ class Space:
 
     def at(self, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None) -> "Space":
         """The space for a shape, unit costs and bounds: with the sets that a function of another module lists for them,
-        where an axis asks for it; that may take minutes, of which `progress` is told."""
+        where an axis asks for it; that may take minutes, which `progress` shows."""
         if all(axis.kind != "sets" for axis in self.axes):
             return self
-        told = progress or Progress()
+        shown = progress or Progress()
         axes = [
-            replace(a, values=tuple(_listed(a, evaluator, bounds, told))) if a.kind == "sets" else a for a in self.axes
+            replace(a, values=tuple(_listed(a, evaluator, bounds, shown))) if a.kind == "sets" else a for a in self.axes
         ]
         return replace(self, axes=tuple(axes))
 
@@ -168,9 +168,8 @@ class Space:
 
 def _listed(axis: Axis, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> Iterable[dict[str, Any]]:
     """What `module:function` lists."""
-    module, _, function = axis.of.partition(":")
     try:
-        lister = getattr(import_module(module), function)
+        lister = resolve_name(axis.of)
     except (ImportError, AttributeError, ValueError) as error:
         raise SpaceError(
             f'axis {axis.key}: {axis.of!r} cannot be used: {error}. Write sets_of = "module:function"'

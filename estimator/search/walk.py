@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log, prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +35,6 @@ class Found:
 
     literal: Literal
     figures: Figures
-
-
-class Aim(Protocol):
-    """What a walk is for. order: what is taken up first. hopeless: nothing that costs at least so much is wanted. add:
-    this set keeps the bounds."""
-
-    def order(self, figures: Figures) -> tuple[float, ...]: ...
-
-    def hopeless(self, figures: Figures) -> bool: ...
-
-    def add(self, figures: Figures) -> None: ...
 
 
 class WholeFront:
@@ -80,6 +69,11 @@ class Least:
 
     def add(self, figures: Figures) -> None:
         self._least = min(self._least, self.order(figures))
+
+
+#: What a walk is for. order: what is taken up first. hopeless: nothing that costs at least as much is wanted. add: this
+#: set keeps the bounds.
+Aim = WholeFront | Least
 
 
 @dataclass

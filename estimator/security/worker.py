@@ -144,7 +144,7 @@ def run_attack(module, job):
     """One attack. Any exception is a failure with its reason; infinity is one too.
 
     An exception leads to a second try with numeric constants; its figure is marked `numeric_patch`, and where it fails
-    too, both reasons are told.
+    too, both reasons are reported.
     """
     reply = try_attack(module, job)
     if "exception" not in reply:

@@ -32,7 +32,7 @@ SECRETS = ("ternary",)
 SWITCHING_MODULUS_LOG2 = 20
 #: Bits of the largest first dimension that is tried. While it answers, the server holds a ciphertext for each row.
 MOST_FIRST_BITS = max(Space.first_bits)
-#: Of so many of the fastest sets, the one with the largest margin is taken that is not slower by more than SLACK.
+#: How many of the fastest sets are considered: of these, the one with the largest margin that is at most SLACK slower.
 CONSIDERED, SLACK = 60, 1.01
 #: The paper's offline sizes.
 OFFLINE_BYTES, OFFLINE_BYTES_HALF = 1.2e9, 650e6
@@ -45,7 +45,7 @@ def space_of(
     chosen_bits: int = 0,
     most_first_bits: int = MOST_FIRST_BITS,
 ) -> Space:
-    """All secure small keys, and rings; of moduli of so many bits (rounded) only, where any are given."""
+    """All secure small keys, and rings; of moduli of `modulus_bits` bits (rounded) only, where any are given."""
     pairs = [pair for pair in PRIME_PAIRS if not modulus_bits or round(log2(pair[0] * pair[1])) in modulus_bits]
     rings: list[Ring] = secure_rings(DEGREE, pairs, SECRETS)
     keys: list[SmallKey] = (
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--failure", type=float, default=-42.0, help="log2 of the probability of a wrong record (-42)")
     add("--megabytes", type=float, help="of keys, both halves (the paper's: 1200, and 650 with --half)")
     add("--modulus-bits", nargs="+", type=int, default=[], help="bits of Q to look at (53 54 55 56)")
-    add("--chosen-bits", type=int, default=0, help="seeds are chosen for smaller roundings by so many (0)")
+    add("--chosen-bits", type=int, default=0, help="bits by which seeds are chosen to make roundings smaller (0)")
     most = f"most bits of the first dimension, for less memory while answering ({MOST_FIRST_BITS})"
     add("--first-bits", type=int, default=MOST_FIRST_BITS, help=most)
     add("--show", type=int, default=3, help="how many sets to print of each size (3)")

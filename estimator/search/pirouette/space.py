@@ -82,11 +82,11 @@ class Space:
     body_modulus: int = 256
     query_modulus_log2: int = 56
     query_body_bits: int = 32
-    #: Seeds are chosen for roundings of the body that err by so many bits less.
+    #: Bits by which roundings of the body err less, since seeds are chosen for that.
     query_chosen_bits: int = 0
     query_stddev: float = 24.0
     #: A record's, at most: failures count over all its coefficients. The noise of a selection is the index's alone, so
-    #: what holds for 2^k records of so many slots holds for fewer and for shorter ones.
+    #: what holds for 2^k records of that length holds for fewer and for shorter ones.
     slots: int = 128
     #: Pirouette^H: bits of each body.
     body_bits: int = 9
