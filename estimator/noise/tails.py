@@ -34,7 +34,7 @@ class Mixture:
 
     shares, counts: lambda_i / V by class, and how many squares of each; shape (..., classes), or (classes,) for all.
     What they leave of 1 is fixed.
-    key_squares: 2 / Var G, squares whose mean varies as much as G: 4 n for a ternary key, 2 n for a binary
+    key_squares: 2 / Var G, how many squares have a mean that varies as much: 4 n for a ternary key, 2 n for a binary
     one.
     """
 
