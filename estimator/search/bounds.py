@@ -165,6 +165,10 @@ class Objective:
     def __call__(self, figures: Figures) -> float:
         return OBJECTIVES[self.name].score(self, figures)
 
+    def rank(self, figures: Figures) -> tuple[float, float]:
+        """Of equal scores the faster answer is better."""
+        return self(figures), figures.seconds
+
     def words(self, figures: Figures) -> str:
         """The figure as people read it."""
         return OBJECTIVES[self.name].words(self(figures))

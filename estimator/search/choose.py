@@ -26,8 +26,8 @@ class Choice:
 
 
 def best_of(found: Sequence[Found], objective: Objective) -> Found | None:
-    """The set with the least score; of equal ones that with the fastest answers."""
-    return min(found, key=lambda each: (objective(each.figures), each.figures.seconds), default=None)
+    """The set with the least score."""
+    return min(found, key=lambda each: objective.rank(each.figures), default=None)
 
 
 def choose(

@@ -25,6 +25,7 @@ from ..noise.digits import gadget_length
 from ..outputs import write
 from ..paths import RESULTS, ROOT
 from .bounds import Bounds, BoundsError, Objective
+from .choose import best_of
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .grid import varied
 from .progress import Progress
@@ -159,14 +160,13 @@ def _best(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
         if best is not None:
             yield {"name": "found", "literal": best.literal} | _judged(objective, best.figures)
         if published:
-            stem, literal, figures = min(published, key=lambda each: _rank(objective, each[2]))
+            stem, literal, figures = min(published, key=lambda each: objective.rank(each[2]))
             yield {"name": stem, "literal": literal} | _judged(objective, figures)
 
 
 def _least(protocol: str, objective: Objective, evaluator: Evaluator, progress: Progress) -> Found | None:
     """The best set of a protocol's coarse space."""
-    found = walk(load(protocol).narrowed(), evaluator, Bounds(), Least(objective), progress).found
-    return min(found, key=lambda each: _rank(objective, each.figures), default=None)
+    return best_of(walk(load(protocol).narrowed(), evaluator, Bounds(), Least(objective), progress).found, objective)
 
 
 def _judged(objective: Objective | None, figures: Figures) -> Row:
@@ -174,10 +174,6 @@ def _judged(objective: Objective | None, figures: Figures) -> Row:
     if objective is None or figures.refused is not None:
         return asdict(figures)
     return {"objective": objective.name, "score": objective(figures)} | asdict(figures)
-
-
-def _rank(objective: Objective, figures: Figures) -> tuple[float, float]:
-    return objective(figures), figures.seconds
 
 
 def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Literal, Figures]]:
