@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..digits import Gadget, gadget
 from ..error import Integers, Kind, Numbers
@@ -56,6 +56,10 @@ class GadgetNoise:
     def of(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> "GadgetNoise":
         """The gadgets of all combinations that the arguments broadcast to, for uniform inputs."""
         return GadgetNoise._build(_uniform_input, "equality", family, modulus, base, dropped)
+
+    def each(self, change: Callable[[NDArray], NDArray]) -> "GadgetNoise":
+        """The same with every array changed."""
+        return GadgetNoise(**{name: change(np.asarray(getattr(self, name))) for name in _FIELDS}, kind=self.kind)
 
     @staticmethod
     def worst_case(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> "GadgetNoise":

@@ -1,6 +1,6 @@
 """Gadgets of a search, as arrays."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +46,7 @@ class Gadgets:
     def at(self, index: ArrayLike) -> "Gadgets":
         """Those at the indices, in the indices' shape."""
         index = np.asarray(index)
-        noise = _each(self.noise, lambda array: array[index])
+        noise = self.noise.each(lambda array: array[index])
         return Gadgets(self.modulus, self.base_log2[index], self.dropped[index], self.digits[index], noise)
 
     def table(self, index: int) -> dict[str, int]:
@@ -64,7 +64,7 @@ class Gadgets:
 
 def column(noise: GadgetNoise) -> GadgetNoise:
     """Along the first of three axes."""
-    return _each(noise, lambda array: array[:, None, None])
+    return noise.each(lambda array: array[:, None, None])
 
 
 def entries(part: Numbers | GadgetNoise, *index: NDArray[np.intp]) -> Numbers | GadgetNoise:
@@ -74,10 +74,4 @@ def entries(part: Numbers | GadgetNoise, *index: NDArray[np.intp]) -> Numbers | 
         shape = (1,) * (len(index) - array.ndim) + array.shape
         return array.reshape(shape)[tuple(np.minimum(i, size - 1) for i, size in zip(index, shape))]
 
-    return _each(part, taken) if isinstance(part, GadgetNoise) else taken(np.asarray(part))
-
-
-def _each(noise: GadgetNoise, change: Callable[[NDArray], NDArray]) -> GadgetNoise:
-    columns = (noise.square, noise.repeated, noise.mean, noise.error_square, noise.error_mean)
-    square, repeated, mean, error_square, error_mean = (change(np.asarray(c)) for c in columns)
-    return GadgetNoise(square, repeated, mean, error_square, error_mean, noise.kind)
+    return part.each(taken) if isinstance(part, GadgetNoise) else taken(np.asarray(part))
