@@ -19,13 +19,13 @@ VARIANCE_TOLERANCE = 1 / 16
 #: The verdict where the sampling error alone is larger than that.
 UNSURE = "too few to tell"
 NOTHING = "nothing was measured"
-#: What suffices: independent samples, over so many keys, and over more where a key's errors have a part in common.
+#: What suffices: independent samples, keys, and keys where a key's errors have a part in common.
 ENOUGH_SAMPLES = 2**14
 ENOUGH_KEYS = 20
 ENOUGH_KEYS_IN_COMMON = 100
 #: Share of the variance in common from which that is so.
 COMMON_PART = 0.05
-#: From so many expected failures on, an observed rate says something.
+#: Expected failures from which on an observed rate says something.
 ENOUGH_FAILURES = 10
 #: Sampling error allowed for: quantiles of a measured variance that a Gaussian exceeds by four standard deviations.
 SAMPLING_QUANTILE = float(ndtr(-4.0))
@@ -207,7 +207,7 @@ def _stages(
 
 
 def _sampling_error(independent: float) -> tuple[float, float]:
-    """By what shares a variance measured on so many independent Gaussian samples may lie below and above the true one.
+    """By what shares a variance of `independent` Gaussian samples may lie below and above the true one.
 
     Quantiles of chi-square: on few samples its upper tail is much longer than that of a Gaussian of the same variance.
     """

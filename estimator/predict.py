@@ -108,7 +108,8 @@ def main(arguments: list[str] | None = None) -> int:
                 text = "".join(json.dumps(record) + "\n" for record in records)
             write(options.out, text)
     except OSError as error:
-        return _refuse(_trouble(error, options.costs or options.descriptions, "Check the path and its permissions."))
+        where = error.filename or options.costs or options.descriptions or "standard input"
+        return _refuse(f"{where}: {error.strerror or error}. Check the path and its permissions.")
     except (DescribeError, EstimatorMissing, ValueError) as error:
         return _refuse(str(error))
     return 0
@@ -139,10 +140,6 @@ def _read(path: Path | None) -> list[dict]:
                 f"{name}: entry {number} is no `{DESCRIBED}`. Give what `pirlab describe --batch` writes."
             )
     return descriptions
-
-
-def _trouble(error: OSError, path: Path | None, remedy: str) -> str:
-    return f"{error.filename or path or 'standard input'}: {error.strerror or error}. {remedy}"
 
 
 def _refuse(message: str) -> int:

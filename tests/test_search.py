@@ -22,7 +22,7 @@ from pirlab_estimator.search.gadget_choice import least_base, quietest_gadget
 from pirlab_estimator.search.pirouette.circuit import Search
 from pirlab_estimator.search.progress import Progress
 from pirlab_estimator.search.sensitivity import sensitivity
-from pirlab_estimator.search.sweep import Found, Least, figures_of, front_of, relaxed, sweep
+from pirlab_estimator.search.walk import Found, Least, figures_of, front_of, relaxed, walk
 from pirlab_estimator.sets import resolve
 
 SHAPE = Shape(1 << 18, 512)
@@ -117,18 +117,18 @@ def test_the_pruned_walk_finds_the_front_of_the_exhaustive_one(protocol, evaluat
     everything = exhaustive(space, evaluator, Bounds())
     before = evaluator.evaluated
     assert everything, "a front of nothing would show nothing"
-    outcome = sweep(space, Evaluator(SHAPE, COSTS, None), Bounds())
+    outcome = walk(space, Evaluator(SHAPE, COSTS, None), Bounds())
     assert costs(outcome.found) == costs(everything)
     assert sum(outcome.account.counts.values()) + len(outcome.found) == space.size, "every set has its reason"
     if space.ordered:
         assert outcome.tried < space.size
     middle = sorted(each.figures.upload for each in everything)[len(everything) // 2]
     tight = Bounds(failure=-60.0, upload=middle, memory=max(e.figures.server_bytes for e in everything) - 1)
-    assert costs(sweep(space, evaluator, tight).found) == costs(exhaustive(space, evaluator, tight))
+    assert costs(walk(space, evaluator, tight).found) == costs(exhaustive(space, evaluator, tight))
     for name in ("bytes", "seconds", "dollars", "rate"):
         objective = Objective(name, SHAPE)
         least = min(objective(each.figures) for each in everything)
-        found = sweep(space, evaluator, Bounds(), Least(objective)).found
+        found = walk(space, evaluator, Bounds(), Least(objective)).found
         assert min(objective(each.figures) for each in found) == least
     assert evaluator.evaluated == before, "all of it had been described"
 
@@ -234,14 +234,14 @@ def test_families_are_kept_by_security_and_noise():
 def test_what_was_tried_is_remembered_through_a_kill(tmp_path):
     space = small("simplepir")
     first = Evaluator(SHAPE, COSTS, tmp_path)
-    found = costs(sweep(space, first, Bounds()).found)
+    found = costs(walk(space, first, Bounds()).found)
     (path,) = tmp_path.glob("*.jsonl")
     again = Evaluator(SHAPE, COSTS, tmp_path)
-    assert costs(sweep(space, again, Bounds()).found) == found and again.evaluated == 0
+    assert costs(walk(space, again, Bounds()).found) == found and again.evaluated == 0
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])  # as a killed search leaves it
     resumed = Evaluator(SHAPE, COSTS, tmp_path)
-    assert costs(sweep(space, resumed, Bounds()).found) == found
+    assert costs(walk(space, resumed, Bounds()).found) == found
     assert 0 < resumed.evaluated < first.evaluated
     assert Evaluator(SHAPE, COSTS, tmp_path)._known.keys() == first._known.keys()
     other = Evaluator(Shape(SHAPE.records * 2, SHAPE.record_bits), COSTS, tmp_path)
@@ -250,7 +250,7 @@ def test_what_was_tried_is_remembered_through_a_kill(tmp_path):
 
 def test_parameter_files_are_read_back_and_fit_their_schemas(evaluator, schemas):
     for protocol in sorted(SMALL):
-        found = sweep(small(protocol), evaluator, Bounds()).found[0]
+        found = walk(small(protocol), evaluator, Bounds()).found[0]
         written = toml({"source": {"kind": "searched", "note": 'a "quoted" µ'}} | found.literal, "../x.schema.json")
         document = tomllib.loads(written)
         assert document == {"source": {"kind": "searched", "note": 'a "quoted" µ'}} | found.literal
@@ -289,24 +289,24 @@ def test_objectives():
 
 def test_nothing_found_says_what_to_relax(evaluator):
     space = small("simpleypir")
-    least = min(each.figures.upload for each in sweep(space, evaluator, Bounds()).found)
+    least = min(each.figures.upload for each in walk(space, evaluator, Bounds()).found)
     bounds = Bounds(upload=least - 1)
-    outcome = sweep(space, evaluator, bounds)
+    outcome = walk(space, evaluator, bounds)
     assert not outcome.found
     assert relaxed(space, evaluator, bounds) == {"upload": least}
     text = "\n".join(outcome.account.lines())
     assert "send more than --max-upload" in text and "have an instance below the target. The nearest has" in text
     assert f"Of {space.size} sets" in text
-    secure = sweep(space, evaluator, Bounds(security=300.0))
+    secure = walk(space, evaluator, Bounds(security=300.0))
     assert not secure.found and "--security 142" in "\n".join(secure.account.lines())
-    rough = sweep(space.narrowed({"packing": [1]}), evaluator, Bounds())
+    rough = walk(space.narrowed({"packing": [1]}), evaluator, Bounds())
     assert not rough.found and "The nearest fails with 2^" in "\n".join(rough.account.lines())
 
 
 def test_sensitivity_says_what_each_change_does(evaluator):
     space = small("inspire")
     objective = Objective("bytes", SHAPE)
-    best = min(sweep(space, evaluator, Bounds()).found, key=lambda each: objective(each.figures))
+    best = min(walk(space, evaluator, Bounds()).found, key=lambda each: objective(each.figures))
     changes = {
         each.words: each.figures
         for each in sensitivity(space, best.literal, evaluator, lambda shape: Evaluator(shape, COSTS, None))
@@ -368,13 +368,13 @@ def test_a_search_of_its_own_can_list_the_sets(evaluator, monkeypatch):
     space = space_file.parse(
         "x", document | {"axis": [{"key": "set", "sets_of": "a_search_of_its_own:listed_sets"}]}, {}
     )
-    outcome = sweep(space, evaluator, Bounds())
+    outcome = walk(space, evaluator, Bounds())
     assert outcome.found and {each.literal["title"] for each in outcome.found} == {"listed"}
     assert sum(outcome.account.counts.values()) + len(outcome.found) == len(LWE)
     assert "below the target" in "\n".join(outcome.account.lines())
     other = space_file.parse("x", document | {"axis": [{"key": "set", "sets_of": "nowhere:sets"}]}, {})
     with pytest.raises(space_file.SpaceError, match="axis set: 'nowhere:sets' cannot be used"):
-        sweep(other, evaluator, Bounds())
+        walk(other, evaluator, Bounds())
 
 
 @pytest.mark.slow
@@ -413,7 +413,7 @@ def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(root, monke
     monkeypatch.setattr(pirouette_sets, "Search", Recorded)
     evaluator = Evaluator(Shape(1 << 18, 2048), COSTS, None)
     bounds = Bounds(failure=-45.0, offline=2e8)
-    found = sweep(space_file.load("pirouette_h"), evaluator, bounds, Least(lambda f: f.seconds)).found
+    found = walk(space_file.load("pirouette_h"), evaluator, bounds, Least(lambda f: f.seconds)).found
     assert asked == [(18, 2e8 - pirouette_sets.SEED_BYTES, True, -45.0, True)]
     own = pirouette_sets.searched("pirouette_h", evaluator, bounds, Progress())
     known = pirouette_sets.committed("pirouette_h", evaluator, bounds, Progress())

@@ -20,7 +20,7 @@ from pirlab_estimator.search.bounds import Bounds
 from pirlab_estimator.search.confirm import confirm
 from pirlab_estimator.search.evaluate import Evaluator, Shape
 from pirlab_estimator.search.progress import Bars
-from pirlab_estimator.search.sweep import sweep
+from pirlab_estimator.search.walk import walk
 
 SMALL = ["--records", "2^16", "--record-bits", "256"]
 
@@ -321,10 +321,10 @@ def test_a_killed_search_goes_on(own_cache, tmp_path):
         from pirlab_estimator.cost import DEFAULTS, UnitCosts
         from pirlab_estimator.search import evaluate, space_file
         from pirlab_estimator.search.bounds import Bounds
-        from pirlab_estimator.search.sweep import sweep
+        from pirlab_estimator.search.walk import walk
         evaluate.BATCH = 20
         evaluator = evaluate.Evaluator(evaluate.Shape(1 << 16, 256), UnitCosts.load(DEFAULTS), Path(sys.argv[1]))
-        print(len(sweep(space_file.load("simplepir"), evaluator, Bounds()).found), evaluator.evaluated)
+        print(len(walk(space_file.load("simplepir"), evaluator, Bounds()).found), evaluator.evaluated)
         """
     )
     command = [sys.executable, "-c", program, str(own_cache)]
@@ -338,9 +338,7 @@ def test_a_killed_search_goes_on(own_cache, tmp_path):
     assert process.wait() == -signal.SIGKILL and written, "it was killed while it ran"
     kept = len(Evaluator(Shape(1 << 16, 256), UnitCosts.load(DEFAULTS), own_cache)._known)
     found, evaluated = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    whole = sweep(
-        space_file.load("simplepir"), Evaluator(Shape(1 << 16, 256), UnitCosts.load(DEFAULTS), None), Bounds()
-    )
+    whole = walk(space_file.load("simplepir"), Evaluator(Shape(1 << 16, 256), UnitCosts.load(DEFAULTS), None), Bounds())
     assert int(found) == len(whole.found) and int(evaluated) + kept == whole.tried and kept > 0
 
 
@@ -362,7 +360,7 @@ ESTIMATOR = """
 def test_an_estimator_that_crashes_and_an_attack_that_never_ends(tmp_path, monkeypatch):
     shape = Shape(1 << 16, 256)
     evaluator = Evaluator(shape, UnitCosts.load(DEFAULTS), None)
-    found = sweep(space_file.load("simplepir").narrowed(), evaluator, Bounds()).found[:1]
+    found = walk(space_file.load("simplepir").narrowed(), evaluator, Bounds()).found[:1]
     (tmp_path / "checkout/estimator").mkdir(parents=True)
     (tmp_path / "sage-path/sage").mkdir(parents=True)
     numbers = "import math\nclass RR(float):\n    def log(self): return RR(math.log(self))\n"

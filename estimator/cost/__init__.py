@@ -37,7 +37,7 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
     """
     if not descriptions:
         return []
-    phases = _phases(descriptions)
+    phases = list(dict.fromkeys((*PHASES, *(phase for d in descriptions for phase in d["operations"]))))
     units = unit_costs or UnitCosts.load()
     # Of every step: (description, phase), and its counts.
     places: list[tuple[int, int]] = []
@@ -61,14 +61,14 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
         used[at] = True
     seconds += np.where(used, units.total("phases", np.ones(())), 0.0)
     return [
-        _told(d, dict(zip(phases, row.tolist())), {p for p, counted in zip(phases, counts) if counted})
+        _phases_of(d, dict(zip(phases, row.tolist())), {p for p, counted in zip(phases, counts) if counted})
         | {step: float(each[k]) for step, k in own.items()}
         for d, own, row, counts in zip(descriptions, named, seconds, used.tolist())
     ]
 
 
-def _told(description: dict, seconds: dict[str, float], counted: set[str]) -> dict[str, float]:
-    """What is said of one description: its phases, their total, and of updates only what counts anything."""
+def _phases_of(description: dict, seconds: dict[str, float], counted: set[str]) -> dict[str, float]:
+    """Seconds of one description's phases, their total, and of updates only where anything is counted."""
     queries = {
         p: s for p, s in seconds.items() if p in PHASES or (p in description["operations"] and not _of_update(p))
     }
@@ -81,12 +81,6 @@ def _told(description: dict, seconds: dict[str, float], counted: set[str]) -> di
 
 def _of_update(phase: str) -> bool:
     return phase.startswith(UPDATES)
-
-
-def _phases(descriptions: Sequence[dict]) -> list[str]:
-    """All that any of them has."""
-    described = (phase for d in descriptions for phase in d["operations"])
-    return list(dict.fromkeys((*PHASES, *described)))
 
 
 def _charged(counts: Counts, protocol: str, phase: str) -> Counts:

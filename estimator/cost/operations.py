@@ -31,7 +31,7 @@ _TRANSFORM = re.compile(r"^ntt_(\d+)_(\d+)$")
 
 
 class Transform(NamedTuple):
-    """A negacyclic transform of n points modulo a prime of so many bits: operation `ntt_<n>_<bits>`."""
+    """A negacyclic transform of n points modulo a prime of `bits` bits: operation `ntt_<n>_<bits>`."""
 
     n: int
     bits: int

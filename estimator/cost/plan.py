@@ -59,9 +59,9 @@ def _repeated(seconds: float, repetitions: int) -> float:
 
 
 def format_bytes(count: float) -> str:
-    """Bytes with a binary unit: 131 GiB."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1024 or unit == "GiB":
-            return f"{count:.0f} {unit}" if count >= 10 or unit == "B" else f"{count:.1f} {unit}"
+    """Bytes with a binary unit, three digits: 131 GiB."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if count >= 100 or unit == "B" else f"{count:.3g} {unit}"
         count /= 1024
-    raise AssertionError("unreachable")
+    return f"{count:.0f} GiB" if count >= 100 else f"{count:.3g} GiB"

@@ -1,7 +1,5 @@
 """Unit costs: the seconds that one of each operation takes, from `pirlab calibrate`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +33,7 @@ class UnitCosts:
     read_bandwidth: float | None = None
 
     @classmethod
-    def load(cls, path: Path | None = None) -> UnitCosts:
+    def load(cls, path: Path | None = None) -> "UnitCosts":
         """From `path`, else from this machine's calibration, else the defaults; what a file lacks is defaulted."""
         defaults = _read(DEFAULTS)
         chosen = path or (CALIBRATION if CALIBRATION.is_file() else DEFAULTS)
@@ -50,7 +48,7 @@ class UnitCosts:
         return {"machine": self.machine, "read_bandwidth": self.read_bandwidth}
 
     def total(self, name: str, counts: ArrayLike) -> Array:
-        """The seconds of so many `name` each; by size, a count is the table's size."""
+        """The seconds of each of `counts` operations; by size, a count is the table's size."""
         counts = np.asarray(counts, dtype=float)
         cost = self.seconds.get(name)
         known = operation(name)

@@ -5,8 +5,6 @@ these become the leaves of a selector tree, the leaves meet the database, RGSW c
 A chain (pirouette.py) states these errors of descriptions, a search (estimator/search) of candidates.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -224,7 +222,7 @@ class Reduction:
         shrink = ratio(2 * np.asarray(self.n, dtype=object), self.modulus)
         return circuit.compensated_modulus_switch(self.lwe_dimension, self.lwe_secret, shrink**2, switched)
 
-    def digit_inputs(self, query: Noise, rotated: Noise, digits: int, digit_bits: int) -> list[DigitInput]:
+    def digit_inputs(self, query: Noise, rotated: Noise, digits: int, digit_bits: int) -> "list[DigitInput]":
         """Variances of the rotations' inputs for each digit, the lowest first, in units of 2N.
 
         query, rotated: relative to the query's modulus. Modulo digit k's, the digit's scale is alpha = 2N / 2^bits;

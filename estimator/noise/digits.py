@@ -113,31 +113,30 @@ def _unsigned(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
     return Digit(mean, square, square, Fraction((largest if i == k - 1 else min(b - 1, largest)) ** 2))
 
 
-def _balanced(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
+def _nearest(b: int, k: int, i: int, dropped: int) -> tuple[Callable[[int, int], tuple[Fraction, Fraction]], int, int]:
+    """Moments of digit i of the numbers from a start to an end, and how it comes: floor((v + shift) / unit)."""
     unit, half = b ** (i + dropped), b // 2
-    # floor((v + shift) / unit) is what is left when the lower digits are taken off
+    # What is left when the lower digits are taken off.
     shift = b**dropped // 2 + half * (b**i - 1) // (b - 1) * b**dropped
-    start = shift - q // 2
+    period, offset = (None, 0) if i == k - 1 else (b, half)
+    first = shift + offset * unit
+    return lambda s, e: _moments(digit_power_sums(s + first, e + first, unit, period), offset), unit, shift
+
+
+def _balanced(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
+    moments, unit, shift = _nearest(b, k, i, dropped)
+    low = -(q // 2)
+    mean, square = moments(low, low + q)
+    worst = (b // 2) ** 2
     if i == k - 1:
-        mean, square = _moments(digit_power_sums(start, start + q, unit, None))
-        worst = max((start // unit) ** 2, ((start + q - 1) // unit) ** 2)
-    else:
-        start += half * unit
-        mean, square = _moments(digit_power_sums(start, start + q, unit, b), half)
-        worst = half**2
+        worst = max(((low + shift) // unit) ** 2, ((low + q - 1 + shift) // unit) ** 2)
     return Digit(mean, square, square, Fraction(worst))
 
 
 def _symmetric(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
-    unit, half = b ** (i + dropped), b // 2
-    shift = b**dropped // 2 + half * (b**i - 1) // (b - 1) * b**dropped
-    period, offset = (None, 0) if i == k - 1 else (b, half)
-    shift += offset * unit
-
-    mean, square = _odd_moments(
-        q, lambda start, end: _moments(digit_power_sums(start + shift, end + shift, unit, period), offset)
-    )
-    worst = half**2
+    moments, unit, shift = _nearest(b, k, i, dropped)
+    mean, square = _odd_moments(q, moments)
+    worst = (b // 2) ** 2
     if i == k - 1:
         worst = max((((q + 1) // 2 - 1 + shift) // unit) ** 2, ((shift - q // 2) // unit) ** 2 * (1 - q % 2))
     return Digit(mean, square, square, Fraction(worst))

@@ -1,7 +1,5 @@
 """The error of a ciphertext: its variance, and whether that is an equality or a bound."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -34,11 +32,11 @@ class Noise:
     variance: Numbers
     kind: Kind = "equality"
 
-    def __add__(self, other: Noise) -> Noise:
+    def __add__(self, other: "Noise") -> "Noise":
         """The noise of the sum of two independent errors."""
         return Noise(np.add(self.variance, other.variance), join(self, other))
 
-    def scaled(self, factor: Numbers) -> Noise:
+    def scaled(self, factor: Numbers) -> "Noise":
         """The noise with its variance multiplied by `factor`."""
         return Noise(np.multiply(self.variance, factor), self.kind)
 

@@ -29,7 +29,7 @@ TRACED, UNPACKED, PACKED, MERGED, SELECTED = "traced", "unpacked", "packed", "me
 
 
 def body_of(layout: dict) -> str:
-    """How the query-dependent digits are sent: told by the number of ciphertexts, unless polynomials are selected."""
+    """How the query-dependent digits are sent, by the number of ciphertexts unless polynomials are selected."""
     if layout.get("selected_whole"):
         return SELECTED
     copies, samples = layout["copies"], layout["copies"] * layout["answer_digits"]
@@ -44,7 +44,7 @@ def body_of(layout: dict) -> str:
 
 
 def digit_squares(layout: dict, values: int) -> list[tuple[float, int]]:
-    """(E[x^2], how many) of the centred digits of so many values modulo q1: full digits, then the last one's."""
+    """(E[x^2], how many) of the centred digits of `values` numbers modulo q1: full digits, then the last one's."""
     bits, value_bits = layout["digit_bits"], (layout["switched_modulus"] - 1).bit_length()
     total, half = values * value_bits, float(1 << (bits - 1))
     full = float(lattice.uniform_square(float(1 << bits), balanced=True))

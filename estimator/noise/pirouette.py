@@ -12,8 +12,6 @@ selectors make random. Before the answer N errors of a key or more share it alik
 coefficients, and the response's variance varies with these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,7 +45,7 @@ class _Described:
         return Mixture.even(self.n, self.key_squares)
 
     @staticmethod
-    def of(descriptions: Sequence[dict], lwe: str) -> _Described:
+    def of(descriptions: Sequence[dict], lwe: str) -> "_Described":
         """lwe: the name of the instance whose dimension the small key has."""
         layouts = [d["layout"] for d in descriptions]
         rings, small = _instances(descriptions, "ring"), _instances(descriptions, lwe)
@@ -238,7 +236,7 @@ def _selection(d: _Described) -> list[Stage]:
     placed, placed_bound = setting.answer, setting.answer_bound
     coefficients = numbers(d.layouts, "used_coefficients")
     # A third of a row's energy is the error of one coefficient, which the trace spreads: some seven independent squares
-    # a row. The deepest selector, of so many rows, has half the noise of all that follows it.
+    # a row. The deepest selector, of as many rows, has half the noise of all that follows it.
     squares = 7.0 * np.array([max(1, o["rgsw_gadget"]["digits"]) for o in d.layouts])
     rows = squares * np.maximum(numbers(d.layouts, "index_bits"), 1)
     # Dropped digits err where an index bit is one only, and half of that noise or more comes from one bit.

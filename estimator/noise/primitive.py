@@ -22,16 +22,8 @@ Stages = list[tuple[str, Noise]]
 Formula = Callable[[Settings, Noise], Noise]
 
 
-def _output(noise: Callable[[Settings], Noise]) -> Callable[[Settings], Stages]:
-    return lambda s: [("output", noise(s))]
-
-
-def _added(noise: Callable[[Settings], Noise]) -> Callable[[Settings], Stages]:
-    return lambda s: [("added", noise(s))]
-
-
-def _packed(noise: Callable[[Settings], Noise]) -> Callable[[Settings], Stages]:
-    return lambda s: [("packed", noise(s))]
+def _alone(stage: str, noise: Callable[[Settings], Noise]) -> Callable[[Settings], Stages]:
+    return lambda s: [(stage, noise(s))]
 
 
 def _both(formula: Formula, given: Callable[[Settings], Noise] = lambda s: s.fresh) -> Callable[[Settings], Stages]:
@@ -42,10 +34,6 @@ def _both(formula: Formula, given: Callable[[Settings], Noise] = lambda s: s.fre
 def _plaintext_product(s: Settings) -> Noise:
     balanced = s.one_of("plain_digits", ("balanced", "unsigned")) == "balanced"
     return lattice.plaintext_product(s.n, lattice.uniform_square(s["plain_modulus"], balanced), s.fresh)
-
-
-def _external_product(s: Settings, noise: Noise) -> Noise:
-    return lattice.external_product(s.n, s.gadget, s.fresh, s.ring_secret, s.message_norm_square, noise)
 
 
 def _cmux(s: Settings, noise: Noise) -> Noise:
@@ -62,10 +50,6 @@ def _switch(s: Settings, noise: Noise = NOTHING, gadget: GadgetNoise | None = No
     return lattice.rlwe_key_switch(s.n, gadget or s.gadget, s.fresh, s.ring_secret, noise)
 
 
-def _automorphism(s: Settings, noise: Noise) -> Noise:
-    return lattice.automorphism(s.n, s.gadget, s.fresh, s.ring_secret, int(s["exponent"]), noise)
-
-
 def _levels(formula: Callable[..., lattice.TraceNoise], count: Callable[[Settings], int]) -> Callable:
     def of(s: Settings) -> Stages:
         output, added = (formula(count(s), _switch(s), noise) for noise in (s.fresh, NOTHING))
@@ -73,10 +57,6 @@ def _levels(formula: Callable[..., lattice.TraceNoise], count: Callable[[Setting
         return [*both, ("added", added.everywhere), ("added-kept", added.kept)]
 
     return of
-
-
-def _modulus_switch(s: Settings, noise: Noise) -> Noise:
-    return lattice.modulus_switch(s.n, s.modulus, parse_modulus(s["to_modulus"]), s.ring_secret, noise)
 
 
 def _split_modulus_switch(s: Settings, noise: Noise) -> Noise:
@@ -177,32 +157,38 @@ def _bits(s: Settings) -> Stages:
 
 Operation = Callable[[Settings], Stages]
 OPERATIONS: dict[str, Operation] = {
-    "fresh": _output(lambda s: s.fresh),
-    "add": _output(lambda s: lattice.sum_of(s.fresh, s.values.get("terms", 2))),
-    "plaintext-product": _output(_plaintext_product),
-    "monomial-product": _output(lambda s: lattice.monomial_product(s.fresh)),
-    "sample-extraction": _output(lambda s: lattice.sample_extraction(s.fresh)),
-    "gadget-product": _added(lambda s: lattice.gadget_product(s.n, s.gadget, s.fresh, s.message_norm_square)),
-    "external-product": _both(_external_product),
+    "fresh": _alone("output", lambda s: s.fresh),
+    "add": _alone("output", lambda s: lattice.sum_of(s.fresh, s.values.get("terms", 2))),
+    "plaintext-product": _alone("output", _plaintext_product),
+    "monomial-product": _alone("output", lambda s: lattice.monomial_product(s.fresh)),
+    "sample-extraction": _alone("output", lambda s: lattice.sample_extraction(s.fresh)),
+    "gadget-product": _alone("added", lambda s: lattice.gadget_product(s.n, s.gadget, s.fresh, s.message_norm_square)),
+    "external-product": _both(
+        lambda s, v: lattice.external_product(s.n, s.gadget, s.fresh, s.ring_secret, s.message_norm_square, v)
+    ),
     "cmux": _both(_cmux),
     "lwe-key-switch": _both(_lwe_key_switch, lambda s: lattice.fresh(s["input_stddev"])),
     "rlwe-key-switch": _both(_switch),
-    "automorphism": _both(_automorphism),
+    "automorphism": _both(
+        lambda s, v: lattice.automorphism(s.n, s.gadget, s.fresh, s.ring_secret, int(s["exponent"]), v)
+    ),
     "ring-switch": _both(_switch),
     "trace": _levels(lattice.trace, lambda s: round(log2(s.n / int(s.values.get("subring", 1))))),
     "expansion": _levels(lattice.expansion, lambda s: int(s["depth"])),
-    "modulus-switch": _both(_modulus_switch),
+    "modulus-switch": _both(
+        lambda s, v: lattice.modulus_switch(s.n, s.modulus, parse_modulus(s["to_modulus"]), s.ring_secret, v)
+    ),
     "compensated-modulus-switch": _both(_compensated_modulus_switch),
     "split-modulus-switch": _both(_split_modulus_switch),
 }
 ROTATIONS: dict[str, Operation] = {
-    "blind-rotation": _added(_rotated),
-    "to-small": _added(_to_small),
-    "floor": _added(_floor),
+    "blind-rotation": _alone("added", _rotated),
+    "to-small": _alone("added", _to_small),
+    "floor": _alone("added", _floor),
     "bits": _bits,
 }
-INSPIRING = _packed(lambda s: lattice.inspiring(s.n, int(s["gamma"]), s.gadget, s.fresh, s.ring_secret))
-CDKS = _packed(lambda s: lattice.cdks(s.n, s.gadget, s.fresh, s.ring_secret))
+INSPIRING = _alone("packed", lambda s: lattice.inspiring(s.n, int(s["gamma"]), s.gadget, s.fresh, s.ring_secret))
+CDKS = _alone("packed", lambda s: lattice.cdks(s.n, s.gadget, s.fresh, s.ring_secret))
 PACKINGS = {"inspiring": INSPIRING, "inspiring-online": INSPIRING, "cdks": CDKS, "cdks-preprocessed": CDKS}
 #: By primitive, the setting that names its operation, and the operations.
 CHOICES = {"noise": ("operation", OPERATIONS), "rotation": ("operation", ROTATIONS), "packing": ("method", PACKINGS)}

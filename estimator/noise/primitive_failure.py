@@ -17,13 +17,6 @@ def _stage(name: str, noise: Noise, bound: Noise | None = None, **more: Any) -> 
     return Stage(name, noise=noise, bound=bound, **words("primitive")["failure"][name], **more)
 
 
-def _rgsw_input(s: Settings) -> Noise:
-    """The error of a rotation's input modulo 2n: a fresh one, switched with mean compensation; the key is binary."""
-    ratio = 2 * s.n / parse_modulus(s["input_modulus"])
-    fresh = lattice.fresh(s["input_stddev"])
-    return circuit.compensated_modulus_switch(int(s["dimension"]), Secret.binary(), ratio**2, fresh)
-
-
 class FloorInputs(NamedTuple):
     """The errors modulo 2n that the two rotations of a floor see, and what both see alike; bits take the first."""
 
@@ -86,8 +79,13 @@ def _small_input(s: Settings, modulus: int, noise: Noise) -> Noise:
     gadget = s.gadget_of("switch", switching)
     there = lattice.modulus_switch(s.n, modulus, switching, s.ring_secret, noise)
     switched = lattice.lwe_key_switch(s.n, gadget, lattice.fresh(s["switch_stddev"]), s.ring_secret, there)
-    ratio = 2 * s.n / switching
-    return circuit.compensated_modulus_switch(int(s["dimension"]), Secret.binary(), ratio**2, switched)
+    return _compensated(s, switching, switched)
+
+
+def _compensated(s: Settings, modulus: int, noise: Noise) -> Noise:
+    """From a modulus to 2n under the small key, which is binary."""
+    ratio = 2 * s.n / modulus
+    return circuit.compensated_modulus_switch(int(s["dimension"]), Secret.binary(), ratio**2, noise)
 
 
 def failure_stages(s: Settings) -> list[Stage]:
@@ -99,7 +97,8 @@ def failure_stages(s: Settings) -> list[Stage]:
     decision, limit = s.one_of("decision", ("rgsw", "floor", "digit", "bits")), float(s["limit"])
     common = 0.0
     if decision == "rgsw":
-        seen = _rgsw_input(s)
+        # A fresh error, switched to 2n with mean compensation.
+        seen = _compensated(s, parse_modulus(s["input_modulus"]), lattice.fresh(s["input_stddev"]))
     else:
         floors, bits = _floor_inputs(s), int(s["digit_bits"])
         seen = floors[0].first

@@ -7,8 +7,6 @@ bound of the decision, for any data, takes database digits at their largest, p/2
 gadgets as they are for uniform ciphertexts, which ciphertexts are under ring-LWE.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -65,7 +63,7 @@ class _Errors:
     @staticmethod
     def of(
         layouts: Sequence[dict], gadgets: _Gadgets, answers: Answers, queries: Rings, vectors: Rings, responses: Rings
-    ) -> _Errors:
+    ) -> "_Errors":
         n, levels, p = queries.n, np.log2(queries.n), numbers(layouts, "plain_modulus")
 
         def switch(name: str, rows: Noise) -> Noise:

@@ -1,7 +1,5 @@
 """What descriptions of protocols over rings say of ring, secret, gadget and answers, as arrays over descriptions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -9,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..modulus import parse_modulus
+from ..secret import coordinate
 from . import lattice
 from .error import Noise, ratio
 from .lattice import GadgetNoise, Secret
@@ -30,25 +29,11 @@ def moduli(documents: Sequence[dict], key: str) -> Objects:
 
 def secret_of(instances: Sequence[dict]) -> Secret:
     """Moments of the secrets' coefficients, as the instances name their distributions."""
-    moments = [_secret(instance["secret"], instance["dimension"]) for instance in instances]
-    return Secret(np.array([square for square, _ in moments]), np.array([mean for _, mean in moments]))
-
-
-def _secret(secret: dict, dimension: int) -> tuple[float, float]:
-    kind = secret["kind"]
-    if kind == "gaussian":
-        return secret["stddev"] ** 2, 0.0
-    if kind == "fixed_weight":
-        plus, minus = secret["plus"], secret["minus"]
-        return (plus + minus) / dimension, (plus - minus) / dimension
-    if kind == "uniform_range":
-        low, high = secret["low"], secret["high"]
-        mean = (low + high) / 2
-        return ((high - low + 1) ** 2 - 1) / 12 + mean**2, mean
-    moments = {"ternary": (2 / 3, 0.0), "binary": (1 / 2, 1 / 2)}
-    if kind not in moments:
-        raise ValueError(f"secret.kind {kind!r}: answers are switched, so the secret must be short; take gaussian")
-    return moments[kind]
+    kinds = {instance["secret"]["kind"] for instance in instances}
+    if "uniform" in kinds:
+        raise ValueError("secret.kind 'uniform': answers are switched, so the secret must be short; take gaussian")
+    found = [coordinate(instance["secret"], instance["dimension"]) for instance in instances]
+    return Secret(np.array([each.square for each in found]), np.array([each.mean for each in found]))
 
 
 #: By the key's kind, squares a coefficient whose mean varies like that of s^2, 2 E[s^2]^2 / Var s^2, and whose
@@ -61,12 +46,6 @@ def key_squares(instances: Sequence[dict]) -> Floats:
     return np.array([KEY_SQUARES.get(i["secret"]["kind"], 1.0) * i["dimension"] for i in instances])
 
 
-def _family(gadget: dict) -> str:
-    if "family" in gadget:
-        return str(gadget["family"])
-    return "balanced" if gadget["signed"] else "unsigned"
-
-
 @dataclass(frozen=True)
 class Keys:
     """A gadget of keys: its digits' moments and their words."""
@@ -75,9 +54,11 @@ class Keys:
     words: list[str]
 
     @staticmethod
-    def of(gadgets: Sequence[dict], modulus: Objects) -> Keys:
+    def of(gadgets: Sequence[dict], modulus: Objects) -> "Keys":
         """From descriptions `{digits, base_log2, dropped, signed}`, or with a `family` in place of the last."""
-        family = np.array([_family(g) for g in gadgets], dtype=object)
+        family = np.array(
+            [g.get("family") or ("balanced" if g["signed"] else "unsigned") for g in gadgets], dtype=object
+        )
         base = np.array([1 << g["base_log2"] for g in gadgets], dtype=object)
         dropped = np.array([g["dropped"] for g in gadgets], dtype=object)
         words = [
@@ -98,7 +79,7 @@ class Rings:
     key_squares: Floats
 
     @staticmethod
-    def of(instances: Sequence[dict]) -> Rings:
+    def of(instances: Sequence[dict]) -> "Rings":
         """From the instances that the ring's ciphertexts are."""
         stddev = numbers(instances, "error_stddev")
         return Rings(
@@ -123,7 +104,7 @@ class Rings:
         return self.fresh.scaled(terms * lattice.uniform_square(p, balanced=True)), Noise(bound, "bound")
 
     @property
-    def twice(self) -> Rings:
+    def twice(self) -> "Rings":
         """With a key of twice the squared length."""
         return replace(self, secret=Secret(2 * np.asarray(self.secret.square), self.secret.mean))
 
@@ -148,7 +129,7 @@ class Answers:
     body: Objects
 
     @staticmethod
-    def of(layouts: Sequence[dict]) -> Answers:
+    def of(layouts: Sequence[dict]) -> "Answers":
         return Answers(moduli(layouts, "mask_modulus"), moduli(layouts, "body_modulus"))
 
     def switched(self, rings: Rings, noise: Noise) -> Noise:

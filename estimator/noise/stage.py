@@ -7,8 +7,6 @@ wrong. `evaluate` makes of a chain the entries of the prediction record, `record
 docs/noise.md shows how a chain is written.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,9 +67,9 @@ class Stage:
     fill: the variance averaged over what a run measures, by the above (not 1 where a run also sees padding).
     common_share: the share of the variance that all decisions of one key have in common (means of what the error is
         multiplied with). It averages over keys only, at `common_samples` independent values a key.
-    terms: a decision of one key sums so many products with independent errors that all its decisions share;
+    terms: how many products with independent errors, which all decisions of one key share, a decision sums;
         unlimited by default.
-    data_values: the second moment of so many random data values enters what a run measures; unlimited by default.
+    data_values: how many random data values enter what a run measures with their second moment; unlimited by default.
     constant: by the byte that a constant database consists of (:data:`CONSTANTS`), the variance over it, in shares of
         that over random data; absent where only the bound is known of it.
     """
@@ -197,7 +195,7 @@ OF_DECISIONS = ["threshold", "decisions", "union", "margin", "margin_bound", "lo
 OF_DECISIONS.append("log2_long_key")
 
 
-def _decided(stage: Stage, classes: _Classes, union: dict[str, Array], count: int) -> dict[str, Any]:
+def _decided(stage: Stage, classes: "_Classes", union: dict[str, Array], count: int) -> dict[str, Any]:
     if stage.decision is None:
         return dict.fromkeys(OF_DECISIONS)
     if stage.bound is None:

@@ -3,8 +3,6 @@
 A decision fails if a centred error reaches the threshold in absolute value: |error| >= threshold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,12 +16,12 @@ LN2 = float(np.log(2.0))
 #: Probabilities, as log2, that a key is longer than a mixture's bound allows for; each gives a bound, to which it is
 #: added: the rarer, the larger the error that has to be allowed for.
 LONG_KEYS = (-70.0, -140.0, -280.0, -560.0, -1120.0)
-#: A bound so many bits above what is added does not gain from less.
+#: Bits above what is added from which on a bound does not gain from less.
 NEGLIGIBLE = 24.0
 #: The rarest long key that is counted where lengths are chosen freely, how often the choice is halved, and by how many
 #: bits rarer keys are tried beside what balances.
 LEAST, HALVINGS, RARER = -4096.0, 40, (0.0, 1.0, 2.0, 4.0, 8.0)
-#: Points of the Chernoff bound's parameter that are tried: each gives a bound, the best of so many is within 0.01 bit.
+#: Points of the Chernoff bound's parameter that are tried: each gives a bound, the best of these is within 0.01 bit.
 POINTS = 64
 
 
@@ -36,7 +34,7 @@ class Mixture:
 
     shares, counts: lambda_i / V by class, and how many squares of each; shape (..., classes), or (classes,) for all.
     What they leave of 1 is fixed.
-    key_squares: G varies no more than the mean of so many squares, 2 / Var G: 4 n for a ternary key, 2 n for a binary
+    key_squares: 2 / Var G, how many squares have a mean that varies as much: 4 n for a ternary key, 2 n for a binary
     one.
     """
 
@@ -44,13 +42,13 @@ class Mixture:
     counts: Array
     key_squares: ArrayLike
 
-    def of_classes(self) -> Mixture:
+    def of_classes(self) -> "Mixture":
         """Alike for all classes of decisions: shape (descriptions, 1, squares)."""
         return Mixture(self.shares[..., None, :], self.counts[..., None, :], np.asarray(self.key_squares)[..., None])
 
     @staticmethod
-    def even(squares: ArrayLike, key_squares: ArrayLike) -> Mixture:
-        """All of the variance on so many squares, each as large."""
+    def even(squares: ArrayLike, key_squares: ArrayLike) -> "Mixture":
+        """All of the variance on `squares` squares of the same size."""
         squares = np.asarray(squares, dtype=float)[..., None]
         return Mixture(1 / squares, squares, key_squares)
 

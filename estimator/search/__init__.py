@@ -3,7 +3,7 @@
 - spaces/*.toml say, as data, which sets of a protocol there are; space.py reads them, rings.py and gadgets.py make
   the values that are computed (moduli, secrets and errors, bases of gadgets);
 - evaluate.py describes sets with `pirlab describe --batch` and predicts security, failure and cost, and remembers;
-- sweep.py walks a space and leaves out what cannot be on the front; front.py is dominance;
+- walk.py goes through a space and leaves out what cannot be on the front; front.py is dominance;
 - bounds.py holds budgets and objectives, account.py says why the rest failed, sensitivity.py what small changes do;
 - choose.py ranks protocols; files.py writes parameter files; cli.py is `pirlab-search`.
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, log10, prod
 
-from .bounds import BUDGETS, Bounds, kilobytes, spent
+from ..cost.plan import format_bytes
+from .bounds import BUDGETS, Bounds, spent
 from .evaluate import Figures
 from .rings import Secured, reaches
 from .space_file import Space
@@ -130,7 +131,7 @@ class Account:
 
 def budget(name: str, needed: float) -> str:
     """The option that allows so much."""
-    amount = f"{_up(needed):g}" if name == "seconds" else f"{needed:.0f} ({kilobytes(needed)})"
+    amount = f"{_up(needed):g}" if name == "seconds" else f"{needed:.0f} ({format_bytes(needed)})"
     return f"--max-{name} {amount}"
 
 

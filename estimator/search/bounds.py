@@ -1,7 +1,5 @@
 """What is asked of sets: targets, budgets, and by which objective they are ranked."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -9,6 +7,7 @@ from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
+from ..cost.plan import format_bytes
 from .evaluate import Figures, Shape
 from .rings import reaches
 
@@ -90,12 +89,12 @@ class Bounds:
         times fewer decisions."""
         return not reaches(figures.bits, self.security) or power * figures.log2_failure - log2(power) > self.failure
 
-    def without(self, budget: str) -> Bounds:
+    def without(self, budget: str) -> "Bounds":
         """The same without one budget."""
         kept = {name: bound for name, bound in self.budgets().items() if name != budget}
         return Bounds(self.security, self.failure, **kept)
 
-    def no_worse(self, than: Figures, faster: float = 0.0) -> Bounds:
+    def no_worse(self, than: Figures, faster: float = 0.0) -> "Bounds":
         """The same with upload, download and answer seconds of a set as further budgets, of the last a share less."""
         if not 0 <= faster < 1:
             raise BoundsError(f"--faster {100 * faster:g} is not from 0 to 100 per cent")
@@ -130,7 +129,7 @@ class Prices:
     upload_byte: float
 
     @staticmethod
-    def load(path: Path = PRICES) -> Prices:
+    def load(path: Path = PRICES) -> "Prices":
         try:
             document = tomllib.loads(path.read_text(encoding="utf-8"))
             return Prices(*(float(document[f.name]) for f in fields(Prices)))
@@ -165,6 +164,10 @@ class Objective:
 
     def __call__(self, figures: Figures) -> float:
         return OBJECTIVES[self.name].score(self, figures)
+
+    def rank(self, figures: Figures) -> tuple[float, float]:
+        """Of equal scores the faster answer is better."""
+        return self(figures), figures.seconds
 
     def words(self, figures: Figures) -> str:
         """The figure as people read it."""
@@ -204,7 +207,7 @@ def _saving(objective: Objective, figures: Figures) -> float:
 
 
 OBJECTIVES = {
-    "bytes": Kind("traffic", _bytes, lambda score: f"{kilobytes(score)} a query"),
+    "bytes": Kind("traffic", _bytes, lambda score: f"{format_bytes(score)} a query"),
     "seconds": Kind("time", _seconds, lambda score: f"{score:.3g} s from question to record"),
     "dollars": Kind("cost", _dollars, lambda score: f"{1e6 * score:.3g} dollars a million queries"),
     "rate": Kind(
@@ -214,12 +217,3 @@ OBJECTIVES = {
     ),
     "saving": Kind("share", _saving, lambda score: f"saves {100 * (1 - score):.0f} % in one of them"),
 }
-
-
-def kilobytes(count: float) -> str:
-    """Bytes with a binary unit, three digits."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if count < 1000 or unit == "GiB":
-            return f"{count:.0f} {unit}" if count >= 100 or unit == "B" else f"{count:.3g} {unit}"
-        count /= 1024
-    raise AssertionError("unreachable")

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..cost.plan import format_bytes
 from .account import Account
-from .bounds import OBJECTIVES, Bounds, Objective, kilobytes
-from .evaluate import Evaluator, Figures
+from .bounds import OBJECTIVES, Bounds, Objective
+from .evaluate import COSTS, Evaluator, Figures
 from .progress import Progress
 from .space_file import load
-from .sweep import Found, Least, sweep
+from .walk import Found, Least, walk
 
 #: Seconds of preprocessing that are worth a word.
 LONG_SETUP = 600.0
@@ -25,8 +26,8 @@ class Choice:
 
 
 def best_of(found: Sequence[Found], objective: Objective) -> Found | None:
-    """The set with the least score; of equal ones that with the fastest answers."""
-    return min(found, key=lambda each: (objective(each.figures), each.figures.seconds), default=None)
+    """The set with the least score."""
+    return min(found, key=lambda each: objective.rank(each.figures), default=None)
 
 
 def choose(
@@ -40,7 +41,7 @@ def choose(
     """Each protocol's best set: the best protocol first, those without a set last."""
     choices = []
     for protocol in protocols:
-        outcome = sweep(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
+        outcome = walk(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
         choice = Choice(protocol, best_of(outcome.found, objective), outcome.account, outcome.tried)
         choices.append(choice)
         report(choice)
@@ -59,17 +60,19 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     else:
         words.append(f"{objective(mine) / objective(first):.3g} times the first's {OBJECTIVES[objective.name].noun}")
         words += _compared(mine, first)
-    served = f"{kilobytes(objective.hint_share(mine))} a query at {objective.network.hint_queries} queries"
+    served = f"{format_bytes(objective.hint_share(mine))} a query at {objective.network.hint_queries} queries"
     if mine.key_bytes > 1024:
-        words.append(f"every client sends keys of {kilobytes(mine.key_bytes)} once, which the server keeps; {served}")
+        words.append(
+            f"every client sends keys of {format_bytes(mine.key_bytes)} once, which the server keeps; {served}"
+        )
     elif mine.hint_bytes > 1024:
-        hint = kilobytes(mine.hint_bytes)
+        hint = format_bytes(mine.hint_bytes)
         words.append(
             f"every client fetches and keeps a hint of {hint}, {served}, and again (in part) when records change"
         )
     else:
         words.append("clients need no hint and keep nothing between queries")
-    words.append(f"the server holds {kilobytes(mine.server_bytes)}")
+    words.append(f"the server holds {format_bytes(mine.server_bytes)}")
     if mine.setup_seconds > LONG_SETUP:
         words.append(f"preprocessing takes {mine.setup_seconds / 60:.0f} minutes on one core")
     return words
@@ -77,7 +80,7 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
 
 def _compared(mine: Figures, first: Figures) -> list[str]:
     """In which respects it is better or clearly worse than the first."""
-    named = zip(("upload", "download", "answer time", "server memory"), mine.costs(), first.costs())
+    named = zip(COSTS, mine.costs(), first.costs())
     better, worse = [], []
     for name, own, other in named:
         if own < other:

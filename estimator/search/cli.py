@@ -26,18 +26,18 @@ from ..paths import ROOT
 from ..security.attacks import TIMEOUT
 from ..security.live import EstimatorMissing
 from ..sets import labelled, options_with, parse_with, resolve
-from . import saved, sweep_file
+from . import saved, study
 from .account import budget as option
 from .bounds import BUDGETS, OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
 from .choose import Choice, choose, reasons
 from .confirm import confirm
-from .evaluate import CACHE, Evaluator, Figures, Shape
+from .evaluate import CACHE, COSTS, Evaluator, Figures, Shape
 from .files import toml
 from .progress import Bars
 from .sensitivity import described, sensitivity, table
 from .space_file import Space, SpaceError, load, protocols
-from .sweep import Found, Least, Outcome, WholeFront, relaxed, relaxed_together, sweep
 from .text import aligned, count, size
+from .walk import Found, Least, Outcome, WholeFront, relaxed, relaxed_together, walk
 
 FOUND = ROOT / "params" / "searched"
 HEADER = ["set", "security", "failure", "upload", "download", "answer", "server", "ranked by"]
@@ -66,7 +66,7 @@ def _sweep(given: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="pirlab-search --sweep", description="a file of experiments/search/")
     parser.add_argument("file", type=Path, help="tables [[search]], [best], [front] or [[grid]]")
     parser.add_argument("--part", metavar="NAME", help="only this protocol or grid")
-    parser.add_argument("--results", type=Path, default=sweep_file.OUT, metavar="DIR", help="instead of results/search")
+    parser.add_argument("--results", type=Path, default=study.OUT, metavar="DIR", help="instead of results/search")
     parser.add_argument("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate`")
     options, more = parser.parse_known_args(given)
     with protected([options.file, options.costs or DEFAULTS]):
@@ -74,7 +74,7 @@ def _sweep(given: Sequence[str]) -> int:
 
 
 def _sweep_all(options: argparse.Namespace, more: list[str]) -> int:
-    document, codes, out = sweep_file.read(options.file), [], FOUND
+    document, codes, out = study.read(options.file), [], FOUND
     searches = document.get("search", [])
     more += ["--costs", str(options.costs)] if options.costs else []
     for number, search in enumerate(searches, 1):
@@ -88,7 +88,7 @@ def _sweep_all(options: argparse.Namespace, more: list[str]) -> int:
     if document.keys() - {"title", "search"}:
         unit_costs = UnitCosts.load(options.costs or DEFAULTS)
         with Bars() as bars:
-            written = sweep_file.run(options.file, unit_costs, bars, options.part, options.results)
+            written = study.run(options.file, unit_costs, bars, options.part, options.results)
         print(f"Written: {written[-1]} of {len(written) - 1} records")
     return max(codes, default=0)
 
@@ -207,7 +207,7 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
     else:
         space = load(options.protocol)
         with Bars() as bars:
-            outcome = sweep(space, evaluator, bounds, Least(objective) if options.best_only else WholeFront(), bars)
+            outcome = walk(space, evaluator, bounds, Least(objective) if options.best_only else WholeFront(), bars)
         ranked = sorted(outcome.found, key=lambda f: (objective(f.figures), f.figures.costs(), str(f.literal)))
         found = ranked[: 1 if options.best_only else options.top]
         _say_front(outcome, found, objective)
@@ -273,7 +273,7 @@ def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -
 
 def _say_compared(found: Sequence[Found], than: Figures) -> None:
     for rank, each in enumerate(found, 1):
-        pairs = zip(("upload", "download", "answer time", "server memory"), each.figures.costs(), than.costs())
+        pairs = zip(COSTS, each.figures.costs(), than.costs())
         # A change that rounds to nothing has no sign of its own.
         changes = [(name, round(100 * (own / other - 1)) if other else 0) for name, own, other in pairs]
         saved = ", ".join(f"{name} {change:+d} %" for name, change in changes)
@@ -380,7 +380,3 @@ def _choice_mapping(choice: Choice, winner: Choice, objective: Objective) -> dic
 def _refuse(message: str, code: int = 2) -> int:
     print(f"pirlab-search: {message}", file=sys.stderr)
     return code
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ..security.assess import predict_security, weakest
 from .evaluate import SOURCE, Evaluator
 from .files import toml
-from .sweep import Found
+from .walk import Found
 
 
 def confirm(found: Sequence[Found], target: float, evaluator: Evaluator, timeout: float | None) -> list[str]:

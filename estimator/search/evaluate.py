@@ -53,7 +53,7 @@ def origin(*about: str, sources: Iterable[Path]) -> str:
 
 @dataclass(frozen=True)
 class Shape:
-    """A database: records of so many bits."""
+    """A database: how many records, and how many bits each has."""
 
     records: int
     record_bits: int
@@ -86,11 +86,12 @@ class Figures:
     refused: str | None = None
 
     def costs(self) -> tuple[float, ...]:
-        """What a front is about, in the order of OBJECTIVES; less is better."""
+        """What a front is about; less is better."""
         return self.upload, self.download, self.seconds, self.server_bytes, self.client_bytes
 
 
-OBJECTIVES = ("upload", "download", "answer seconds", "server memory", "client storage")
+#: The first of a set's costs, as people read them.
+COSTS = ("upload", "download", "answer time", "server memory")
 Literal = dict[str, Any]
 SOURCE = {"kind": "searched"}
 
@@ -115,7 +116,7 @@ class Evaluator:
             self._remember(self._path)
 
     def __call__(self, literals: Sequence[Literal], done: Callable[[int], None] = lambda _: None) -> list[Figures]:
-        """The figures of each set; `done` is told of every finished batch's number."""
+        """The figures of each set; `done` learns how many each finished batch has."""
         texts = [toml(literal | {"source": SOURCE}) for literal in literals]
         keys = [hashlib.sha256(text.encode()).hexdigest()[:32] for text in texts]
         new = {key: text for key, text in zip(keys, texts) if key not in self._known}

@@ -43,7 +43,7 @@ def _quietest(modulus: int, length: int, digits: str, error: float, secret: floa
 
 @lru_cache(maxsize=4096)
 def least_base(modulus: int, length: int) -> int | None:
-    """The base in which balanced digits of all of a modulus are so many and add least noise: the least one, or None."""
+    """The least base in which balanced digits of all of a modulus have that length, which adds least noise, or None."""
     low, high = 2, 1 << max(BASES_LOG2)
     while low < high:
         middle = (low + high) // 2

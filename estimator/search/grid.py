@@ -20,7 +20,7 @@ ERRORS = (3.2, 4.0, 4.5, 5.0, 5.66, 6.4, 8.0, 9.0, 10.0, 11.0, 12.8, 16.0, 18.0,
 def varied(base: Literal, vary: Sequence[Mapping[str, Any]]) -> Iterator[tuple[dict[str, Any], Literal]]:
     """Every combination of the axes' values by key, and the set with it.
 
-    A key that ends with `log2_modulus` stands for two primes of so many bits together, `plain_modulus` for a table of
+    A key that ends with `log2_modulus` stands for two primes whose bits add up to it, `plain_modulus` for a table of
     plaintext moduli that has this one alone. An axis with `secure = true` gives its key's table the least error of
     `ERRORS` that reaches the security target, or the largest where none does.
     """

@@ -7,7 +7,6 @@ import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
-from typing import Any
 
 from ..paths import ROOT
 from ..sets import resolve
@@ -60,7 +59,8 @@ def own(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Progress)
         limits = Limits(max(0.0, bounds.offline - SEED_BYTES), bounds.failure, 0.0, sent=True)
     search = Search(space_of(half), evaluator.unit_costs, bits, limits, half)
     best = search.best(CONSIDERED, progress, evaluator.cache)
-    return [_literal(candidate.toml()) for candidate in best]
+    documents = [tomllib.loads(candidate.toml()) for candidate in best]
+    return [{k: v for k, v in document.items() if k not in _WORDS} for document in documents]
 
 
 def _index_bits(protocol: str, known: list[Literal], evaluator: Evaluator) -> int | None:
@@ -68,10 +68,6 @@ def _index_bits(protocol: str, known: list[Literal], evaluator: Evaluator) -> in
     texts = [toml({"protocol": protocol, "title": "", "source": SOURCE} | each) for each in known]
     bits: Iterator[int] = (d["layout"]["index_bits"] for d in evaluator.describe(texts) if "error" not in d)
     return next(bits, None)
-
-
-def _literal(text: str) -> dict[str, Any]:
-    return {k: v for k, v in tomllib.loads(text).items() if k not in _WORDS}
 
 
 pirouette, pirouette_h = (partial(searched, name) for name in ("pirouette", "pirouette_h"))

@@ -1,19 +1,18 @@
 """What the searches of a sweep save beside the sets they were given: saved.csv and saved.md, a line a search."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from ..cost import UnitCosts
+from ..cost.plan import format_bytes
 from ..outputs import write
 from ..paths import ROOT
 from ..sets import labelled, resolve
-from .bounds import Bounds, kilobytes
+from .bounds import Bounds
 from .evaluate import Evaluator, Figures, Shape
-from .text import count
+from .text import count, csv_text
 
 #: What a set may not be worse in, and what stands beside it.
 COMPARED = ("upload", "download", "seconds", "server_bytes")
@@ -61,13 +60,8 @@ def _verdict(own: Figures, saved: Sequence[float]) -> str:
 
 def write_lines(folder: Path, found: Sequence[Line]) -> list[Path]:
     """As CSV, and as Markdown to be read."""
-    text = StringIO()
-    columns = list(dict.fromkeys(key for line in found for key in line))
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(found)
     paths = [folder / "saved.csv", folder / "saved.md"]
-    write(paths[0], text.getvalue())
+    write(paths[0], csv_text(list(dict.fromkeys(key for line in found for key in line)), found))
     write(paths[1], _markdown(found))
     return paths
 
@@ -90,7 +84,7 @@ def _cells(line: Line) -> list[str]:
             return given
         return f"{given} → {words(line[f'found_{key}'])} ({-100 * line[f'saved_{key}']:+.0f} %)".replace("-0 %", "+0 %")
 
-    measures = [pair(key, milliseconds if key == "seconds" else kilobytes) for key in COMPARED]
+    measures = [pair(key, milliseconds if key == "seconds" else format_bytes) for key in COMPARED]
     bits = _target(line, "bits", lambda bits: bits >= 128)
     return [line["experiment"], *measures, bits, _target(line, "log2_failure", lambda f: f <= -40), line["verdict"]]
 

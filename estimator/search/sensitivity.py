@@ -5,9 +5,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from ..cost.plan import format_bytes
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
-from .bounds import kilobytes
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .gadget_choice import quietest_gadget
 from .rings import NoRing, two_primes
@@ -102,17 +102,13 @@ def described(figures: Figures) -> list[str]:
     return [
         "unknown" if figures.bits is None else f"{figures.bits:.1f}",
         f"2^{figures.log2_failure:.1f}",
-        kilobytes(figures.upload),
-        kilobytes(figures.download),
+        format_bytes(figures.upload),
+        format_bytes(figures.download),
         seconds(figures.seconds),
-        kilobytes(figures.server_bytes),
+        format_bytes(figures.server_bytes),
     ]
 
 
 def seconds(value: float) -> str:
     """Three digits."""
     return f"{1000 * value:.3g} ms" if value < 0.9995 else f"{value:.3g} s"
-
-
-def mapping(changes: list[Change]) -> list[dict[str, Any]]:
-    return [{"change": each.words} | vars(each.figures) for each in changes]

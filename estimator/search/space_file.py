@@ -8,17 +8,15 @@ A space has what all sets share (`[set]`) and axes. A set takes one value of eac
   failure is at most r times that of an earlier one, so only what fails far too often tells of those after it.
 """
 
-from __future__ import annotations
-
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from importlib import import_module
 from itertools import product
 from math import prod
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from ..modulus import parse_modulus
@@ -43,7 +41,7 @@ class Axis:
     key: where the values go, as `table.key`. kind: `values`; `family`, whose values are tables with dimension, modulus,
     secret and error; `sets`, whose values are whole sets, listed by the function `of`; `gadget`, whose values are
     lengths, of gadgets for the ring in the table `of`; `base`, whose values are lengths too, of exact digits in the
-    least base that has so many modulo what the key `of` says; `above_modulus` and `above_bits`, whose values are
+    least base that has this length modulo what the key `of` says; `above_modulus` and `above_bits`, whose values are
     bits by which a power of two exceeds the plaintext modulus `of`, or 2^`of`. rarer: see above.
     """
 
@@ -92,14 +90,14 @@ class Space:
     def ordered_shape(self) -> tuple[int, ...]:
         return tuple(len(axis.values) for axis in self.ordered)
 
-    def at(self, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None) -> Space:
+    def at(self, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None) -> "Space":
         """The space for a shape, unit costs and bounds: with the sets that a function of another module lists for them,
-        where an axis asks for it; that may take minutes, of which `progress` is told."""
+        where an axis asks for it; that may take minutes, which `progress` shows."""
         if all(axis.kind != "sets" for axis in self.axes):
             return self
-        told = progress or Progress()
+        shown = progress or Progress()
         axes = [
-            replace(a, values=tuple(_listed(a, evaluator, bounds, told))) if a.kind == "sets" else a for a in self.axes
+            replace(a, values=tuple(_listed(a, evaluator, bounds, shown))) if a.kind == "sets" else a for a in self.axes
         ]
         return replace(self, axes=tuple(axes))
 
@@ -151,7 +149,7 @@ class Space:
             kept.append(quietest(good))
         return kept, missed
 
-    def narrowed(self, values: Mapping[str, Sequence[Any]] | None = None) -> Space:
+    def narrowed(self, values: Mapping[str, Sequence[Any]] | None = None) -> "Space":
         """The same with other values on some axes; by default the coarse ones."""
         fewer = dict(self.coarse)
         if values is not None:
@@ -170,9 +168,8 @@ class Space:
 
 def _listed(axis: Axis, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> Iterable[dict[str, Any]]:
     """What `module:function` lists."""
-    module, _, function = axis.of.partition(":")
     try:
-        lister = getattr(import_module(module), function)
+        lister = resolve_name(axis.of)
     except (ImportError, AttributeError, ValueError) as error:
         raise SpaceError(
             f'axis {axis.key}: {axis.of!r} cannot be used: {error}. Write sets_of = "module:function"'
@@ -236,37 +233,30 @@ def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Spac
         raise SpaceError(f"{name}: key {error} is missing; compare with the other spaces") from None
 
 
+#: By the key of an axis that says its values: the kind of the axis, and the values.
+_VALUES: dict[str, tuple[str, Callable[[Any], Iterable[Any]]]] = {
+    "values": ("values", lambda values: values),
+    "log2": ("values", lambda exponents: (1 << bits for bits in exponents)),
+    "log2_plus_one": ("values", lambda exponents: ((1 << bits) + 1 for bits in exponents)),
+    "more_bits": ("above_modulus", lambda bits: bits),
+    "plain_modulus": ("values", lambda moduli: ([{"log2_samples": 32, "modulus": p}] for p in moduli)),
+    "gadget_lengths": ("gadget", lambda lengths: lengths),
+    "base_lengths": ("base", lambda lengths: lengths),
+    "family": ("family", lambda parts: (table for part in parts for table in tables(part))),
+    "sets_of": ("sets", lambda function: ()),
+}
+
+
 def _axis(name: str, axis: dict[str, Any], families: dict[str, Any]) -> Axis:
-    kind, values = _values(name, axis, families)
+    key = next((key for key in _VALUES if key in axis), None)
+    if key is None:
+        raise SpaceError(f"{name}: axis {axis['key']} has none of {', '.join(_VALUES)}")
+    kind, values = _VALUES[key]
+    given = axis[key]
+    if key == "family":
+        if given not in families:
+            raise SpaceError(f"{name}: axis {axis['key']}: no family {given!r}; there are {', '.join(families)}")
+        given = families[given]
+    kind = "above_bits" if "above_bits" in axis else kind
     of = next((axis[name] for name in ("of", "above_bits", "above_modulus", "sets_of") if name in axis), "")
-    return Axis(axis["key"], tuple(values), kind, axis.get("cheaper", False), axis.get("rarer", 1.0), of)
-
-
-def _values(name: str, axis: dict[str, Any], families: dict[str, Any]) -> tuple[str, Iterable[Any]]:
-    """The kind of an axis and its values."""
-    if "values" in axis:
-        return "values", axis["values"]
-    if "log2" in axis:
-        return "values", (1 << bits for bits in axis["log2"])
-    if "log2_plus_one" in axis:
-        return "values", ((1 << bits) + 1 for bits in axis["log2_plus_one"])
-    if "more_bits" in axis:
-        return "above_bits" if "above_bits" in axis else "above_modulus", axis["more_bits"]
-    if "plain_modulus" in axis:
-        return "values", ([{"log2_samples": 32, "modulus": p}] for p in axis["plain_modulus"])
-    if "gadget_lengths" in axis:
-        return "gadget", axis["gadget_lengths"]
-    if "base_lengths" in axis:
-        return "base", axis["base_lengths"]
-    if "sets_of" in axis:
-        return "sets", ()
-    if "family" in axis:
-        if axis["family"] not in families:
-            raise SpaceError(
-                f"{name}: axis {axis['key']}: no family {axis['family']!r}; there are {', '.join(families)}"
-            )
-        return "family", (table for part in families[axis["family"]] for table in tables(part))
-    raise SpaceError(
-        f"{name}: axis {axis['key']} has none of values, log2, log2_plus_one, more_bits, plain_modulus, "
-        "gadget_lengths, base_lengths, family, sets_of"
-    )
+    return Axis(axis["key"], tuple(values(given)), kind, axis.get("cheaper", False), axis.get("rarer", 1.0), of)

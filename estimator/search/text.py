@@ -1,8 +1,11 @@
 """Numbers as people write them on a command line, and tables as they read them."""
 
+import csv
 import re
 from argparse import ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
+from typing import Any
 
 _UNITS = {"": 1, "B": 1}
 _UNITS |= {f"{letter}{end}": 1024**power for power, letter in enumerate("KMGT", 1) for end in ("", "B", "iB")}
@@ -39,3 +42,12 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
                 "  " + "  ".join(c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths)))
             )
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as CSV with a header; what a row lacks is empty."""
+    text = StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

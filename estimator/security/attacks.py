@@ -1,7 +1,5 @@
 """Which attacks are asked for, under which cost model of lattice reduction."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 #: The model whose minimum is called the security of an instance, and the basis shape.
@@ -57,7 +55,7 @@ class AttackResult:
         return {"log2_rop": self.log2_rop, **dict(self.details)}
 
     @classmethod
-    def of(cls, model: str, attack: str, mapping: dict) -> AttackResult:
+    def of(cls, model: str, attack: str, mapping: dict) -> "AttackResult":
         if "failed" in mapping:
             return cls(model, attack, failed=mapping["failed"])
         details = tuple((k, v) for k, v in mapping.items() if k != "log2_rop")

@@ -12,22 +12,21 @@ import sys
 import tomllib
 from pathlib import Path
 
+import jinja2
+
 from ..describe import DescribeError, describe_each, read_descriptions
 from ..options import TIMEOUT_USES, unused
 from ..outputs import beside, check, protected, write
 from ..paths import ROOT
 from ..sets import set_name
-from . import live, recorded
+from . import attacks, live, recorded
 from .assess import SOURCES, best, fast_estimate, lacking, predict_security, undecided, verdict, weakest
 from .attacks import (
     BROKEN_BELOW,
-    CORE_SVP_MODEL,
     FAST_TOLERANCE,
     HYBRID_LIMIT_SECONDS,
     HYBRIDS,
     MODEL,
-    SECURITY_TARGET,
-    SHAPE,
     TIMEOUT,
     AttackResult,
     bits_text,
@@ -52,17 +51,12 @@ def main(arguments: list[str] | None = None) -> int:
     record = commands.add_parser("record", help="ask the real lattice estimator and add its results to recorded.json")
     confirm = commands.add_parser("confirm", help="record what is not recorded yet, and compare with the fast model")
     for command in (check, record, confirm):
-        command.add_argument("parameters", nargs="*", type=Path, help="parameter files (TOML)")
-        command.add_argument("--records", type=int, default=RECORDS, help="records of the database (2^20)")
-        command.add_argument("--record-bits", type=int, default=RECORD_BITS, help="bits of a record (256)")
-        command.add_argument(
-            "--descriptions",
-            type=Path,
-            nargs="+",
-            metavar="FILE",
-            help="descriptions (JSON), not parameter files",
-        )
-        command.add_argument("--timeout", type=float, help=TIMEOUT)
+        add = command.add_argument
+        add("parameters", nargs="*", type=Path, help="parameter files (TOML)")
+        add("--records", type=int, default=RECORDS, help="records of the database (2^20)")
+        add("--record-bits", type=int, default=RECORD_BITS, help="bits of a record (256)")
+        add("--descriptions", type=Path, nargs="+", metavar="FILE", help="descriptions (JSON), not parameter files")
+        add("--timeout", type=float, help=TIMEOUT)
     table = commands.add_parser("audit", help="published sets, sets of params/, curves and largest moduli as JSON")
     table.add_argument("experiment", type=Path, help="experiment of kind `security` (TOML)")
     table.add_argument("--descriptions", type=Path, required=True, help="descriptions (JSON) of the sets of params/")
@@ -139,49 +133,37 @@ def _check(descriptions: list[dict], options: argparse.Namespace) -> int:
     """Prints; exit code 1 if a set misses the target or has no figure."""
     all_reached = True
     for description, entries in zip(descriptions, predict_security(descriptions, options.security, options.timeout)):
-        print("\n".join(set_lines(description, entries)) + "\n")
+        print(set_text(description, entries) + "\n")
         all_reached &= verdict(weakest(entries)) == "reached" and not _undecided(description, entries)
     return 0 if all_reached else 1
 
 
-def set_lines(description: dict, entries: list[dict]) -> list[str]:
-    """What is known of a set, instance by instance."""
-    lines = [f"{set_name(description['parameters'])}   (log2 of ring operations under {MODEL}, shape {SHAPE})"]
-    for mapping, entry in zip(description["instances"], entries):
-        lines += [
-            f"  {mapping['name']}: n = {mapping['dimension']}, q = {mapping['modulus']}, "
-            f"secret {_secret(mapping['secret'])}, error stddev {mapping['error_stddev']:g}, "
-            f"{'any number of' if mapping.get('samples') is None else mapping['samples']} samples",
-            f"    protects  {mapping['protects']}",
-        ]
-        if entry["attacks"]:
-            bits = ", ".join(f"{name} {figure:.1f}" for name, figure in entry["attacks"].items())
-            core = (
-                "" if entry["core_svp_bits"] is None else f"; core-SVP ({CORE_SVP_MODEL}) {entry['core_svp_bits']:.1f}"
-            )
-            lines.append(f"    attacks   {bits}{core}")
-        for failed in entry["failed_attacks"]:
-            lines.append(f"    failed    {failed['attack']} under {failed['model']}: {failed['reason']}")
-        if entry["bits"] is not None:
-            left = f", without a figure for {', '.join(entry['without'])}" if entry["without"] else ""
-            lines.append(f"    minimum   {bits_text(entry['bits'])} ({entry['attack']}){left}")
-        if entry["source"] == "none":
-            lines.append(f"    source    none: {entry['reason']}")
-        else:
-            lines.append(f"    source    {_source(entry)}")
-        lines += [f"    remark    {remark}" for remark in entry.get("remarks", [])]
-        lines.append(f"    in Sage   {entry['call']}")
+def set_text(description: dict, entries: list[dict]) -> str:
+    """What is known of a set, instance by instance, and of its weakest one."""
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.ChainableUndefined)
+    template = environment.from_string(Path(__file__).with_name("set.txt.j2").read_text(encoding="utf-8"))
+    instances = [{"samples": None} | mapping for mapping in description["instances"]]
+    return template.render(
+        vars(attacks),
+        name=set_name(description["parameters"]),
+        exposed=zip(instances, entries),
+        secret=_secret,
+        source=_source,
+        verdict=_verdict(description, entries),
+    )
+
+
+def _verdict(description: dict, entries: list[dict]) -> str:
+    """Of the target, in words."""
     least = weakest(entries)
     if least is None:
-        return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, not every instance has a figure"]
-    broken = " (broken: as low as the estimator goes)" if least < BROKEN_BELOW else ""
-    bits = f"{bits_text(least)} bits{broken}"
+        return "unknown, not every instance has a figure"
+    bits = f"{bits_text(least)} bits" + (" (broken: as low as the estimator goes)" if least < BROKEN_BELOW else "")
     open_attacks = _undecided(description, entries)
     if open_attacks and verdict(least) == "reached":
-        return [*lines, f"  target of {SECURITY_TARGET} bits: unknown, {bits} without {', '.join(open_attacks)}"]
+        return f"unknown, {bits} without {', '.join(open_attacks)}"
     unknown = list(dict.fromkeys(attack for entry in entries for attack in entry["without"]))
-    rest = f" by all other attacks than {', '.join(unknown)}" if unknown else ""
-    return [*lines, f"  target of {SECURITY_TARGET} bits: {verdict(least)}, {bits}{rest}"]
+    return f"{verdict(least)}, {bits}" + (f" by all other attacks than {', '.join(unknown)}" if unknown else "")
 
 
 def _undecided(description: dict, entries: list[dict]) -> list[str]:
@@ -191,6 +173,8 @@ def _undecided(description: dict, entries: list[dict]) -> list[str]:
 
 
 def _source(entry: dict) -> str:
+    if entry["source"] == "none":
+        return f"none: {entry['reason']}"
     if entry["source"] == "fast_only":
         failed = any(failed["reason"].startswith("live: ") for failed in entry["failed_attacks"])
         return f"fast_only, our own model; the lattice estimator {'gave no figure' if failed else 'was not asked'}"
@@ -254,7 +238,10 @@ def _confirm(descriptions: list[dict], options: argparse.Namespace) -> int:
     except live.EstimatorMissing as error:
         waiting = "; ".join(use["name"] for use in uses.values())
         raise live.EstimatorMissing(f"{error}. Known by the fast model only: {waiting}") from error
-    wanted = {job: i for i in uses for job in live.jobs_of([i]) if _figure(recorded.find(i), job) is None}
+    wanted: dict[live.Job, Instance] = {}
+    for instance in uses:
+        known = {(r.model, r.attack): r.log2_rop for r in (recorded.find(instance) or {"results": []})["results"]}
+        wanted |= {job: instance for job in live.jobs_of([instance]) if known.get(job[1:]) is None}
     failures = _ask(wanted, uses, options)
     for instance, use in uses.items():
         found = recorded.find(instance)
@@ -293,12 +280,6 @@ def _excess(fast: list[AttackResult], real: list[AttackResult]) -> float:
     return own.log2_rop - other.log2_rop
 
 
-def _figure(found: dict | None, job: live.Job) -> float | None:
-    """What is recorded of an attack, if anything."""
-    figures = {(r.model, r.attack): r.log2_rop for r in (found or {"results": []})["results"]}
-    return figures.get(job[1:])
-
-
 def _unconfirmed(instance: Instance) -> bool:
     """Whether an attack is missing, or once took too long.
 
@@ -315,7 +296,3 @@ def _unconfirmed(instance: Instance) -> bool:
         or (failed[attack].startswith("timeout") and not (attack in HYBRIDS and failed[attack] in late))
         for attack in lacking(instance, found["results"])
     )
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

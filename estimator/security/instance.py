@@ -1,12 +1,11 @@
 """An LWE instance as the lattice estimator sees it, and when two of them are the same."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf, log2
 from typing import Any
 
 from ..modulus import format_modulus, parse_modulus
+from ..secret import coordinate
 from .attacks import MODEL, SAMPLED, SHAPE, applying
 
 #: Attacks that the estimator has under another name, and their arguments beside parameters and cost model.
@@ -47,7 +46,7 @@ class Instance:
     samples: int | None = None
 
     @classmethod
-    def of(cls, mapping: dict) -> Instance:
+    def of(cls, mapping: dict) -> "Instance":
         """From an entry of a description's `instances`, or of recorded.json; uniform secrets in normal form."""
         given = dict(mapping["secret"])
         error = float(mapping["error_stddev"])
@@ -71,11 +70,11 @@ class Instance:
             "error_stddev": self.error_stddev,
         } | ({} if self.samples is None else {"samples": self.samples})
 
-    def unlimited(self) -> Instance:
+    def unlimited(self) -> "Instance":
         """The same with any number of samples."""
         return replace(self, samples=None)
 
-    def asked(self, attack: str) -> Instance:
+    def asked(self, attack: str) -> "Instance":
         """The instance as an attack sees it."""
         return self if attack in SAMPLED else self.unlimited()
 
@@ -129,34 +128,13 @@ def unusable(description: object) -> str | None:
     return None
 
 
-def sage_number(value: int) -> str:
-    """A modulus as one types it in Sage: 2**32 for powers of two."""
-    return format_modulus(value).replace("^", "**")
-
-
-def sage_secret(secret: dict) -> str:
-    """The secret distribution as a constructor of the estimator's module ND."""
-    match secret["kind"]:
-        case "gaussian":
-            return f"ND.DiscreteGaussian({secret['stddev']!r})"
-        case "ternary":
-            return "ND.Uniform(-1, 1)"
-        case "binary":
-            return "ND.Uniform(0, 1)"
-        case "uniform_range":
-            return f"ND.Uniform({int(secret['low'])}, {int(secret['high'])})"
-        case "fixed_weight":
-            return f"ND.SparseTernary({int(secret['plus'])}, {int(secret['minus'])})"
-    raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
-
-
 def sage_parameters(instance: Instance) -> str:
     """The instance, in the estimator's words."""
     samples = "" if instance.samples is None else f", m={instance.samples}"
-    return (
-        f"LWE.Parameters(n={instance.dimension}, q={sage_number(instance.modulus)}, "
-        f"Xs={sage_secret(dict(instance.secret))}, Xe=ND.DiscreteGaussian({instance.error_stddev!r}){samples})"
-    )
+    modulus = format_modulus(instance.modulus).replace("^", "**")
+    secret = coordinate(dict(instance.secret), instance.dimension).sage
+    error = f"ND.DiscreteGaussian({instance.error_stddev!r})"
+    return f"LWE.Parameters(n={instance.dimension}, q={modulus}, Xs={secret}, Xe={error}{samples})"
 
 
 def call_of(attack: str, model: str) -> dict[str, Any]:

@@ -5,8 +5,6 @@ Where it comes from:
 - LATTICE_ESTIMATOR_PYTHON: the interpreter that has Sage; else the one that runs this.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -22,7 +20,7 @@ from pathlib import Path
 from ..outputs import write
 from ..paths import RESULTS
 from .attacks import SHAPE, AttackResult, time_limit
-from .instance import Instance, call_of
+from .instance import Instance, call_of, sage_parameters
 
 START_LIMIT_SECONDS = 120.0
 #: Processes at a time; each holds Sage, about 300 MB.
@@ -94,8 +92,7 @@ class Worker:
         if self._process is None:
             self.start()
         assert self._process is not None and self._process.stdin is not None
-        call = [instance.dimension, str(instance.modulus), dict(instance.secret), instance.error_stddev]
-        job = {"call": [*call, instance.samples]} | call_of(attack, model)
+        job = {"parameters": sage_parameters(instance)} | call_of(attack, model)
         try:
             self._process.stdin.write(json.dumps(job) + "\n")
             self._process.stdin.flush()
@@ -113,7 +110,7 @@ class Worker:
                     pipe.close()
             self._process = None
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> "Worker":
         self.start()
         return self
 
@@ -204,7 +201,7 @@ def ask(
             finally:
                 idle.put(worker)
             if path is not None and result.failed is None:
-                _write_cache(path, result)
+                write(path, json.dumps(result.mapping()))
             return result
 
         pool = ThreadPoolExecutor(len(workers))
@@ -235,7 +232,3 @@ def _read_cache(path: Path | None, model: str, attack: str) -> AttackResult | No
         return AttackResult.of(model, attack, json.loads(path.read_text()))
     except (json.JSONDecodeError, KeyError):
         return None
-
-
-def _write_cache(path: Path, result: AttackResult) -> None:
-    write(path, json.dumps(result.mapping()))

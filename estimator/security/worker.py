@@ -2,7 +2,7 @@
 that has Sage (LATTICE_ESTIMATOR_PYTHON), so it uses nothing but the standard library, Sage and the estimator.
 
 Protocol: one JSON line out when ready ({"ready": ...} or {"error": ...}); then for each JSON line in,
-{"call": [n, q, secret, stddev, samples], "attack", "model", "shape", "options"}, one JSON line out ({"log2_rop", ...}
+{"parameters": "LWE.Parameters(...)", "attack", "model", "shape", "options"}, one JSON line out ({"log2_rop", ...}
 or {"failed"}).
 """
 
@@ -90,21 +90,6 @@ def sage_version():
         return f"unknown, Python {sys.version.split()[0]}"
 
 
-def distribution(module, secret):
-    kind = secret["kind"]
-    if kind == "gaussian":
-        return module.ND.DiscreteGaussian(secret["stddev"])
-    if kind == "ternary":
-        return module.ND.Uniform(-1, 1)
-    if kind == "binary":
-        return module.ND.Uniform(0, 1)
-    if kind == "uniform_range":
-        return module.ND.Uniform(secret["low"], secret["high"])
-    if kind == "fixed_weight":
-        return module.ND.SparseTernary(secret["plus"], secret["minus"])
-    raise ValueError(f"unknown secret kind {kind!r}")
-
-
 def log2_number(value):
     """log2 of a number of Sage, which may be far beyond floating point; None if infinite."""
     from sage.all import RR, oo
@@ -159,7 +144,7 @@ def run_attack(module, job):
     """One attack. Any exception is a failure with its reason; infinity is one too.
 
     An exception leads to a second try with numeric constants; its figure is marked `numeric_patch`, and where it fails
-    too, both reasons are told.
+    too, both reasons are reported.
     """
     reply = try_attack(module, job)
     if "exception" not in reply:
@@ -176,15 +161,8 @@ def run_attack(module, job):
 
 
 def try_attack(module, job):
-    dimension, modulus, secret, stddev, samples = job["call"]
     try:
-        parameters = module.LWE.Parameters(
-            n=dimension,
-            q=int(modulus),
-            Xs=distribution(module, secret),
-            Xe=module.ND.DiscreteGaussian(stddev),
-            **({} if samples is None else {"m": samples}),
-        )
+        parameters = eval(job["parameters"], {"LWE": module.LWE, "ND": module.ND})
         options = dict(job["options"])
         if job["model"]:
             options["red_cost_model"] = getattr(module.RC, job["model"])

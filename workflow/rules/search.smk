@@ -10,7 +10,7 @@
 from pathlib import Path
 
 from pirlab_estimator.paths import pirlab_binary
-from pirlab_estimator.search import sweep_file
+from pirlab_estimator.search import study
 
 RESULTS = config.get("results", "results")
 SEARCH = f"{RESULTS}/search"
@@ -18,15 +18,15 @@ FIGURES = config.get("figures", "figures/out")
 ENVIRONMENT = "../../environment.yml"
 FOLDER = Path(config.get("sweeps", "experiments/search"))
 FILES = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
-PARTS = {name: list(dict.fromkeys(part.name for part in sweep_file.parts(path))) for name, path in FILES.items()}
+PARTS = {name: list(dict.fromkeys(part.name for part in study.parts(path))) for name, path in FILES.items()}
 TABLES = [name for name, parts in PARTS.items() if parts]
-SETS = [name for name, path in FILES.items() if sweep_file.read(path).get("search")]
+SETS = [name for name, path in FILES.items() if study.read(path).get("search")]
 SOURCES = [path for path in Path("estimator").rglob("*") if path.suffix in (".py", ".toml")]
 SOURCES += [Path("estimator/cost/unit_costs.json"), pirlab_binary()]
 # Published sets stand beside what is found; params/searched/ is what `sets` writes.
 SOURCES += [path for path in Path("params").glob("*/*.toml") if path.parent.name != "searched"]
 SOURCES = sorted(map(str, SOURCES))
-GRIDS = {name: sweep_file.read(path).get("grid", []) for name, path in FILES.items()}
+GRIDS = {name: study.read(path).get("grid", []) for name, path in FILES.items()}
 #: Sweeps with a set that a search finds: these come after the searches.
 FOUND = {name for name, grids in GRIDS.items() if any("searched/" in grid.get("set", "") for grid in grids)}
 FIGURE_KINDS = (".py", ".toml", ".html", ".mplstyle")

@@ -1,13 +1,11 @@
 """What the noise formulas take beside noise: secrets and gadgets. All numbers may be arrays (a sweep is one call)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..digits import Gadget, gadget
 from ..error import Integers, Kind, Numbers
@@ -21,19 +19,19 @@ class Secret:
     mean: Numbers = 0.0
 
     @staticmethod
-    def binary() -> Secret:
+    def binary() -> "Secret":
         return Secret(1 / 2, 1 / 2)
 
     @staticmethod
-    def ternary() -> Secret:
+    def ternary() -> "Secret":
         return Secret(2 / 3)
 
     @staticmethod
-    def gaussian(stddev: Numbers) -> Secret:
+    def gaussian(stddev: Numbers) -> "Secret":
         return Secret(np.square(stddev))
 
     @staticmethod
-    def fixed_weight(weight: Numbers, n: Numbers) -> Secret:
+    def fixed_weight(weight: Numbers, n: Numbers) -> "Secret":
         """`weight` of n coefficients are 1 or -1, as often the one as the other."""
         return Secret(np.divide(weight, n))
 
@@ -55,19 +53,23 @@ class GadgetNoise:
     kind: Kind = "equality"
 
     @staticmethod
-    def of(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> GadgetNoise:
+    def of(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> "GadgetNoise":
         """The gadgets of all combinations that the arguments broadcast to, for uniform inputs."""
         return GadgetNoise._build(_uniform_input, "equality", family, modulus, base, dropped)
 
+    def each(self, change: Callable[[NDArray], NDArray]) -> "GadgetNoise":
+        """The same with every array changed."""
+        return GadgetNoise(**{name: change(np.asarray(getattr(self, name))) for name in _FIELDS}, kind=self.kind)
+
     @staticmethod
-    def worst_case(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> GadgetNoise:
+    def worst_case(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> "GadgetNoise":
         """The same for the worst input, over the coins alone: no heuristic about what is decomposed."""
         return GadgetNoise._build(_any_input, "bound", family, modulus, base, dropped)
 
     @staticmethod
     def _build(
         pick: Callable[[Gadget], tuple[float, ...]], kind: Kind, family: ArrayLike, *numbers: Integers
-    ) -> GadgetNoise:
+    ) -> "GadgetNoise":
         """numbers: modulus, base, dropped."""
         one = np.frompyfunc(lambda f, q, b, low: _picked(pick, str(f), int(q), int(b), int(low)), 4, len(_FIELDS))
         columns = one(*(np.asarray(argument, dtype=object) for argument in (family, *numbers)))

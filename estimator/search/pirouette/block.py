@@ -12,8 +12,9 @@ from ...noise.circuit_selection import Response, Setting, rows_alike
 from ...noise.error import Noise
 from ...noise.lattice import GadgetNoise
 from ...noise.tails import Array, Mixture, log2_mixture_union, log2_subgaussian_tail, log2_union
+from ..front import frontier
 from .candidate import Candidate
-from .gadgets import Gadgets, column, entries, frontier
+from .gadgets import Gadgets, column, entries
 from .small import STEPS, Small
 from .space import Task
 from .work import Work
@@ -247,17 +248,10 @@ class Block:
         seconds = {step: float(each) for step, each in zip(STEPS, small.seconds[i])}
         for step, part in self.parts.items():
             seconds[step] = seconds.get(step, 0.0) + float(np.broadcast_to(part, self.shape).flat[at])
+        tables = {name: getattr(self, name).table(t) for name in ("automorphism", "squaring", "rgsw")}
+        places = {"spacing": int(self.spacing[t]), "first_bits": int(self.first_bits[v]), "moduli": int(self.moduli[m])}
         return Candidate(
-            space=self.task.space,
-            index_bits=self.task.index_bits,
-            ring=self.ring,
-            **small.choices[i],
-            automorphism=self.automorphism.table(t),
-            squaring=self.squaring.table(t),
-            rgsw=self.rgsw.table(t),
-            spacing=int(self.spacing[t]),
-            first_bits=int(self.first_bits[v]),
-            moduli=int(self.moduli[m]),
+            **(vars(self.work.first) | small.choices[i] | tables | places),
             seconds=seconds,
             offline_bytes=float(np.broadcast_to(self.offline_bytes, self.shape).flat[at] + small.offline_bytes[i]),
             log2_failure=float(self._failure(small, i, judged, np.array([at]))[0]),

@@ -2,7 +2,7 @@
 
 Seconds and bytes are sums over parts (small key with rotation gadget; automorphisms; squaring; RGSW rows with their
 spacing; dimensions), and every error grows with each part's own errors. So of each part only the frontier is looked at
-(gadgets.py), and of these every combination, as arrays: the result is that of trying everything. One thing apart: the
+(front.py), and of these every combination, as arrays: the result is that of trying everything. One thing apart: the
 frontiers compare variances, and do not see that the same variance fails less often where more squares mix it.
 """
 

@@ -32,7 +32,7 @@ SECRETS = ("ternary",)
 SWITCHING_MODULUS_LOG2 = 20
 #: Bits of the largest first dimension that is tried. While it answers, the server holds a ciphertext for each row.
 MOST_FIRST_BITS = max(Space.first_bits)
-#: Of so many of the fastest sets, the one with the largest margin is taken that is not slower by more than SLACK.
+#: How many of the fastest sets are considered: of these, the one with the largest margin that is at most SLACK slower.
 CONSIDERED, SLACK = 60, 1.01
 #: The paper's offline sizes.
 OFFLINE_BYTES, OFFLINE_BYTES_HALF = 1.2e9, 650e6
@@ -45,7 +45,7 @@ def space_of(
     chosen_bits: int = 0,
     most_first_bits: int = MOST_FIRST_BITS,
 ) -> Space:
-    """All secure small keys, and rings; of moduli of so many bits (rounded) only, where any are given."""
+    """All secure small keys, and rings; of moduli of `modulus_bits` bits (rounded) only, where any are given."""
     pairs = [pair for pair in PRIME_PAIRS if not modulus_bits or round(log2(pair[0] * pair[1])) in modulus_bits]
     rings: list[Ring] = secure_rings(DEGREE, pairs, SECRETS)
     keys: list[SmallKey] = (
@@ -74,29 +74,20 @@ def describe(candidate: Candidate) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="search.pirouette", description=__doc__.split("\n")[0])
-    parser.add_argument("index_bits", nargs="+", type=int, help="log2 of the number of records of 256 B, one set each")
-    parser.add_argument("--half", action="store_true", help="Pirouette^H")
-    parser.add_argument(
-        "--body-bits", type=int, default=9, help="Pirouette^H: bits of a body (9, as the paper's sizes)"
-    )
-    parser.add_argument(
-        "--margin", type=float, default=8.8, help="standard deviations of every decision, any data (8.8)"
-    )
-    parser.add_argument("--failure", type=float, default=-42.0, help="log2 of the probability of a wrong record (-42)")
-    parser.add_argument("--megabytes", type=float, help="of keys, both halves (the paper's: 1200, and 650 with --half)")
-    parser.add_argument("--modulus-bits", nargs="+", type=int, default=[], help="bits of Q to look at (53 54 55 56)")
-    parser.add_argument(
-        "--chosen-bits", type=int, default=0, help="seeds are chosen for smaller roundings by so many (0)"
-    )
-    parser.add_argument(
-        "--first-bits",
-        type=int,
-        default=MOST_FIRST_BITS,
-        help=f"at most so many bits of the first dimension, for less memory while answering ({MOST_FIRST_BITS})",
-    )
-    parser.add_argument("--show", type=int, default=3, help="how many sets to print of each size (3)")
-    parser.add_argument("--costs", type=Path, default=DEFAULTS, help="unit costs (the committed ones)")
-    parser.add_argument("--out", type=Path, help="folder params/ to write the fastest set of each size to")
+    add = parser.add_argument
+    add("index_bits", nargs="+", type=int, help="log2 of the number of records of 256 B, one set each")
+    add("--half", action="store_true", help="Pirouette^H")
+    add("--body-bits", type=int, default=9, help="Pirouette^H: bits of a body (9, as the paper's sizes)")
+    add("--margin", type=float, default=8.8, help="standard deviations of every decision, any data (8.8)")
+    add("--failure", type=float, default=-42.0, help="log2 of the probability of a wrong record (-42)")
+    add("--megabytes", type=float, help="of keys, both halves (the paper's: 1200, and 650 with --half)")
+    add("--modulus-bits", nargs="+", type=int, default=[], help="bits of Q to look at (53 54 55 56)")
+    add("--chosen-bits", type=int, default=0, help="bits by which seeds are chosen to make roundings smaller (0)")
+    most = f"most bits of the first dimension, for less memory while answering ({MOST_FIRST_BITS})"
+    add("--first-bits", type=int, default=MOST_FIRST_BITS, help=most)
+    add("--show", type=int, default=3, help="how many sets to print of each size (3)")
+    add("--costs", type=Path, default=DEFAULTS, help="unit costs (the committed ones)")
+    add("--out", type=Path, help="folder params/ to write the fastest set of each size to")
     options = parser.parse_args(arguments)
     protocol = "pirouette_h" if options.half else "pirouette"
     try:
@@ -109,14 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
-    bytes_limit = (
-        options.megabytes * 1e6 if options.megabytes else OFFLINE_BYTES_HALF if options.half else OFFLINE_BYTES
-    )
-    limits = Limits(bytes_limit, options.failure, options.margin)
-    space, units = (
-        space_of(options.half, options.body_bits, options.modulus_bits, options.chosen_bits, options.first_bits),
-        UnitCosts.load(options.costs),
-    )
+    paper = OFFLINE_BYTES_HALF if options.half else OFFLINE_BYTES
+    limits = Limits(options.megabytes * 1e6 if options.megabytes else paper, options.failure, options.margin)
+    asked = (options.half, options.body_bits, options.modulus_bits, options.chosen_bits, options.first_bits)
+    space, units = space_of(*asked), UnitCosts.load(options.costs)
     missing = 0
     for index_bits in options.index_bits:
         search = Search(space, units, index_bits, limits, options.half)

@@ -1,8 +1,6 @@
-"""Gadgets of a search, as arrays; and dominance among columns of costs."""
+"""Gadgets of a search, as arrays."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from ...noise.digits import gadget_length
 from ...noise.error import Numbers
 from ...noise.lattice import GadgetNoise
-from ..front import undominated
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Gadgets:
     noise: GadgetNoise
 
     @staticmethod
-    def of(modulus: int, bases_log2: Iterable[int], kept_bits: float, most_digits: int) -> Gadgets:
+    def of(modulus: int, bases_log2: Iterable[int], kept_bits: float, most_digits: int) -> "Gadgets":
         """Every number of dropped digits that keeps `kept_bits` bits of the modulus, in `most_digits` digits or fewer.
 
         kept_bits at least as many as the modulus has: exact gadgets only.
@@ -46,10 +43,10 @@ class Gadgets:
         noise = GadgetNoise.of("symmetric", modulus, np.array([1 << b for b, _, _ in found], dtype=object), low)
         return Gadgets(modulus, base, low, length, noise)
 
-    def at(self, index: ArrayLike) -> Gadgets:
+    def at(self, index: ArrayLike) -> "Gadgets":
         """Those at the indices, in the indices' shape."""
         index = np.asarray(index)
-        noise = _each(self.noise, lambda array: array[index])
+        noise = self.noise.each(lambda array: array[index])
         return Gadgets(self.modulus, self.base_log2[index], self.dropped[index], self.digits[index], noise)
 
     def table(self, index: int) -> dict[str, int]:
@@ -67,7 +64,7 @@ class Gadgets:
 
 def column(noise: GadgetNoise) -> GadgetNoise:
     """Along the first of three axes."""
-    return _each(noise, lambda array: array[:, None, None])
+    return noise.each(lambda array: array[:, None, None])
 
 
 def entries(part: Numbers | GadgetNoise, *index: NDArray[np.intp]) -> Numbers | GadgetNoise:
@@ -77,25 +74,4 @@ def entries(part: Numbers | GadgetNoise, *index: NDArray[np.intp]) -> Numbers | 
         shape = (1,) * (len(index) - array.ndim) + array.shape
         return array.reshape(shape)[tuple(np.minimum(i, size - 1) for i, size in zip(index, shape))]
 
-    return _each(part, taken) if isinstance(part, GadgetNoise) else taken(np.asarray(part))
-
-
-def _each(noise: GadgetNoise, change: Callable[[NDArray], NDArray]) -> GadgetNoise:
-    columns = (noise.square, noise.repeated, noise.mean, noise.error_square, noise.error_mean)
-    square, repeated, mean, error_square, error_mean = (change(np.asarray(c)) for c in columns)
-    return GadgetNoise(square, repeated, mean, error_square, error_mean, noise.kind)
-
-
-def frontier(*columns: ArrayLike) -> NDArray[np.intp]:
-    """Indices, ascending, of the candidates that no other one dominates; each column is a cost, smaller is better.
-
-    Of equal candidates the first stays. Where an objective grows with every column, its minimum over the frontier is
-    the minimum over all.
-    """
-    costs = np.stack([np.asarray(column, dtype=float).ravel() for column in np.broadcast_arrays(*columns)], axis=1)
-    if costs.shape[1] != 2 or not len(costs):
-        return np.array(undominated(costs), dtype=np.intp)
-    # Of two costs in order of the first, those are kept that undercut all before them in the second.
-    order = np.lexsort(costs.T[::-1])
-    least = np.minimum.accumulate(costs[order, 1])
-    return np.sort(order[np.concatenate([[True], costs[order[1:], 1] < least[:-1]])])
+    return part.each(taken) if isinstance(part, GadgetNoise) else taken(np.asarray(part))

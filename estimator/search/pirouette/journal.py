@@ -1,7 +1,5 @@
 """How far a search of Pirouette's sets is, on disk, so that one that was killed goes on."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +21,7 @@ class Journal:
     path: Path | None = None
 
     @staticmethod
-    def of(cache: Path, about: str) -> Journal:
+    def of(cache: Path, about: str) -> "Journal":
         """In a folder, for what a search is asked, the formulas and the binary as they are."""
         sources = [*FORMULAS, *sorted(Path(__file__).parent.glob("*.py"))]
         return Journal(cache / f"pirouette-{origin(about, sources=sources)}.json")

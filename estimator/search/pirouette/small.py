@@ -12,7 +12,7 @@ from ...noise.circuit_selection import Reduction
 from ...noise.error import Noise
 from ...noise.lattice import Secret
 from ...noise.tails import Array, Mixture, log2_mixture_union
-from .gadgets import frontier
+from ..front import frontier
 from .space import SmallKey, Task
 from .work import Work
 

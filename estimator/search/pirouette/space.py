@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import log, log2, prod, sqrt
+from math import log, log2, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,12 @@ from ...cost.units import UnitCosts
 from ...noise import FAILURE_TARGET
 from ...noise.lattice import Secret
 from ...noise.ring_setting import KEY_SQUARES
+from ...secret import coordinate
 from ...security.attacks import SECURITY_TARGET
 from .gadgets import Gadgets
 
 #: Over the target, in bits: what the fast model has been seen to lie above the lattice estimator, and a little more.
 SECURITY_MARGIN = 0.2
-#: Of a secret's coordinate: standard deviation, how many values it takes, moments.
-_SECRETS = {"binary": (0.5, 2.0, Secret.binary()), "ternary": (sqrt(2 / 3), 3.0, Secret.ternary())}
 #: Least bits of a modulus that a part's gadget may keep (those of squarings are exact), and most digits it may have;
 #: what is beyond was never near the best.
 KEPT_BITS = {"switching": 10.0, "rotation": 24.0, "automorphism": 36.0, "rgsw": 20.0}
@@ -40,7 +39,8 @@ class Ring:
     @property
     def key(self) -> Secret:
         """Moments of the secret."""
-        return _SECRETS[self.secret][2]
+        moments = coordinate({"kind": self.secret}, self.degree)
+        return Secret(moments.square, moments.mean)
 
     @property
     def key_squares(self) -> float:
@@ -82,11 +82,11 @@ class Space:
     body_modulus: int = 256
     query_modulus_log2: int = 56
     query_body_bits: int = 32
-    #: Seeds are chosen for roundings of the body that err by so many bits less.
+    #: Bits by which roundings of the body err less, since seeds are chosen for that.
     query_chosen_bits: int = 0
     query_stddev: float = 24.0
     #: A record's, at most: failures count over all its coefficients. The noise of a selection is the index's alone, so
-    #: what holds for 2^k records of so many slots holds for fewer and for shorter ones.
+    #: what holds for 2^k records of that length holds for fewer and for shorter ones.
     slots: int = 128
     #: Pirouette^H: bits of each body.
     body_bits: int = 9
@@ -138,8 +138,8 @@ def security_bits(dimension: int, modulus_log2: float, secret: str, stddevs: NDA
     """The least of the fast model's attacks for each error, with any number of samples."""
     from ...security.fast.model import evaluate
 
-    stddev, support, _ = _SECRETS[secret]
-    figures = evaluate(dimension, modulus_log2 * log(2), stddev, stddevs, support=support)
+    short = coordinate({"kind": secret}, dimension)
+    figures = evaluate(dimension, modulus_log2 * log(2), short.stddev, stddevs, support=short.values)
     return np.asarray(figures[:, :, 0].min(axis=1))
 
 

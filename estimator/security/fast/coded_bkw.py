@@ -24,7 +24,7 @@ _TIE = 1e-9
 _WIDE = 62.0
 #: Relative tolerance of the root from which ntest is searched.
 _ROOT = 0.1
-#: Numbers of steps that are tried one by one; where more are possible, in so many strides and then around the best.
+#: Numbers of steps that are tried one by one; where more are possible, in _STRIDES strides and then around the best.
 _STEPS, _STRIDES = 128, 32
 
 
@@ -201,7 +201,7 @@ def cost_at(
 
 @compiled
 def log2_sums(samples: float, k: int) -> float:
-    """log2 of the signed sums of k of so many samples; k = 1 is the samples themselves, and their negatives."""
+    """log2 of the number of signed sums of k samples; k = 1 is the samples themselves, and their negatives."""
     if k > samples:
         return -inf
     log2_sums = k - lgamma(k + 1.0) * _LOG2E
@@ -214,8 +214,8 @@ def log2_sums(samples: float, k: int) -> float:
 def fewest_steps(b: int, n: int, log2_q: float, sigma_s: float, bound: float) -> int:
     """A number of steps below which tables of q^b cost at least 2^bound.
 
-    The more coordinates are tested, the wider are the codes and their error. So the test has room for so many only, and
-    the steps must cover the others.
+    The more coordinates are tested, the wider are the codes and their error. So the test takes few, and the
+    steps must cover the others.
     """
     low, high = 1, n
     while low < high:

@@ -1,7 +1,8 @@
 """Which instances the fast model speaks about. It was held against the lattice estimator inside these bounds only."""
 
-from math import log2, sqrt
+from math import isinf, log2, sqrt
 
+from ...secret import coordinate
 from ..attacks import LEAST_DENSITY
 from ..instance import Instance
 from .coded_bkw import gaussian_support
@@ -19,43 +20,13 @@ MOST_BLOCK = 1600
 
 def secret_stddev(instance: Instance) -> float:
     """Standard deviation of a coordinate of the secret about its mean (a constant mean is subtracted by anyone)."""
-    secret = dict(instance.secret)
-    match secret["kind"]:
-        case "gaussian":
-            return float(str(secret["stddev"]))
-        case "binary":
-            return 0.5
-        case "ternary":
-            return sqrt(2 / 3)
-        case "uniform_range":
-            values = _whole(secret["high"]) - _whole(secret["low"]) + 1
-            return sqrt((values * values - 1) / 12)
-        case "fixed_weight":
-            plus, minus = _whole(secret["plus"]), _whole(secret["minus"])
-            mean = (plus - minus) / instance.dimension
-            return sqrt((plus + minus) / instance.dimension - mean * mean)
-    raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
+    return coordinate(dict(instance.secret), instance.dimension).stddev
 
 
 def secret_support(instance: Instance) -> float:
-    """How many values a coordinate of the secret takes; of a Gaussian, those within TAIL standard deviations."""
-    secret = dict(instance.secret)
-    match secret["kind"]:
-        case "gaussian":
-            return gaussian_support(secret_stddev(instance))
-        case "binary":
-            return 2.0
-        case "ternary":
-            return 3.0
-        case "uniform_range":
-            return float(_whole(secret["high"]) - _whole(secret["low"]) + 1)
-        case "fixed_weight":
-            return 1.0 + (_whole(secret["plus"]) > 0) + (_whole(secret["minus"]) > 0)
-    raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
-
-
-def _whole(value: object) -> int:
-    return int(str(value))
+    """How many values a coordinate of the secret takes; of a Gaussian, those that coded-BKW counts."""
+    found = coordinate(dict(instance.secret), instance.dimension)
+    return gaussian_support(found.stddev) if isinf(found.values) else found.values
 
 
 def outside(instance: Instance) -> str | None:

@@ -114,11 +114,6 @@ def estimate(instances: Iterable[Instance]) -> dict[Instance, dict]:
     return {i: _known[i] for i in wanted}
 
 
-def forget() -> None:
-    """Empty the store of answers (for benchmarks)."""
-    _known.clear()
-
-
 def _refusal(reason: str) -> dict:
     failed = f"outside the domain of the fast model: {reason}"
     results = [AttackResult(model, attack, failed=failed) for model, names in ATTACKS.items() for attack in names]

@@ -10,13 +10,11 @@ A record is a part (a protocol or grid) at a database: made once, made again whe
 changed. The CSV is all records of the file, in order.
 """
 
-import csv
 import hashlib
 import json
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
-from io import StringIO
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -28,12 +26,13 @@ from ..outputs import write
 from ..paths import RESULTS, ROOT
 from ..sets import every_set, labelled, resolve
 from .bounds import Bounds, BoundsError, Objective
+from .choose import best_of
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .grid import varied
 from .progress import Progress
 from .space_file import get, load, protocols
-from .sweep import Found, Least, WholeFront, sweep
-from .text import count
+from .text import count, csv_text
+from .walk import Found, Least, WholeFront, walk
 
 OUT = RESULTS / "search"
 #: What a row says beside the figures of its set.
@@ -124,7 +123,7 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
             write(file, json.dumps({"key": key, "rows": rows}, indent=1) + "\n")
     found = [(part, _known(folder / part.file)) for part in wanted]
     table = out / f"{path.stem}.csv"
-    _write_csv(table, [row for _, record in found if record is not None for row in record["rows"]])
+    write(table, csv_text(COLUMNS, [row for _, record in found if record is not None for row in record["rows"]]))
     return [*(folder / part.file for part, record in found if record is not None), table]
 
 
@@ -162,14 +161,13 @@ def _best(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
         if best is not None:
             yield {"name": "found", "literal": best.literal} | _judged(objective, best.figures)
         if published:
-            stem, literal, figures = min(published, key=lambda each: _rank(objective, each[2]))
+            stem, literal, figures = min(published, key=lambda each: objective.rank(each[2]))
             yield {"name": stem, "literal": literal} | _judged(objective, figures)
 
 
 def _least(protocol: str, objective: Objective, evaluator: Evaluator, progress: Progress) -> Found | None:
     """The best set of a protocol's coarse space."""
-    found = sweep(load(protocol).narrowed(), evaluator, Bounds(), Least(objective), progress).found
-    return min(found, key=lambda each: _rank(objective, each.figures), default=None)
+    return best_of(walk(load(protocol).narrowed(), evaluator, Bounds(), Least(objective), progress).found, objective)
 
 
 def _judged(objective: Objective | None, figures: Figures) -> Row:
@@ -177,10 +175,6 @@ def _judged(objective: Objective | None, figures: Figures) -> Row:
     if objective is None or figures.refused is not None:
         return asdict(figures)
     return {"objective": objective.name, "score": objective(figures)} | asdict(figures)
-
-
-def _rank(objective: Objective, figures: Figures) -> tuple[float, float]:
-    return objective(figures), figures.seconds
 
 
 def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Literal, Figures]]:
@@ -194,7 +188,7 @@ def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Liter
 
 
 def _front(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
-    for found in sweep(load(part.name).narrowed(), evaluator, Bounds(), WholeFront(), progress).found:
+    for found in walk(load(part.name).narrowed(), evaluator, Bounds(), WholeFront(), progress).found:
         yield {"name": "found", "literal": found.literal} | asdict(found.figures)
 
 
@@ -229,11 +223,3 @@ _MAKERS: dict[str, Callable[[Part, Evaluator, Progress], Iterator[Row]]] = {
     "front": _front,
     "grid": _grid,
 }
-
-
-def _write_csv(path: Path, rows: list[Row]) -> None:
-    text = StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write(path, text.getvalue())

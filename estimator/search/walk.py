@@ -9,13 +9,11 @@
    open.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import log, prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,17 +35,6 @@ class Found:
 
     literal: Literal
     figures: Figures
-
-
-class Aim(Protocol):
-    """What a walk is for. order: what is taken up first. hopeless: nothing that costs at least so much is wanted. add:
-    this set keeps the bounds."""
-
-    def order(self, figures: Figures) -> tuple[float, ...]: ...
-
-    def hopeless(self, figures: Figures) -> bool: ...
-
-    def add(self, figures: Figures) -> None: ...
 
 
 class WholeFront:
@@ -84,6 +71,11 @@ class Least:
         self._least = min(self._least, self.order(figures))
 
 
+#: What a walk is for. order: what is taken up first. hopeless: nothing that costs at least as much is wanted. add: this
+#: set keeps the bounds.
+Aim = WholeFront | Least
+
+
 @dataclass
 class Outcome:
     """What a walk found: the front, and why the rest of the space is not on it."""
@@ -94,7 +86,7 @@ class Outcome:
     tried: int
 
 
-def sweep(
+def walk(
     space: Space, evaluator: Evaluator, bounds: Bounds, aim: Aim | None = None, progress: Progress | None = None
 ) -> Outcome:
     """The sets of a space that keep all bounds and that no other undercuts, without looking at all of them."""
@@ -126,7 +118,7 @@ def sweep(
                 account.undercut(points)
             else:
                 grids.append(_Grid(space, combination, bounds, aim))
-        _walk(grids, evaluator)
+        _ask(grids, evaluator)
         for grid in grids:
             grid.tell(account)
             right += grid.right
@@ -140,7 +132,7 @@ def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds, progress: Progre
     """For each budget: the least that it could be where all other bounds stay, for those that there is a set then."""
     least = {}
     for name in bounds.budgets():
-        outcome = sweep(space, evaluator, bounds.without(name), Least(partial(spent, name)), progress)
+        outcome = walk(space, evaluator, bounds.without(name), Least(partial(spent, name)), progress)
         if outcome.found:
             least[name] = min(spent(name, each.figures) for each in outcome.found)
     return least
@@ -155,7 +147,7 @@ def relaxed_together(
     def factor(figures: Figures) -> float:
         return max(spent(name, figures) / bound for name, bound in allowed.items())
 
-    found = sweep(space, evaluator, Bounds(bounds.security, bounds.failure), Least(factor), progress).found
+    found = walk(space, evaluator, Bounds(bounds.security, bounds.failure), Least(factor), progress).found
     if not found:
         return None
     best = min((each.figures for each in found), key=lambda figures: (factor(figures), figures.seconds))
@@ -184,7 +176,7 @@ def figures_of(
     return [missing if each is None else next(figures) for each in literals]
 
 
-def _walk(grids: Sequence[_Grid], evaluator: Evaluator) -> None:
+def _ask(grids: "Sequence[_Grid]", evaluator: Evaluator) -> None:
     """Ask for points of all grids together until none is open."""
     while True:
         asked = [(grid, at) for grid in grids for at in grid.questions()]
