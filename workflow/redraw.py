@@ -138,7 +138,7 @@ class Redrawing:
         if self.plan.judged(name):
             own = ["--records", *self.records(name), "--predictions", self.prediction(name)]
             draw("accuracy", *own, "--out", drawn / "accuracy")
-        if name not in audits:
+        if name not in audits and (self.own / f"predictions/{name}.json").is_file():
             write(self.own / f"predictions/{name}.json", self.prediction(name).read_bytes())
         return sorted(drawn.glob("*"))
 
