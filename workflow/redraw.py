@@ -151,6 +151,14 @@ def draw(*words: Any) -> None:
         raise PlanError(f"`python -m pirlab_figures {' '.join(map(str, words))}` failed, see above.")
 
 
+def brief(label: str, values: str) -> str:
+    """A label of a run in the head of a page: the first and last of many dates, the number of many commits."""
+    known = sorted(values.split(", "))
+    if label not in ("date", "commit") or len(known) < 3:
+        return values
+    return f"{len(known)}, which the tables name" if label == "commit" else f"{known[0]} to {known[-1]}"
+
+
 def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str, str]]) -> str:
     """The tables of a paper: each from the longest run that draws it."""
     found: dict[tuple[str, str], tuple[str, Path]] = {}
@@ -161,7 +169,7 @@ def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str
     rows = ("processor", "memory", "date", "commit")
     lines = [f"# {PAPERS[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
     lines += ["", f"| run | {' | '.join(rows)} |", "|" + "---|" * (len(rows) + 1)]
-    lines += [f"| {each} | {' | '.join(said[each][row] for row in rows)} |" for each in profiles]
+    lines += [f"| {each} | {' | '.join(brief(row, said[each][row]) for row in rows)} |" for each in profiles]
     for (name, _), (profile, path) in sorted(found.items()):
         lines += ["", f"## `{paper}/{name}`, {path.stem.removeprefix('table-')}, profile {profile}", ""]
         lines += [path.read_text().rstrip()]
