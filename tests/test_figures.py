@@ -239,6 +239,13 @@ def test_stale_records_of_an_edited_parameter_file_keep_their_marks(tmp_path: Pa
     assert marks.marks_of(loader.dicts(loader.join(loaded, foretold, {}))[0]) == ["unknown"], "only of stale ones"
 
 
+def test_printed_numbers_are_found_by_the_protocol_they_are_of(expected: pd.DataFrame) -> None:
+    """Also where the paper writes its name in another way."""
+    row = {"records": 2**20, "record_bits": 2048, "protocol": "pirouette_h"}
+    found = comparison.paper_numbers(row, expected)
+    assert found["offline_comm"] == (650 * 1024**2, "pirouette table 7") and "server_time" in found
+
+
 def test_orphans_say_so(tmp_path: Path, expected: pd.DataFrame) -> None:
     record = synthetic.run_record("simplepir/usenix23", 2**18, 16)
     path = tmp_path / "stale.json"

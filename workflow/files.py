@@ -13,6 +13,12 @@ from pirlab_estimator.schemas import fault
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def figure_code() -> list[str]:
+    """The files that figures are made by, as rules name them."""
+    kinds = (".py", ".toml", ".html", ".mplstyle")
+    return sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in kinds and "out" not in path.parts)
+
+
 class PlanError(Exception):
     """A file that cannot be used as it is: one paragraph with file, key, value and remedy."""
 

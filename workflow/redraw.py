@@ -87,11 +87,6 @@ class Redrawing:
             write(path, "".join(f"{line}\n" for line in self.described(name).values()) + answered)
         return path
 
-    def known(self, name: str) -> list[Any]:
-        """What was predicted of an experiment, this run's before quick's."""
-        found = [read_json(each / f"predictions/{name}.json") for each in self.runs]
-        return [document for document in found if document]
-
     def prediction(self, name: str) -> Path:
         """Of all rows of an experiment: seconds and memory as committed where a record stands against them."""
         path = self.plan.prediction(name)
@@ -131,7 +126,8 @@ class Redrawing:
         words += ["--descriptions", *map(self.description, planned)]
         words += ["--expected", "experiments/expected", "--costs", COSTS]
         if name in audits:
-            write(audits[name], json.dumps(self.known(name)[0]))
+            known = (each / f"predictions/{name}.json" for each in self.runs)
+            write(audits[name], next(path for path in known if path.is_file()).read_bytes())
             words += ["--audit", audits[name]]
         drawn = self.plan.figures / name
         figures, tables = self.plan.drawings(name)
@@ -142,7 +138,7 @@ class Redrawing:
         if self.plan.judged(name):
             own = ["--records", *self.records(name), "--predictions", self.prediction(name)]
             draw("accuracy", *own, "--out", drawn / "accuracy")
-        if name not in audits:
+        if name not in audits and (self.own / f"predictions/{name}.json").is_file():
             write(self.own / f"predictions/{name}.json", self.prediction(name).read_bytes())
         return sorted(drawn.glob("*"))
 
@@ -155,6 +151,14 @@ def draw(*words: Any) -> None:
         raise PlanError(f"`python -m pirlab_figures {' '.join(map(str, words))}` failed, see above.")
 
 
+def brief(label: str, values: str) -> str:
+    """A label of a run in the head of a page: the first and last of many dates, the number of many commits."""
+    known = sorted(values.split(", "))
+    if label not in ("date", "commit") or len(known) < 3:
+        return values
+    return f"{len(known)}, which the tables name" if label == "commit" else f"{known[0]} to {known[-1]}"
+
+
 def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str, str]]) -> str:
     """The tables of a paper: each from the longest run that draws it."""
     found: dict[tuple[str, str], tuple[str, Path]] = {}
@@ -165,7 +169,7 @@ def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str
     rows = ("processor", "memory", "date", "commit")
     lines = [f"# {PAPERS[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
     lines += ["", f"| run | {' | '.join(rows)} |", "|" + "---|" * (len(rows) + 1)]
-    lines += [f"| {each} | {' | '.join(said[each][row] for row in rows)} |" for each in profiles]
+    lines += [f"| {each} | {' | '.join(brief(row, said[each][row]) for row in rows)} |" for each in profiles]
     for (name, _), (profile, path) in sorted(found.items()):
         lines += ["", f"## `{paper}/{name}`, {path.stem.removeprefix('table-')}, profile {profile}", ""]
         lines += [path.read_text().rstrip()]

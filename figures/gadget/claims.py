@@ -6,11 +6,14 @@ computed by the same function from either source; a verdict is the function's to
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from pirlab_estimator.records import InputError
 
+from ..lib.data import data
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
 from ..lib.table import Table
@@ -19,134 +22,98 @@ from .paper import PARTS, Printed, base_text, find
 from .scalar import PRIMITIVE as SCALAR
 from .vector import PRIMITIVE as VECTOR
 
-N = 2048
 DIVISION = "here, the paper's way: one coefficient at a time"
-SMALL, SMALL_BASES = 60, (2, 4, 8, 16, 64, 256)
-VECTOR_BASES = (2, 4, 16, 256)
-LARGE, LARGE_BASES = 102, (64, 256)
+SMALL = 60
+"""Bits of the modulus of vectors, and of most scalars."""
 SPEC = spec("gadget/claims")
+RATIOS: dict[str, list[dict[str, Any]]] = data("gadget")["ratios"]
+SHOWN: dict[str, Callable[[float], float]] = {
+    "ratio": lambda ratio: ratio,
+    "more": lambda ratio: 100 * (ratio - 1),
+    "less": lambda ratio: 100 * (1 - ratio),
+}
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where times come from: scalars by (log2 q, family, base), vectors by (family, base)."""
+    """Where times come from.
+
+    time: of a `scalar`, a `vector`, or a scalar whose digits are taken as the vectors' are (`alike`), by the bits of
+    the modulus, the family and the base.
+    """
 
     name: str
-    scalar: Callable[[int, str, int], float | None]
-    vector: Callable[[str, int], float | None]
-    alike: Callable[[int, str, int], float | None]
-    """Scalars whose digits are taken as the vectors' are: by a division each."""
+    time: Callable[[str, int, str, int], float | None]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What is computed for a claim, and when its values uphold it."""
+    """An entry of `judged`."""
 
-    values: Callable[[Source], list[tuple[str, float | None]]]
-    unit: str
-    holds: Callable[[list[float]], bool]
+    ratio: str
     demand: str
-    worlds: str = "division"
-    """Which of our worlds it is recomputed in: `all`, or `division`, the paper's own way, which scalars are anyway."""
+    shown: str = "ratio"
+    rounded: bool = False
+    least: float = -inf
+    above: float = -inf
+    most: float = inf
+    everywhere: bool = False
 
+    def values(self, source: Source) -> list[tuple[str, float | None]]:
+        """The ratios with their labels."""
+        found = []
+        for part in RATIOS[self.ratio]:
+            bits, (one, other) = part.get("bits", SMALL), part["families"]
+            for base in part["bases"]:
+                time = source.time(part["of"], bits, one, base)
+                reference = source.time(part.get("over", part["of"]), bits, other, base)
+                known = time is not None and reference
+                value = SHOWN[self.shown](time / (part.get("times", 1) * reference)) if known else None
+                found.append((part.get("label", "{base}").format(base=base_text(base)), value))
+        return found
 
-def _ratio(a: float | None, b: float | None) -> float | None:
-    return a / b if a is not None and b else None
+    def holds(self, values: list[float]) -> bool:
+        """Whether values uphold it."""
+        low, high = min(values), max(values)
+        if self.rounded:
+            low, high = round(low), round(high)
+        return self.least <= low and self.above < low and high <= self.most
 
-
-def _more(ratio: float | None) -> float | None:
-    """Overhead in per cent."""
-    return None if ratio is None else 100 * (ratio - 1)
-
-
-def _less(ratio: float | None) -> float | None:
-    """Time saved in per cent."""
-    return None if ratio is None else 100 * (1 - ratio)
-
-
-def overheads(s: Source) -> list[tuple[str, float | None]]:
-    """JLP24 over deterministic digits, vectors."""
-    return [(base_text(b), _more(_ratio(s.vector("jlp24", b), s.vector("unsigned", b)))) for b in VECTOR_BASES]
-
-
-def against_jlp21(s: Source) -> list[tuple[str, float | None]]:
-    """Time saved against JLP21 at the largest k."""
-    return [("2^1", _less(_ratio(s.scalar(SMALL, "jlp24", 2), s.scalar(SMALL, "jlp21", 2))))]
-
-
-def against_zy22(s: Source) -> list[tuple[str, float | None]]:
-    """Time saved against ZY22, scalars."""
-    pairs = [(b, _ratio(s.scalar(SMALL, "jlp24", b), s.scalar(SMALL, "zy22", b))) for b in SMALL_BASES]
-    return [(base_text(b), _less(ratio)) for b, ratio in pairs]
-
-
-def speedups(s: Source) -> list[tuple[str, float | None]]:
-    """ZY22 over JLP24, scalars and vectors."""
-    scalars = [(base_text(b), _ratio(s.scalar(SMALL, "zy22", b), s.scalar(SMALL, "jlp24", b))) for b in SMALL_BASES]
-    vectors = [(f"vector {base_text(b)}", _ratio(s.vector("zy22", b), s.vector("jlp24", b))) for b in VECTOR_BASES]
-    return scalars + vectors
-
-
-def large_modulus(s: Source) -> list[tuple[str, float | None]]:
-    """JLP24 over JLP21 at 102 bits and small k."""
-    return [(base_text(b), _ratio(s.scalar(LARGE, "jlp24", b), s.scalar(LARGE, "jlp21", b))) for b in LARGE_BASES]
-
-
-def vector_per_scalar(s: Source) -> list[tuple[str, float | None]]:
-    """Time of a vector over that of as many scalars taken the same way."""
-    names = {"jlp21": "JLP21", "jlp24": "JLP24", "zy22": "ZY22"}
-    return [
-        (f"{name} {base_text(b)}", _ratio(s.vector(family, b), _times(N, s.alike(SMALL, family, b))))
-        for family, name in names.items()
-        for b in (2, 256)
-    ]
-
-
-def _times(factor: float, value: float | None) -> float | None:
-    return None if value is None else factor * value
+    def text(self, value: float) -> str:
+        """A value as the table shows it."""
+        return f"{value:.2f}" if self.shown == "ratio" else f"{value:.1f} %"
 
 
 CLAIMS = {
-    "G1": Claim(overheads, "%", lambda v: round(max(v)) <= 14, "at most 14 % at every base", "all"),
-    "G2": Claim(against_jlp21, "%", lambda v: round(v[0]) >= 35, "at least 35 %"),
-    "G3": Claim(against_zy22, "%", lambda v: round(min(v)) >= 77, "at least 77 % at every base"),
-    "G4": Claim(speedups, "x", lambda v: min(v) >= 4.95, "at least 5 x everywhere", "all"),
-    "G5": Claim(large_modulus, "x", lambda v: min(v) > 1, "above 1 at both bases"),
-    "X32": Claim(overheads, "%", lambda v: round(min(v)) >= 2 and round(max(v)) <= 14, "all in 2 to 14 %"),
-    "X33": Claim(speedups, "x", lambda v: min(v) >= 4.95 and max(v) <= 14.5, "all in 5 to 14 x"),
-    "X34": Claim(against_zy22, "%", lambda v: round(min(v)) >= 77 and round(max(v)) <= 82, "all in 77 to 82 %"),
-    "X35": Claim(
-        vector_per_scalar, "x", lambda v: min(v) >= 0.95 and max(v) <= 1.05, "a vector costs 2048 scalars within 5 %"
-    ),
+    name: Claim(**{"shown" if key == "as" else key: value for key, value in entry.items()})
+    for name, entry in data("gadget")["judged"].items()
 }
 
 
 def of_paper(expected: pd.DataFrame) -> Source:
     """The printed tables."""
-    printed = Printed.of(expected)
-    tables = {SMALL: "2", LARGE: "4"}
+    printed, tables = Printed.of(expected), {60: "2", 102: "4"}
 
-    def scalar(bits: int, family: str, base: int) -> float | None:
-        return printed.time(tables[bits], family, base)
+    def time(kind: str, bits: int, family: str, base: int) -> float | None:
+        return printed.time("6" if kind == "vector" else tables[bits], family, base)
 
-    return Source("the paper's tables", scalar, lambda family, base: printed.time("6", family, base), scalar)
+    return Source("the paper's tables", time)
 
 
 def of_records(records: Sequence[Primitive], name: str, **vector: object) -> Source:
     """Our measurements; `vector` chooses way, digit width and coins of the vectors."""
 
-    def scalar(bits: int, family: str, base: int, method: str = "shift") -> float | None:
-        record = find(records, SCALAR, modulus_bits=bits, family=family, base=base, method=method)
-        return record.seconds("whole") if record else None
-
-    def whole(family: str, base: int) -> float | None:
-        wanted = dict(vector)
-        if family == "unsigned":
-            wanted.pop("coins", None)
-        record = find(records, VECTOR, modulus_bits=SMALL, family=family, base=base, **wanted)
+    def time(kind: str, bits: int, family: str, base: int) -> float | None:
+        wanted: dict[str, object] = {"modulus_bits": bits, "family": family, "base": base}
+        if kind != "vector":
+            record = find(records, SCALAR, method="division" if kind == "alike" else "shift", **wanted)
+            return record.seconds("whole") if record else None
+        deterministic = family == "unsigned"
+        wanted |= {key: value for key, value in vector.items() if not (deterministic and key == "coins")}
+        record = find(records, VECTOR, **wanted)
         return record.seconds("decompose") if record else None
 
-    return Source(name, scalar, whole, lambda bits, family, base: scalar(bits, family, base, "division"))
+    return Source(name, time)
 
 
 def sources(records: Sequence[Primitive]) -> list[Source]:
@@ -188,32 +155,28 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, folder: Path) ->
     """Every claim with its values from the paper's own tables and from each of our worlds, and the verdicts."""
     printed = _printed_claims(folder)
     worlds = [of_paper(expected), *sources(records)]
-    data = []
+    lines = []
     for name, claim in CLAIMS.items():
-        for source in worlds if claim.worlds == "all" else worlds[:2]:
+        for source in worlds if claim.everywhere else worlds[:2]:
             pairs = claim.values(source)
             known = [(label, value) for label, value in pairs if value is not None]
             if not known:
                 continue
-            text = ", ".join(f"{label}: {_value(value, claim.unit)}" for label, value in known)
+            text = ", ".join(f"{label}: {claim.text(value)}" for label, value in known)
             verdict = "supported" if claim.holds([value for _, value in known]) else "not supported"
             if len(known) < len(pairs):
                 verdict += f" ({len(known)} of {len(pairs)} values known)"
-            data.append([name, printed[name], claim.demand, source.name, text, verdict])
+            lines.append([name, printed[name], claim.demand, source.name, text, verdict])
     sums = part_sums(expected)
     text = ", ".join(f"{name}: {significant(value, 2)} µs" for name, value in sums)
     agree = "supported" if sums and max(value for _, value in sums) <= 1.01e-4 else "not supported"
     demand = "sums of Table 3 equal Table 2 within 1e-4 µs"
-    data.append(["X36", printed["X36"], demand, worlds[0].name, text, agree])
+    lines.append(["X36", printed["X36"], demand, worlds[0].name, text, agree])
     used = [r for r in records if r.name in (SCALAR, VECTOR)]
     marks, origin = notes(used)
     keys = SPEC.keys
-    rows = [SPEC.row(dict(zip(keys, line, strict=True))) for line in data]
-    return SPEC.table(rows, pd.DataFrame(data, columns=keys), marks, origin=origin)
-
-
-def _value(value: float, unit: str) -> str:
-    return f"{value:.1f} %" if unit == "%" else f"{value:.2f}"
+    rows = [SPEC.row(dict(zip(keys, line, strict=True))) for line in lines]
+    return SPEC.table(rows, pd.DataFrame(lines, columns=keys), marks, origin=origin)
 
 
 def _printed_claims(folder: Path) -> dict[str, str]:

@@ -107,10 +107,10 @@ def bars(grey: str, printed: str, measured: str | None) -> Entries:
 
 
 def legend(figure: Figure, entries: Entries, loc: str, at: tuple[float, float], **options: Any) -> None:
-    """A legend in one line, whose corner is at a place of the figure."""
+    """A legend, in one line unless `ncols` says otherwise, whose corner is at a place of the figure."""
     handles, labels = [handle for handle, _ in entries], [label for _, label in entries]
     place: dict[str, Any] = {"loc": loc, "bbox_to_anchor": at, "ncols": max(len(entries), 1)}
-    figure.legend(handles, labels, **place, **{"borderaxespad": 0, "borderpad": 0} | options)
+    figure.legend(handles, labels, **place | {"borderaxespad": 0, "borderpad": 0} | options)
 
 
 def save(figure: Figure, prefix: Path) -> list[Path]:

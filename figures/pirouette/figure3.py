@@ -14,6 +14,7 @@ from matplotlib.patches import Patch
 
 from ..lib import style
 from ..lib.cells import number
+from ..lib.data import data
 from ..lib.marks import mark_notes, marks_of, provenance, superscripts, symbols
 from ..lib.protocols import mathtext, protocol_name, series_name
 from ..lib.spec import spec
@@ -24,13 +25,7 @@ from .steps import PIROUETTE as STEPS
 from .steps import shown, steps
 
 PHASE0 = STEPS.first
-LOOKS = {
-    "digits": ("Digits", "#0072B2"),
-    "bits": ("Bits", "#56B4E9"),
-    "rgsw": ("LWE to RGSW", "#E69F00"),
-    "conversion": ("these three, overlapped", "#CC79A7"),
-    "selector": ("Selector", "#009E73"),
-}
+LOOKS: dict[str, tuple[str, str]] = data("pirouette")["phase0"]
 PAPER = "paper"
 
 

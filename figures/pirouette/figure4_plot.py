@@ -2,7 +2,6 @@
 
 import math
 import statistics
-from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -23,15 +22,11 @@ from .figure4_caption import caption
 DODGE, SPREAD = 0.4, 1.6
 """Sideways shift between neighbouring series, and between the first and the last at most, in octaves of the number of
 records."""
-
-
 HEIGHT = 6.4
 LINE = 0.17
 """Inches: the whole figure, a line of the legend."""
-
-
-LEGEND_LEFT = 1.13
-"""Inches from the left edge to the legends' entries."""
+LEGEND_LEFT, COLUMNS = 1.13, 4
+"""Inches from the left edge to the legends' entries, and how many stand in a line."""
 
 
 def make(inputs: Inputs) -> style.Drawing:
@@ -160,30 +155,16 @@ def _ticks(grid: Any, counts: list[int]) -> None:
 
 def _legends(figure: Figure, data: Figure4, looks: dict[str, style.Look]) -> int:
     """What is measured and what is printed, as two legends above the panels; returns their number of lines."""
-    measured, paper = _entries(data, looks)
-    width = figure.get_figwidth()
-    lines = 0
-    for heading, entries in (("Measured here", measured), ("From the paper", paper)):
-        for first, chunk in _lines(entries, width - LEGEND_LEFT - 0.05):
+    width, lines = figure.get_figwidth(), 0
+    for heading, entries in zip(("Measured here", "From the paper"), _entries(data, looks)):
+        if entries:
             top = 1 - (LINE * lines + 0.03) / HEIGHT
-            if first:
-                font: dict[str, Any] = {"fontsize": 8, "fontweight": "bold"}
-                figure.text(0.08 / width, top - 0.005 / HEIGHT, heading, ha="left", va="top", **font)
-            spacing = {"columnspacing": 1.1, "handlelength": 2.3, "handletextpad": 0.4}
-            style.legend(figure, chunk, "upper left", (LEGEND_LEFT / width, top), **spacing)
-            lines += 1
+            font: dict[str, Any] = {"fontsize": 8, "fontweight": "bold", "ha": "left", "va": "top"}
+            figure.text(0.08 / width, top - 0.005 / HEIGHT, heading, **font)
+            spacing = {"ncols": COLUMNS, "columnspacing": 1.1, "handlelength": 2.3, "handletextpad": 0.4}
+            style.legend(figure, entries, "upper left", (LEGEND_LEFT / width, top), **spacing)
+            lines += -(-len(entries) // COLUMNS)
     return lines
-
-
-def _lines(entries: style.Entries, width: float) -> Iterator[tuple[bool, style.Entries]]:
-    """Entries in equal lines that fit `width` inches (estimated from the labels' lengths), the first one marked."""
-    needs = [0.44 + 0.05 * len(label.replace("$", "")) for _, label in entries]
-    for lines in range(1, len(entries) + 1):
-        size = -(-len(entries) // lines)
-        starts = range(0, len(entries), size)
-        if size == 1 or all(sum(needs[start : start + size]) <= width for start in starts):
-            yield from ((start == 0, entries[start : start + size]) for start in starts)
-            return
 
 
 def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[style.Entries, style.Entries]:

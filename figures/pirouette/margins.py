@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from ..lib.cells import series
+from ..lib.data import data
 from ..lib.marks import ASSUMED, marks_of, provenance
 from ..lib.protocols import series_name
 from ..lib.spec import spec
@@ -14,15 +15,7 @@ from ..lib.table import Cell, Table, footnotes_of
 from ..lib.units import shape_text, significant
 from .steps import shown
 
-KINDS = {
-    "floor_msb": "floor",
-    "floor_rest": "floor",
-    "digit": "digit",
-    "bit": "bit",
-    "rgsw_input": "RGSW input",
-    "response": "final rounding",
-}
-"""Kinds of decisions by the stage at which they are taken. A bit is read at a quarter of Q: nothing comes near it."""
+KINDS: dict[str, str] = data("pirouette")["decisions"]
 LEAST = 8.2
 """Standard deviations that every decision has to keep."""
 

@@ -6,21 +6,15 @@ from typing import Any
 import pandas as pd
 from matplotlib import pyplot
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
-from pirlab_estimator.compare import VARIANCE_TOLERANCE
 
 from ..lib import style
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
-from .accuracy_plot import scale_ratios
+from .accuracy_plot import BANDS, panel
 from .primitives import SPEC, TWINS
 
 CAPTION = spec("runs/primitives-caption")
-PANELS = {
-    "noise": ("Noise, standard deviation", "predicted standard deviation"),
-    "failure rate": ("Failure rate", "predicted rate"),
-    "seconds": ("Time of a call (for information)", "predicted seconds"),
-}
+PANELS: dict[str, tuple[str, str]] = CAPTION.words["panels"]
 BOUND = "below its bound, as demanded"
 LOOKS = {"agrees": ("#0072B2", "o"), "shown": (style.GREY, "o"), BOUND: ("#009E73", "v"), "DIFFERS": ("#D55E00", "X")}
 """Colour and marker of each verdict; all others look like `agrees` with an open face."""
@@ -60,21 +54,8 @@ def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
         return figure
     for kind, axes in zip(kinds, grid[:, 0], strict=True):
         rows = data[data["kind"] == kind]
-        axes.set_title(PANELS[kind][0], loc="left", pad=3)
-        axes.set_xlabel(PANELS[kind][1])
-        axes.set_ylabel("measured / predicted")
-        axes.set_xscale("log")
-        axes.axhline(1, color=style.INK, linewidth=0.6, zorder=2)
-        band = ((1 - VARIANCE_TOLERANCE) ** 0.5, (1 + VARIANCE_TOLERANCE) ** 0.5) if kind == "noise" else None
-        if band:
-            axes.axhspan(*band, color=style.LIGHT, linewidth=0, zorder=1)
-        for verdict, part in rows.groupby("verdict"):
-            look = _look(str(verdict))
-            face = {"markerfacecolor": look.colour if verdict in LOOKS else "none", "markeredgewidth": 0.7, "zorder": 4}
-            axes.plot(part["predicted"], part["ratio"], **look.drawn(markersize=3.5, **face))
-        scale_ratios(axes, rows["ratio"], band)
-        axes.set_xlim(rows["predicted"].min() / 2, rows["predicted"].max() * 2)
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        points = [(part, _look(str(verdict)), verdict in LOOKS) for verdict, part in rows.groupby("verdict")]
+        panel(axes, PANELS[kind], rows, points, BANDS["noise"] if kind == "noise" else None)
     handles = [
         style.handle(_look(v), markersize=4, label=v, markerfacecolor=None if v in LOOKS else "none")
         for v in dict.fromkeys(data["verdict"])

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..lib import style
+from ..lib.data import data as entries
 from ..lib.output import csv_text, write_text
 from ..lib.protocols import mathtext, place, protocol_name
 from ..lib.spec import spec
@@ -25,15 +26,7 @@ COLUMNS = 5
 #: Of a line, how far above its lowest point the axis goes; what costs more is cut off.
 MOST = 2.0
 TICKS = (1, 1.25, 1.5, 2)
-#: What the keys that are varied are called: an axis of a panel.
-AXES = {
-    "packing.base_log2": "log2 packing base",
-    "bases.selector": "log2 selector base",
-    "blind_rotation.base_log2": "log2 rotation base",
-    "plain_modulus": "log2 p",
-    "rlwe.log2_modulus": "log2 q",
-    "lwe.dimension": "LWE dimension n",
-}
+AXES: dict[str, str] = entries("search")["axes"]
 SPEC = spec("search/grids")
 
 

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from pirlab_workflow.experiments import load_profile
-from pirlab_workflow.files import PlanError, write_json
+from pirlab_workflow.files import PlanError, figure_code, write_json
 from pirlab_workflow.plan import Plan
 from pirlab_workflow.steps import predicted_seconds
 from snakemake.exceptions import WorkflowError
@@ -24,8 +24,7 @@ VERDICT = f"{RESULTS}/verdict/{PROFILE}.json"
 ENVIRONMENT = "../../environment.yml"
 EXPERIMENT_FILES = sorted(map(str, Path("experiments").glob("*/*.toml")))
 PARAMETER_FILES = sorted(map(str, Path("params").rglob("*.toml")))
-FIGURE_KINDS = (".py", ".toml", ".html", ".mplstyle")
-FIGURE_CODE = sorted(str(p) for p in Path("figures").rglob("*") if p.suffix in FIGURE_KINDS and "out" not in p.parts)
+FIGURE_CODE = figure_code()
 PAPERS = sorted(map(str, Path("experiments/expected").glob("*.csv")))
 # Tables that hold times against the unit costs of this machine.
 COSTED = ("pirouette-phases", "respire-phases")

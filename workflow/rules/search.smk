@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pirlab_estimator.paths import pirlab_binary
 from pirlab_estimator.search import study
+from pirlab_workflow.files import figure_code
 
 RESULTS = config.get("results", "results")
 SEARCH = f"{RESULTS}/search"
@@ -29,8 +30,7 @@ SOURCES = sorted(map(str, SOURCES))
 GRIDS = {name: study.read(path).get("grid", []) for name, path in FILES.items()}
 #: Sweeps with a set that a search finds: these come after the searches.
 FOUND = {name for name, grids in GRIDS.items() if any("searched/" in grid.get("set", "") for grid in grids)}
-FIGURE_KINDS = (".py", ".toml", ".html", ".mplstyle")
-FIGURE_CODE = sorted(str(p) for p in Path("figures").rglob("*") if p.suffix in FIGURE_KINDS and "out" not in p.parts)
+FIGURE_CODE = figure_code()
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
 KEPT = ["best.md", "fronts.csv", "grids.csv"]
