@@ -109,8 +109,10 @@ impl<T: InRing> Primitive for Keyed<T> {
 
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
+        // First, since what is unknown has no settings that could be missing.
+        let decomposes = T::decomposes(settings)?;
         let (setting, Keys { keys }) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&["keys"])?);
-        let gadget = T::decomposes(settings)?.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
+        let gadget = decomposes.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
         setting.primes()?;
         setting.check()?;
         bounded(keys, "keys", 1..=MOST_KEYS)?;

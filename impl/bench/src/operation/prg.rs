@@ -5,7 +5,6 @@ use std::hint::black_box;
 use serde::{Deserialize, Serialize};
 
 use crate::primitive::{Context, Described, Measured, Primitive, Started};
-use crate::setting::bounded;
 use crate::settings::{Refusal, Settings, complete};
 use crate::timing;
 
@@ -17,13 +16,18 @@ pub struct Generator {
     bytes: usize,
 }
 
+const LARGEST: usize = 1 << 30;
+
 impl Primitive for Generator {
     const NAME: &'static str = "prg";
     const SUMMARY: &'static str = "the generator that expands seeds: seconds a call, by its bytes";
 
     fn read(settings: &Settings) -> Result<Self, Refusal> {
         let own: Self = settings.parse()?;
-        bounded(own.bytes, "bytes", 1..=1 << 30)?;
+        if own.bytes == 0 || own.bytes > LARGEST {
+            let problem = format!("{} is not between 1 and {LARGEST}. Give 16384, say.", own.bytes);
+            return Err(Refusal::new("bytes", problem));
+        }
         Ok(own)
     }
 

@@ -79,14 +79,18 @@ impl InRing for RingNoise {
     const SUMMARY: &'static str = Noise::SUMMARY;
 
     fn decomposes(settings: &Settings) -> Result<bool, Refusal> {
-        Ok(DECOMPOSING.contains(&settings.word("operation")?))
+        let name = settings.word("operation")?;
+        match settings.variant::<Operation>("operation", &[KeySwitch::NAME, CompensatedSwitch::NAME]) {
+            Err(refusal) if refusal.key == "operation" => Err(refusal),
+            _ => Ok(DECOMPOSING.contains(&name)),
+        }
     }
 
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
         let mut rest = rest.clone();
         let Errors { samples } = rest.take(&["samples"])?;
         samples::check(shared.keys, samples)?;
-        let operation: Operation = rest.variant("operation", &[KeySwitch::NAME, CompensatedSwitch::NAME])?;
+        let operation: Operation = rest.variant("operation", &[])?;
         operation.check(shared.setting.n)?;
         Ok(Self { samples, operation })
     }
