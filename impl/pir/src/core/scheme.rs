@@ -96,21 +96,12 @@ pub trait Protocol: Sized {
     }
 
     /// Layout, exact message lengths, memory, operation counts and LWE instances. Touches no database.
-    ///
-    /// # Errors
-    /// The set does not serve this workload.
     fn describe(params: &Self::Set, workload: &Workload) -> Result<Sizes>;
 
     /// Encodes the database and precomputes whatever no client is needed for.
-    ///
-    /// # Errors
-    /// The set does not serve this database, or the database cannot be read.
     fn server(params: &Self::Set, database: &Database, context: &mut Context) -> Result<Self::Server>;
 
     /// A client with fresh keys (or none, where keys are per query).
-    ///
-    /// # Errors
-    /// The set does not serve this shape.
     fn client(params: &Self::Set, shape: Shape, context: &mut Context) -> Result<Self::Client>;
 }
 
@@ -217,9 +208,6 @@ fn none_expected(messages: &Messages) -> Result<()> {
 }
 
 /// The only message of a request, an answer or an offline exchange.
-///
-/// # Errors
-/// Others than that one.
 pub(crate) fn only<'a>(name: &'static str, messages: &'a Messages) -> Result<&'a Frame> {
     match &messages[..] {
         [(found, message)] if *found == name => Ok(message),
@@ -296,9 +284,6 @@ impl Sizes {
 }
 
 /// Checks a request's number of queries, which the payload's length is then held against.
-///
-/// # Errors
-/// None, or more than [`MAX_QUERIES`].
 pub(crate) fn check_queries(request: &Request) -> Result<()> {
     if (1..=MAX_QUERIES).contains(&request.queries) {
         return Ok(());

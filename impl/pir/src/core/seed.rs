@@ -25,9 +25,6 @@ pub(crate) fn publish(protocol: &'static str, seed: &Seed) -> Messages {
 }
 
 /// The seed that a server published.
-///
-/// # Errors
-/// Not that message.
 pub(crate) fn received(protocol: &'static str, messages: &Messages) -> Result<Seed> {
     let message = only("seed", messages)?.clone().check(protocol, "seed", SEED_BYTES as u64)?;
     let mut seed = Seed([0; SEED_BYTES]);

@@ -59,9 +59,6 @@ impl<T> Tables<T> {
     }
 
     /// One table.
-    ///
-    /// # Errors
-    /// It is missing.
     pub fn get(&self, i: usize) -> Result<&T> {
         self.kept
             .get(i)
@@ -70,9 +67,6 @@ impl<T> Tables<T> {
     }
 
     /// All tables.
-    ///
-    /// # Errors
-    /// One is missing.
     pub fn all(&self) -> Result<Vec<&T>> {
         (0..self.kept.len()).map(|i| self.get(i)).collect()
     }

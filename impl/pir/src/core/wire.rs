@@ -1,10 +1,10 @@
 //! The wire format: a message is a frame of a 32-byte header and a payload.
 //!
-//! Header, little-endian: magic `PIRL`, version u16, epoch u16, CRC-32 of the protocol's name, CRC-32 of the message's name,
-//! payload length of 48 bits, number of the request u16, CRC-32 of the payload, CRC-32 of the 28 bytes before. Payload bytes are what a
-//! paper's formula counts; frame bytes add the header. The epoch counts the database's updates, so that an answer or a change of a
-//! hint is never combined with a hint of another version; an answer has the number of its request, so that it is never decrypted as
-//! another's. A receiver parses real bytes and refuses whatever does not match.
+//! Header, little-endian: magic `PIRL`, version u16, epoch u16 (in a client's message: sequence), CRC-32 of the protocol's name,
+//! CRC-32 of the message's name, payload length of 48 bits, number of the request u16, CRC-32 of the payload, CRC-32 of the 28 bytes
+//! before. Payload bytes are what a paper's formula counts; frame bytes add the header. The epoch counts the database's updates, so that
+//! an answer or a change of a hint is never combined with a hint of another version; an answer has the number of its request, so that it
+//! is never decrypted as another's. A receiver parses real bytes and refuses whatever does not match.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,26 +31,19 @@ pub struct Frame {
 pub struct FrameBuilder {
     words: Vec<u64>,
     payload_bytes: usize,
-    epoch: u16,
 }
 
 impl FrameBuilder {
     /// A message with a zeroed payload of `payload_bytes`.
     pub fn new(payload_bytes: usize) -> Self {
-        Self { words: vec![0; (HEADER_BYTES as usize + payload_bytes).div_ceil(8)], payload_bytes, epoch: 0 }
+        Self { words: vec![0; (HEADER_BYTES as usize + payload_bytes).div_ceil(8)], payload_bytes }
     }
 
     /// A message with the payload of another one: its bytes themselves where no one else holds them, else a copy.
     pub fn reopen(frame: Frame) -> Self {
         let payload_bytes = frame.payload_bytes;
         let words = Arc::try_unwrap(frame.words).unwrap_or_else(|shared| (*shared).clone());
-        Self { words, payload_bytes, epoch: 0 }
-    }
-
-    /// Stamps the message with the number of updates (modulo 2^16) the sender's database has seen.
-    pub fn at_epoch(mut self, epoch: u16) -> Self {
-        self.epoch = epoch;
-        self
+        Self { words, payload_bytes }
     }
 
     /// The payload's bytes.
@@ -85,7 +78,6 @@ impl FrameBuilder {
         let mut header = [0u8; HEADER_BYTES as usize];
         header[..4].copy_from_slice(&MAGIC);
         header[4..6].copy_from_slice(&VERSION.to_le_bytes());
-        header[6..8].copy_from_slice(&self.epoch.to_le_bytes());
         header[8..12].copy_from_slice(&crc32fast::hash(protocol.as_bytes()).to_le_bytes());
         header[12..16].copy_from_slice(&crc32fast::hash(message.as_bytes()).to_le_bytes());
         header[16..24].copy_from_slice(&(self.payload_bytes as u64 & ((1 << LENGTH_BITS) - 1)).to_le_bytes());
@@ -119,18 +111,37 @@ impl Frame {
     }
 
     /// The same message with the number of a request.
-    pub fn numbered(mut self, number: u16) -> Self {
+    pub fn numbered(self, number: u16) -> Self {
+        self.with(22, number)
+    }
+
+    /// The same message with the number of updates (modulo 2^16) the server's database has seen.
+    pub fn at_epoch(self, epoch: u16) -> Self {
+        self.with(6, epoch)
+    }
+
+    /// The same message of a client with the number of its first query.
+    pub fn in_sequence(self, number: u16) -> Self {
+        self.with(6, number)
+    }
+
+    fn with(mut self, place: usize, number: u16) -> Self {
         let words = Arc::make_mut(&mut self.words);
         let header = &mut bytemuck::cast_slice_mut::<u64, u8>(words)[..HEADER_BYTES as usize];
-        header[22..24].copy_from_slice(&number.to_le_bytes());
+        header[place..place + 2].copy_from_slice(&number.to_le_bytes());
         let header_crc = crc32fast::hash(&header[..28]);
         header[28..].copy_from_slice(&header_crc.to_le_bytes());
         self
     }
 
-    /// The number of updates (modulo 2^16) the sender's database had seen.
+    /// The number of updates (modulo 2^16) the server's database had seen.
     pub fn epoch(&self) -> u16 {
         u16::from_le_bytes([self.bytes()[6], self.bytes()[7]])
+    }
+
+    /// The number (modulo 2^16) of a client's first query in the message, where queries of one seed are counted.
+    pub fn sequence(&self) -> u16 {
+        self.epoch()
     }
 
     /// Checks that the message belongs to the version of the database that the receiver knows.

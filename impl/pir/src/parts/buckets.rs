@@ -61,9 +61,6 @@ pub struct Buckets {
 
 impl Buckets {
     /// Deals a database of that shape.
-    ///
-    /// # Errors
-    /// Buckets too large to be described.
     pub fn new(shape: Shape, batch: Batch) -> Result<Self> {
         let places = shape.records.div_ceil(u64::from(batch.buckets)) * u64::from(batch.copies);
         let each = Shape::new(places, shape.record_bits)?;
@@ -78,9 +75,6 @@ impl Buckets {
     }
 
     /// Queries that ask for so many records: one a bucket for every batch.
-    ///
-    /// # Errors
-    /// More than a request may have.
     pub fn queries(&self, records: u64) -> Result<u64> {
         let queries = records.div_ceil(u64::from(self.batch.queries)).saturating_mul(u64::from(self.batch.buckets));
         if queries <= MAX_QUERIES {
@@ -140,10 +134,7 @@ impl Buckets {
     }
 
     /// For each index the query that asks for it, by number, and the position at which that finds it. Batch after batch; in a batch
-    /// query b goes to bucket b. Indices that a batch has twice share a query.
-    ///
-    /// # Errors
-    /// An index out of range, too many, or a batch whose records have no buckets of their own.
+    /// query b goes to bucket b. Indices that a batch has twice share a query. A batch whose records have no buckets of their own is refused.
     pub fn assign(&self, indices: &[u64]) -> Result<Vec<(usize, u64)>> {
         indices.iter().try_for_each(|&index| self.shape.check_index(index))?;
         self.queries(indices.len() as u64)?;

@@ -43,9 +43,6 @@ impl Encoder {
 
     /// All rows of some columns of the matrix: a block, as large as its range of columns. The whole matrix is the block of all
     /// columns; a matrix beyond memory is streamed block by block.
-    ///
-    /// # Errors
-    /// No column, a column outside the matrix, no memory, a database that cannot be read.
     pub fn block(&self, database: &Database, columns: Range<usize>, context: &Context) -> Result<PolyMatrix> {
         let mut matrix = PolyMatrix::zero(&self.ring, self.layout.rows, columns.len())?;
         self.refill(&mut matrix, database, columns, context)?;
@@ -54,9 +51,6 @@ impl Encoder {
 
     /// Makes a block of as many columns hold those columns: without memory new to the process, whose pages cost the system longer to
     /// clear than polynomials to make.
-    ///
-    /// # Errors
-    /// A column outside the matrix, a block of another shape, a database that cannot be read.
     pub fn refill(
         &self,
         matrix: &mut PolyMatrix,
@@ -92,9 +86,6 @@ impl Encoder {
     }
 
     /// The polynomial in that row and column of the matrix.
-    ///
-    /// # Errors
-    /// A place outside the matrix, a database that cannot be read.
     pub fn polynomial(&self, database: &Database, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
         let layout = &self.layout;
         let (rows, columns) = (layout.rows, layout.matrix_columns());
@@ -142,9 +133,6 @@ impl Encoder {
     }
 
     /// Replaces a record in a matrix of all columns.
-    ///
-    /// # Errors
-    /// A matrix of another layout.
     pub fn change(&self, matrix: &mut PolyMatrix, index: u64, record: &Record) -> Result<()> {
         let layout = &self.layout;
         let (place, slot_bits) = (layout.place(index), layout.dimensions.slot_bits());

@@ -78,9 +78,6 @@ pub struct Place {
 
 impl Layout {
     /// At most 2^`most_row_bits` rows, and as many columns as are then needed.
-    ///
-    /// # Errors
-    /// Records of too many slots, more polynomials than the address space has.
     pub fn new(shape: Shape, dimensions: Dimensions, most_row_bits: u32) -> Result<Self> {
         let slot_bits = dimensions.slot_bits();
         let slots = shape.record_bits.div_ceil(slot_bits);

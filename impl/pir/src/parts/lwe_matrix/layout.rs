@@ -38,9 +38,6 @@ pub struct Layout {
 impl Layout {
     /// The layout with the largest plaintext modulus of the table that is allowed for the number of LWE samples it leads
     /// to (SimplePIR section 4.2, Appendix C.2: p and the dimensions are chosen together).
-    ///
-    /// # Errors
-    /// A database with more columns than the table serves.
     pub fn choose(shape: Shape, moduli: &PlainModuli, tiling: Tiling) -> Result<Self> {
         let mut samples = 0;
         for candidate in moduli.moduli() {

@@ -37,9 +37,6 @@ pub struct NegacyclicMatrix {
 
 impl NegacyclicMatrix {
     /// The matrix of `seed` with rows of `dimension` words, a power of two from 64 to 2048.
-    ///
-    /// # Errors
-    /// Another dimension, a kernel the processor lacks.
     pub fn new(seed: Seed, dimension: usize, kernel: Kernel) -> Result<Self> {
         let ring = Ring::new(dimension, &PRIMES, kernel)?;
         let inverted = Automorphism::new(dimension, 2 * dimension as u64 - 1)?;
@@ -70,9 +67,6 @@ impl NegacyclicMatrix {
     }
 
     /// Encrypts zero `samples` times under each of `keys`: one body vector a key, b = A s + e.
-    ///
-    /// # Errors
-    /// A key of another dimension or with coefficients above 2^12.
     pub fn encrypt_zero(
         &self,
         samples: usize,
@@ -171,9 +165,6 @@ impl NegacyclicHint {
 
     /// Hands (M - offset) A modulo 2^32 to `visit(first_row, rows)`, group after group of eight rows of M, for the groups of
     /// `groups`; `rows` is row-major, n words a row, and ends with the matrix.
-    ///
-    /// # Errors
-    /// Entries of more than 8 bits, a kernel the processor lacks; the first error of `visit`.
     pub fn for_groups(
         &self,
         matrix: &PackedMatrix,

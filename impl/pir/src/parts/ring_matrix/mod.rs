@@ -1,6 +1,7 @@
 //! What protocols over rings share: RLWE parameters, the gadget of packing keys, the switch of answers, and queries whose
 //! masks are public.
 
+mod client;
 mod entries;
 mod gadget;
 mod hint;
@@ -9,6 +10,7 @@ mod rlwe;
 mod selector;
 mod switch;
 
+pub use client::{Asks, Query, RingClient};
 pub(crate) use entries::{fill_rows, read_record, replace_bits};
 pub use gadget::{Digits, Gadget, Packing};
 pub(crate) use hint::{

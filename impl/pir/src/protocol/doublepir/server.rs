@@ -245,7 +245,7 @@ impl scheme::Server for Server {
         self.digit_products(&second, &mut a2, context)?;
         let respond = |(mut builder, request): (FrameBuilder, &Request)| {
             builder.words_to_wire(0, words(request));
-            let answer = builder.at_epoch(self.hint.epoch()).finish(NAME, "answer");
+            let answer = builder.finish(NAME, "answer");
             vec![("answer", answer)]
         };
         Ok(builders.into_iter().zip(requests).map(respond).collect())
@@ -269,7 +269,7 @@ impl scheme::Server for Server {
         }
         let mut builder = FrameBuilder::new(payload.len());
         builder.payload_mut().copy_from_slice(&payload);
-        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(NAME, "hint_delta"))])
+        Ok(vec![("hint_delta", builder.finish(NAME, "hint_delta").at_epoch(self.hint.epoch()))])
     }
 }
 

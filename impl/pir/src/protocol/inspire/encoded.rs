@@ -35,9 +35,6 @@ pub(super) struct Difference {
 
 impl Encoded {
     /// Encodes a database, 32 rows at a time, by several threads.
-    ///
-    /// # Errors
-    /// The database cannot be read, or no memory.
     pub fn encode(
         params: &Set,
         layout: Layout,
@@ -130,9 +127,6 @@ impl Encoded {
     }
 
     /// The coefficients modulo p of the polynomial in a plane at that place.
-    ///
-    /// # Errors
-    /// A kernel this machine lacks.
     pub fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
         let (coefficients, mut interpolation) = (self.coefficients(place, plane), self.interpolation(kernel)?);
         Ok(interpolation.evaluate(&coefficients, place.point))

@@ -20,7 +20,7 @@ const MAX_OUTPUTS: u64 = 1 << 20;
 /// The layout of a database. An item is a polynomial of whole records, or the polynomials (planes) of one record. Item
 /// (row * groups + group) * points + j is the value at point j of the polynomials over R_p in that row and group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub struct Layout {
     /// The database.
     pub shape: Shape,
     /// Ring degree d.
@@ -49,9 +49,6 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The layout under a set.
-    ///
-    /// # Errors
-    /// More outputs than are sensible.
     pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let (degree, code) = (params.rlwe.degree, Code::new(params.folding.plain_modulus));
         let capacity = code.bits(degree) as u64;
@@ -200,7 +197,7 @@ impl Layout {
 
 /// The place of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub struct Place {
     /// The row.
     pub row: usize,
     /// The interpolation in that row.

@@ -34,8 +34,6 @@ pub struct Server {
     /// For each output, for each coefficient, the ring mask of its sample: the sum over the rows i of entry X^-i a(X).
     hint: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 /// One query as the server computes with it.
@@ -54,15 +52,8 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let encoded = clock
             .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
-        let mut server = Self {
-            params: params.clone(),
-            seed,
-            public,
-            encoded,
-            hint: Vec::new(),
-            tables: Tables::default(),
-            epoch: 0,
-        };
+        let mut server =
+            Self { params: params.clone(), seed, public, encoded, hint: Vec::new(), tables: Tables::default() };
         let outputs = 0..layout.outputs();
         server.hint = clock.time("hint", Group::Offline, || -> Result<_> {
             let query = server.public.queries.masks();
@@ -223,7 +214,7 @@ impl Server {
                 }
             }
             done += queries;
-            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
+            let answer = builder.finish(NAME, "answer");
             Ok(vec![("answer", answer)])
         };
         requests.iter().map(&mut respond).collect()
@@ -306,7 +297,6 @@ impl scheme::Server for Server {
             }
             Ok(())
         })?;
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -49,9 +49,6 @@ pub struct Layout {
 impl Layout {
     /// N / t = 2^(11 + ceil(tau / 2)) f, tau = ceil(log2 tiles), tiles of 2^22 cells, and as many columns as are then needed. Where
     /// polynomials are selected whole, N / t is f times the power of two that makes both queries about as long.
-    ///
-    /// # Errors
-    /// More entries than the address space has.
     pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let (gamma, ring_degree) = (params.gammas()[0], params.rlwe.degree);
         let cell_bits = gamma as u64 * u64::from(params.entry_bits);

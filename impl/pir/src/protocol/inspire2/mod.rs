@@ -20,6 +20,7 @@ use crate::core::database::Database;
 use crate::core::error::Result;
 use crate::core::scheme::{Context, Protocol, Sizes};
 use crate::core::workload::{Shape, Workload};
+use crate::parts::ring_matrix::RingClient;
 
 /// The protocol.
 #[derive(Debug)]
@@ -31,7 +32,7 @@ impl Protocol for Inspire2 {
     const STREAMS: bool = true;
     type Set = Set;
     type Server = server::Server;
-    type Client = client::Client;
+    type Client = RingClient<Self>;
 
     fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
@@ -42,6 +43,6 @@ impl Protocol for Inspire2 {
     }
 
     fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        client::Client::new(params, shape)
+        RingClient::new(params, shape)
     }
 }

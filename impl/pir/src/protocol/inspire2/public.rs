@@ -12,7 +12,7 @@ use crate::core::error::{Error, Result};
 use crate::parts::ring_matrix::RingQueries;
 
 /// Rings, masks, packings.
-pub(super) struct Public {
+pub struct Public {
     pub ring: Arc<Ring<u32>>,
     /// Masks of the first query.
     pub first: RingQueries,
@@ -85,7 +85,7 @@ impl Public {
 }
 
 /// A client's keys of all packings.
-pub(super) struct Keys {
+pub struct Keys {
     all: Vec<PackingKeys>,
     serving: [usize; 3],
 }

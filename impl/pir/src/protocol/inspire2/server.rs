@@ -32,8 +32,6 @@ pub struct Server {
     seed: Seed,
     first: First,
     second: SecondLayer,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 /// The digits of the first layer's ciphertexts: packed once more, or selected in whole polynomials.
@@ -71,7 +69,7 @@ impl Server {
                 SecondLayer::Packed(Second::build(params, &layout, &public, &first, context.threads)?)
             })
         })?;
-        Ok(Self { params: params.clone(), layout, public, seed, first, second, epoch: 0 })
+        Ok(Self { params: params.clone(), layout, public, seed, first, second })
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
@@ -286,7 +284,7 @@ impl scheme::Server for Server {
             for (part, answer) in builder.payload_mut().chunks_exact_mut(bytes).zip(answers.by_ref()) {
                 part.copy_from_slice(&answer);
             }
-            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
+            let answer = builder.finish(NAME, "answer");
             vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())
@@ -311,7 +309,6 @@ impl scheme::Server for Server {
                 groups.into_iter().try_for_each(|group| whole.set_mask(params, layout, public, first, group))
             }
         })?;
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -22,7 +22,7 @@ use crate::core::wire::{BitWriter, Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::folding::{Encoder, Layout, Place, Responder};
 
-/// Queries of one seed: their numbers travel in the two bytes of a frame's epoch.
+/// Queries of one seed: their numbers travel in the two bytes of a frame's sequence.
 const QUERIES_OF_A_SEED: u64 = 1 << 16;
 
 /// A client's secrets.
@@ -158,7 +158,7 @@ impl<F: Selecting> scheme::Client for Client<F> {
         let (own_seed, rest) = builder.payload_mut().split_at_mut(encryption.seed_bytes());
         own_seed.copy_from_slice(&seed[..own_seed.len()]);
         rest.copy_from_slice(&bodies);
-        let query = builder.at_epoch(first as u16).finish(F::NAME, "query");
+        let query = builder.finish(F::NAME, "query").in_sequence(first as u16);
         Ok((places, vec![("query", query)]))
     }
 

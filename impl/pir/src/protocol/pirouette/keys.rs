@@ -192,9 +192,6 @@ impl ServerKeys {
     }
 
     /// Functions of LWE ciphertexts under the ring key.
-    ///
-    /// # Errors
-    /// Keys of a protocol without a key switch.
     pub fn bootstrapper(&self) -> Result<&Bootstrapper<u32>> {
         match &self.rotations {
             Rotations::Switched(bootstrapper) => Ok(bootstrapper),
@@ -203,9 +200,6 @@ impl ServerKeys {
     }
 
     /// Expands what a client sent: all keys in the order of [`wire_bytes`].
-    ///
-    /// # Errors
-    /// Keys that are missing, of another length or with numbers out of their range.
     pub fn receive<F: QueryForm>(
         params: &Set<F>,
         layout: &Layout,

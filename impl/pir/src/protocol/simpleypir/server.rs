@@ -24,7 +24,7 @@ use crate::parts::ring_matrix::{
 };
 
 /// What server and clients derive from the public seed.
-pub(super) struct Public {
+pub struct Public {
     pub ring: Arc<Ring<u32>>,
     pub queries: RingQueries,
     pub packing: Packing,
@@ -64,8 +64,6 @@ pub struct Server {
     /// For each element of an item the ring masks of its d columns, which updates change.
     hint: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 impl Server {
@@ -78,8 +76,7 @@ impl Server {
         let matrix = clock.time("encode", Group::Offline, || encode(params, &layout, database, context))?;
         let query_masks = public.queries.masks();
         let (hint, tables) = (Vec::with_capacity(layout.elements), Tables::default());
-        let mut server =
-            Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables, epoch: 0 };
+        let mut server = Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables };
         server.hint = clock.time("hint", Group::Offline, || {
             (0..layout.elements).map(|element| server.masks_of(element, context.threads)).collect::<Result<_>>()
         })?;
@@ -209,7 +206,7 @@ impl scheme::Server for Server {
             for (out, ciphertext) in builder.payload_mut().chunks_exact_mut(each).zip(ciphertexts) {
                 out.copy_from_slice(&switch.write(ring, ciphertext, self.layout.degree)?);
             }
-            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
+            let answer = builder.finish(NAME, "answer");
             Ok(vec![("answer", answer)])
         };
         clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())
@@ -238,7 +235,6 @@ impl scheme::Server for Server {
             }
             Ok(())
         })?;
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -37,9 +37,6 @@ pub struct Client {
 
 impl Client {
     /// A client that has not yet seen the seed.
-    ///
-    /// # Errors
-    /// The set does not serve this shape.
     pub fn new(protocol: &'static str, params: &Set, shape: Shape) -> Result<Self> {
         Ok(Self {
             protocol,

@@ -20,9 +20,6 @@ use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};
 use crate::parts::ring_matrix::Selector;
 
 /// The description of a set at a workload.
-///
-/// # Errors
-/// The set does not serve it.
 pub fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layers = Layers::choose(params, workload.shape)?;
     let mut sizes = Sizes { layout: layers.describe(), ..Sizes::default() };

@@ -35,8 +35,6 @@ pub struct Server {
     hint: NegacyclicHint,
     /// None where records are selected whole.
     second: Option<Second>,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 /// The queries of all requests, in order.
@@ -52,9 +50,6 @@ struct Queries {
 impl Server {
     /// Encodes the database and precomputes all that depends on it and on the public seed (phases `encode`, `hint`,
     /// `packing_tables`).
-    ///
-    /// # Errors
-    /// The set does not serve this database, or the database cannot be read.
     pub fn preprocess(
         protocol: &'static str,
         params: &Set,
@@ -72,7 +67,7 @@ impl Server {
         } else {
             Some(Second::build(params, &layers, &public, (&first, &hint), context)?)
         };
-        Ok(Self { protocol, params: params.clone(), layers, public, seed, first, hint, second, epoch: 0 })
+        Ok(Self { protocol, params: params.clone(), layers, public, seed, first, hint, second })
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
@@ -289,7 +284,7 @@ impl scheme::Server for Server {
             for (part, answer) in parts.zip(answers.by_ref()) {
                 part.copy_from_slice(&answer);
             }
-            let answer = builder.at_epoch(self.epoch).finish(self.protocol, "answer");
+            let answer = builder.finish(self.protocol, "answer");
             vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())
@@ -313,7 +308,6 @@ impl scheme::Server for Server {
                 second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
             })?;
         }
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -42,8 +42,6 @@ pub struct Server<F> {
     /// which here is in the same process.
     pub(super) matrix: Matrix,
     sessions: Vec<Session>,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 impl<F: Selecting> Server<F> {
@@ -60,7 +58,7 @@ impl<F: Selecting> Server<F> {
             context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
         };
         let responder = Responder::new(params.response.params(), &ring)?;
-        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new(), epoch: 0 })
+        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new() })
     }
 
     fn layout(&self) -> &Layout {
@@ -89,7 +87,7 @@ impl<F: Selecting> Server<F> {
         let (seed, first) = match encryption.seed {
             SeedUse::PerQuery => (QuerySeed::try_from(own_seed).ok(), 0),
             // A transport's sequence number: no payload.
-            SeedUse::PerClient => (session.seed, u64::from(message.epoch())),
+            SeedUse::PerClient => (session.seed, u64::from(message.sequence())),
         };
         let seed = seed.ok_or_else(|| Error::message("query", "its seed is missing."))?;
         let dimension = F::dimension(self.ring.n(), self.params.lwe.dimension);
@@ -160,7 +158,7 @@ impl<F: Selecting> Server<F> {
                     part.copy_from_slice(&response.to_bytes());
                 }
             }
-            let answer = builder.at_epoch(self.epoch).finish(F::NAME, "answer");
+            let answer = builder.finish(F::NAME, "answer");
             Ok(vec![("answer", answer)])
         };
         requests.iter().map(respond).collect()
@@ -229,7 +227,6 @@ impl<F: Selecting> scheme::Server for Server<F> {
             return Err(Error::Workload("an encrypted database is its owner's: the server cannot update it.".into()));
         }
         context.clock.time("update_encode", Group::Update, || self.matrix.update(changes))?;
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -238,7 +238,7 @@ fn one_seed_serves_a_client() {
         assert_eq!(server.server.receive(&with, &mut context).is_ok(), fits, "{bytes}");
     }
     // The next query goes on where the last ended.
-    assert_eq!(client.query(&[4], &mut context).unwrap().messages[0].1.epoch(), 3);
+    assert_eq!(client.query(&[4], &mut context).unwrap().messages[0].1.sequence(), 3);
     let most = vec![0; 1 << 12];
     let spent = (0..16).map(|_| client.query(&most, &mut context)).find_map(std::result::Result::err);
     assert!(spent.unwrap().to_string().contains("no mask is used twice"));
