@@ -15,8 +15,8 @@ use crate::core::description::{Direction, TableBytes};
 use crate::core::error::{Error, Result};
 use crate::core::noise::{Certainty, NoiseLog, StageNoise};
 use crate::core::progress::Progress;
+use crate::core::protocol::{Context, Protocol, Request};
 use crate::core::record::Correct;
-use crate::core::scheme::{Context, Protocol, Request};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::{Entry, Link};
 use crate::core::workload::Workload;
@@ -78,7 +78,7 @@ pub struct Measured {
     pub noise: Vec<StageNoise>,
     /// Retrieved records against the database.
     pub correct: Correct,
-    /// What the server kept after the offline exchange; see [`Server::tables`](crate::core::scheme::Server::tables).
+    /// What the server kept after the offline exchange; see [`Server::tables`](crate::core::protocol::Server::tables).
     pub held: Vec<TableBytes>,
 }
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use crate::core::database::{Database, Record, check_change};
 use crate::core::description::{Direction, TableBytes};
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Change, Client, Context, Messages, Protocol, Request, Server};
+use crate::core::protocol::{Change, Client, Context, Messages, Protocol, Request, Server};
 use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::Shape;

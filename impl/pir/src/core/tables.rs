@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{BLOCK_BYTES, Context};
+use crate::core::protocol::{BLOCK_BYTES, Context};
 
 /// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
 /// memory.

@@ -90,6 +90,13 @@ impl FrameBuilder {
 }
 
 impl Frame {
+    /// A message with that payload, under its protocol's and its own name.
+    pub fn of(protocol: &str, message: &str, payload: &[u8]) -> Self {
+        let mut builder = FrameBuilder::new(payload.len());
+        builder.payload_mut().copy_from_slice(payload);
+        builder.finish(protocol, message)
+    }
+
     /// A frame of no bytes: no message. Holds the place of one that is being changed.
     pub(crate) fn empty() -> Self {
         Self { words: Arc::new(vec![0; (HEADER_BYTES / 8) as usize]), payload_bytes: 0 }

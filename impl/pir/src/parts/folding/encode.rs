@@ -9,7 +9,7 @@ use ring::{Ntt, Poly, PolyMatrix, Ring};
 use super::{Layout, Place};
 use crate::core::database::{Database, Record, copy_bits};
 use crate::core::error::{Error, Result};
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 use crate::core::wire::BitWriter;
 
 /// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together

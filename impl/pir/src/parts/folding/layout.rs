@@ -183,7 +183,7 @@ impl Layout {
             * self.dimensions.slots() as u64
             * self.dimensions.slot_bits()
             / 8;
-        crate::core::scheme::operations(json!({
+        crate::core::plan::operations(json!({
             "rows": self.rows,
             "columns": self.columns,
             "row_bits": self.row_bits,

@@ -9,7 +9,7 @@ use ring::{Kernel, PackedMatrix, Vector32};
 use super::layout::Layout;
 use crate::core::database::{Database, check_change, copy_bits};
 use crate::core::error::Result;
-use crate::core::scheme::{Change, Context};
+use crate::core::protocol::{Change, Context};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
 /// offset, so that results are those of the centred entries D' = D - offset.

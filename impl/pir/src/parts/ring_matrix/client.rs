@@ -10,7 +10,7 @@ use super::Rlwe;
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{Client, Context, Messages, Protocol, Request, only};
+use crate::core::protocol::{Client, Context, Messages, Protocol, Request, only};
 use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;

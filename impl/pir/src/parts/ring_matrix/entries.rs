@@ -6,7 +6,7 @@ use ring::matrix::column::LINE;
 
 use crate::core::database::{Record, copy_bits};
 use crate::core::error::Result;
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 use crate::core::wire::BitWriter;
 
 /// Overwrites `bits` bits from bit `first` on of a string of entries of `width` bits.

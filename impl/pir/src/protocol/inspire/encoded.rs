@@ -12,7 +12,7 @@ use super::set::Set;
 use super::whitening::Whitening;
 use crate::core::database::{Database, copy_bits};
 use crate::core::error::Result;
-use crate::core::scheme::{Change, Context};
+use crate::core::protocol::{Change, Context};
 use crate::parts::ring_matrix::fill_rows;
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'

@@ -7,7 +7,7 @@ use super::code::Code;
 use super::interpolation::Interpolate;
 use super::set::{Body, Folding, QueryCoefficients, Set, side_of};
 use crate::core::error::{Error, Result};
-use crate::core::scheme::operations;
+use crate::core::plan::operations;
 use crate::core::workload::Shape;
 
 /// Rows above the set's by this part of them are taken before the points or the answers are doubled: the part that databases

@@ -17,10 +17,9 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
 use crate::core::tables::{Tables, side_by_side};
-use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::ring_matrix::{
     add_to_masks, bodies, body_poly, column_masks, is_incremental, read_coefficients, read_packed, workspace,
 };
@@ -94,37 +93,29 @@ impl Server {
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
         let (layout, public) = (self.encoded.layout(), &self.public);
-        let (key_bytes, query_bytes) = (public.packing.key_bytes(), layout.query_bytes(&self.params));
+        let query_bytes = layout.query_bytes(&self.params);
         let variables = if layout.sends_point(&self.params) { layout.variables as usize } else { 0 };
         let point_bytes = variables * public.point_bytes();
+        let expected = [("keys", public.packing.key_bytes()), ("query", query_bytes), ("point", point_bytes)];
         let (mut queries, mut vectors) = (Vec::new(), Vec::new());
         for request in requests {
-            check_queries(request)?;
-            let payload = |name: &'static str, each: usize| {
-                let found = request.messages.iter().find(|(found, _)| *found == name);
-                let (_, frame) = found.ok_or_else(|| Error::message(name, "it is missing from the request."))?;
-                frame.clone().check(NAME, name, request.queries.saturating_mul(each as u64))
-            };
-            let (keys, query) = (payload("keys", key_bytes)?, payload("query", query_bytes)?);
-            let points = if point_bytes == 0 { None } else { Some(payload("point", point_bytes)?) };
-            for k in 0..request.queries as usize {
-                let part = |frame: &Frame, each: usize| frame.payload()[k * each..(k + 1) * each].to_vec();
-                let keys = PackingKeys::from_bytes(&public.packing, &part(&keys, key_bytes));
-                let point = points.as_ref().map_or_else(Vec::new, |points| part(points, point_bytes));
-                let point = point.chunks_exact(public.point_bytes()).enumerate();
+            for_each_query(NAME, request, &expected, |parts| {
+                let keys = PackingKeys::from_bytes(&public.packing, parts[0]);
+                let points = parts.get(2).copied().unwrap_or_default();
+                let point = points.chunks_exact(public.point_bytes()).enumerate();
                 let point = point.map(|(variable, bodies)| Ok(public.point(variable, bodies)?.expand(&public.ring)));
                 queries.push(Query {
                     keys: keys.map_err(|e| Error::message("keys", e.to_string()))?,
                     point: point.collect::<Result<_>>()?,
                 });
-                let query = part(&query, query_bytes);
                 vectors.push(match self.params.query_coefficients {
                     QueryCoefficients::Bytes => {
-                        read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), &query)?
+                        read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), parts[1])?
                     }
-                    QueryCoefficients::Bits => read_packed(&public.ring, layout.rows, &query)?,
+                    QueryCoefficients::Bits => read_packed(&public.ring, layout.rows, parts[1])?,
                 });
-            }
+                Ok(())
+            })?;
         }
         Ok((queries, vectors))
     }
@@ -199,25 +190,12 @@ impl Server {
     fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Messages>> {
         let (layout, switch) = (self.encoded.layout(), self.params.switch);
         let each = layout.ciphertext_bytes(&self.params);
-        let mut done = 0;
-        let mut respond = |request: &Request| {
-            let queries = request.queries as usize;
-            let mut builder = FrameBuilder::new(each * evaluated.len() * queries);
-            let mut parts = builder.payload_mut().chunks_exact_mut(each);
-            for k in done..done + queries {
-                for (ciphertext, part) in evaluated.iter().zip(&mut parts) {
-                    part.copy_from_slice(&switch.write(
-                        &self.public.ring,
-                        &ciphertext[k],
-                        layout.kept(&self.params),
-                    )?);
-                }
-            }
-            done += queries;
-            let answer = builder.finish(NAME, "answer");
-            Ok(vec![("answer", answer)])
-        };
-        requests.iter().map(&mut respond).collect()
+        answers(NAME, requests, each * evaluated.len(), |k, out| {
+            out.chunks_exact_mut(each).zip(evaluated).try_for_each(|(out, ciphertext)| {
+                out.copy_from_slice(&switch.write(&self.public.ring, &ciphertext[k], layout.kept(&self.params))?);
+                Ok(())
+            })
+        })
     }
 
     /// Adds to the hint what rows add, or computes it again from the database where that is less work.
@@ -242,7 +220,7 @@ impl Server {
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.encoded.matrix().stored_bytes()),

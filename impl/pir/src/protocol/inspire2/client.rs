@@ -15,7 +15,7 @@ use super::{Inspire2, Set};
 use crate::core::database::Record;
 use crate::core::error::Result;
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{Context, Request};
+use crate::core::protocol::{Context, Request};
 use crate::core::workload::Shape;
 use crate::parts::digits::values_of;
 use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe, Switch, read_record};

@@ -11,7 +11,7 @@ use super::public::{Keys, Public};
 use super::set::Set;
 use crate::core::database::Database;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Change, Context};
+use crate::core::protocol::{Change, Context};
 use crate::core::tables::{Tables, side_by_side};
 use crate::parts::ring_matrix::{
     add_to_masks, body_poly, column_masks, fill_rows, is_incremental, replace_bits, workspace,

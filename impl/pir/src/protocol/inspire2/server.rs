@@ -18,9 +18,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
-use crate::core::wire::FrameBuilder;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::{Selector, bodies, body_poly, column_masks, workspace};
 
@@ -76,16 +75,10 @@ impl Server {
         let (key_bytes, bytes) = (self.public.key_bytes(), self.layout.query_bytes(&self.params));
         let mut queries = Queries::default();
         for request in requests {
-            let [("keys", keys), ("query", query)] = &request.messages[..] else {
-                return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
-            };
-            check_queries(request)?;
-            let keys = keys.clone().check(NAME, "keys", request.queries * key_bytes as u64)?;
-            let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
-            for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
-                queries.keys.push(self.public.read_keys(keys)?);
+            for_each_query(NAME, request, &[("keys", key_bytes), ("query", bytes)], |parts| {
+                queries.keys.push(self.public.read_keys(parts[0])?);
                 let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
-                let mut reader = Reader::new(query, bytes).map_err(bad)?;
+                let mut reader = Reader::new(parts[1], bytes).map_err(bad)?;
                 let ring = &self.public.ring;
                 let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
                 let mut residues = |entries: usize| -> Result<Vec<u32>> {
@@ -102,8 +95,8 @@ impl Server {
                 } else {
                     queries.second.push(ResidueVector::new(&moduli, &second)?);
                 }
-                reader.finish().map_err(bad)?;
-            }
+                reader.finish().map_err(bad)
+            })?;
         }
         Ok(queries)
     }
@@ -233,7 +226,7 @@ impl Server {
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         let [digits, factors, hints, tables] = match &self.second {
             SecondLayer::Packed(second) => second.held(),
@@ -267,7 +260,7 @@ impl scheme::Server for Server {
         let packed = clock.time("answer_first_packing", Group::Online, || {
             self.first.packed_bodies(params, layout, public, &queries.keys, &products, context)
         })?;
-        let answers = match &self.second {
+        let found = match &self.second {
             SecondLayer::Packed(second) => self.packed_answers(second, &queries, &packed, context)?,
             SecondLayer::Whole(whole) => clock.time("answer_selection", Group::Online, || {
                 let each = queries.selectors.iter().zip(&packed);
@@ -277,17 +270,10 @@ impl scheme::Server for Server {
                 each.map(answer).collect::<Result<Vec<_>>>()
             })?,
         };
-        let bytes = layout.answer_bytes(params);
-        let mut answers = answers.into_iter();
-        let respond = |request: &Request| {
-            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
-            for (part, answer) in builder.payload_mut().chunks_exact_mut(bytes).zip(answers.by_ref()) {
-                part.copy_from_slice(&answer);
-            }
-            let answer = builder.finish(NAME, "answer");
-            vec![("answer", answer)]
-        };
-        Ok(requests.iter().map(respond).collect())
+        answers(NAME, requests, layout.answer_bytes(params), |k, out| {
+            out.copy_from_slice(&found[k]);
+            Ok(())
+        })
     }
 
     /// Changes records: hints by what changes; the tables of the columns of cells they stand in are made anew, and those of the second

@@ -8,7 +8,7 @@ use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
 
 use crate::core::database::Database;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 use crate::parts::folding::{Encoder, Layout};
 use rayon::prelude::*;
 

@@ -13,7 +13,7 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::Result;
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
+use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
@@ -66,7 +66,7 @@ impl Server {
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         let changed = self.hint.changed().values().map(|row| size_of_val::<[u32]>(row));
         vec![

@@ -12,7 +12,7 @@ use super::{Set, SimpleYpir};
 use crate::core::database::Record;
 use crate::core::error::Result;
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{Context, Request};
+use crate::core::protocol::{Context, Request};
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe, read_record};
 

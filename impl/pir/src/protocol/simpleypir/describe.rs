@@ -8,11 +8,11 @@ use serde_json::json;
 
 use super::Set;
 use super::layout::Layout;
+use crate::core::description::Sizes;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::Sizes;
 use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
 use crate::parts::ring_matrix::{Packing, masks_update_work};

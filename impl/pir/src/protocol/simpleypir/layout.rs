@@ -102,7 +102,7 @@ impl Layout {
     /// The layout's numbers for a description.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
-        crate::core::scheme::operations(json!({
+        crate::core::plan::operations(json!({
             "rows": self.rows,
             "columns": self.columns(),
             "items": self.items,

@@ -14,10 +14,9 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
 use crate::core::tables::Tables;
-use crate::core::wire::FrameBuilder;
 use crate::parts::ring_matrix::{
     RingQueries, add_to_masks, bodies, column_masks, fill_rows, is_incremental, pack_all, read_coefficients,
     replace_bits, workspace,
@@ -154,24 +153,18 @@ impl Server {
         let (packing, bytes) = (&self.public.packing, self.params.query_coefficient_bytes * self.layout.rows);
         let (mut queries, mut all_keys) = (Vec::new(), Vec::new());
         for request in requests {
-            let [("keys", keys), ("query", query)] = &request.messages[..] else {
-                return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
-            };
-            check_queries(request)?;
-            let key_bytes = packing.key_bytes();
-            let keys = keys.clone().check(NAME, "keys", request.queries * key_bytes as u64)?;
-            let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
-            for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
-                queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, query)?);
-                let keys = PackingKeys::from_bytes(packing, keys);
+            for_each_query(NAME, request, &[("keys", packing.key_bytes()), ("query", bytes)], |parts| {
+                queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, parts[1])?);
+                let keys = PackingKeys::from_bytes(packing, parts[0]);
                 all_keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
-            }
+                Ok(())
+            })?;
         }
         Ok((queries, all_keys))
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.matrix.stored_bytes()),
@@ -196,20 +189,16 @@ impl scheme::Server for Server {
         let ring = &self.public.ring;
         let packed =
             clock.time("answer_packing", Group::Online, || pack_all(ring, &self.tables.all()?, &keys, &products))?;
-        let switch = self.params.switch;
-        let each = switch.bytes(self.layout.degree, self.layout.degree) as usize;
-        let mut packed = packed.iter();
-        let respond = |request: &Request| {
-            let bytes = each * self.layout.elements * request.queries as usize;
-            let mut builder = FrameBuilder::new(bytes);
-            let ciphertexts = packed.by_ref().take(request.queries as usize).flatten();
-            for (out, ciphertext) in builder.payload_mut().chunks_exact_mut(each).zip(ciphertexts) {
-                out.copy_from_slice(&switch.write(ring, ciphertext, self.layout.degree)?);
-            }
-            let answer = builder.finish(NAME, "answer");
-            Ok(vec![("answer", answer)])
-        };
-        clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())
+        let (switch, degree) = (self.params.switch, self.layout.degree);
+        let each = switch.bytes(degree, degree) as usize;
+        clock.time("answer_switch", Group::Online, || {
+            answers(NAME, requests, each * self.layout.elements, |k, out| {
+                out.chunks_exact_mut(each).zip(&packed[k]).try_for_each(|(out, ciphertext)| {
+                    out.copy_from_slice(&switch.write(ring, ciphertext, degree)?);
+                    Ok(())
+                })
+            })
+        })
     }
 
     /// Changes records: hints by what changes, and the tables of the outputs that are touched anew (phases `update_hint`,

@@ -10,7 +10,7 @@ use super::set::{Body, Set};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{self, Context, Messages, Request, only};
+use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
@@ -50,7 +50,7 @@ impl Client {
     }
 }
 
-impl scheme::Client for Client {
+impl protocol::Client for Client {
     type Server = Server;
     type Query = Query;
 

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::layout::Layers;
 use super::set::{Body, Set};
+use crate::core::description::Sizes;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::Sizes;
 use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
 use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};

@@ -150,7 +150,7 @@ impl Layers {
     /// The layout's numbers for a description.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let mut values = self.first.describe();
-        values.extend(crate::core::scheme::operations(json!({
+        values.extend(crate::core::plan::operations(json!({
             "copies": self.copies,
             "groups": self.groups,
             "hint_digits": self.hint_digits,

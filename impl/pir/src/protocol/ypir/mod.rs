@@ -28,8 +28,9 @@ use ring::{Kernel, Ring, Seed};
 pub use set::{Body, Exchange, Set};
 
 use crate::core::database::Database;
+use crate::core::description::Sizes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Context, Protocol, Sizes};
+use crate::core::protocol::{Context, Protocol};
 use crate::core::workload::{Shape, Workload};
 use crate::parts::lwe_matrix::NegacyclicMatrix;
 use crate::parts::ring_matrix::RingQueries;

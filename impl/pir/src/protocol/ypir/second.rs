@@ -13,7 +13,7 @@ use super::set::Set;
 use crate::core::clock::Group;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 use crate::core::tables::Tables;
 use crate::parts::digits::centred_digits;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
@@ -68,7 +68,7 @@ impl Second {
         Ok(second)
     }
 
-    /// See [`crate::core::scheme::Server::tables`].
+    /// See [`crate::core::protocol::Server::tables`].
     pub fn held(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("hint digits", self.matrix.stored_bytes()),

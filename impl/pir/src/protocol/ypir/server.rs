@@ -16,9 +16,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
-use crate::core::wire::FrameBuilder;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{
     Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_residues, workspace,
@@ -71,23 +70,15 @@ impl Server {
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
-        let (layers, key_bytes) = (&self.layers, self.layers.key_bytes(&self.params) as usize);
+        let layers = &self.layers;
+        let expected = [("keys", layers.key_bytes(&self.params) as usize), ("query", layers.query_bytes())];
         let mut queries = Queries::default();
         for request in requests {
-            check_queries(request)?;
-            let (keys, query) = match &request.messages[..] {
-                [("keys", keys), ("query", query)] if key_bytes > 0 => (Some(keys), query),
-                [("query", query)] if key_bytes == 0 => (None, query),
-                _ => {
-                    let problem =
-                        if key_bytes > 0 { "two messages, `keys` and `query`" } else { "one message, `query`" };
-                    return Err(Error::message("query", format!("a request is {problem}.")));
-                }
-            };
-            let query = query.clone().check(self.protocol, "query", request.queries * layers.query_bytes() as u64)?;
-            for query in query.payload().chunks_exact(layers.query_bytes()) {
+            for_each_query(self.protocol, request, &expected, |parts| {
+                // Keys come first, where there are any.
+                let (keys, query) = parts.split_at(parts.len() - 1);
                 // A second part may start at a byte: words are read from a copy that starts at one.
-                let (first, second) = query.split_at(layers.first_bytes);
+                let (first, second) = query[0].split_at(layers.first_bytes);
                 let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
                 queries.first.push(first.chunks_exact(4).map(word).collect());
                 let (ring, bytes) = (&self.public.ring, self.params.layers.query_coefficient_bytes);
@@ -97,13 +88,12 @@ impl Server {
                 } else {
                     queries.second.push(read_coefficients(ring, bytes, second)?);
                 }
-            }
-            let Some(keys) = keys else { continue };
-            let keys = keys.clone().check(self.protocol, "keys", request.queries * key_bytes as u64)?;
-            for keys in keys.payload().chunks_exact(key_bytes) {
-                let keys = PackingKeys::from_bytes(&self.public.packing, keys);
-                queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
-            }
+                for keys in keys {
+                    let keys = PackingKeys::from_bytes(&self.public.packing, keys);
+                    queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
+                }
+                Ok(())
+            })?;
         }
         Ok(queries)
     }
@@ -250,7 +240,7 @@ impl Server {
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         let mut held = vec![
             TableBytes::new("database", self.first.stored_bytes()),
@@ -272,22 +262,14 @@ impl scheme::Server for Server {
         let (kernel, threads) = (context.kernel, context.threads);
         let first =
             clock.time("answer_first_layer", Group::Online, || self.first.product(&queries.first, kernel, threads))?;
-        let mut answers = match &self.second {
+        let found = match &self.second {
             Some(second) => self.packed(second, &queries, &first, context)?,
             None => self.selected(&queries, &first, context)?,
         };
-        let bytes = self.layers.answer_bytes(&self.params);
-        let mut answers = answers.drain(..);
-        let respond = |request: &Request| {
-            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
-            let parts = builder.payload_mut().chunks_exact_mut(bytes);
-            for (part, answer) in parts.zip(answers.by_ref()) {
-                part.copy_from_slice(&answer);
-            }
-            let answer = builder.finish(self.protocol, "answer");
-            vec![("answer", answer)]
-        };
-        Ok(requests.iter().map(respond).collect())
+        answers(self.protocol, requests, self.layers.answer_bytes(&self.params), |k, out| {
+            out.copy_from_slice(&found[k]);
+            Ok(())
+        })
     }
 
     /// Changes records. Clients hold nothing of the database, so they need no message.

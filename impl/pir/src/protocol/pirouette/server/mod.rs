@@ -18,8 +18,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
-use crate::core::wire::{BitReader, FrameBuilder};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, check_queries, only};
+use crate::core::wire::BitReader;
 use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
@@ -148,20 +148,13 @@ impl<F: Selecting> Server<F> {
     ) -> Result<Vec<Messages>> {
         let (each, slots) = (self.responder.response_bytes(), self.layout().slots);
         let mut workspace = workspace();
-        let mut queries = keys.iter().zip(items);
-        let respond = |request: &Request| {
-            let mut builder = FrameBuilder::new(each * slots * request.queries as usize);
-            let mut parts = builder.payload_mut().chunks_exact_mut(each);
-            for (keys, item) in queries.by_ref().take(request.queries as usize) {
-                for (slot, part) in self.selection.slots(item).iter().zip(&mut parts) {
-                    let response = self.responder.compress(slot, &keys.response, &mut workspace)?;
-                    part.copy_from_slice(&response.to_bytes());
-                }
+        answers(F::NAME, requests, each * slots, |k, out| {
+            for (slot, part) in self.selection.slots(&items[k]).iter().zip(out.chunks_exact_mut(each)) {
+                let response = self.responder.compress(slot, &keys[k].response, &mut workspace)?;
+                part.copy_from_slice(&response.to_bytes());
             }
-            let answer = builder.finish(F::NAME, "answer");
-            Ok(vec![("answer", answer)])
-        };
-        requests.iter().map(respond).collect()
+            Ok(())
+        })
     }
 
     /// The plaintext polynomials of the cell at a place, by part.
@@ -175,7 +168,7 @@ impl<F: Selecting> Server<F> {
     }
 }
 
-impl<F: Selecting> scheme::Server for Server<F> {
+impl<F: Selecting> protocol::Server for Server<F> {
     fn tables(&self) -> Vec<TableBytes> {
         let keys: Vec<_> = self.sessions.iter().map(|session| session.keys.held()).collect();
         let cells = keys.iter().map(|held| held.1 as u64).sum::<u64>();
