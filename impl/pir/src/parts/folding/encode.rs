@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use ring::{Ntt, Poly, PolyMatrix, Ring};
 
 use super::{Layout, Place};
 use crate::core::database::{Database, Record, copy_bits};
 use crate::core::error::{Error, Result};
 use crate::core::protocol::Context;
+use crate::core::tables::side_by_side;
 use crate::core::wire::BitWriter;
 
 /// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together
@@ -69,15 +69,11 @@ impl Encoder {
                 let tile = first..columns.end.min(first + TILE.0);
                 let places: Vec<_> =
                     rows.clone().flat_map(|row| tile.clone().map(move |column| (row, column))).collect();
-                let poly = |&(row, column): &(usize, usize)| -> Result<_> {
+                let entries = side_by_side(0..places.len(), context.threads, |i| {
+                    let (row, column) = places[i];
                     Ok(((row, column - columns.start), self.polynomial(database, row, column)?))
-                };
-                let entries: Result<Vec<_>> = if context.threads <= 1 {
-                    places.iter().map(poly).collect()
-                } else {
-                    places.par_iter().map(poly).collect()
-                };
-                matrix.set(&entries?, context.threads)?;
+                })?;
+                matrix.set(&entries, context.threads)?;
                 context.progress.advance(places.len() as u64);
             }
         }

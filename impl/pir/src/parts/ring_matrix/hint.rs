@@ -1,13 +1,15 @@
 //! What ring queries meet on the server: products with columns of 16-bit entries, their hints, and packing.
 
+use std::collections::BTreeSet;
+
 use gadget::Coins;
-use lattice::pack::{PackingKeys, PackingTable};
+use lattice::pack::{Packing, PackingKeys, PackingMasks, PackingTable};
 use lattice::{Rlwe, Workspace};
 use rayon::prelude::*;
 use ring::matrix::column::{ring_products, ring_products_work};
 use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, RingShape, Seed, Work};
 
-use super::RingQueries;
+use super::{Difference, RingQueries};
 use crate::core::error::{Error, Result};
 use crate::core::plan::count;
 
@@ -44,6 +46,37 @@ const ROWS_PER_BLOCK: usize = 20;
 /// Whether taking in `changed` entries is less work than computing the ring masks of `columns` columns of `blocks` blocks again.
 pub(crate) fn is_incremental(changed: usize, columns: usize, blocks: usize) -> bool {
     changed <= ROWS_PER_BLOCK.saturating_mul(columns).saturating_mul(blocks)
+}
+
+/// Brings the ring masks of a matrix's columns up to date, group by group: takes in what was added to entries or, where that is less work,
+/// makes those of the touched groups `again`.
+pub(crate) fn update_masks(
+    groups: &mut [Vec<Poly<u32, Ntt>>],
+    (ring, queries): (&Ring<u32>, &RingQueries),
+    differences: &[Difference],
+    touched: &BTreeSet<usize>,
+    again: impl Fn(usize) -> Result<Vec<Poly<u32, Ntt>>>,
+) -> Result<()> {
+    let columns = touched.iter().map(|&group| groups[group].len()).sum();
+    let changed = differences.iter().map(|difference| difference.added.len()).sum();
+    if !is_incremental(changed, columns, queries.blocks()) {
+        for &group in touched {
+            // Old masks do not lie beside new ones.
+            groups[group].clear();
+            groups[group] = again(group)?;
+        }
+        return Ok(());
+    }
+    for Difference { row, first_column, added } in differences {
+        let masks = groups.iter_mut().flatten().skip(*first_column);
+        add_to_masks(ring, queries, *row, masks.zip(added.iter().copied()));
+    }
+    Ok(())
+}
+
+/// The packing table of some columns, from their ring masks.
+pub(crate) fn packing_table(packing: &Packing, masks: &PackingMasks, hint: &[Poly<u32, Ntt>]) -> Result<PackingTable> {
+    packing.preprocess(masks, hint, &mut workspace()).map_err(Error::from)
 }
 
 /// The work of bringing the ring masks of `columns` columns of `rows` rows up to date: [`add_to_masks`] for the `changed` of `listed`

@@ -13,7 +13,7 @@ use super::whitening::Whitening;
 use crate::core::database::{Database, copy_bits};
 use crate::core::error::Result;
 use crate::core::protocol::{Change, Context};
-use crate::parts::ring_matrix::fill_rows;
+use crate::parts::ring_matrix::{Difference, fill_rows};
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
 /// coefficients.
@@ -23,14 +23,6 @@ pub(super) struct Encoded {
     modulus: Modulus<u32>,
     params: Set,
     whitening: Whitening,
-}
-
-/// What was added to the outputs of one group and plane in one row: for each coefficient of Z, d integers.
-pub(super) struct Difference {
-    pub row: usize,
-    pub first_output: usize,
-    /// Outputs times d numbers, each at most p in magnitude.
-    pub added: Vec<i32>,
 }
 
 impl Encoded {
@@ -168,8 +160,7 @@ impl Encoded {
         interpolation: &mut Interpolation,
     ) -> Result<Difference> {
         let (layout, p) = (self.layout, i64::from(self.modulus.value()));
-        let first_output = layout.output(place.group, plane);
-        let first_col = first_output * layout.degree;
+        let first_col = layout.output(place.group, plane) * layout.degree;
         let columns = first_col..first_col + layout.points * layout.degree;
         let coefficients = self.coefficients(place, plane);
         let old = interpolation.evaluate(&coefficients, place.point);
@@ -194,7 +185,7 @@ impl Encoded {
             differences.push(fresh - self.matrix.get(place.row, col));
             self.matrix.set(place.row, col, fresh)?;
         }
-        Ok(Difference { row: place.row, first_output, added: differences })
+        Ok(Difference { row: place.row, first_column: first_col, added: differences })
     }
 
     /// Writes the part of a record that is in a plane, from bit `bit` of the plane on.

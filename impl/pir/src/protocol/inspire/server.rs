@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
-use rayon::prelude::*;
 use ring::{Coefficient, Kernel, Ntt, Poly, ResidueVector, Seed};
 
 use super::describe::table_bytes;
-use super::encoded::{Difference, Encoded};
+use super::encoded::Encoded;
 use super::layout::{Layout, Place};
 use super::public::Public;
 use super::set::{NAME, QueryCoefficients, Set};
@@ -21,7 +20,7 @@ use crate::core::protocol::{self, Change, Context, Messages, Request, answers, f
 use crate::core::seed::{self, public_seed};
 use crate::core::tables::{Tables, side_by_side};
 use crate::parts::ring_matrix::{
-    add_to_masks, bodies, body_poly, column_masks, is_incremental, read_coefficients, read_packed, workspace,
+    bodies, body_poly, column_masks, packing_table, read_coefficients, read_packed, update_masks, workspace,
 };
 
 /// The interpolated database, its hint and the packing tables made of it.
@@ -87,8 +86,7 @@ impl Server {
     }
 
     fn table(&self, output: usize) -> Result<PackingTable> {
-        let Public { packing, masks, .. } = &self.public;
-        packing.preprocess(masks, &self.hint[output], &mut workspace()).map_err(Error::from)
+        packing_table(&self.public.packing, &self.public.masks, &self.hint[output])
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
@@ -157,18 +155,14 @@ impl Server {
         threads: usize,
     ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
         let side = self.encoded.layout().side;
-        let value = |(k, query): (usize, &Query)| -> Result<Rlwe<u32, Coefficient>> {
+        let value = |k: usize| -> Result<Rlwe<u32, Coefficient>> {
             let mut values: Vec<_> = packed.iter().map(|packed| packed[k].clone()).collect();
-            for point in &query.point {
+            for point in &queries[k].point {
                 values = values.chunks(side).map(|line| self.horner(line, point)).collect::<Result<_>>()?;
             }
             values.pop().ok_or_else(|| Error::message("point", "it is missing."))
         };
-        if threads > 1 {
-            queries.par_iter().enumerate().map(value).collect()
-        } else {
-            queries.iter().enumerate().map(value).collect()
-        }
+        side_by_side(0..queries.len(), threads, value)
     }
 
     /// The value at an encrypted point of the polynomial with those coefficients.
@@ -196,27 +190,6 @@ impl Server {
                 Ok(())
             })
         })
-    }
-
-    /// Adds to the hint what rows add, or computes it again from the database where that is less work.
-    fn update_hint(&mut self, differences: &[Difference], touched: &BTreeSet<usize>, threads: usize) -> Result<()> {
-        let layout = *self.encoded.layout();
-        let changed = differences.len() * layout.points * layout.degree;
-        if !is_incremental(changed, touched.len() * layout.degree, layout.blocks()) {
-            let query = self.public.queries.masks();
-            // Old masks do not lie beside new ones.
-            for &output in touched {
-                self.hint[output].clear();
-                self.hint[output] = self.masks_of(&query, output, threads)?;
-            }
-            return Ok(());
-        }
-        for difference in differences {
-            let masks = self.hint[difference.first_output..].iter_mut().flatten();
-            let changes = masks.zip(difference.added.iter().copied());
-            add_to_masks(&self.public.ring, &self.public.queries, difference.row, changes);
-        }
-        Ok(())
     }
 }
 
@@ -263,11 +236,18 @@ impl protocol::Server for Server {
         let clock = Arc::clone(&context.clock);
         let kernel = context.kernel;
         let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
-        let points = self.encoded.layout().points;
+        let Layout { points, degree, .. } = *self.encoded.layout();
         let touched: BTreeSet<usize> =
-            differences.iter().flat_map(|d| d.first_output..d.first_output + points).collect();
+            differences.iter().map(|d| d.first_column / degree).flat_map(|output| output..output + points).collect();
         self.tables.invalidate(touched.iter().copied());
-        clock.time("update_hint", Group::Update, || self.update_hint(&differences, &touched, context.threads))?;
+        clock.time("update_hint", Group::Update, || -> Result<()> {
+            let mut hint = std::mem::take(&mut self.hint);
+            let (queries, masks) = (&self.public.queries, std::cell::OnceCell::new());
+            let again = |output| self.masks_of(masks.get_or_init(|| queries.masks()), output, context.threads);
+            update_masks(&mut hint, (&self.public.ring, queries), &differences, &touched, again)?;
+            self.hint = hint;
+            Ok(())
+        })?;
         clock.time("update_packing_tables", Group::Update, || -> Result<()> {
             for output in touched {
                 let table = self.table(output)?;

@@ -10,12 +10,10 @@ use super::layout::Layout;
 use super::public::{Keys, Public};
 use super::set::Set;
 use crate::core::database::Database;
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::protocol::{Change, Context};
 use crate::core::tables::{Tables, side_by_side};
-use crate::parts::ring_matrix::{
-    add_to_masks, body_poly, column_masks, fill_rows, is_incremental, replace_bits, workspace,
-};
+use crate::parts::ring_matrix::{body_poly, column_masks, fill_rows, packing_table, replace_record, update_masks};
 
 /// The database and its packing tables.
 pub(super) struct First {
@@ -28,13 +26,6 @@ pub(super) struct First {
     tables: Tables<PackingTable>,
     /// The packed masks of tables that are not kept.
     masks: Vec<Poly<u32, Coefficient>>,
-}
-
-/// What was added to consecutive entries of a row.
-struct Difference {
-    row: usize,
-    first_column: usize,
-    added: Vec<i32>,
 }
 
 impl First {
@@ -184,38 +175,20 @@ impl First {
     ) -> Result<BTreeSet<usize>> {
         let touched: BTreeSet<usize> = changes.iter().flat_map(|(index, _)| layout.groups_of(*index)).collect();
         self.tables.invalidate(touched.iter().copied());
-        let differences = changes.iter().map(|(index, record)| self.replace(params, layout, *index, record));
-        let differences = differences.collect::<Result<Vec<_>>>()?;
-        let changed = differences.iter().map(|difference| difference.added.len()).sum();
-        if is_incremental(changed, touched.len() * layout.gamma, self.matrix.blocks()) {
-            for Difference { row, first_column, added } in &differences {
-                let masks = self.hints.iter_mut().flatten().skip(*first_column);
-                add_to_masks(&public.ring, &public.first, *row, masks.zip(added.iter().copied()));
-            }
-        } else {
-            for &group in &touched {
-                self.hints[group] = self.masks_of(layout, public, group)?;
-            }
-        }
-        Ok(touched)
-    }
-
-    /// Overwrites one record.
-    fn replace(&mut self, params: &Set, layout: &Layout, index: u64, record: &[u8]) -> Result<Difference> {
         let width = u64::from(params.entry_bits);
-        let (row, column, bit) = layout.place(index);
-        let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
-        let first_column = column * layout.entries() + start;
-        let old: Vec<i32> = (0..end - start).map(|i| self.matrix.get(row, first_column + i)).collect();
-        let mut entries: Vec<u16> = old.iter().map(|entry| (entry + params.offset()) as u16).collect();
-        replace_bits(&mut entries, params.entry_bits, bit % width, record, layout.shape.record_bits);
-        let mut added = Vec::with_capacity(old.len());
-        for ((column, entry), old) in (first_column..).zip(entries).zip(old) {
-            let centred = i32::from(entry) - params.offset();
-            self.matrix.set(row, column, centred)?;
-            added.push(centred - old);
-        }
-        Ok(Difference { row, first_column, added })
+        let replace = |(index, record): &Change| {
+            let (row, column, bit) = layout.place(*index);
+            let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
+            let columns = column * layout.entries() + start..column * layout.entries() + end;
+            let entries = (params.entry_bits, bit % width);
+            replace_record(&mut self.matrix, (row, columns), entries, record, layout.shape.record_bits)
+        };
+        let differences = changes.iter().map(replace).collect::<Result<Vec<_>>>()?;
+        let mut hints = std::mem::take(&mut self.hints);
+        let again = |group| self.masks_of(layout, public, group);
+        update_masks(&mut hints, (&public.ring, &public.first), &differences, &touched, again)?;
+        self.hints = hints;
+        Ok(touched)
     }
 }
 
@@ -235,7 +208,7 @@ fn switch(
 
 fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable> {
     let (packing, masks) = public.packing(0);
-    packing.preprocess(masks, hints, &mut workspace()).map_err(Error::from)
+    packing_table(packing, masks, hints)
 }
 
 /// Cuts the records of cells into centred entries.

@@ -3,17 +3,16 @@
 use std::collections::BTreeSet;
 
 use lattice::pack::PackingTable;
-use rayon::prelude::*;
 use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::first::First;
 use super::layout::Layout;
 use super::public::Public;
 use super::set::Set;
-use crate::core::error::{Error, Result};
-use crate::core::tables::Tables;
+use crate::core::error::Result;
+use crate::core::tables::{Tables, side_by_side};
 use crate::parts::digits::{Digits, centred_digits};
-use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, workspace};
+use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, packing_table};
 
 /// The mask digits and their tables.
 pub(super) struct Second {
@@ -150,10 +149,6 @@ impl Second {
 /// The tables of one copy.
 fn fresh_tables(public: &Public, hints: &[Poly<u32, Ntt>], threads: usize) -> Result<Vec<PackingTable>> {
     let (packing, masks) = public.packing(1);
-    let table = |hints: &[Poly<u32, Ntt>]| packing.preprocess(masks, hints, &mut workspace()).map_err(Error::from);
-    if threads > 1 {
-        hints.par_chunks(packing.gamma()).map(table).collect()
-    } else {
-        hints.chunks(packing.gamma()).map(table).collect()
-    }
+    let hints: Vec<_> = hints.chunks(packing.gamma()).collect();
+    side_by_side(0..hints.len(), threads, |i| packing_table(packing, masks, hints[i]))
 }

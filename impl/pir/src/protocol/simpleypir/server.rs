@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lattice::pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable};
-use rayon::prelude::*;
 use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::Set;
@@ -16,10 +15,10 @@ use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
-use crate::core::tables::Tables;
+use crate::core::tables::{Tables, side_by_side};
 use crate::parts::ring_matrix::{
-    RingQueries, add_to_masks, bodies, column_masks, fill_rows, is_incremental, pack_all, read_coefficients,
-    replace_bits, workspace,
+    Difference, RingQueries, bodies, column_masks, fill_rows, pack_all, packing_table, read_coefficients,
+    replace_record, update_masks,
 };
 
 /// What server and clients derive from the public seed.
@@ -42,13 +41,6 @@ impl Public {
             ring,
         })
     }
-}
-
-/// What was added to consecutive entries of a row.
-struct Difference {
-    row: usize,
-    first_column: usize,
-    added: Vec<i32>,
 }
 
 /// The database, its hint, its packing tables and the public seed.
@@ -80,18 +72,14 @@ impl Server {
             (0..layout.elements).map(|element| server.masks_of(element, context.threads)).collect::<Result<_>>()
         })?;
         context.progress.begin("packing_tables", layout.elements as u64);
-        server.tables = clock.time("packing_tables", Group::Offline, || -> Result<_> {
-            let table = |element: usize| {
+        let tables = clock.time("packing_tables", Group::Offline, || {
+            side_by_side(0..layout.elements, context.threads, |element| {
                 let table = server.table(element);
                 context.progress.advance(1);
                 table
-            };
-            if context.threads > 1 {
-                Ok((0..layout.elements).into_par_iter().map(table).collect::<Result<Vec<_>>>()?.into_iter().collect())
-            } else {
-                (0..layout.elements).map(table).collect()
-            }
+            })
         })?;
+        server.tables = tables.into_iter().collect();
         context.progress.end();
         Ok(server)
     }
@@ -108,45 +96,17 @@ impl Server {
     }
 
     fn table(&self, element: usize) -> Result<PackingTable> {
-        let Public { packing, masks, .. } = &self.public;
-        packing.preprocess(masks, &self.hint[element], &mut workspace()).map_err(Error::from)
+        packing_table(&self.public.packing, &self.public.masks, &self.hint[element])
     }
 
-    /// Writes a changed record; returns the first of its columns and what was added to them.
+    /// Writes a changed record.
     fn change(&mut self, index: u64, record: &[u8]) -> Result<Difference> {
         let layout = self.layout;
         let (row, bit) = layout.place(index);
-        let range = layout.entries_of(bit);
-        let old: Vec<i32> = range.clone().map(|column| self.matrix.get(row, column)).collect();
-        let mut entries: Vec<u16> = old.iter().map(|entry| (entry + self.params.offset()) as u16).collect();
-        let first = bit - range.start as u64 * u64::from(layout.entry_bits);
-        replace_bits(&mut entries, layout.entry_bits, first, record, layout.shape.record_bits);
-        let mut added = Vec::with_capacity(old.len());
-        for ((column, entry), old) in range.clone().zip(entries).zip(old) {
-            let centred = i32::from(entry) - self.params.offset();
-            self.matrix.set(row, column, centred)?;
-            added.push(centred - old);
-        }
-        Ok(Difference { row, first_column: range.start, added })
-    }
-
-    /// Takes changes into the ring masks, or computes those of the touched elements again where that is less work.
-    fn update_hint(&mut self, differences: &[Difference], touched: &BTreeSet<usize>, threads: usize) -> Result<()> {
-        let degree = self.layout.degree;
-        let changed = differences.iter().map(|difference| difference.added.len()).sum();
-        if !is_incremental(changed, touched.len() * degree, self.matrix.blocks()) {
-            // Old masks do not lie beside new ones.
-            for &element in touched {
-                self.hint[element].clear();
-                self.hint[element] = self.masks_of(element, threads)?;
-            }
-            return Ok(());
-        }
-        for Difference { row, first_column, added } in differences {
-            let masks = self.hint.iter_mut().flatten().skip(*first_column);
-            add_to_masks(&self.public.ring, &self.public.queries, *row, masks.zip(added.iter().copied()));
-        }
-        Ok(())
+        let columns = layout.entries_of(bit);
+        let first = bit - columns.start as u64 * u64::from(layout.entry_bits);
+        let place = (row, columns);
+        replace_record(&mut self.matrix, place, (layout.entry_bits, first), record, layout.shape.record_bits)
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
@@ -212,10 +172,15 @@ impl protocol::Server for Server {
         };
         let touched: BTreeSet<usize> = changes.iter().flat_map(elements).collect();
         self.tables.invalidate(touched.iter().copied());
-        clock.time("update_hint", Group::Update, || {
+        clock.time("update_hint", Group::Update, || -> Result<()> {
             let differences = changes.iter().map(|(index, record)| self.change(*index, record));
             let differences = differences.collect::<Result<Vec<_>>>()?;
-            self.update_hint(&differences, &touched, context.threads)
+            let mut hint = std::mem::take(&mut self.hint);
+            let queries = (&*self.public.ring, &self.public.queries);
+            let again = |element| self.masks_of(element, context.threads);
+            update_masks(&mut hint, queries, &differences, &touched, again)?;
+            self.hint = hint;
+            Ok(())
         })?;
         clock.time("update_packing_tables", Group::Update, || -> Result<()> {
             for element in touched {

@@ -12,12 +12,12 @@ use super::layout::Layers;
 use super::set::Set;
 use crate::core::clock::Group;
 use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::protocol::Context;
 use crate::core::tables::Tables;
 use crate::parts::digits::centred_digits;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
-use crate::parts::ring_matrix::{column_masks, fill_rows, workspace};
+use crate::parts::ring_matrix::{column_masks, fill_rows, packing_table};
 
 /// Writes the digits of `words`, switched to q1, to `out`.
 pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, out: &mut [i16]) {
@@ -79,7 +79,7 @@ impl Second {
     }
 
     fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
-        public.packing.preprocess(&public.masks, &self.hints[copy], &mut workspace()).map_err(Error::from)
+        packing_table(&public.packing, &public.masks, &self.hints[copy])
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {

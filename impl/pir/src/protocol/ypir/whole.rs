@@ -3,7 +3,6 @@
 //! transform of n points for n entries, which costs less memory than any table and no work when records change.
 
 use lattice::Rlwe;
-use rayon::prelude::*;
 use ring::matrix::packed::GROUP_ROWS;
 use ring::{Ntt, Ring};
 
@@ -11,6 +10,7 @@ use super::layout::Layers;
 use super::second::switched_digits;
 use super::set::Set;
 use crate::core::error::Result;
+use crate::core::tables::side_by_side;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::Selector;
 
@@ -30,12 +30,7 @@ impl Whole<'_> {
     /// For each query the sums of all entries, in order; `products`: the first layer's answers.
     pub fn answers(&self, queries: &[Selector], products: &[Vec<u32>], threads: usize) -> Result<Vec<Vec<Vec<u8>>>> {
         let starts: Vec<usize> = (0..self.layers.copies).step_by(ENTRIES).collect();
-        let part = |start: &usize| self.part(*start, queries, products);
-        let parts: Vec<_> = if threads > 1 {
-            starts.par_iter().map(part).collect::<Result<_>>()?
-        } else {
-            starts.iter().map(part).collect::<Result<_>>()?
-        };
+        let parts = side_by_side(0..starts.len(), threads, |i| self.part(starts[i], queries, products))?;
         let mut answers: Vec<Vec<Vec<u8>>> = queries.iter().map(|_| Vec::with_capacity(self.layers.copies)).collect();
         for part in parts {
             answers.iter_mut().zip(part).for_each(|(answer, part)| answer.extend(part));
