@@ -106,8 +106,10 @@ impl<F: Face> Protocol for TwoLayers<F> {
     }
 }
 
-/// What server and clients derive from the public seed.
+/// The set, the layout, and what server and clients derive from the public seed.
 struct Public {
+    params: Set,
+    layers: Layers,
     /// The ring of the second layer.
     ring: Arc<Ring<u32>>,
     /// The matrix A of the first layer.
@@ -130,6 +132,8 @@ impl Public {
         let ring = params.rlwe.ring(kernel)?;
         let packing = Packing::new(params.method(), &params.packing.of(&ring)?, ring.n())?;
         Ok(Self {
+            params: params.clone(),
+            layers: *layers,
             first: NegacyclicMatrix::new(seed.derive("first layer"), params.lwe.dimension, kernel)?,
             second: RingQueries::new(&ring, seed.derive("second layer"), layers.second_entries()),
             masks: packing.masks(seed.derive("packing")),

@@ -26,8 +26,6 @@ use crate::parts::ring_matrix::{
 /// Both databases, the hints and tables between them, and the public seed.
 pub struct Server {
     protocol: &'static str,
-    params: Set,
-    layers: Layers,
     public: Public,
     seed: Seed,
     first: LinearDatabase,
@@ -61,17 +59,14 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
         let hint = public.first.hint(layers.first.columns);
-        let second = if layers.selects_whole() {
-            None
-        } else {
-            Some(Second::build(params, &layers, &public, (&first, &hint), context)?)
-        };
-        Ok(Self { protocol, params: params.clone(), layers, public, seed, first, hint, second })
+        let second =
+            if layers.selects_whole() { None } else { Some(Second::build(&public, (&first, &hint), context)?) };
+        Ok(Self { protocol, public, seed, first, hint, second })
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
-        let layers = &self.layers;
-        let expected = [("keys", layers.key_bytes(&self.params) as usize), ("query", layers.query_bytes())];
+        let layers = &self.public.layers;
+        let expected = [("keys", layers.key_bytes(&self.public.params) as usize), ("query", layers.query_bytes())];
         let mut queries = Queries::default();
         for request in requests {
             for_each_query(self.protocol, request, &expected, |parts| {
@@ -81,7 +76,7 @@ impl Server {
                 let (first, second) = query[0].split_at(layers.first_bytes);
                 let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
                 queries.first.push(first.chunks_exact(4).map(word).collect());
-                let (ring, bytes) = (&self.public.ring, self.params.layers.query_coefficient_bytes);
+                let (ring, bytes) = (&self.public.ring, self.public.params.layers.query_coefficient_bytes);
                 if layers.selects_whole() {
                     let residues = read_residues(ring, bytes, second)?;
                     queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
@@ -100,8 +95,7 @@ impl Server {
 
     /// The answers of records selected whole (phase `answer_selection`).
     fn selected(&self, queries: &Queries, first: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u8>>> {
-        let Self { params, layers, public, first: database, hint, .. } = self;
-        let whole = Whole { params, layers, ring: &public.ring, first: database, hint };
+        let whole = Whole { public: &self.public, first: &self.first, hint: &self.hint };
         let answers = context
             .clock
             .time("answer_selection", Group::Online, || whole.answers(&queries.selectors, first, context.threads))?;
@@ -138,8 +132,8 @@ impl Server {
         packed: Vec<Rlwe<u32, Coefficient>>,
         context: &Context,
     ) -> Result<Vec<u8>> {
-        let (ring, layers) = (&*self.public.ring, &self.layers);
-        let digits = answer_digits(&self.params, layers, first)?;
+        let (ring, layers) = (&*self.public.ring, &self.public.layers);
+        let digits = answer_digits(&self.public, first)?;
         let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
         let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
         let mut packed = packed;
@@ -162,9 +156,9 @@ impl Server {
                 Vec::new()
             }
         };
-        let mut answer = Vec::with_capacity(layers.answer_bytes(&self.params));
+        let mut answer = Vec::with_capacity(layers.answer_bytes(&self.public.params));
         for ciphertext in packed.iter().chain(&more) {
-            answer.extend(self.params.switch.write(ring, ciphertext, layers.degree)?);
+            answer.extend(self.public.params.switch.write(ring, ciphertext, layers.degree)?);
         }
         Ok(answer)
     }
@@ -188,7 +182,7 @@ impl Server {
         bodies: &[u32],
         packed: &mut [Rlwe<u32, Coefficient>],
     ) -> Result<()> {
-        let (ring, layers) = (&*self.public.ring, &self.layers);
+        let (ring, layers) = (&*self.public.ring, &self.public.layers);
         let trace = &self.public.trace;
         let mut buffers = workspace();
         for (j, mask) in masks.into_iter().enumerate() {
@@ -213,11 +207,11 @@ impl Server {
             queries.first.get(k).ok_or_else(|| Error::message("query", "fewer queries than were extracted."))?;
         let words = self.first.row_products(rows.clone(), query);
         let hints = self.hint_rows(&rows.collect())?;
-        let mut digits = vec![vec![0; self.layers.hint_digits + self.layers.answer_digits]; words.len()];
+        let mut digits = vec![vec![0; self.public.layers.hint_digits + self.public.layers.answer_digits]; words.len()];
         for ((digits, (_, hint)), word) in digits.iter_mut().zip(hints).zip(words) {
-            let (masks, body) = digits.split_at_mut(self.layers.hint_digits);
-            switched_digits(&self.params, hint.into_iter(), masks);
-            switched_digits(&self.params, std::iter::once(word), body);
+            let (masks, body) = digits.split_at_mut(self.public.layers.hint_digits);
+            switched_digits(&self.public.params, hint.into_iter(), masks);
+            switched_digits(&self.public.params, std::iter::once(word), body);
         }
         Ok(digits)
     }
@@ -228,9 +222,9 @@ impl Server {
         let groups: std::collections::BTreeSet<usize> = rows.iter().map(|row| row / ROWS).collect();
         let mut out = Vec::with_capacity(rows.len());
         for group in groups {
-            let offset = self.layers.first.code.offset();
+            let offset = self.public.layers.first.code.offset();
             self.hint.for_groups(self.first.matrix(), offset, group..group + 1, |first_row, words| {
-                let fresh = words.chunks_exact(self.params.lwe.dimension).enumerate();
+                let fresh = words.chunks_exact(self.public.params.lwe.dimension).enumerate();
                 let fresh = fresh.filter(|(i, _)| rows.contains(&(first_row + i)));
                 out.extend(fresh.map(|(i, words)| (first_row + i, words.to_vec())));
                 Ok(())
@@ -266,7 +260,7 @@ impl protocol::Server for Server {
             Some(second) => self.packed(second, &queries, &first, context)?,
             None => self.selected(&queries, &first, context)?,
         };
-        answers(self.protocol, requests, self.layers.answer_bytes(&self.params), |k, out| {
+        answers(self.protocol, requests, self.public.layers.answer_bytes(&self.public.params), |k, out| {
             out.copy_from_slice(&found[k]);
             Ok(())
         })
@@ -278,7 +272,7 @@ impl protocol::Server for Server {
         let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
             let mut rows = std::collections::BTreeSet::new();
             for change in self.first.change(changes)? {
-                let (first_row, _, _) = self.layers.first.place(change.index);
+                let (first_row, _, _) = self.public.layers.first.place(change.index);
                 let moved = change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0);
                 rows.extend(moved.map(|(i, _)| first_row + i));
             }
@@ -286,9 +280,7 @@ impl protocol::Server for Server {
             if self.second.is_some() { self.hint_rows(&rows) } else { Ok(Vec::new()) }
         })?;
         if let Some(second) = &mut self.second {
-            clock.time("update_second_layer", Group::Update, || {
-                second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
-            })?;
+            clock.time("update_second_layer", Group::Update, || second.update(&self.public, &rows, context.threads))?;
         }
         Ok(Messages::new())
     }
