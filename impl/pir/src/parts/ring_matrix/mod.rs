@@ -2,6 +2,7 @@
 //! masks are public.
 
 mod client;
+mod describe;
 mod entries;
 mod gadget;
 mod hint;
@@ -11,6 +12,7 @@ mod selector;
 mod switch;
 
 pub use client::{Asks, Query, RingClient};
+pub(crate) use describe::{ring_numbers, seed_memory};
 pub(crate) use entries::{Difference, fill_rows, read_record, replace_record};
 pub use gadget::{Digits, Gadget, Packing};
 pub(crate) use hint::{

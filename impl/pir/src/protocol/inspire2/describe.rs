@@ -4,29 +4,28 @@ use lattice::SplitRlwe;
 use lattice::pack::Method;
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, RingShape, Work};
-use serde_json::json;
 
 use super::Set;
 use super::layout::Layout;
 use crate::core::description::Sizes;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::plan::{Plan, count, operations};
-use crate::core::runner::PROCESS_BYTES;
+use crate::core::plan::{Plan, count};
 use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packing, Selector, add_to_masks_work, is_incremental, masks_update_work};
+use crate::parts::ring_matrix::{
+    Packing, Selector, add_to_masks_work, is_incremental, masks_update_work, ring_numbers, seed_memory,
+};
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
     let queries = workload.queries;
     let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
     let ([first, copies], [outputs, _]) = (touched(&layout, workload), layout.outputs(params));
-    sizes.layout.extend(operations(json!({
-        "tables": layout.groups() + layout.copies * outputs,
-        "tables_rebuilt": first + copies * outputs as u64,
-    })));
+    let outputs = outputs as u64;
+    let tables = [layout.groups() as u64 + layout.copies as u64 * outputs, first + copies * outputs];
+    sizes.layout.extend(ring_numbers(&params.rlwe, (Method::Inspiring, params.packing), params.switch, tables));
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
     let keys = count(&[key_bytes(params, &layout), queries]);
@@ -112,7 +111,6 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new("masks", blocks * poly),
         TableBytes::new("packing key masks", key_masks),
     ];
-    let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
     // The first hints are polynomials made one by one beside others that are freed, whose places the allocator fills only in part: three
     // sixteenths of them stay empty (measured from 7 to 98 MiB of hints).
     let holes = count(&[3, layout.columns() as u64, poly]) / 16;
@@ -144,13 +142,7 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     };
     let making = if workload.streamed { first } else { 0 };
     let online = count(&[each, workload.queries]).saturating_add(bodies + making);
-    MemoryMap {
-        server,
-        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
-        peak_bytes: kept
-            .saturating_add(second.max(encoding).max(online))
-            .saturating_add(holes + key_masks + PROCESS_BYTES),
-    }
+    seed_memory(server, key_masks, second.max(encoding).max(online).saturating_add(holes))
 }
 
 /// What the phases' work is counted from.
