@@ -15,13 +15,14 @@ TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}"
 DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw test clean
+.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw test verify clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
 	@echo '                 FRESH=1 measures again what is stale or was skipped; ONLY=pirouette/figure4,... narrows it'
 	@echo 'make plan        what `make reproduce` would measure, its seconds and memory, and what it would skip'
-	@echo 'make test        every test, linter and bench body, on all cores'
+	@echo 'make test        every linter, and every test at the sizes for each change, on all cores'
+	@echo 'make verify      every test in full, and every bench body once; before a reference run'
 	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
 	@echo 'make confirm     security known by the fast model only is computed by the lattice estimator, and recorded'
 	@echo 'make search      the sweeps of experiments/search/: best sets, fronts, gadgets, into $(RESULTS)/search/ and'
@@ -91,12 +92,15 @@ test: build
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
-	# Benches among all targets: compiled once with the tests, each body runs once.
-	cd impl && cargo test --workspace --all-targets --locked $(TFHE)
+	cd impl && cargo test --workspace --lib --bins --tests --locked $(TFHE)
 	$(VENV)/snakemake --lint --configfile config/tiny.yaml
 	$(VENV)/snakemake --lint --snakefile workflow/rules/search.smk
 	# A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
 	$(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+
+verify:
+	PIRLAB_VERIFY=1 $(MAKE) test
+	cd impl && cargo test --workspace --benches --examples --locked $(TFHE)
 
 clean:
 	rm -rf .venv .snakemake figures/out .pytest_cache .mypy_cache .ruff_cache pirlab.egg-info

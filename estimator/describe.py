@@ -15,7 +15,7 @@ class DescribeError(RuntimeError):
 
 
 def describe(rows: Sequence[dict]) -> list[dict]:
-    """One batch call. Rows are {"id", "parameters": path, "records", "record_bits"[, "queries", "updates"]}."""
+    """One batch call. Rows are {"id", "parameters": path, "records", "record_bits"[, "with", "queries", "updates"]}."""
     descriptions = describe_each(rows)
     refused = [d for d in descriptions if "error" in d]
     if refused:

@@ -14,10 +14,16 @@ sys.path.insert(0, str(ROOT / "tests/fixtures"))
 
 import small_experiment  # noqa: E402
 import stand_in_estimator  # noqa: E402
+from tier import VERIFY  # noqa: E402
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first: workers take whole files in this order, and end with short ones."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests marked `verify` are for `make verify` only. Files with slow tests come first: workers take whole files in
+    this order, and end with short ones."""
+    if not VERIFY:
+        left = [item for item in items if item.get_closest_marker("verify")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pirlab_estimator.describe import describe
 from pirlab_estimator.security.assess import predict_security, weakest
+from pirlab_estimator.sets import every_set
 from pirlab_figures.lib import columns
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
@@ -35,8 +36,9 @@ def described() -> dict[Place, dict[str, Any]]:
     """What the binary says of each row that stands for columns."""
     places = [*columns.declared()]
     keys = ("parameters", "records", "record_bits")
-    asked = [dict(zip(keys, (ROOT / f"params/{place[0]}.toml", *place[1:]))) for place in places]
-    lines = describe([{"id": str(i)} | row | {"parameters": str(row["parameters"])} for i, row in enumerate(asked)])
+    sets = [every_set()[place[0]] for place in places]
+    asked = [dict(zip(keys, (str(ROOT / f"params/{name}.toml"), *place[1:]))) for (name, _), place in zip(sets, places)]
+    lines = describe([{"id": str(i), "with": sets[i][1]} | row for i, row in enumerate(asked)])
     return dict(zip(places, lines, strict=True))
 
 
@@ -93,7 +95,7 @@ def test_every_row_has_the_layout_of_its_columns(binary):
 
 
 def test_another_layout_is_seen(binary):
-    place = ("inspire/1gb-64b-n65536-t4", 2**24, 512)
+    place = ("inspire/repaired with folding.points=4, folding.rows=65536", 2**24, 512)
     column, line = own()["inspire", "9/1GB/64B/65536"], described()[place]
     assert fault(column, line) is None
     for change in ({"rows": 2 * line["layout"]["rows"]}, {"degree": 8}, {"answer_ciphertexts": 2}):

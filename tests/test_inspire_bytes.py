@@ -9,6 +9,7 @@ from functools import cache
 
 import committed
 import pytest
+from pirlab_estimator.sets import set_name
 from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
 from published_bytes import (
@@ -38,8 +39,8 @@ SETS = {
     "ypir": r"ypir/usenix24(-ternary)?",
     "simpleypir": r"simpleypir/usenix24(-ternary)?",
     "inspire0": r"inspire0/published-unpacked",
-    "inspire2": r"inspire2/gamma\d+-f\d(-ternary)?",
-    "inspire": r"inspire/\d+gb-(64b|32kb)-n\d+-t\d+(-ternary)?",
+    "inspire2": r"inspire2/(published|ternary)( with .*)?",
+    "inspire": r"inspire/(repaired|ternary)( with .*)?",
 }
 #: Databases of the reference runs; of 32 GB, which is in none, there is what the binary describes.
 MEASURED = ("1GB", "8GB")
@@ -107,15 +108,15 @@ def test_records_of_published_sets_are_all_held():
     unheld = set()
     for record in records().values():
         description = record["description"]
-        name, bits = description["parameters"]["name"], description["shape"]["database_bits"]
+        name, bits = set_name(description["parameters"]), description["shape"]["database_bits"]
         own = description["parameters"]["source"]["kind"] == "published"
         if bits not in (2**33, 2**36) or not (own or re.fullmatch(SETS.get(record["protocol"], ""), name)):
             continue
         if not any(measures(of, description) for of in CONFIGURATIONS):
             unheld.add((name, description["shape"]["records"]))
     variants = {("inspire0/published-packed", 2**33), ("inspire0/published-packed", 2**36)}
-    variants.add(("inspire/1gb-64b-n32768-t8-p65535", 2**24))
-    assert unheld == variants | {("inspire/1gb-64b-n4096-t64", 2**24)}, "variants see below; a degree of 64 is ours"
+    variants.add(("inspire/published", 2**24))
+    assert unheld == variants, "see below"
 
 
 def test_variants_of_published_sets():
@@ -126,7 +127,7 @@ def test_variants_of_published_sets():
     for record in packed:
         wanted = sizes[record["description"]["shape"]["database_bits"]] | {"answer": 2 * ciphertext()}
         assert not differences(wanted, record["description"]["messages"])
-    [odd] = [r for r in records().values() if r["description"]["parameters"]["name"].endswith("-p65535")]
+    [odd] = [r for r in records().values() if r["description"]["parameters"]["name"] == "inspire/published"]
     polynomials = -(-(2**24) // 63)
     wanted = inspire(2**33, 2**15, 8) | {"query": 7 * -(-polynomials // 8)}
     assert not differences(wanted, odd["description"]["messages"])
@@ -149,9 +150,10 @@ def test_tables_6_and_7():
     assert not differences(retrieval, record["transcript"])
 
 
-def described(binary, name: str, records: int, record_bits: int) -> dict:
+def described(binary, name: str, records: int, record_bits: int, **changes: int) -> dict:
     """What the binary describes of one set and shape."""
     request = {"id": "", "parameters": f"params/{name}.toml", "records": records, "record_bits": record_bits}
+    request |= {"with": {f"folding.{key}": value for key, value in changes.items()}}
     done = subprocess.run(
         [binary, "describe", "--batch"],
         input=json.dumps(request),
@@ -186,7 +188,7 @@ def test_enrolment_sends_the_printed_bytes(binary, records, answers):
     wanted = inspire(0, 2**14, 1) | {"answer": answers * ciphertext()}
     assert not differences(wanted, line["messages"])
     assert sum(wanted.values()) == printed
-    own = described(binary, "inspire/8gb-64b-n16384-t32", records, 512)
+    own = described(binary, "inspire/repaired", records, 512, rows=1 << 14, points=32)
     more = int(records > 20_000_000)
     wanted = inspire(0, own["layout"]["rows"], 1) | {"answer": (answers + more) * ciphertext()}
     assert own["layout"]["rows"] <= 2**14 and not differences(wanted, own["messages"])

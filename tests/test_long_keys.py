@@ -14,20 +14,21 @@ from pirlab_estimator.noise import PROTOCOLS, predict_noise
 from pirlab_estimator.noise.ring_setting import KEY_SQUARES
 from pirlab_estimator.noise.stage import Stage
 from pirlab_estimator.noise.tails import KeyLength, key_union, log2_subgaussian_tail, longest_key
+from pirlab_estimator.sets import every_set
 from pirlab_figures.lib import marks
 from pirlab_workflow.files import ROOT
 from scipy.stats import chi2
 
 SHAPES = {"small": (1 << 16, 512), "bits": (1 << 24, 1), "long": (1 << 12, 1 << 15), "wide": (1 << 24, 512)}
 SETS = {
-    "inspire/1gb-64b-n32768-t8": ("small", ["switch"]),
-    "inspire/1gb-64b-n32768-t8-signed": ("small", ["switch"]),
-    "inspire/1gb-64b-n4096-t64": ("wide", ["switch"]),
-    "inspire/1gb-64b-n32768-t8-approximate": ("wide", ["switch"]),
-    "params/searched/inspire-table4-8gb-n16384/1.toml": ("wide", ["switch"]),
-    "params/searched/inspire2-table3-1gb-gamma64-f2/1.toml": ("wide", ["second_layer", "first_layer"]),
-    "inspire2/gamma64-f2": ("small", ["second_layer", "first_layer"]),
-    "inspire2/gamma64-f2-signed": ("small", ["second_layer", "first_layer"]),
+    "inspire/repaired": ("small", ["switch"]),
+    "inspire/signed": ("small", ["switch"]),
+    "inspire/approximate with folding.points=64, folding.rows=4096": ("wide", ["switch"]),
+    "inspire/approximate": ("wide", ["switch"]),
+    "searched/inspire-table4-8gb-n16384/1": ("wide", ["switch"]),
+    "searched/inspire2-table3-1gb-gamma64-f2/1": ("wide", ["second_layer", "first_layer"]),
+    "inspire2/published": ("small", ["second_layer", "first_layer"]),
+    "inspire2/signed": ("small", ["second_layer", "first_layer"]),
     "inspire0/signed-7byte-packed": ("bits", ["second_layer", "first_layer"]),
     "ypir/signed-7byte": ("bits", ["second_layer", "first_layer"]),
     "simpleypir/signed-tight": ("long", ["answer"]),
@@ -38,11 +39,12 @@ SETS = {
 @pytest.fixture(scope="module")
 def described(binary):
     rows = [
-        {"id": name, "parameters": name, "records": records, "record_bits": bits, "queries": 1, "updates": 0}
+        {"id": name, "parameters": file, "with": changes, "records": records, "record_bits": bits}
         for name, (shape, _) in SETS.items()
+        for file, changes in [every_set()[name]]
         for records, bits in [SHAPES[shape]]
     ]
-    asked = "\n".join(json.dumps(row | {"streamed": False}) for row in rows)
+    asked = "\n".join(json.dumps(row) for row in rows)
     command = [binary, "describe", "--batch"]
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=ROOT)
     return {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
@@ -193,7 +195,9 @@ def test_all_that_grows_with_keys_is_counted_wherever_it_meets_them(described, n
         assert np.all(share > 0)
 
 
-@pytest.mark.parametrize("name", ["inspire/1gb-64b-n4096-t64", "inspire/1gb-64b-n32768-t8-approximate"])
+@pytest.mark.parametrize(
+    "name", ["inspire/approximate with folding.points=64, folding.rows=4096", "inspire/approximate"]
+)
 def test_the_share_of_dropped_digits_by_hand(described, name):
     """Rounded digits leave an error of b^2 / 12, which meets the key n - 1 times a packing and once a step."""
     description = described[name]

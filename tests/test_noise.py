@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pirlab_estimator.noise import moments, plain_moduli, predict_noise
 from pirlab_estimator.noise.tails import log2_gaussian_tail, log2_subgaussian_tail, log2_union
+from pirlab_estimator.sets import resolve
 
 SAMPLES = 1 << 16
 VARIANCE_TOLERANCE = 1 / 16
@@ -253,13 +254,13 @@ def test_a_layout_that_contradicts_the_digits_is_refused():
 
 
 def parameter_sets(root, kind):
-    for path in sorted(root.glob("params/*/*.toml")):
-        content = tomllib.loads(path.read_text())
+    paths = sorted(root.glob("params/*/*.toml"))
+    for path, content in zip(paths, resolve(paths)):
         if content["source"]["kind"] == kind and content["protocol"] in ("simplepir", "doublepir"):
             yield path.stem, content
 
 
-def test_published_moduli_reach_the_published_failure(root):
+def test_published_moduli_reach_the_published_failure(root, binary):
     """Per decision 2^-40 under the subgaussian bound, with entries up to p/2; and no smaller than they need be."""
     sets = list(parameter_sets(root, "published"))
     assert len(sets) == 3
@@ -275,7 +276,7 @@ def test_published_moduli_reach_the_published_failure(root):
             assert p <= best <= p + 1, "the table takes p/2 where ours takes floor(p/2)"
 
 
-def test_repaired_moduli_are_what_their_command_prints(root, capsys):
+def test_repaired_moduli_are_what_their_command_prints(root, binary, capsys):
     sets = list(parameter_sets(root, "repaired"))
     assert len(sets) == 4
     for name, content in sets:

@@ -60,6 +60,7 @@ def agree(records):
 
 
 @pytest.mark.slow
+@pytest.mark.verify
 def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, binary, tmp_path):
     smaller = [*SMALLER, ("body_bits = 8", "body_bits = 6")]
     records = over_many_keys("pirouette_h", smaller, ["--records", "128"], tmp_path, root, binary)

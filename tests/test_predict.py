@@ -147,7 +147,7 @@ def test_phases_of_a_protocols_own_are_predicted_and_updates_apart(unit_costs):
     assert seconds["update_client"] == pytest.approx(fixed + 7 * unit["digits"])
 
 
-FAMILY = ["inspire/1gb-64b-n32768-t8", "inspire/lagrange-n1024", "inspire2/gamma64-f2", "simpleypir/usenix24"]
+FAMILY = ["inspire/repaired", "inspire/lagrange-n1024", "inspire2/published", "simpleypir/usenix24"]
 FAMILY += ["ypir/usenix24", "inspire0/published-packed"]
 
 

@@ -22,6 +22,7 @@ from pirlab_estimator.search.pirouette.circuit import Search
 from pirlab_estimator.search.progress import Silent
 from pirlab_estimator.search.sensitivity import sensitivity
 from pirlab_estimator.search.sweep import Least, exhaustive, relaxed, sweep
+from pirlab_estimator.sets import resolve
 
 SHAPE = Shape(1 << 18, 512)
 COSTS = UnitCosts.load(DEFAULTS)
@@ -368,7 +369,7 @@ def test_pirouette_is_no_slower_and_no_larger_than_its_repaired_sets(protocol, r
 
     monkeypatch.setattr(pirouette_sets, "space_of", thinned)
     evaluator = Evaluator(Shape(1 << 20, 2048), COSTS, None)
-    given = evaluator([tomllib.loads((root / f"params/{protocol}/2^20.toml").read_text())])[0]
+    [given] = evaluator(resolve([root / f"params/{protocol}/2^20.toml"]))
     bounds = Bounds(offline=given.hint_bytes)
     own = pirouette_sets.own(protocol, evaluator, bounds, Silent())
     figures = evaluator([{"protocol": protocol, "title": ""} | each for each in own])

@@ -8,9 +8,11 @@ from hashlib import sha256
 
 import pytest
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
+from pirlab_estimator.search.cli import words_of
 from pirlab_estimator.search.evaluate import Evaluator, Shape
 from pirlab_estimator.search.saved import COMPARED
 from pirlab_estimator.search.text import count
+from pirlab_estimator.sets import labelled, resolve
 from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
 
@@ -25,10 +27,6 @@ def committed(name):
     return tomllib.loads((ROOT / f"params/searched/{name}/1.toml").read_text())
 
 
-def words_of(search):
-    return [w for key, value in search.items() for w in (f"--{key}", str(value))[: 1 if value is True else 2]]
-
-
 def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
     names = [search["experiment"] for search in SEARCHES]
     # Those under version control: a user's own searches write here too.
@@ -37,9 +35,10 @@ def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
     )
     assert set(listed.stdout.split()) == {f"params/searched/{name}/1.toml" for name in names}
     groups = expand("inspire/found", read_profile("paper"))
-    rows = {tuple(row.parameters for row in group.rows): group.rows for group in groups}
+    rows = {tuple(labelled(row.parameters, row.changes) for row in group.rows): group.rows for group in groups}
     for search in SEARCHES:
-        column, found = search["no-worse-than"], f"params/searched/{search['experiment']}/1.toml"
+        column = labelled(search["no-worse-than"], search.get("with", {}))
+        found = f"params/searched/{search['experiment']}/1.toml"
         for row in rows.pop((column, found)):
             assert (row.records, row.record_bits) == (count(str(search["records"])), search["record-bits"])
     assert not rows, "pairs that no search is about"
@@ -48,7 +47,7 @@ def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
 @pytest.mark.parametrize("search", SEARCHES, ids=lambda each: each["experiment"])
 def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
     document = committed(search["experiment"])
-    column = tomllib.loads((ROOT / search["no-worse-than"]).read_text())
+    [column] = resolve([ROOT / search["no-worse-than"]], search.get("with"))
     evaluator = Evaluator(Shape(count(str(search["records"])), search["record-bits"]), COSTS, None)
     found, published = evaluator([document, column])
     note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."

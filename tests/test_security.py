@@ -239,7 +239,10 @@ def test_all_recorded_entries_are_found_and_whole():
         assert {r.attack for r in results if r.model == MODEL} >= set(instance.attacks()[MODEL])
         for result in results:
             given_up = result.attack in (*HYBRIDS, "coded_bkw") or (result.model, result.attack) == FAILED_BEFORE
-            assert result.failed is None or (given_up and result.failed.startswith(("timeout", "not run", "infinity")))
+            reasons = ("timeout", "infinity")
+            if result.attack == "coded_bkw" and entry["instance"]["log2_modulus"] > 1024:
+                reasons += ("OverflowError",)  # The estimator's coded-BKW computes q as a double.
+            assert result.failed is None or (given_up and result.failed.startswith(reasons))
 
 
 def test_what_is_not_recorded_gets_the_fast_model():

@@ -5,17 +5,21 @@ from pirlab_estimator.describe import describe_each
 from pirlab_estimator.security import assess, recorded
 from pirlab_estimator.security.attacks import ATTACKS, MODEL
 from pirlab_estimator.security.instance import Instance
+from pirlab_estimator.sets import every_set
 
 pytestmark = pytest.mark.usefixtures("no_estimator")
 
 #: A printed column of InsPIRe with the key that its authors' code draws; every table marks it.
-MARKED = {"inspire/1gb-64b-n32768-t8-ternary": 121.3}
+MARKED = {"inspire/ternary": 121.3}
 
 
 @pytest.fixture(scope="module")
 def descriptions(binary, root):
-    paths = sorted(root.glob("params/**/*.toml"))
-    rows = [{"id": str(p), "parameters": str(p), "records": 1 << 20, "record_bits": 256} for p in paths]
+    shape = {"records": 1 << 20, "record_bits": 256}
+    rows = [
+        {"id": id, "parameters": str(root / f"params/{name}.toml"), "with": changes} | shape
+        for id, (name, changes) in every_set().items()
+    ]
     found = describe_each(rows)
     assert len(found) > 100 and not any("error" in each for each in found)
     return found

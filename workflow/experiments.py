@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pirlab_estimator.sets import every_set
 from pirlab_figures.lib.units import count_text, human_bytes
 
 from . import primitives
@@ -32,13 +33,15 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True)
 class Row:
-    """One parameter set at one database shape; `own`: options that other rows of its group do not have."""
+    """One parameter set at one database shape; `own`: options that other rows of its group do not have; `changes`:
+    values that stand instead of the set's own."""
 
     id: str
     parameters: str
     records: int
     record_bits: int
     own: dict[str, Any] = field(default_factory=dict)
+    changes: dict[str, Any] = field(default_factory=dict)
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         """The row in a group file."""
@@ -51,7 +54,8 @@ class Row:
 
     def asked(self) -> dict[str, Any]:
         """What tells this row from others in a group file."""
-        return {"parameters": self.parameters, "records": self.records, "record_bits": self.record_bits}
+        changed = {"with": self.changes} if self.changes else {}
+        return {"parameters": self.parameters, "records": self.records, "record_bits": self.record_bits} | changed
 
 
 AnyRow = Row | primitives.Row
@@ -195,11 +199,11 @@ def series_rows(series: dict[str, Any], at: Shape, contents: Iterable[str]) -> l
         own["threads"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if own.get("streamed"):  # a streamed database takes no updates
         own["updates"] = 0
-    file = parameter_file(series["parameters"])
+    file, changes = parameter_file(series["parameters"]), series.get("with", {})
     return [
-        Row(f"{series['id']}-{content}", file, *at, own | {"database": CONSTANTS[content]})
+        Row(f"{series['id']}-{content}", file, *at, own | {"database": CONSTANTS[content]}, changes)
         if content in CONSTANTS
-        else Row(series["id"], file, *at, own)
+        else Row(series["id"], file, *at, own, changes)
         for content in contents
     ]
 
@@ -243,8 +247,11 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
 
 
 def audited(name: str, experiment: dict[str, Any]) -> Group:
-    """All sets of params/ at one shape, to be described."""
+    """All sets at one shape, to be described."""
     at = shape(experiment["shape"])
-    rows = [Row(each.replace("/", "-"), parameter_file(each), *at) for each in names_below(ROOT / "params")]
+    rows = [
+        Row(id.replace("/", "-"), parameter_file(each), *at, changes={**changes})
+        for id, (each, changes) in every_set().items()
+    ]
     options = {"queries": 1, "updates": 0, "repetitions": 0}
     return Group(name, "sets", rows, options, "security", False, ["security only: nothing to measure"])

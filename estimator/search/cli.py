@@ -13,9 +13,9 @@ import os
 import re
 import shlex
 import sys
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from errno import ENOENT
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from ..outputs import beside, check, protected, refuse_inputs, write
 from ..paths import ROOT
 from ..security.attacks import TIMEOUT
 from ..security.live import EstimatorMissing
+from ..sets import labelled, options_with, parse_with, resolve
 from . import saved, sweep_file
 from .account import budget
 from .bounds import OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
@@ -78,7 +79,7 @@ def _sweep_all(options: argparse.Namespace, more: list[str]) -> int:
     searches = document.get("search", [])
     more += ["--costs", str(options.costs)] if options.costs else []
     for number, search in enumerate(searches, 1):
-        arguments = [w for key, value in search.items() for w in (f"--{key}", str(value))[: 1 if value is True else 2]]
+        arguments = words_of(search)
         print(f"\n--- {number} of {len(searches)}: pirlab-search {shlex.join(arguments)}", flush=True)
         chosen = _parsed([*arguments, *more])
         codes.append(_run(chosen, arguments))
@@ -91,6 +92,14 @@ def _sweep_all(options: argparse.Namespace, more: list[str]) -> int:
             written = sweep_file.run(options.file, unit_costs, bars, options.part, options.results)
         print(f"Written: {written[-1]} of {len(written) - 1} records")
     return max(codes, default=0)
+
+
+def words_of(search: Mapping[str, Any]) -> list[str]:
+    """The command line of a [[search]] table."""
+    words: list[str] = []
+    for key, value in search.items():
+        words += options_with(value) if key == "with" else [f"--{key}", str(value)][: 1 if value is True else 2]
+    return words
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
@@ -133,6 +142,7 @@ def _parser() -> argparse.ArgumentParser:
         add(f"--max-{name}", type=size, metavar="BYTES", help=what)
     add("--max-seconds", type=float, metavar="S", help="seconds of an answer on one core")
     add("--no-worse-than", type=Path, metavar="FILE", help="a parameter file whose traffic and seconds are budgets too")
+    add("--with", type=parse_with, action="append", default=[], metavar="KEY=VALUE", help="instead of that set's own")
     add("--faster", type=float, default=0.0, metavar="PERCENT", help="by so much faster than that set (0)")
     add("--objective", choices=OBJECTIVES, default="bytes", help="what sets are ranked by (bytes)")
     add("--hints", choices=["yes", "no"], default="yes", help="whether clients may fetch a hint beforehand (yes)")
@@ -154,6 +164,7 @@ def _parser() -> argparse.ArgumentParser:
 
 #: Options that only some searches use.
 _USES: Uses = {
+    "with": ([], lambda o: o.no_worse_than is not None, "--no-worse-than"),
     "top": (5, lambda o: o.protocol != "all" and not o.best_only, "one protocol and its whole front"),
     "best_only": (False, lambda o: o.protocol != "all", "one protocol (of `all`, the best set of each is taken)"),
     "hint_queries": (100, lambda o: o.objective != "saving", "another --objective than saving"),
@@ -191,7 +202,7 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
     bounds = _bounds(options)
     unit_costs = UnitCosts.load(options.costs or DEFAULTS)
     evaluator = Evaluator(shape, unit_costs)
-    than = _given(options.no_worse_than, evaluator) if options.no_worse_than else None
+    than = _given(options.no_worse_than, dict(vars(options)["with"]), evaluator) if options.no_worse_than else None
     if than is not None:
         bounds = bounds.no_worse(than, options.faster / 100)
     elif options.faster:
@@ -297,15 +308,17 @@ def _say_relaxed(space: Space, evaluator: Evaluator, bounds: Bounds) -> None:
         print(f"No single budget is to blame. Together these have a set, the nearest by its largest excess: {options}")
 
 
-def _given(path: Path, evaluator: Evaluator) -> Figures:
+def _given(path: Path, changes: Mapping[str, Any], evaluator: Evaluator) -> Figures:
     """The figures of a parameter file at the shape that is searched."""
+    if not path.is_file():
+        raise FileNotFoundError(ENOENT, "No such file", str(path))
     try:
-        figures = evaluator([tomllib.loads(path.read_text(encoding="utf-8"))])[0]
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        [figures] = evaluator(resolve([path], changes))
+    except DescribeError as error:
         raise BoundsError(f"--no-worse-than {path} is no parameter file: {error}") from None
     if figures.refused is not None:
         raise BoundsError(f"--no-worse-than {path}: {figures.refused}")
-    print(aligned([["given", *HEADER[1:-1]], [path.stem, *described(figures)]]), end="")
+    print(aligned([["given", *HEADER[1:-1]], [labelled(path.stem, changes), *described(figures)]]), end="")
     return figures
 
 

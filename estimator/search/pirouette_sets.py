@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ..paths import ROOT
+from ..sets import resolve
 from .bounds import Bounds
 from .evaluate import SOURCE, Evaluator, Literal
 from .files import toml
@@ -32,8 +33,8 @@ def committed(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Pro
     """The sets of params/<protocol>/ with every division of the index into rows and columns."""
     del evaluator, bounds, progress
     found = []
-    for path in sorted((ROOT / "params" / protocol).glob("*.toml")):
-        literal = {k: v for k, v in tomllib.loads(path.read_text(encoding="utf-8")).items() if k not in _WORDS}
+    for each_set in resolve(sorted((ROOT / "params" / protocol).glob("*.toml"))):
+        literal = {k: v for k, v in each_set.items() if k not in _WORDS}
         if literal["database"].get("encrypted"):
             continue
         for first_bits in range(1, 14):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from io import StringIO
@@ -13,6 +12,7 @@ from typing import Any
 from ..cost import UnitCosts
 from ..outputs import write
 from ..paths import ROOT
+from ..sets import labelled, resolve
 from .bounds import Bounds, kilobytes
 from .evaluate import Evaluator, Figures, Shape
 from .text import count
@@ -39,21 +39,18 @@ def _line(search: Mapping[str, Any], found: Path, unit_costs: UnitCosts) -> Line
     shape = Shape(count(str(search["records"])), count(str(search["record-bits"])))
     evaluator = Evaluator(shape, unit_costs)
     name = search.get("experiment", search["protocol"])
-    given = _figures(ROOT / search["no-worse-than"], evaluator)
-    line: Line = {"experiment": name, "given": search["no-worse-than"]} | asdict(shape)
+    changes = search.get("with", {})
+    [given] = evaluator(resolve([ROOT / search["no-worse-than"]], changes))
+    line: Line = {"experiment": name, "given": labelled(search["no-worse-than"], changes)} | asdict(shape)
     line |= {f"given_{key}": getattr(given, key) for key in KEPT}
     path = found / name / "1.toml"
     if not path.is_file():
         return line | {"verdict": "no set"}
-    own = _figures(path, evaluator)
+    [own] = evaluator(resolve([path]))
     line |= {f"found_{key}": getattr(own, key) for key in KEPT}
     saved = {key: 1 - getattr(own, key) / getattr(given, key) for key in COMPARED}
     line |= {f"saved_{key}": round(share, 4) for key, share in saved.items()}
     return line | {"verdict": _verdict(own, [saved[key] for key in COMPARED[:3]])}
-
-
-def _figures(path: Path, evaluator: Evaluator) -> Figures:
-    return evaluator([tomllib.loads(path.read_text(encoding="utf-8"))])[0]
 
 
 def _verdict(own: Figures, saved: Sequence[float]) -> str:

@@ -28,6 +28,7 @@ from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
 from ..outputs import write
 from ..paths import RESULTS, ROOT
+from ..sets import every_set, labelled, resolve
 from .bounds import Bounds, BoundsError, Objective
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .grid import varied
@@ -186,8 +187,8 @@ def _rank(objective: Objective, figures: Figures) -> tuple[float, float]:
 
 def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Literal, Figures]]:
     """The published sets of params/ that take the database, secure or not, right or not."""
-    files = sorted((ROOT / "params" / protocol).glob("*.toml"))
-    literals = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in files}
+    sets = [each for each in every_set().values() if each[0].startswith(f"{protocol}/")]
+    literals = {labelled(Path(name).name, c): resolve([ROOT / f"params/{name}.toml"], c)[0] for name, c in sets}
     kept = {stem: each for stem, each in literals.items() if each["source"]["kind"] == "published"}
     for (stem, literal), figures in zip(kept.items(), evaluator(list(kept.values()))):
         if figures.refused is None:
@@ -203,7 +204,7 @@ def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
     """A set with every combination of the values, and what is found of a protocol before it."""
     objective = None
     if "set" in part.settings:
-        base = tomllib.loads((ROOT / part.settings["set"]).read_text(encoding="utf-8"))
+        [base] = resolve([ROOT / part.settings["set"]])
     else:
         objective = Objective(part.settings["objective"], part.shape)
         best = _least(part.settings["protocol"], objective, evaluator, progress)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..modulus import format_modulus
+from ..sets import set_name
 from .assess import predict_security
 from .attacks import MODEL, SECURITY_TARGET, SHAPE
 from .instance import Instance
@@ -81,7 +82,7 @@ def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     for description in descriptions:
         if "error" in description:
             continue
-        name = description["parameters"]["name"]
+        name = set_name(description["parameters"])
         source = description["parameters"].get("source") or {}
         for mapping in description["instances"]:
             found.append(

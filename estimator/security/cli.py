@@ -18,6 +18,7 @@ from ..describe import DescribeError, describe_each, read_descriptions
 from ..options import TIMEOUT_USES, unused
 from ..outputs import beside, check, protected, write
 from ..paths import ROOT
+from ..sets import set_name
 from . import live, recorded
 from .assess import SOURCES, best, fast_estimate, lacking, predict_security, undecided, verdict, weakest
 from .attacks import (
@@ -147,7 +148,7 @@ def _check(descriptions: list[dict], options: argparse.Namespace) -> int:
 
 def set_lines(description: dict, entries: list[dict]) -> list[str]:
     """What is known of a set, instance by instance."""
-    lines = [f"{description['parameters']['name']}   (log2 of ring operations under {MODEL}, shape {SHAPE})"]
+    lines = [f"{set_name(description['parameters'])}   (log2 of ring operations under {MODEL}, shape {SHAPE})"]
     for mapping, entry in zip(description["instances"], entries):
         lines += [
             f"  {mapping['name']}: n = {mapping['dimension']}, q = {mapping['modulus']}, "
@@ -208,7 +209,7 @@ def _uses(descriptions: list[dict]) -> dict[Instance, dict]:
     uses: dict[Instance, dict] = {}
     for description in descriptions:
         for mapping in description["instances"]:
-            name = f"{description['parameters']['name']} {mapping['name']}"
+            name = f"{set_name(description['parameters'])} {mapping['name']}"
             use = {"name": name, "source": "params", "role": mapping["protects"]}
             uses.setdefault(Instance.of(mapping), use)
     return uses

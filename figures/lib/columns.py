@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pirlab_estimator.paths import ROOT
 from pirlab_estimator.search.text import count
+from pirlab_estimator.sets import labelled
 
 Declared = dict[tuple[str, int, int], frozenset[str]]
 """Ids of columns by (set, records, record bits)."""
@@ -27,5 +28,5 @@ def declared(folder: Path = ROOT / "experiments") -> Declared:
             for shape in each.get("shapes", experiment.get("shapes", [])):
                 if "columns" in shape:
                     records, bits = count(str(shape["records"])), count(str(shape["record_bits"]))
-                    found[each["parameters"], records, bits] |= set(shape["columns"])
+                    found[labelled(each["parameters"], each.get("with", {})), records, bits] |= set(shape["columns"])
     return {place: frozenset(columns) for place, columns in found.items()}

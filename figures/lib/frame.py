@@ -15,12 +15,13 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.records import RUN, InputError, parse, read_all, read_json, read_text
 from pirlab_estimator.security.assess import predict_security, weakest
+from pirlab_estimator.sets import set_name
 
 from .output import words
 from .units import paper_bytes, paper_seconds
 
 Described = dict[tuple[str, int, int], dict[str, Any]]
-"""Descriptions by (sha256 of the parameter file, records, record bits)."""
+"""Descriptions by (sha256 of the set, records, record bits)."""
 NOT_MEASURED = "not measured in this profile (predicted only)"
 PREDICTION_SCHEMA = "pirlab/prediction/1"
 DESCRIPTION_SCHEMA = "pirlab/description/1"
@@ -28,13 +29,12 @@ EXPECTED_COLUMNS = words("paper table protocol database num_records record_bits 
 BORROWED = words("security_target failure_log2 failure_random_log2 failure_target")
 SHAPE_KEYS = ["set", "sha256", "records", "record_bits"]
 NEEDED = {
-    "set": "parameters.name",
     "sha256": "parameters.sha256",
     "records": "shape.records",
     "record_bits": "shape.record_bits",
     "protocol": "protocol",
 }
-"""What a prediction must have: columns, and their keys in the document."""
+"""What a prediction must have beside its set's name: columns, and their keys in the document."""
 ORPHAN = ", its row in no experiment file any more"
 ANSWER, OFFLINE = "answer", "offline"
 CLIENT_PHASES = ("keygen", "offline_client", "offline_exchange")
@@ -110,7 +110,7 @@ def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
     row |= {
         "path": path.as_posix(),
         "reason": reason,
-        "set": parameters["name"],
+        "set": set_name(parameters),
         "sha256": parameters["sha256"],
         "source_kind": parameters["source"]["kind"],
         "records": database["records"],
@@ -185,13 +185,15 @@ def load_predictions(path: Path | None) -> pd.DataFrame:
         if "primitive" in document:
             continue
         noise = document.get("noise") or {}
-        row = {name: need(file, document, dotted) for name, dotted in NEEDED.items()}
+        need(file, document, "parameters.name")
+        row: dict[str, Any] = {"set": set_name(document["parameters"])}
+        row |= {name: need(file, document, dotted) for name, dotted in NEEDED.items()}
         row |= {"security_bits": document.get("security_bits"), "predicted_peak_bytes": document.get("peak_bytes")}
         row |= {"security_target": document.get("security_target", 128), "security": document.get("security") or []}
         row |= {"failure_log2": noise.get("log2_failure"), "failure_random_log2": noise.get("log2_failure_random")}
         row |= {"failure_target": noise.get("failure_target", -40), "noise_stages": noise.get("stages") or []}
         rows.append(row | {"seconds": document.get("seconds") or {}, "prediction": document})
-    columns = [*NEEDED]
+    columns = ["set", *NEEDED]
     columns += words(
         "security_bits security_target security failure_log2 failure_random_log2 failure_target noise_stages seconds "
         "predicted_peak_bytes prediction"

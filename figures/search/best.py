@@ -30,7 +30,8 @@ def _failure(row: dict[str, Any]) -> Cell:
 
 
 def _set(row: dict[str, Any]) -> Cell:
-    return Cell(row["name"] if row["name"] in ("found", "published") else f"published {row['name']}")
+    name = row["name"]
+    return Cell(name if name.partition(" with ")[0] in ("found", "published") else f"published {name}")
 
 
 COLUMNS = [

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
+from pirlab_estimator.sets import set_name
 
 from ..lib import paper as papers
 from ..lib.cells import has
@@ -83,7 +84,7 @@ def lines(
     sizes = claimed_bytes(joined, predictions, described, expected)
     found = []
     groups: dict[str, list[dict[str, Any]]] = {}
-    sources = {d["parameters"]["name"]: d["parameters"].get("source") for d in described.values()}
+    sources = {set_name(d["parameters"]): d["parameters"].get("source") for d in described.values()}
     for row in audit.sets:
         if row["set"] and (row["kind"] == "published" or _stands_for_a_column(row, sources, sizes)):
             groups.setdefault(row["set"], []).append(row)

@@ -4,7 +4,7 @@
 rule describe:
     input:
         requests=f"{RESULTS}/requests/{PROFILE}/{{experiment}}.jsonl",
-        parameters=parameter_files,
+        parameters=PARAMETER_FILES,
         binary=BINARY,
     output:
         f"{RESULTS}/descriptions/{PROFILE}/{{experiment}}.jsonl",

@@ -32,6 +32,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     List(command::list::Args),
+    Resolve(command::resolve::Args),
     Describe(command::describe::Args),
     Run(command::run::Args),
     Check(command::check::Args),
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
 fn dispatch(cli: Cli) -> Outcome<()> {
     match cli.command {
         Command::List(args) => command::list::main(&args),
+        Command::Resolve(args) => command::resolve::main(&args),
         Command::Describe(args) => command::describe::main(&args),
         Command::Run(args) => command::run::main(args),
         Command::Check(args) => command::check::main(&args),

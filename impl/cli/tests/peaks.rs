@@ -20,17 +20,19 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("doublepir/usenix23-one-hint", 257, 2049, 1, 3),
         ("doublepir/usenix23-one-hint", 100_003, 7, 3, 1),
         ("ypir/usenix24", 5, 100_003, 1, 1),
-        ("inspire2/gamma16-f1", 5, 100_003, 1, 1),
-        ("inspire/1gb-64b-n4096-t32", 5003, 100, 2, 1),
+        ("inspire2/published --with gamma0=16 --with gamma2=16 --with rows_factor=1", 5, 100_003, 1, 1),
+        ("inspire/repaired --with folding.rows=4096 --with folding.points=32", 5003, 100, 2, 1),
         ("respire/64mb", 17, 800_000, 1, 0),
         ("respire/64mb", 5003, 100, 2, 2),
         ("pirouette/smoke", 17, 80_000, 1, 1),
     ] {
-        let path = format!("{}/../../params/{set}.toml", env!("CARGO_MANIFEST_DIR"));
+        let mut words = set.split(' ');
+        let path = format!("{}/../../params/{}.toml", env!("CARGO_MANIFEST_DIR"), words.next().unwrap());
         let [records, record_bits, queries, updates] =
             [records, record_bits, queries, updates].map(|number: u64| number.to_string());
-        let said = lab.run(&[
-            &path,
+        let mut arguments = vec![path.as_str()];
+        arguments.extend(words);
+        arguments.extend([
             "--records",
             &records,
             "--record-bits",
@@ -46,6 +48,7 @@ fn described_peaks_cover_runs_at_odd_shapes() {
             "--out",
             "r.json",
         ]);
+        let said = lab.run(&arguments);
         assert_eq!(said.code, 0, "{set}: {} {}", said.out, said.err);
         let memory = &lab.json("r.json")["memory"];
         let [peak, file, described] =

@@ -25,7 +25,7 @@ impl Moments {
     }
 }
 
-/// Of no digit.
+/// Moments of a digit that is always zero.
 const NOTHING: Moments = Moments { mean: 0.0, mean_square: 0.0 };
 
 pub(crate) fn moments<W: Residue>(plan: &Plan<W>) -> Vec<Moments> {

@@ -95,7 +95,7 @@ impl Setup {
         ]
     }
 
-    /// A closure that makes so many forward and inverse transforms, prime by prime, in six buffers as the external product does.
+    /// A closure that makes these numbers of forward and inverse transforms, prime by prime, in six buffers as the external product does.
     fn transforms(&self, (forward, inverse): (usize, usize)) -> impl FnMut() + '_ {
         let limbs = self.ring.limbs();
         let mut buffers: Vec<_> = (0..6).map(|_| self.inputs[0].a.clone()).collect();

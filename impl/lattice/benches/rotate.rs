@@ -71,7 +71,7 @@ impl Setup {
         assert!(rotated.is_ok());
     }
 
-    /// Makes the transforms of so many rotations, in buffers of their own.
+    /// Makes the transforms of `together` rotations, in buffers of their own.
     fn transforms(&mut self, together: usize) {
         let (forward, inverse) = self.ntts();
         let limbs = self.ring.limbs();

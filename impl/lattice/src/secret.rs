@@ -22,7 +22,7 @@ pub enum Secret {
         /// Largest coefficient.
         high: i32,
     },
-    /// Exactly so many ones and minus ones.
+    /// Exact numbers of ones and of minus ones.
     FixedWeight {
         /// Number of ones.
         plus: usize,

@@ -8,7 +8,7 @@ use crate::core::error::{Error, Result};
 use crate::core::progress::Progress;
 use crate::core::protocol;
 use crate::core::runner::{Options, Run, Session};
-use crate::core::set_file::{self, ParameterFile};
+use crate::core::set_file::{ParameterFile, schema_of};
 use crate::core::workload::Workload;
 use crate::protocol::{
     doublepir::DoublePir,
@@ -52,7 +52,7 @@ const fn entry<S: protocol::Protocol + 'static>(source_hash: &'static str) -> Pr
         describe: describe::<S>,
         check: |file| read::<S>(file).map(|_| ()),
         session: open::<S>,
-        schema: set_file::schema::<S::Set>,
+        schema: schema_of::<S::Set>,
     }
 }
 
@@ -60,10 +60,10 @@ const fn entry<S: protocol::Protocol + 'static>(source_hash: &'static str) -> Pr
 pub(crate) fn read<S: protocol::Protocol>(file: &ParameterFile) -> Result<S::Set> {
     if file.protocol != S::NAME {
         let problem = format!("`{}` in a set of {}; write \"{}\".", file.protocol, S::NAME, S::NAME);
-        return Err(Error::value("protocol", problem).in_file(&file.path));
+        return Err(file.named(Error::value("protocol", problem)));
     }
     let set = file.parse()?;
-    S::check(&set).map_err(|e| e.in_file(&file.path))?;
+    S::check(&set).map_err(|e| file.named(e))?;
     Ok(set)
 }
 
@@ -72,7 +72,7 @@ fn describe<S: protocol::Protocol>(file: &ParameterFile, workload: &Workload) ->
     if workload.streamed && !S::STREAMS {
         return Err(Error::cannot_stream(S::NAME));
     }
-    let sizes = S::describe(&params, workload).map_err(|e| e.in_file(&file.path))?;
+    let sizes = S::describe(&params, workload).map_err(|e| file.named(e))?;
     Ok(sizes.describe(S::NAME, file.id(), workload))
 }
 

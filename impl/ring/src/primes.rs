@@ -80,7 +80,7 @@ fn prime_divisors(mut n: u64) -> Vec<u64> {
 }
 
 /// A primitive root of unity of that order modulo a prime below 2^62: g^((prime - 1) / order) for the smallest g >= 2 that gives
-/// one, so the same on every machine. None if `prime` is none or `order` does not divide `prime - 1`.
+/// one, so the same on every machine. None if `prime` is not a prime or `order` does not divide `prime - 1`.
 pub fn root_of_unity(prime: u64, order: u64) -> Option<u64> {
     let modulus = Modulus::new(prime).ok()?;
     if order == 0 || !(prime - 1).is_multiple_of(order) || !is_prime(prime) {

@@ -14,7 +14,7 @@ const PAGE_BYTES: usize = 4096;
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 const WHOLE_FROM_BYTES: u64 = HUGE_PAGE_BYTES / 16;
 
-/// Memory that [`Region::zeroed_on_whole_pages`] takes for so many bytes once it is touched.
+/// Memory that [`Region::zeroed_on_whole_pages`] takes for `len` bytes once it is touched.
 pub(crate) const fn whole_pages_bytes(len: u64) -> u64 {
     if len < WHOLE_FROM_BYTES {
         len
@@ -122,7 +122,7 @@ impl Drop for Region {
     }
 }
 
-/// A private mapping of so many zeroed bytes, at least one.
+/// A private mapping of `len` zeroed bytes, at least one.
 fn map(len: usize) -> Option<MmapMut> {
     let map = MmapMut::map_anon(len).ok()?;
     // Huge pages are a matter of speed only: a refusal changes nothing else.

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use pir::core::description::Description;
-use pir::core::set_file::ParameterFile;
+use pir::core::set_file::{ParameterFile, With};
 use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
 use serde::Deserialize;
@@ -22,6 +22,9 @@ struct Request {
     parameters: PathBuf,
     /// What the file `parameters` would hold; it need not exist.
     toml: Option<String>,
+    /// Values that stand instead of the file's, by dotted key.
+    #[serde(default)]
+    with: With,
     records: u64,
     record_bits: u64,
     #[serde(default = "one")]
@@ -39,7 +42,14 @@ fn one() -> u64 {
 /// Parameter files read so far; each is read once.
 struct Describer<'a> {
     root: &'a Path,
-    files: HashMap<PathBuf, Result<(ParameterFile, &'static Protocol), String>>,
+    files: HashMap<PathBuf, Read>,
+}
+
+/// A set and its protocol, or why there is none.
+type Read = Result<(ParameterFile, &'static Protocol), String>;
+
+fn read(set: Outcome<(ParameterFile, &'static Protocol)>) -> Read {
+    set.map_err(|failure| failure.text())
 }
 
 /// Answers every line of standard input with a line of standard output, in order.
@@ -86,24 +96,19 @@ impl Describer<'_> {
         let workload = Workload::new(shape, request.queries, request.updates)
             .and_then(|workload| workload.streamed(request.streamed))
             .map_err(|e| e.to_string())?;
-        let describe = |file: &ParameterFile, protocol: &Protocol| {
-            let mut description = (protocol.describe)(file, &workload).map_err(|e| e.to_string())?;
-            description.id = Some(request.id.clone());
-            Ok(description)
-        };
-        if let Some(text) = &request.toml {
-            let file = ParameterFile::of(&request.parameters, text.clone()).map_err(|e| e.to_string())?;
-            let (file, protocol) = find_protocol(file).map_err(|failure| failure.text())?;
-            return describe(&file, protocol);
-        }
-        if !self.files.contains_key(&request.parameters) {
-            let read = find_parameters(&request.parameters, self.root).and_then(|path| read_parameters(&path));
-            self.files.insert(request.parameters.clone(), read.map_err(|failure| failure.text()));
-        }
-        match self.files.get(&request.parameters) {
-            Some(Ok((file, protocol))) => describe(file, protocol),
-            Some(Err(problem)) => Err(problem.clone()),
-            None => Err("the parameter file was not read".into()),
-        }
+        let (file, protocol) = match &request.toml {
+            Some(text) => {
+                read(ParameterFile::of(&request.parameters, text).map_err(Failure::from).and_then(find_protocol))
+            }
+            None => {
+                let path = &request.parameters;
+                let found = || find_parameters(path, self.root).and_then(|path| read_parameters(&path, &With::new()));
+                self.files.entry(path.clone()).or_insert_with(|| read(found())).clone()
+            }
+        }?;
+        let file = file.with(&request.with).map_err(|e| e.to_string())?;
+        let mut description = (protocol.describe)(&file, &workload).map_err(|e| e.to_string())?;
+        description.id = Some(request.id.clone());
+        Ok(description)
     }
 }

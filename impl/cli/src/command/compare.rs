@@ -172,7 +172,7 @@ fn row_key(record: &RunRecord) -> String {
     let threads = if record.threads == 1 { String::new() } else { format!(", {} threads", record.threads) };
     format!(
         "{}, {} x {} bits{queries}{threads}",
-        record.parameters.name,
+        record.parameters.label(),
         power(database.records),
         grouped(database.record_bits)
     )

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::batch;
 use crate::failure::Outcome;
 use crate::output::{Table, print, print_json};
-use crate::protocol::find::{PARAMS_ROOT, find_set, read_parameters};
+use crate::protocol::find::{PARAMS_ROOT, find_set, parse_with, read_parameters};
 use crate::units::{bytes, grouped, parse_count, power};
 
 /// Describe a parameter set at a database size: layout, exact message lengths, memory, operations, LWE instances.
@@ -21,6 +21,9 @@ pub struct Args {
     /// Parameter file, or the name of a set below --params-root.
     #[arg(value_name = "PARAMS", required_unless_present = "batch")]
     parameters: Option<PathBuf>,
+    /// Puts a value in the place of the set's own, or adds it, by dotted key: folding.rows=8192. May be given for several keys.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_with)]
+    with: Vec<(String, Value)>,
     /// Number of records.
     #[arg(long, value_name = "N", value_parser = parse_count, required_unless_present = "batch")]
     records: Option<u64>,
@@ -39,10 +42,10 @@ pub struct Args {
     /// As JSON.
     #[arg(long)]
     json: bool,
-    /// Answer JSON lines {"id", "parameters", "records", "record_bits", "queries", "updates", "streamed"} on standard input, a line each:
-    /// a description with that id, or {"id", "error"}. With "toml", that text stands for the parameter file.
+    /// Answer JSON lines {"id", "parameters", "with", "records", "record_bits", "queries", "updates", "streamed"} on standard input, a line
+    /// each: a description with that id, or {"id", "error"}. With "toml", that text stands for the parameter file.
     #[arg(long, conflicts_with_all = [
-        "parameters", "records", "record_bits", "queries", "updates", "streamed", "json",
+        "parameters", "with", "records", "record_bits", "queries", "updates", "streamed", "json",
     ])]
     batch: bool,
     /// Folder of the parameter sets (params).
@@ -55,7 +58,8 @@ pub fn main(args: &Args) -> Outcome<()> {
     let (Some(parameters), Some(records), Some(bits)) = (&args.parameters, args.records, args.record_bits) else {
         return batch::main(args.params_root.as_deref().unwrap_or(Path::new(PARAMS_ROOT)));
     };
-    let (file, protocol) = read_parameters(&find_set(parameters, args.params_root.as_deref())?)?;
+    let with = args.with.iter().cloned().collect();
+    let (file, protocol) = read_parameters(&find_set(parameters, args.params_root.as_deref())?, &with)?;
     let workload = Workload::new(Shape::new(records, bits)?, args.queries, args.updates)?.streamed(args.streamed)?;
     let description = (protocol.describe)(&file, &workload)?;
     if args.json { print_json(&description) } else { print(&page(&description)) }
@@ -67,7 +71,7 @@ fn page(d: &Description) -> String {
     let database = u64::try_from(shape.database_bits.div_ceil(8)).unwrap_or(u64::MAX);
     let mut text = format!(
         "{} of {}: {} records of {} bits ({}), {} a request\n",
-        d.parameters.name,
+        d.parameters.label(),
         d.protocol,
         power(shape.records),
         grouped(shape.record_bits),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pir::core::set_file::With;
 use pir::registry;
 use serde_json::json;
 
@@ -77,12 +78,15 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Outcome<()> {
 }
 
 fn inspect(path: PathBuf) -> Set {
-    match read_parameters(&path) {
+    match read_parameters(&path, &With::new()) {
         Ok((file, protocol)) => Set {
             name: file.name(),
             protocol: file.protocol.clone(),
-            title: value_of(&path, "title"),
-            kind: value_of(&path, "kind"),
+            title: file.title.clone(),
+            kind: serde_json::to_value(file.source.kind)
+                .ok()
+                .and_then(|kind| Some(kind.as_str()?.into()))
+                .unwrap_or_default(),
             problem: (protocol.check)(&file).err().map(|e| e.to_string()),
             path,
         },
@@ -95,12 +99,4 @@ fn inspect(path: PathBuf) -> Set {
             path,
         },
     }
-}
-
-/// The value of the first such key, read as text: every protocol's set has a `title` and a `kind` of its source, and only the protocol
-/// knows the rest.
-fn value_of(path: &Path, key: &str) -> String {
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let value = text.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='));
-    value.map_or_else(String::new, |value| value.trim().trim_matches('"').to_string())
 }

@@ -9,6 +9,7 @@ pub mod key;
 pub mod list;
 pub mod primitive;
 pub mod probe;
+pub mod resolve;
 pub mod run;
 pub mod schema;
 pub mod worker;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pir::core::database::database_file;
 use pir::core::progress::Progress;
 use pir::core::record::Status;
+use serde_json::Value;
 
 use crate::bars::Bars;
 use crate::failure::{Failure, Outcome};
@@ -14,7 +15,7 @@ use crate::measure::job::{Ending, Job, Setting, Step};
 use crate::measure::record::refuse_debug_build;
 use crate::measure::run::{KERNEL, REPETITIONS};
 use crate::output::{print_beside, to_json};
-use crate::protocol::find::find_set;
+use crate::protocol::find::{find_set, parse_with};
 use crate::protocol::plan::Plan;
 use crate::protocol::row::{DATABASE, Row};
 use crate::protocol::steps::Report;
@@ -31,6 +32,9 @@ pub struct Args {
     /// Parameter file, or the name of a set below --params-root.
     #[arg(value_name = "PARAMS", required_unless_present = "group")]
     parameters: Option<PathBuf>,
+    /// Puts a value in the place of the set's own, or adds it, by dotted key: folding.rows=8192. May be given for several keys.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_with)]
+    with: Vec<(String, Value)>,
     /// Number of records; without it, as many as the database's file holds, which must then be whole ones.
     #[arg(long, value_name = "N", value_parser = parse_count)]
     records: Option<u64>,
@@ -75,7 +79,7 @@ pub struct Args {
     params_root: Option<PathBuf>,
     /// Run the rows of a group file interleaved, a worker process each; each row writes its own record.
     #[arg(long, value_name = "GROUP.json", conflicts_with_all = [
-        "parameters", "records", "record_bits", "out", "database", "queries", "repetitions", "threads", "streamed", "kernel", "updates",
+        "parameters", "with", "records", "record_bits", "out", "database", "queries", "repetitions", "threads", "streamed", "kernel", "updates",
         "seed", "noise_seconds", "params_root",
     ])]
     group: Option<PathBuf>,
@@ -135,6 +139,7 @@ fn plan(args: Args) -> Outcome<Plan> {
     Plan::new(Row {
         id: String::new(),
         parameters: find_set(parameters, args.params_root.as_deref())?,
+        with: args.with.into_iter().collect(),
         records,
         record_bits,
         queries: args.queries,

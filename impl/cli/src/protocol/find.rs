@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use pir::core::set_file::ParameterFile;
+use pir::core::set_file::{ParameterFile, With};
 use pir::registry::{self, Protocol};
+use serde_json::Value;
 
 use crate::failure::{Failure, Outcome};
 
@@ -43,9 +44,15 @@ pub fn find_parameters(parameters: &Path, root: &Path) -> Outcome<PathBuf> {
     )))
 }
 
-/// Reads a parameter file and finds the protocol it is for.
-pub fn read_parameters(path: &Path) -> Outcome<(ParameterFile, &'static Protocol)> {
-    find_protocol(ParameterFile::read(path)?)
+/// A value of `--with KEY=VALUE`: JSON, or a text that needs no quotes.
+pub fn parse_with(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or("give KEY=VALUE, such as folding.rows=8192")?;
+    Ok((key.into(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
+}
+
+/// Reads a parameter set, puts other values in the place of its own, and finds the protocol it is for.
+pub fn read_parameters(path: &Path, with: &With) -> Outcome<(ParameterFile, &'static Protocol)> {
+    find_protocol(ParameterFile::read(path)?.with(with)?)
 }
 
 /// Finds the protocol that a parameter file is for.

@@ -24,7 +24,7 @@ impl Job for Plan {
     }
 
     fn key(row: &Row) -> Outcome<String> {
-        let (file, protocol) = read_parameters(&row.parameters)?;
+        let (file, protocol) = read_parameters(&row.parameters, &row.with)?;
         Ok(row.key(file.sha256(), protocol.source_hash))
     }
 

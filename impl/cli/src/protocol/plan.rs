@@ -59,7 +59,7 @@ impl Plan {
                 "noise seconds = {seconds}: from 0 to {MOST_NOISE_SECONDS}. Give --noise-seconds in that range."
             ));
         }
-        let (file, protocol) = read_parameters(&row.parameters)?;
+        let (file, protocol) = read_parameters(&row.parameters, &row.with)?;
         let shape = Shape::new(row.records, row.record_bits)?;
         let workload = Workload::new(shape, row.queries, row.updates)?.streamed(row.streamed)?;
         let description = (protocol.describe)(&file, &workload)?;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pir::core::set_file::With;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,9 @@ pub struct Row {
     pub id: String,
     /// Parameter file.
     pub parameters: PathBuf,
+    /// Values that stand instead of the file's, by dotted key: `{"folding.rows": 8192}`.
+    #[serde(default, skip_serializing_if = "With::is_empty")]
+    pub with: With,
     /// Number of records.
     pub records: u64,
     /// Bits of one record.
@@ -88,12 +92,13 @@ impl Asked for Row {
 }
 
 impl Row {
-    /// Hash of all that decides what a record of this row says: the parameter file, the row and the sources. Where the
-    /// record goes and how long the row may or will take is not part of it.
+    /// Hash of all that decides what a record of this row says: the resolved set, whose hash has what `with` sets, the row and the
+    /// sources. Where the record goes and how long the row may or will take is not part of it.
     pub fn key(&self, parameters_sha256: &str, source_hash: &str) -> String {
         let Row {
             id,
             parameters,
+            with: _,
             records,
             record_bits,
             queries,

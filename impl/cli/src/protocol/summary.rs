@@ -43,7 +43,7 @@ pub fn page(record: &RunRecord, out: &Path) -> String {
     let database = &record.database;
     let mut text = format!(
         "{}, {} records of {} bits, kernel {}, {} thread(s): {}\n",
-        record.parameters.name,
+        record.parameters.label(),
         power(database.records),
         grouped(database.record_bits),
         record.build.kernel,

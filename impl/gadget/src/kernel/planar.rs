@@ -218,7 +218,7 @@ impl<W: Residue> Tile<'_, W> {
         }
     }
 
-    /// GMP19's carries, in the layout of drawn ones; there is none out of the top digit.
+    /// GMP19's carries, in the layout of drawn ones; the top digit has no carry.
     fn random_carries(&self, values: &[u64], carries: &mut Vec<u64>) {
         let k = self.plan.length;
         let blocks = self.input.len().div_ceil(BLOCK);

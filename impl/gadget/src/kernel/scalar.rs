@@ -136,7 +136,7 @@ fn extract<W: Residue, D: Digit>(
     }
 }
 
-/// A row of words, zeros where there is none.
+/// A row of words, or of zeros past the last row.
 fn row(words: &[u64], row: usize, coefficients: usize) -> [u64; TILE / BLOCK] {
     let (mut out, blocks) = ([0; TILE / BLOCK], coefficients.div_ceil(BLOCK));
     if let Some(words) = words.get(row * blocks..(row + 1) * blocks) {

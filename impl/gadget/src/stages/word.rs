@@ -26,7 +26,7 @@ pub trait StageWord:
     fn constant(value: u128) -> Self;
     /// The value.
     fn value(self) -> u128;
-    /// The low 64 bits, as a digit in a base of so many bits.
+    /// The low 64 bits, as a digit in a base of 2^bits.
     fn digit(self, base_bits: u32) -> Self::Small;
     /// `self` * base + `digit`, modulo the word: a step of a sum of digits times powers, which touches the digit's bits only.
     fn append(self, base: Self, digit: Self::Small) -> Self;
@@ -44,7 +44,7 @@ pub trait StageReal: Copy + Debug + Default + Add<Output = Self> + Mul<Output = 
 
 /// A digit.
 pub trait StageDigit: Copy + Debug + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
-    /// A constant as wide as a digit in a base of so many bits.
+    /// A constant as wide as a digit in a base of 2^bits.
     fn constant(value: i64, base_bits: u32) -> Self;
     /// The value.
     fn value(self) -> i64;

@@ -112,7 +112,7 @@ impl<W: Word> RgswConverter<W> {
     }
 
     /// The largest even spacing that leaves all rows room and is a multiple of 2^`shared`: the first `shared` automorphisms of
-    /// [`Extraction::Tree`] then serve all rows. 0 if there is none.
+    /// [`Extraction::Tree`] then serve all rows. 0 without that tree.
     pub fn widest_spacing(n: usize, rows: usize, shared: u32) -> usize {
         let unit = 1 << shared.max(1);
         n / rows / unit * unit

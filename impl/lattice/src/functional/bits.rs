@@ -14,7 +14,7 @@ impl<W: Word> Bootstrapper<W> {
     /// rotation's.
     ///
     /// # Errors
-    /// Digits too long for the ring, a ciphertext of another dimension than N or of a modulus that is no digit's.
+    /// Digits too long for the ring, a ciphertext of another dimension than N or of another modulus than its digit's.
     pub fn bits(
         &self,
         layout: &DigitLayout,

@@ -17,7 +17,7 @@ use crate::error::LatticeError;
 use ring::matrix::diagonal::LINE;
 use ring::{BlockDiagonal, Ntt, Poly, Ring, RingShape, Work};
 
-/// Up to so many terms are added by the definition: a term costs a permutation and a product for each sigma, transforms two or more
+/// Up to this number, terms are added by the definition: a term costs a permutation and a product for each sigma, transforms two or more
 /// transforms, whatever the terms.
 pub const DIRECT_TERMS: usize = 4;
 

@@ -116,9 +116,9 @@ impl Error {
     }
 
     /// The same error with the parameter file's name, where the error is about one of its values.
-    pub fn in_file(self, file: &Path) -> Self {
+    pub fn in_file(self, file: &str) -> Self {
         match self {
-            Error::Value { .. } => Error::Parameters { file: file.display().to_string(), problem: self.to_string() },
+            Error::Value { .. } => Error::Parameters { file: file.into(), problem: self.to_string() },
             other => other,
         }
     }

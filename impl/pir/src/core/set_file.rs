@@ -1,9 +1,12 @@
-//! A parameter file: which protocol it is for, where it comes from, and its identity.
+//! Parameter files: a set's header, its tables put over those of the set it extends, and its identity.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, schema_for};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::core::error::{Error, Result};
@@ -57,99 +60,184 @@ pub enum SourceKind {
 pub struct ParametersId {
     /// Path below params/ without extension: `simplepir/usenix23`.
     pub name: String,
+    /// What the row sets instead of the file, by dotted key: `folding.rows`.
+    #[serde(skip_serializing_if = "With::is_empty", default)]
+    pub with: With,
     /// The file as it was named on the command line.
     pub path: String,
-    /// SHA-256 of the file's bytes, hexadecimal.
+    /// SHA-256 of the resolved set, hexadecimal.
     pub sha256: String,
     /// Where the set comes from.
     pub source: SourceNote,
 }
 
-/// A parameter file's bytes with their identity, before it is known which protocol reads them.
-#[derive(Clone, Debug)]
-pub struct ParameterFile {
-    /// Where it is.
-    pub path: std::path::PathBuf,
-    /// The protocol named in the file.
-    pub protocol: String,
-    source: SourceNote,
-    /// The protocol's keys and tables.
-    body: toml::Table,
-    sha256: String,
+impl ParametersId {
+    /// The set's name with what differs from it.
+    pub fn label(&self) -> String {
+        labelled(&self.name, &self.with)
+    }
 }
 
-/// What a parameter file has beside its protocol's keys and tables.
-#[derive(Deserialize, JsonSchema)]
+/// Values that stand instead of a set's own, by dotted key.
+pub type With = BTreeMap<String, Value>;
+
+/// A name or path with what differs from the set it stands for.
+fn labelled(name: &str, with: &With) -> String {
+    let values: Vec<String> = with.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if values.is_empty() { name.into() } else { format!("{name} with {}", values.join(", ")) }
+}
+
+/// What a file says of itself; never taken over from the set that it extends.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct Header {
-    /// The protocol.
+    /// The protocol that reads the set.
     protocol: String,
-    /// One line for tables.
-    #[serde(rename = "title")]
-    _title: String,
+    /// One line for people.
+    title: String,
+    /// The set whose tables this one takes over and changes: `name` in the same folder, or `folder/name` below params/.
+    #[serde(default)]
+    extends: Option<String>,
     /// Where the set comes from.
     source: SourceNote,
 }
 
-/// JSON Schema of the files of a protocol.
-pub fn schema<P: ParameterSet>() -> serde_json::Value {
-    let [header, mut body] = [schemars::schema_for!(Header), schemars::schema_for!(P)].map(schemars::Schema::to_value);
-    for part in ["properties", "$defs"] {
-        for (key, value) in header[part].as_object().into_iter().flatten() {
-            body[part][key] = value.clone();
-        }
-    }
-    if let Some(required) = body["required"].as_array_mut() {
-        required.splice(0..0, header["required"].as_array().into_iter().flatten().cloned());
-    }
-    body
+/// Keys of a file that belong to its header.
+const HEADER: [&str; 4] = ["protocol", "title", "extends", "source"];
+
+/// Tables that are one value: two of them are never mixed, since that may leave two alternatives side by side.
+const WHOLE: [&str; 2] = ["secret", "error"];
+
+type Table = Map<String, Value>;
+
+/// A parameter set resolved: its header, and its tables with those of the sets it extends. Which protocol reads them is not known yet.
+#[derive(Clone, Debug)]
+pub struct ParameterFile {
+    /// The file as it was named.
+    pub path: PathBuf,
+    /// The protocol named in the file.
+    pub protocol: String,
+    /// One line for people.
+    pub title: String,
+    /// Where the set comes from.
+    pub source: SourceNote,
+    with: With,
+    body: Table,
+    sha256: String,
 }
 
 impl ParameterFile {
-    /// Reads a file and the `protocol` it names.
+    /// Reads a file and the sets it extends.
     ///
     /// # Errors
-    /// The file cannot be read, is not TOML, or names no protocol.
+    /// A file cannot be read, is not TOML, lacks a key of the header, or extends what is not there, itself, or another protocol's set.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "reading the parameter file", e))?;
-        Self::of(path, text)
+        Self::of(path, &text)
     }
 
     /// A file that holds `text`, whether or not it exists.
     ///
     /// # Errors
-    /// The text is not TOML, or names no protocol, title or source.
-    pub fn of(path: &Path, text: String) -> Result<Self> {
-        let refuse = |e| toml_error(path, &text, &e);
-        let Header { protocol, source, _title } = toml::from_str(&text).map_err(refuse)?;
-        let mut body: toml::Table = toml::from_str(&text).map_err(refuse)?;
-        body.retain(|key, _| !["protocol", "title", "source"].contains(&key));
-        let sha256 = hex(&Sha256::digest(text.as_bytes()));
-        Ok(Self { path: path.to_path_buf(), protocol, source, body, sha256 })
+    /// As [`Self::read`].
+    pub fn of(path: &Path, text: &str) -> Result<Self> {
+        let (header, own) = parts(path, text)?;
+        let mut chain = vec![path.to_path_buf()];
+        let mut tables = vec![own];
+        let mut next = header.extends.clone();
+        while let Some(name) = next {
+            let (file, base) = (chain[chain.len() - 1].clone(), base_path(&chain[chain.len() - 1], &name));
+            let refuse = |problem: String| refusal(&file.display().to_string(), "extends", &problem);
+            if chain.contains(&base) {
+                return Err(refuse(format!(
+                    "`{name}` leads back to {}. Let one of the two hold its tables.",
+                    base.display()
+                )));
+            }
+            let text = std::fs::read_to_string(&base).map_err(|e| {
+                let remedy = "Name a set of the same folder, or folder/name below params/.";
+                refuse(format!("`{name}`: reading {} failed: {e}. {remedy}", base.display()))
+            })?;
+            let (of_base, table) = parts(&base, &text)?;
+            if of_base.protocol != header.protocol {
+                let problem = format!("`{name}` is a set of {}. Name one of {}.", of_base.protocol, header.protocol);
+                return Err(refuse(problem));
+            }
+            chain.push(base);
+            tables.push(table);
+            next = of_base.extends;
+        }
+        let mut body = Table::new();
+        tables.into_iter().rev().for_each(|table| merge(&mut body, table));
+        let Header { protocol, title, source, extends: _ } = header;
+        let sha256 = hash(&protocol, &body);
+        Ok(Self { path: path.to_path_buf(), protocol, title, source, with: With::new(), body, sha256 })
     }
 
-    /// Parses and checks the set.
+    /// The set with some of its values replaced.
+    ///
+    /// # Errors
+    /// A key that leads through a value that is no table, or that belongs to the header. Whether the protocol knows the key, and takes the
+    /// value, [`Self::parse`] says.
+    pub fn with(mut self, with: &With) -> Result<Self> {
+        for (key, value) in with {
+            let refuse = |problem: String| {
+                refusal(&self.path.display().to_string(), key, &format!("with {key}={value}: {problem}"))
+            };
+            let mut names: Vec<&str> = key.split('.').collect();
+            if HEADER.contains(&names[0]) {
+                return Err(refuse("says what the file is, and stands only there.".into()));
+            }
+            let last = names.pop().unwrap_or_default();
+            let mut table = &mut self.body;
+            for name in names {
+                let inner = table.entry(name).or_insert_with(|| Value::Object(Table::new()));
+                table = inner.as_object_mut().ok_or_else(|| refuse(format!("`{name}` is not a table.")))?;
+            }
+            table.insert(last.into(), value.clone());
+        }
+        self.with.extend(with.clone());
+        self.sha256 = hash(&self.protocol, &self.body);
+        Ok(self)
+    }
+
+    /// Reads and checks the set.
     ///
     /// # Errors
     /// Unknown or missing keys and values out of range, with file, key and remedy.
     pub fn parse<P: ParameterSet>(&self) -> Result<P> {
-        let set = P::deserialize(self.body.clone()).map_err(|e| toml_error(&self.path, "", &e))?;
-        set.check().map_err(|e| e.in_file(&self.path))?;
-        Ok(set)
+        let set: P = typed(&self.label(), &self.body)?;
+        set.check().map_err(|error| self.named(error)).map(|()| set)
+    }
+
+    /// An error with the file's name, where it is about one of its values.
+    pub fn named(&self, error: Error) -> Error {
+        error.in_file(&self.label())
+    }
+
+    fn label(&self) -> String {
+        labelled(&self.path.display().to_string(), &self.with)
     }
 
     /// The set's identity.
     pub fn id(&self) -> ParametersId {
         ParametersId {
             name: self.name(),
+            with: self.with.clone(),
             path: self.path.display().to_string(),
             sha256: self.sha256.clone(),
             source: self.source.clone(),
         }
     }
 
-    /// SHA-256 of the file's bytes, hexadecimal.
+    /// SHA-256 of the resolved set, hexadecimal. Title and source are not in it.
     pub fn sha256(&self) -> &str {
         &self.sha256
+    }
+
+    /// The resolved set without its header.
+    pub fn body(&self) -> &Map<String, Value> {
+        &self.body
     }
 
     /// The path below the last `params` folder without its extension; the file's stem where there is no such folder.
@@ -161,23 +249,97 @@ impl ParameterFile {
     }
 }
 
-fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> Error {
-    // The error's own text quotes the source over several lines; one line names the place, or the key where the text is not at hand.
-    let what = match error.span() {
-        Some(span) => {
-            let line = text[..span.start.min(text.len())].lines().count().max(1);
-            format!("line {line}: {}", error.message())
+/// A file's header and its own tables.
+fn parts(path: &Path, text: &str) -> Result<(Header, Table)> {
+    let mut body: Table = toml::from_str(text).map_err(|e| syntax_error(path, text, &e))?;
+    let header = HEADER.iter().filter_map(|&key| Some((key.to_string(), body.shift_remove(key)?))).collect();
+    Ok((typed(&path.display().to_string(), &header)?, body))
+}
+
+/// Reads a table as a type; an error names the dotted key.
+fn typed<T: DeserializeOwned>(file: &str, table: &Table) -> Result<T> {
+    serde_path_to_error::deserialize(Value::Object(table.clone())).map_err(|error| {
+        let key = error.path().to_string();
+        let problem = format!("{}. Compare with the schema in params/ or with a set there.", error.inner());
+        if key == "." { Error::Parameters { file: file.into(), problem } } else { refusal(file, &key, &problem) }
+    })
+}
+
+fn refusal(file: &str, key: &str, problem: &str) -> Error {
+    Error::Parameters { file: file.into(), problem: format!("key `{key}`: {problem}") }
+}
+
+/// The file of the set that `file` extends by `name`.
+fn base_path(file: &Path, name: &str) -> PathBuf {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let root = folder.ancestors().find(|folder| folder.ends_with("params")).or(folder.parent());
+    let from = if name.contains('/') { root.unwrap_or(folder) } else { folder };
+    from.join(format!("{name}.toml"))
+}
+
+/// Puts a table over another, key by key.
+fn merge(below: &mut Table, above: Table) {
+    for (key, value) in above {
+        match (below.get_mut(&key), value) {
+            (Some(Value::Object(inner)), Value::Object(value)) if !WHOLE.contains(&key.as_str()) => merge(inner, value),
+            (_, value) => drop(below.insert(key, value)),
         }
-        None => error.to_string(),
-    };
-    let what = what.trim_end().replace('\n', " ");
-    Error::Parameters {
-        file: path.display().to_string(),
-        problem: format!("{what}. Compare with the schema in params/ or with a set there."),
     }
+}
+
+/// SHA-256 of the canonical JSON of protocol and body: keys sorted, whole numbers without a point.
+fn hash(protocol: &str, body: &Table) -> String {
+    let set = canonical(&json!({"protocol": protocol, "body": body}));
+    hex(&Sha256::digest(set.to_string().as_bytes()))
+}
+
+fn canonical(value: &Value) -> Value {
+    /// Up to here every whole number has a double of its own.
+    const EXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
+    match value {
+        Value::Object(table) => {
+            let sorted: BTreeMap<_, _> = table.iter().map(|(key, value)| (key.clone(), canonical(value))).collect();
+            Value::Object(sorted.into_iter().collect())
+        }
+        Value::Array(list) => list.iter().map(canonical).collect(),
+        Value::Number(number) => match number.as_f64() {
+            Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() < EXACT => (double as i64).into(),
+            _ => value.clone(),
+        },
+        other => other.clone(),
+    }
+}
+
+/// The JSON Schema of the files of a protocol whose sets are `S`. A file that extends another may leave out any key of a table, so that no
+/// table's keys are required here; the program refuses a set that lacks one in the end.
+pub fn schema_of<S: JsonSchema>() -> Value {
+    let (mut set, header) = (schema_for!(S).to_value(), schema_for!(Header).to_value());
+    for table in set["$defs"].as_object_mut().into_iter().flat_map(Table::values_mut).filter_map(Value::as_object_mut) {
+        table.remove("required");
+    }
+    let tables = set["required"].take();
+    for part in ["$defs", "properties"] {
+        let both = [&header, &set].into_iter().filter_map(|schema| schema[part].as_object().cloned());
+        set[part] = Value::Object(both.flatten().collect());
+    }
+    set["required"] = header["required"].clone();
+    set["if"] = json!({"required": ["extends"]});
+    set["else"] = json!({"required": tables});
+    set
+}
+
+fn syntax_error(path: &Path, text: &str, error: &toml::de::Error) -> Error {
+    // The error's own text quotes the source over several lines; one line names the place.
+    let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
+    let place = line.map_or_else(String::new, |line| format!("line {line}: "));
+    let problem = format!("{place}{}.", error.message().trim_end().replace('\n', " "));
+    Error::Parameters { file: path.display().to_string(), problem }
 }
 
 /// Lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,7 +92,7 @@ impl<W: Word> Ring<W> {
         self.rns.product_log2()
     }
 
-    /// The ring of the first `len` primes, with the same transforms; None if there are not so many or `len` is 0.
+    /// The ring of the first `len` primes, with the same transforms; None if it has fewer or `len` is 0.
     pub fn prefix(&self, len: usize) -> Option<Arc<Self>> {
         let rns = self.rns.prefix(len)?;
         let (limbs, primes) = (self.limbs[..len].to_vec(), self.primes[..len].into());

@@ -146,7 +146,7 @@ pub(super) fn sum_products_u32(modulus: &Modulus<u32>, left: &[&[u32]], right: &
     }
 }
 
-/// Sums for elements from `from` on, `B` at a time, so many as registers hold; `out` has a multiple of `B`.
+/// Sums for elements from `from` on, `B` at a time, as many as registers hold; `out` has a multiple of `B`.
 fn blocks_u64<const B: usize>(
     modulus: &Modulus<u64>,
     left: &[&[u64]],

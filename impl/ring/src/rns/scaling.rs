@@ -6,7 +6,7 @@ use crate::residues::Vectors;
 use crate::residues::Word;
 
 impl<W: Word> Rns<W> {
-    /// The system of the first `len` moduli, if there are so many and `len` is not 0.
+    /// The system of the first `len` moduli, if it has as many and `len` is not 0.
     pub fn prefix(&self, len: usize) -> Option<Self> {
         let moduli: Vec<u64> = self.moduli.get(..len)?.iter().map(|q| q.value().to_u64()).collect();
         Self::new(&moduli).ok()

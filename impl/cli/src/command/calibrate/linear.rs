@@ -206,6 +206,7 @@ pub(super) fn phase(kernel: Kernel, timer: &Timer, costs: &mut UnitCosts) -> Res
         let row = Row {
             id: "calibrate".into(),
             parameters: set.path().into(),
+            with: Default::default(),
             records: 1,
             record_bits: 1,
             queries,

@@ -49,7 +49,7 @@ impl Fixture {
         (key, keys)
     }
 
-    /// So many uniform ring masks, and uniform bodies.
+    /// `count` uniform ring masks, and uniform bodies.
     pub fn uniform_inputs(&mut self, count: usize) -> (Vec<Poly<u32, Ntt>>, Poly<u32, Coefficient>) {
         let ring = self.packing.gadget().ring().clone();
         ((0..count).map(|_| ring.uniform(&mut self.rng)).collect(), ring.uniform(&mut self.rng))

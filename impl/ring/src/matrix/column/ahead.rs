@@ -8,9 +8,9 @@ use crate::kernel::ask_for;
 /// What is asked for before it is used.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ahead<'a> {
-    /// The lines so many after those that are multiplied; none for 0.
+    /// How many lines after the multiplied ones are asked for; 0 asks for none.
     Lines(usize),
-    /// The same where a part is whole columns, so that all it reads lies in one piece: so many lines after, in the order of memory.
+    /// The same where a part is whole columns, so that all it reads lies in one piece: the number of lines after, in the order of memory.
     Following(usize),
     /// A share of what comes next: several queries multiply columns that are in the cache, and ask for the next ones together. Zen 5
     /// reads 64 MiB to 1 GiB at 13 GiB/s with four queries and 7.8 with eight; 7.8 and 4.2 where the first query alone asked. Not

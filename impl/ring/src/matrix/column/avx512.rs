@@ -40,7 +40,7 @@ pub(super) fn part(part: Part, primes: usize, sums: &mut [i64]) {
     }
 }
 
-/// All columns, so many side by side; `SECOND` as for [`ask_for`].
+/// All columns, several side by side; `SECOND` as for [`ask_for`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 fn in_places<const SECOND: bool>(part: Part, primes: usize, places: usize, ahead: Ahead, sums: &mut [i64]) {
     match (places, primes) {

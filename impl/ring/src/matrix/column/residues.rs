@@ -96,7 +96,7 @@ impl ResidueVector {
         &self.primes
     }
 
-    /// Bytes a vector of `len` elements modulo so many primes takes.
+    /// Bytes a vector of `len` elements modulo `primes` primes takes.
     pub const fn stored_bytes_for(len: usize, primes: usize) -> u64 {
         (len.div_ceil(LINE) * DIGITS * primes * size_of::<Lanes>()) as u64
     }

@@ -167,7 +167,7 @@ impl BlockDiagonal {
     /// One pass over the memory.
     fn pass<const C: usize>(&self, vectors: Vectors, inputs: [&[&[u32]]; C], mut out: [&mut [u32]; C]) {
         let largest = u64::from(self.modulus.value()) - 1;
-        // A sum below 2^32 and so many products stay below 2^64.
+        // A sum below 2^32 and this number of products stay below 2^64.
         let terms = (u64::MAX - u64::from(u32::MAX)) / (largest * largest);
         let plan = Plan { terms: usize::try_from(terms).unwrap_or(usize::MAX) };
         for strip in 0..self.n / LINE {

@@ -57,7 +57,7 @@ impl Vector32 {
     }
 }
 
-/// Queries of one pass over the matrix: their sums of a block (4 KiB a query) stay in the second-level cache. So many
+/// Queries of one pass over the matrix: their sums of a block (4 KiB a query) stay in the second-level cache. This number
 /// multiply-adds of each entry take longer than reading it again for the next ones.
 pub const QUERIES_TOGETHER: usize = 32;
 

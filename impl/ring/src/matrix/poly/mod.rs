@@ -91,7 +91,7 @@ impl std::fmt::Debug for PolyMatrix {
 }
 
 impl PolyMatrix {
-    /// Bytes of a matrix of that shape over rings of `n` slots and so many primes.
+    /// Bytes of a matrix of that shape over rings of `n` slots and `primes` primes.
     pub fn bytes_for(n: usize, primes: usize, rows: usize, columns: usize) -> u64 {
         [n, primes, rows, columns].iter().fold(size_of::<u32>() as u64, |bytes, &x| bytes.saturating_mul(x as u64))
     }

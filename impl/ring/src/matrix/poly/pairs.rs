@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct PolyPairs {
     ring: Arc<Ring<u32>>,
     len: usize,
-    /// On huge pages: a vector of eight megabytes, made anew in each answer, took as long to be given its small pages as to be filled.
+    /// On huge pages: a vector of eight megabytes, allocated in each answer, took as long to be given its small pages as to be filled.
     words: Buffer<u32>,
 }
 
@@ -63,7 +63,7 @@ impl PolyPairs {
         Ok(())
     }
 
-    /// Bytes of `len` pairs over rings of `n` slots and so many primes.
+    /// Bytes of `len` pairs over rings of `n` slots and `primes` primes.
     pub fn bytes_for(n: usize, primes: usize, len: usize) -> u64 {
         2 * (size_of::<u32>() * n * primes * len) as u64
     }
@@ -73,7 +73,7 @@ impl PolyPairs {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether it holds no pair.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -25,7 +25,7 @@ fn zero() -> Register {
 }
 
 /// # Safety
-/// So many residues may be read there.
+/// A register's residues may be read there.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn load(place: *const u32) -> Register {
@@ -34,7 +34,7 @@ unsafe fn load(place: *const u32) -> Register {
 }
 
 /// # Safety
-/// So many residues may be written there.
+/// A register's residues may be written there.
 #[target_feature(enable = "avx2")]
 #[inline]
 unsafe fn store(place: *mut u32, residues: Register) {

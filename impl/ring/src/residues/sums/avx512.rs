@@ -32,7 +32,7 @@ fn zero() -> Register {
 }
 
 /// # Safety
-/// So many residues may be read there.
+/// A register's residues may be read there.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
 unsafe fn load(place: *const u32) -> Register {
@@ -41,7 +41,7 @@ unsafe fn load(place: *const u32) -> Register {
 }
 
 /// # Safety
-/// So many residues may be written there.
+/// A register's residues may be written there.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 #[inline]
 unsafe fn store(place: *mut u32, residues: Register) {

@@ -28,7 +28,7 @@ const FOLDED: u8 = 1;
 const LONG: u8 = 2;
 
 impl Plan {
-    /// For sums of so many terms, with their width; None if the modulus is too short.
+    /// For sums of `count` products, with their width; None if the modulus is too short.
     fn new(modulus: &Modulus<u32>, count: usize) -> Option<(Self, u8)> {
         let reduction = Reduction::new(modulus)?;
         let (terms, square) = (scalar::terms_u32(modulus), (reduction.q - 1).pow(2));
@@ -62,7 +62,7 @@ macro_rules! sums {
         /// Sums of the even and of the odd slots of `R` registers for `G` left sides and `C` columns.
         type Sums<const G: usize, const C: usize, const R: usize> = [[[[Register; 2]; R]; C]; G];
 
-        /// Sums of so many products for `R` registers of slots of `G` left sides times `C` columns, which stay in registers: each
+        /// Sums of products for `R` registers of slots of `G` left sides times `C` columns, which stay in registers: each
         /// line is read once. The even and the odd elements are multiplied apart: the multiplier takes the lower half of each
         /// 64-bit lane, so the odd ones are shifted down, those of a left side once for all columns, those of a column once for all
         /// left sides.

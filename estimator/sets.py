@@ -1,0 +1,68 @@
+"""Parameter sets: what they are called, all that there are, and what each holds in full, which the binary says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .describe import DescribeError, read_json_lines
+from .paths import ROOT, pirlab_binary
+
+Changes = Mapping[str, Any]
+"""Values that stand instead of a set's own, by dotted key."""
+
+
+def set_name(parameters: Mapping[str, Any]) -> str:
+    """What a set is called, and what a row changes of it: `inspire/repaired with folding.rows=8192`."""
+    return labelled(str(parameters["name"]), parameters.get("with", {}))
+
+
+def labelled(name: str, changes: Changes) -> str:
+    """A set's name with the values that stand instead of its own, as the binary writes it."""
+    values = [f"{key}={json.dumps(value, separators=(',', ':'))}" for key, value in sorted(changes.items())]
+    return f"{name} with {', '.join(values)}" if values else name
+
+
+def options_with(changes: Changes) -> list[str]:
+    """The words of a command that change values of a set."""
+    return [word for key, value in changes.items() for word in ("--with", f"{key}={value}")]
+
+
+def parse_with(text: str) -> tuple[str, Any]:
+    """A key and its value, as the binary reads them: JSON, or a text that needs no quotes."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError("give KEY=VALUE, such as folding.rows=8192")
+    try:
+        return key, json.loads(value)
+    except json.JSONDecodeError:
+        return key, value
+
+
+def resolve(paths: Sequence[Path], changes: Changes | None = None) -> list[dict[str, Any]]:
+    """Parameter files in full: with what they extend, and with the values that stand instead of their own."""
+    command = [str(pirlab_binary()), "resolve", *map(str, paths), *options_with(changes or {})]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise DescribeError(process.stderr.strip())
+    return read_json_lines(process.stdout.splitlines())
+
+
+def changed() -> Iterator[tuple[str, Changes]]:
+    """The sets that experiments change: name and changes."""
+    for path in sorted((ROOT / "experiments").glob("*/*.toml")):
+        experiment = tomllib.loads(path.read_text(encoding="utf-8"))
+        series = experiment.get("series", []) if "kind" not in experiment else []
+        yield from ((each["parameters"], each["with"]) for each in series if "with" in each)
+
+
+def every_set() -> dict[str, tuple[str, Changes]]:
+    """Name and changes of all sets of params/, and of those that experiments change, by what each is called."""
+    folder = ROOT / "params"
+    names = (path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.toml"))
+    found: list[tuple[str, Changes]] = [*((name, {}) for name in names), *changed()]
+    return dict(sorted((labelled(*each), each) for each in found))
