@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod database;
 pub mod description;
+pub(crate) mod enough;
 pub mod error;
 pub mod noise;
 pub mod params;
