@@ -87,7 +87,7 @@ fn touched(layout: &Layout, workload: &Workload) -> [u64; 2] {
 
 fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let poly = params.rlwe.poly_bytes();
-    let second_blocks = if layout.selects_whole { 0 } else { layout.degree.div_ceil(layout.ring_degree) };
+    let second_blocks = if layout.selects_whole { 0 } else { layout.cell_columns.div_ceil(layout.ring_degree) };
     let blocks = (layout.rows.div_ceil(layout.ring_degree) + second_blocks) as u64;
     let [all_first, second_tables] = all_tables(params, layout);
     let (name, first_tables) = if workload.streamed {
@@ -127,9 +127,9 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
         + 3 * layout.query_bytes(params) as u64
         + ring::ResidueVector::stored_bytes_for(layout.rows, 2)
         + if layout.selects_whole {
-            Selector::bytes(&params.rlwe, layout.degree)
+            Selector::bytes(&params.rlwe, layout.cell_columns)
         } else {
-            ring::ResidueVector::stored_bytes_for(layout.degree, 2)
+            ring::ResidueVector::stored_bytes_for(layout.cell_columns, 2)
         }
         + 5 * 4 * layout.columns() as u64
         + 3 * layout.answer_bytes(params) as u64
@@ -215,7 +215,7 @@ impl Load<'_> {
 
     /// The work of the ring masks of mask digits, for some copies.
     fn second_hints(&self, copies: u64) -> Work {
-        ring_products_work(self.ring, self.layout.degree as u64, count(&[copies, self.layout.mask_digits as u64]))
+        ring_products_work(self.ring, self.layout.cell_columns as u64, count(&[copies, self.layout.mask_digits as u64]))
     }
 
     /// The work of making the second layer's packing tables of some copies.
@@ -236,7 +236,7 @@ impl Load<'_> {
         if layout.selects_whole {
             return self.mask_digits(groups);
         }
-        let blocks = layout.degree.div_ceil(self.ring.degree);
+        let blocks = layout.cell_columns.div_ceil(self.ring.degree);
         let hints = if is_incremental(groups as usize, copies as usize, blocks) {
             add_to_masks_work(self.ring, count(&[groups, layout.mask_digits as u64]))
         } else {
@@ -274,7 +274,7 @@ impl Load<'_> {
         let (copies, body_digits) = (layout.copies as u64, layout.body_digits as u64);
         let [mask_outputs, body_outputs] = layout.outputs(params).map(|outputs| outputs as u64);
         let columns = count(&[copies, layout.mask_digits as u64 + body_digits]);
-        let product = product_work(layout.degree as u64, columns, layout.second_stored_bytes(), (queries, 2));
+        let product = product_work(layout.cell_columns as u64, columns, layout.second_stored_bytes(), (queries, 2));
         plan.step("answer", "second_product", product);
         let [_, tables] = all_tables(params, layout);
         let packed = ring.transforms(count(&[queries, copies, mask_outputs]));
