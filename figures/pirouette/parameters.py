@@ -59,9 +59,9 @@ PARAMETERS = {
     "3": (
         Parameter("n_in", "n in", "query.dimension"),
         Parameter("n_out", "n out", "layout.lwe_dimension"),
-        Parameter("N", "N", "layout.degree"),
+        Parameter("N", "N", "layout.ring_degree"),
         Parameter("log2_q_in", "log2 q in", "query.log2_modulus"),
-        Parameter("log2_q_out", "log2 q out", "layout.degree", _log2_of_twice),
+        Parameter("log2_q_out", "log2 q out", "layout.ring_degree", _log2_of_twice),
         Parameter("log2_Q", "log2 Q", "ring.log2_modulus"),
         Parameter("log2_Q_ksk", "log2 Q ksk", "key_switching.log2_modulus"),
         Parameter("B", "B", "rotation_gadget.base_log2", exp2),
@@ -71,8 +71,8 @@ PARAMETERS = {
     ),
     "4": (
         Parameter("n", "n", "layout.lwe_dimension"),
-        Parameter("N", "N", "layout.degree"),
-        Parameter("log2_q", "log2 q", "layout.degree", _log2_of_twice),
+        Parameter("N", "N", "layout.ring_degree"),
+        Parameter("log2_q", "log2 q", "layout.ring_degree", _log2_of_twice),
         Parameter("log2_Q", "log2 Q", "ring.log2_modulus"),
         Parameter("B", "B", "rotation_gadget.base_log2", exp2),
         Parameter("B_automorphism", "B aut", "automorphism_gadget.base_log2", exp2),

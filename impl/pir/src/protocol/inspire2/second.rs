@@ -44,7 +44,7 @@ impl Second {
     pub fn build(public: &Public, first: &First, threads: usize) -> Result<Self> {
         let Public { params: _, layout, .. } = public;
         let columns = layout.copies * layout.mask_digits;
-        let matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree)?;
+        let matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
         let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
         let mut second = Self { matrix, query_masks: public.second.masks(), hints, tables };
         for group in 0..layout.groups() {

@@ -212,7 +212,7 @@ impl Server {
     fn body_digits(&self, values: &[u32]) -> Result<ColumnMatrix> {
         let layout = &self.public.layout;
         let columns = layout.copies * layout.body_digits;
-        let mut matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree)?;
+        let mut matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
         let mut entries = vec![0i16; LINE * columns];
         for (start, values) in (0..).step_by(LINE).zip(values.chunks(LINE * layout.entries())) {
             for (values, out) in values.chunks_exact(layout.gamma).zip(entries.chunks_exact_mut(layout.body_digits)) {

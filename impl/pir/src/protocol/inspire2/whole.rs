@@ -59,7 +59,7 @@ impl Whole {
         let ciphertexts = layout.ciphertexts(params);
         let mut sums: Vec<_> = ciphertexts.iter().map(|_| Rlwe::zero(ring)).collect();
         let mut digits = vec![0i16; layout.mask_digits + layout.body_digits];
-        for column in 0..layout.degree {
+        for column in 0..layout.cell_columns {
             let group = column * layout.copies + copy;
             let (masks, bodies) = digits.split_at_mut(layout.mask_digits);
             masks.copy_from_slice(&self.digits[group * layout.mask_digits..][..layout.mask_digits]);

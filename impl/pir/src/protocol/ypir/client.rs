@@ -3,8 +3,8 @@
 use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
 
-use super::Public;
 use super::layout::{Layers, MAX_PACKED_ENTRIES};
+use super::public::Public;
 use super::server::Server;
 use super::set::{Body, Set};
 use crate::core::database::Record;

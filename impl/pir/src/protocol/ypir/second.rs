@@ -7,7 +7,7 @@ use ring::matrix::column::LINE;
 use ring::matrix::packed::GROUP_ROWS;
 use ring::{ColumnMatrix, Ntt, Poly};
 
-use super::Public;
+use super::public::Public;
 use super::set::Set;
 use crate::core::clock::Group;
 use crate::core::description::TableBytes;

@@ -7,8 +7,8 @@ use lattice::Rlwe;
 use lattice::pack::PackingKeys;
 use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
-use super::Public;
 use super::layout::Layers;
+use super::public::Public;
 use super::second::{Second, answer_digits, switched_digits};
 use super::set::{Body, Set};
 use super::whole::Whole;

@@ -6,8 +6,8 @@ use lattice::Rlwe;
 use ring::Ntt;
 use ring::matrix::packed::GROUP_ROWS;
 
-use super::Public;
 use super::layout::Layers;
+use super::public::Public;
 use super::second::switched_digits;
 use crate::core::error::Result;
 use crate::core::tables::side_by_side;
