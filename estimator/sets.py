@@ -52,17 +52,18 @@ def resolve(paths: Sequence[Path], changes: Changes | None = None) -> list[dict[
     return read_json_lines(process.stdout.splitlines())
 
 
-def changed() -> Iterator[tuple[str, Changes]]:
-    """The sets that experiments change: name and changes."""
-    for path in sorted((ROOT / "experiments").glob("*/*.toml")):
+def series(folder: Path = ROOT / "experiments") -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every series of the experiments of protocols below a folder, with its experiment."""
+    for path in sorted(folder.glob("*/*.toml")):
         experiment = tomllib.loads(path.read_text(encoding="utf-8"))
-        series = experiment.get("series", []) if "kind" not in experiment else []
-        yield from ((each["parameters"], each["with"]) for each in series if "with" in each)
+        if "kind" not in experiment:
+            yield from ((experiment, each) for each in experiment.get("series", []))
 
 
 def every_set() -> dict[str, tuple[str, Changes]]:
     """Name and changes of all sets of params/, and of those that experiments change, by what each is called."""
     folder = ROOT / "params"
     names = (path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.toml"))
-    found: list[tuple[str, Changes]] = [*((name, {}) for name in names), *changed()]
+    found: list[tuple[str, Changes]] = [(name, {}) for name in names]
+    found += [(each["parameters"], each["with"]) for _, each in series() if "with" in each]
     return dict(sorted((labelled(*each), each) for each in found))

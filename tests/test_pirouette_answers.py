@@ -37,7 +37,7 @@ def gadget(digits):
 
 
 def description(k=20, digits=4):
-    layout = {"degree": 2048, "lwe_dimension": 760, "bits_per_step": 2, "ring_modulus": "268369921 * 67104769"}
+    layout = {"ring_degree": 2048, "lwe_dimension": 760, "bits_per_step": 2, "ring_modulus": "268369921 * 67104769"}
     layout |= {"index_bits": k, "digits": digits, "rgsw_window": 128, "rotation_gadget": gadget(4)}
     layout |= {"automorphism_gadget": gadget(16), "squaring_gadget": gadget(5), "rgsw_gadget": gadget(9)}
     counts = {

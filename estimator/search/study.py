@@ -15,6 +15,7 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
 from ..outputs import write
 from ..paths import RESULTS, ROOT
-from ..sets import every_set, labelled, resolve
+from ..sets import every_set, resolve
 from .bounds import Bounds, BoundsError, Objective
 from .choose import best_of
 from .evaluate import Evaluator, Figures, Literal, Shape
@@ -129,13 +130,11 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
 
 def _state(part: Part) -> str:
     """What a record depends on beside what an evaluator does: what is asked, the space, the sets beside it."""
-    texts = [json.dumps(part.settings)]
-    of_protocol = part.settings.get("protocol", part.name)
-    files = (
-        [ROOT / part.settings["set"]] if "set" in part.settings else sorted((ROOT / "params" / of_protocol).glob("*"))
-    )
+    own = part.settings.get("set")
+    beside = resolve([ROOT / own]) if own else _sets(part.settings.get("protocol", part.name))
     spaces = sorted((Path(__file__).parent / "spaces").glob("*.toml"))
-    return "".join(texts + [file.read_text(encoding="utf-8") for file in [*files, *spaces, Path(__file__)]])
+    texts = [file.read_text(encoding="utf-8") for file in [*spaces, Path(__file__)]]
+    return "".join([json.dumps(part.settings), json.dumps(beside), *texts])
 
 
 def _known(file: Path) -> dict[str, Any] | None:
@@ -177,11 +176,16 @@ def _judged(objective: Objective | None, figures: Figures) -> Row:
     return {"objective": objective.name, "score": objective(figures)} | asdict(figures)
 
 
+@cache
+def _sets(protocol: str) -> dict[str, Literal]:
+    """The sets of params/<protocol>/, and what experiments change of them, by name."""
+    own = {id: each for id, each in every_set().items() if each[0].startswith(f"{protocol}/")}
+    return {Path(id).name: resolve([ROOT / f"params/{name}.toml"], changes)[0] for id, (name, changes) in own.items()}
+
+
 def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Literal, Figures]]:
     """The published sets of params/ that take the database, secure or not, right or not."""
-    sets = [each for each in every_set().values() if each[0].startswith(f"{protocol}/")]
-    literals = {labelled(Path(name).name, c): resolve([ROOT / f"params/{name}.toml"], c)[0] for name, c in sets}
-    kept = {stem: each for stem, each in literals.items() if each["source"]["kind"] == "published"}
+    kept = {name: each for name, each in _sets(protocol).items() if each["source"]["kind"] == "published"}
     for (stem, literal), figures in zip(kept.items(), evaluator(list(kept.values()))):
         if figures.refused is None:
             yield stem, literal, figures

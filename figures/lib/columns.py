@@ -4,13 +4,12 @@ A row is a parameter set at a shape. Its experiment lists the ids of the columns
 one of the row's protocol: nothing is concluded from layouts, bytes or names.
 """
 
-import tomllib
 from collections import defaultdict
 from pathlib import Path
 
 from pirlab_estimator.paths import ROOT
 from pirlab_estimator.search.text import count
-from pirlab_estimator.sets import labelled
+from pirlab_estimator.sets import labelled, series
 
 Declared = dict[tuple[str, int, int], frozenset[str]]
 """Ids of columns by (set, records, record bits)."""
@@ -19,12 +18,9 @@ Declared = dict[tuple[str, int, int], frozenset[str]]
 def declared(folder: Path = ROOT / "experiments") -> Declared:
     """The columns of the rows of all experiments below a folder."""
     found: defaultdict[tuple[str, int, int], set[str]] = defaultdict(set)
-    for path in sorted(folder.glob("*/*.toml")):
-        experiment = tomllib.loads(path.read_text())
-        series = experiment.get("series", []) if "kind" not in experiment else []
-        for each in series:
-            for shape in each.get("shapes", experiment.get("shapes", [])):
-                if "columns" in shape:
-                    records, bits = count(str(shape["records"])), count(str(shape["record_bits"]))
-                    found[labelled(each["parameters"], each.get("with", {})), records, bits] |= set(shape["columns"])
+    for experiment, each in series(folder):
+        for shape in each.get("shapes", experiment.get("shapes", [])):
+            place = count(str(shape["records"])), count(str(shape["record_bits"]))
+            if "columns" in shape:
+                found[labelled(each["parameters"], each.get("with", {})), *place] |= set(shape["columns"])
     return {place: frozenset(columns) for place, columns in found.items()}

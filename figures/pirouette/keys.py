@@ -25,7 +25,7 @@ KEYS: dict[str, tuple[str, Read]] = {
     "squaring_key": ("2 N ℓ log2 Q", lambda d: 2 * _ring_row(d, "squaring")),
     "automorphism_keys": (
         "log2 N · 2 N ℓ log2 Q",
-        lambda d: log2(d["layout"]["degree"]) * 2 * _ring_row(d, "automorphism"),
+        lambda d: log2(d["layout"]["ring_degree"]) * 2 * _ring_row(d, "automorphism"),
     ),
     "ring_switching_key": ("2 N ℓ log2 Q", lambda d: _response_bits(d)),
 }
@@ -52,7 +52,7 @@ def _switching_bits(description: Document) -> float | None:
     key = instance(description, "key_switching")
     if key is None:
         return None
-    rows = description["layout"]["degree"] * description["layout"]["switching_gadget"]["digits"]
+    rows = description["layout"]["ring_degree"] * description["layout"]["switching_gadget"]["digits"]
     return float(rows * (key["dimension"] + 1) * key["log2_modulus"])
 
 
@@ -60,7 +60,7 @@ def _response_bits(description: Document) -> float:
     response = instance(description, "response")
     assert response is not None
     digits = description["layout"]["response_gadget"]["digits"]
-    return float(2 * description["layout"]["degree"] * digits * response["log2_modulus"])
+    return float(2 * description["layout"]["ring_degree"] * digits * response["log2_modulus"])
 
 
 def make(inputs: Inputs) -> Table:

@@ -27,7 +27,7 @@ def conversion_transforms(layout: Document) -> int:
     """Transforms of one conversion of LWE to RGSW without its rotation: automorphisms and squaring key."""
     rows = layout["rgsw_gadget"]["digits"]
     places = [row * layout["rgsw_window"] for row in range(rows)]
-    levels = int(layout["degree"]).bit_length() - 1
+    levels = int(layout["ring_degree"]).bit_length() - 1
     automorphisms = sum(len({place % (1 << level) for place in places}) for level in range(levels))
     digits = {name: layout[f"{name}_gadget"]["digits"] for name in ("automorphism", "squaring")}
     forward = automorphisms * digits["automorphism"] + rows * (digits["squaring"] + 2)

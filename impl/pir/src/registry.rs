@@ -6,8 +6,8 @@ use crate::core::database::Database;
 use crate::core::description::Description;
 use crate::core::error::{Error, Result};
 use crate::core::progress::Progress;
+use crate::core::protocol;
 use crate::core::runner::{Options, Run, Session};
-use crate::core::scheme;
 use crate::core::set_file::{ParameterFile, schema_of};
 use crate::core::workload::Workload;
 use crate::protocol::{
@@ -44,7 +44,7 @@ pub struct Protocol {
     pub schema: fn() -> serde_json::Value,
 }
 
-const fn entry<S: scheme::Protocol + 'static>(source_hash: &'static str) -> Protocol {
+const fn entry<S: protocol::Protocol + 'static>(source_hash: &'static str) -> Protocol {
     Protocol {
         name: S::NAME,
         summary: S::SUMMARY,
@@ -57,7 +57,7 @@ const fn entry<S: scheme::Protocol + 'static>(source_hash: &'static str) -> Prot
 }
 
 /// The set in a file.
-pub(crate) fn read<S: scheme::Protocol>(file: &ParameterFile) -> Result<S::Set> {
+pub(crate) fn read<S: protocol::Protocol>(file: &ParameterFile) -> Result<S::Set> {
     if file.protocol != S::NAME {
         let problem = format!("`{}` in a set of {}; write \"{}\".", file.protocol, S::NAME, S::NAME);
         return Err(file.named(Error::value("protocol", problem)));
@@ -67,7 +67,7 @@ pub(crate) fn read<S: scheme::Protocol>(file: &ParameterFile) -> Result<S::Set> 
     Ok(set)
 }
 
-fn describe<S: scheme::Protocol>(file: &ParameterFile, workload: &Workload) -> Result<Description> {
+fn describe<S: protocol::Protocol>(file: &ParameterFile, workload: &Workload) -> Result<Description> {
     let params = read::<S>(file)?;
     if workload.streamed && !S::STREAMS {
         return Err(Error::cannot_stream(S::NAME));
@@ -76,7 +76,7 @@ fn describe<S: scheme::Protocol>(file: &ParameterFile, workload: &Workload) -> R
     Ok(sizes.describe(S::NAME, file.id(), workload))
 }
 
-fn open<'a, S: scheme::Protocol + 'static>(
+fn open<'a, S: protocol::Protocol + 'static>(
     file: &ParameterFile,
     database: Database,
     workload: Workload,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pir::core::progress::Silent;
-use pir::core::scheme::{Client, Context, Protocol};
+use pir::core::protocol::{Client, Context, Protocol};
 use pir::core::set_file::ParameterFile;
 use pir::core::wire::FrameBuilder;
 use pir::core::workload::Shape;

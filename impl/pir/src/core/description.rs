@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::params::SecretKind;
 use crate::core::set_file::ParametersId;
+use crate::core::wire::HEADER_BYTES;
 use crate::core::workload::Workload;
 
 /// The format of [`Description`]; part of every one.
@@ -160,4 +161,67 @@ pub struct LweInstance {
     pub samples: Option<u64>,
     /// What an attacker who breaks it learns.
     pub protects: String,
+}
+
+/// A [`Description`] without the identity of its parameter set.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    /// See [`Description::layout`].
+    pub layout: serde_json::Map<String, serde_json::Value>,
+    /// See [`Description::messages`].
+    pub messages: Vec<MessageSize>,
+    /// See [`Description::memory`].
+    pub memory: MemoryMap,
+    /// See [`Description::operations`].
+    pub operations: serde_json::Map<String, serde_json::Value>,
+    /// See [`Description::instances`].
+    pub instances: Vec<LweInstance>,
+}
+
+impl Sizes {
+    /// Payload bytes of the message `name`; zero where there is none.
+    pub fn payload_bytes(&self, name: &str) -> u64 {
+        self.messages.iter().find(|message| message.name == name).map_or(0, |message| message.payload_bytes)
+    }
+
+    /// Adds a message.
+    pub fn message(
+        &mut self,
+        name: &str,
+        direction: Direction,
+        phase: &str,
+        payload_bytes: u64,
+        formula: &str,
+        queries_served: Option<u64>,
+    ) {
+        self.messages.push(MessageSize {
+            name: name.into(),
+            direction,
+            phase: phase.into(),
+            payload_bytes,
+            frame_bytes: payload_bytes.saturating_add(HEADER_BYTES),
+            formula: formula.into(),
+            queries_served,
+        });
+    }
+
+    /// With the parameter set's identity: what `pirlab describe` prints.
+    pub fn describe(self, protocol: &str, parameters: ParametersId, workload: &Workload) -> Description {
+        let Sizes { layout, messages, memory, operations, instances } = self;
+        Description {
+            schema: DESCRIPTION_SCHEMA.into(),
+            id: None,
+            protocol: protocol.into(),
+            parameters,
+            shape: workload.into(),
+            queries: workload.queries,
+            updates: workload.updates,
+            streamed: workload.streamed,
+            layout,
+            messages,
+            memory,
+            operations,
+            instances,
+        }
+    }
 }

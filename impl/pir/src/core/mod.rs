@@ -3,15 +3,16 @@
 pub mod clock;
 pub mod database;
 pub mod description;
+pub(crate) mod enough;
 pub mod error;
 pub mod noise;
 pub mod params;
 pub(crate) mod plan;
 pub mod progress;
+pub mod protocol;
 pub mod record;
 pub mod record_check;
 pub mod runner;
-pub mod scheme;
 pub mod seed;
 pub mod session;
 pub mod set_file;

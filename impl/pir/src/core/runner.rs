@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 use crate::core::clock::{Group, Phase};
 use crate::core::database::{Database, Record};
 use crate::core::description::{Direction, TableBytes};
+use crate::core::enough::Enough;
 use crate::core::error::{Error, Result};
-use crate::core::noise::{Certainty, NoiseLog, StageNoise};
+use crate::core::noise::{NoiseLog, StageNoise};
 use crate::core::progress::Progress;
+use crate::core::protocol::{Context, Protocol, Request};
 use crate::core::record::Correct;
-use crate::core::scheme::{Context, Protocol, Request};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::{Entry, Link};
 use crate::core::workload::Workload;
@@ -34,20 +35,6 @@ const LONG_PHASE_SECONDS: f64 = 5.0;
 const WARM_UPS: u64 = 10;
 /// but no more of them after so many seconds.
 const WARM_UP_SECONDS: f64 = 0.2;
-
-/// Noise is measured over at least 20 keys
-const NOISE_KEYS: u64 = 20;
-/// and 2^14 values,
-const NOISE_SAMPLES: u64 = 1 << 14;
-/// unless, beyond the keys, these take longer than two seconds;
-const NOISE_SECONDS: f64 = 2.0;
-/// over more until every stage is known well: four standard errors of its mean square are the 1/16 by which formulas are judged,
-const KNOWN_WELL: Certainty = Certainty { uncertainty: 1.0 / 64.0, samples: 1 << 13 };
-/// or, after the two seconds, known to a few percent; where a client has one key for all its queries, every further key costs an offline
-/// exchange, and only the whole time ends the wish to know it well;
-const KNOWN: Certainty = Certainty { uncertainty: 0.05, samples: 1 << 10 };
-/// unless that takes longer than 20 seconds, and longer than the repetitions took: many repetitions are a wish for certainty.
-const NOISE_LEAST_SECONDS: f64 = 20.0;
 
 /// Most changed records that are asked for after an update.
 const CHANGES_ASKED: usize = 16;
@@ -80,7 +67,7 @@ pub struct Measured {
     pub noise: Vec<StageNoise>,
     /// Retrieved records against the database.
     pub correct: Correct,
-    /// What the server kept after the offline exchange; see [`Server::tables`](crate::core::scheme::Server::tables).
+    /// What the server kept after the offline exchange; see [`Server::tables`](crate::core::protocol::Server::tables).
     pub held: Vec<TableBytes>,
 }
 
@@ -340,20 +327,13 @@ impl<P: Protocol> Session for Run<'_, P> {
 
     fn measure_noise(&mut self) -> Result<()> {
         let start = Instant::now();
-        let least_seconds = self.noise_seconds.unwrap_or_else(|| NOISE_LEAST_SECONDS.max(self.spent));
+        let enough = Enough::new(P::ONE_KEY, self.noise_seconds, self.spent);
         self.context.clock.pause(true);
         let mut diagnosed = false;
         // A protocol that decrypts nothing has no noise.
         while let Some(coverage) = self.context.noise.coverage() {
-            let spent = start.elapsed().as_secs_f64();
-            let is_bounded = P::ONE_KEY || self.noise_seconds.is_some();
-            let keys = coverage.keys >= NOISE_KEYS || is_bounded && spent > least_seconds;
-            let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
-            let known = KNOWN_WELL.is_reached(&coverage)
-                || !P::ONE_KEY && spent > NOISE_SECONDS && KNOWN.is_reached(&coverage)
-                || spent > least_seconds;
             // Stages within an answer are known from the first diagnosis on.
-            if keys && samples && known && diagnosed {
+            if diagnosed && enough.is_reached(&coverage, start.elapsed().as_secs_f64()) {
                 break;
             }
             if P::ONE_KEY && diagnosed {

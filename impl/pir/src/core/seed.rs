@@ -4,8 +4,8 @@ use rand::RngCore;
 use ring::Seed;
 
 use crate::core::error::Result;
-use crate::core::scheme::{Context, Messages, only};
-use crate::core::wire::FrameBuilder;
+use crate::core::protocol::{Context, Messages, only};
+use crate::core::wire::Frame;
 
 /// Bytes of the seed.
 pub const SEED_BYTES: usize = 16;
@@ -19,15 +19,10 @@ pub(crate) fn public_seed(context: &mut Context) -> Seed {
 
 /// The seed as a message of that protocol.
 pub(crate) fn publish(protocol: &'static str, seed: &Seed) -> Messages {
-    let mut builder = FrameBuilder::new(SEED_BYTES);
-    builder.payload_mut().copy_from_slice(&seed.0);
-    vec![("seed", builder.finish(protocol, "seed"))]
+    vec![("seed", Frame::of(protocol, "seed", &seed.0))]
 }
 
 /// The seed that a server published.
-///
-/// # Errors
-/// Not that message.
 pub(crate) fn received(protocol: &'static str, messages: &Messages) -> Result<Seed> {
     let message = only("seed", messages)?.clone().check(protocol, "seed", SEED_BYTES as u64)?;
     let mut seed = Seed([0; SEED_BYTES]);

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use crate::core::database::{Database, Record, check_change};
 use crate::core::description::{Direction, TableBytes};
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Change, Client, Context, Messages, Protocol, Request, Server};
+use crate::core::protocol::{Change, Client, Context, Messages, Protocol, Request, Server};
 use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::Shape;
@@ -22,16 +22,15 @@ pub struct ServerSession<P: Protocol> {
     streamed: bool,
     /// An update has begun and not ended.
     updating: bool,
+    /// Updates so far, modulo 2^16.
+    epoch: u16,
 }
 
 impl<P: Protocol> ServerSession<P> {
     /// See [`Protocol::server`].
-    ///
-    /// # Errors
-    /// Those of the protocol.
     pub fn new(params: &P::Set, database: &Database, context: &mut Context) -> Result<Self> {
         let server = P::server(params, database, context)?;
-        Ok(Self { server, shape: database.shape(), streamed: context.streamed, updating: false })
+        Ok(Self { server, shape: database.shape(), streamed: context.streamed, updating: false, epoch: 0 })
     }
 
     /// See [`Server::tables`].
@@ -54,23 +53,18 @@ impl<P: Protocol> ServerSession<P> {
         Ok(())
     }
 
-    /// Answers requests in order, each answer under the number of its request.
-    ///
-    /// # Errors
-    /// An update was not finished; those of [`Server::answer`].
+    /// Answers requests in order, each answer under the number of its request and of the updates so far.
     pub fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         self.check()?;
         let mut answers = self.server.answer(requests, context)?;
         for (request, answer) in requests.iter().zip(&mut answers) {
-            number(answer, request.messages.first().map_or(0, |(_, message)| message.number()));
+            let number = request.messages.first().map_or(0, |(_, message)| message.number());
+            change(answer, |message| message.numbered(number).at_epoch(self.epoch));
         }
         Ok(answers)
     }
 
     /// Changes records; those that do not fit are refused before anything is changed. Returns the messages that every client must fetch.
-    ///
-    /// # Errors
-    /// An index out of range, a record of another length, a streamed server; an update that was not finished.
     pub fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         self.check()?;
         if self.streamed {
@@ -83,6 +77,7 @@ impl<P: Protocol> ServerSession<P> {
         self.updating = true;
         let messages = self.server.update(changes, context)?;
         self.updating = false;
+        self.epoch = self.epoch.wrapping_add(1);
         Ok(messages)
     }
 }
@@ -105,18 +100,12 @@ type Asked<P> = <<P as Protocol>::Client as Client>::Query;
 
 impl<P: Protocol> ClientSession<P> {
     /// See [`Protocol::client`].
-    ///
-    /// # Errors
-    /// Those of the protocol.
     pub fn new(params: &P::Set, shape: Shape, context: &mut Context) -> Result<Self> {
         let client = P::client(params, shape, context)?;
         Ok(Self { client, session: None, next: 0, open: VecDeque::new(), extracted: Vec::new() })
     }
 
     /// The offline exchange: hints down, keys up; everything goes through `link`.
-    ///
-    /// # Errors
-    /// A message does not arrive as it was sent.
     pub fn connect(&mut self, server: &mut ServerSession<P>, link: &mut Link, context: &mut Context) -> Result<()> {
         let published = link.carry_all(server.server.publish(), Direction::Download, "offline", None)?;
         self.client.receive(published, context)?;
@@ -127,23 +116,17 @@ impl<P: Protocol> ClientSession<P> {
     }
 
     /// One request for all `indices`.
-    ///
-    /// # Errors
-    /// An index out of range; no offline exchange yet.
     pub fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
         let session =
             self.session.ok_or_else(|| Error::message("query", "the offline exchange must come before a query."))?;
         let (asked, mut messages) = self.client.query(indices, context)?;
-        number(&mut messages, self.next);
+        change(&mut messages, |message| message.numbered(self.next));
         self.open.push_back((self.next, asked));
         self.next = self.next.wrapping_add(1);
         Ok(Request { messages, queries: self.client.queries(indices.len() as u64)?, session })
     }
 
     /// The records of the oldest open request, which then is open no more.
-    ///
-    /// # Errors
-    /// An answer to another request; those of [`Client::extract`].
     pub fn extract(&mut self, answer: &Messages, context: &Context) -> Result<Vec<Record>> {
         let (oldest, asked) = self.open.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
         if let Some(other) = answer.iter().map(|(_, message)| message.number()).find(|number| number != oldest) {
@@ -159,9 +142,6 @@ impl<P: Protocol> ClientSession<P> {
     }
 
     /// Logs the errors of the answer that was extracted last; see [`Client::log_errors`].
-    ///
-    /// # Errors
-    /// Those of the protocol.
     pub fn log_errors(
         &self,
         server: &ServerSession<P>,
@@ -172,24 +152,18 @@ impl<P: Protocol> ClientSession<P> {
     }
 
     /// Logs the errors on the way to the answer that was extracted last; see [`Client::diagnose`].
-    ///
-    /// # Errors
-    /// Those of the protocol.
     pub fn diagnose(&self, server: &ServerSession<P>, request: &Request, context: &mut Context) -> Result<()> {
         self.client.diagnose(&self.extracted, &server.server, request, context)
     }
 
     /// See [`Client::update`].
-    ///
-    /// # Errors
-    /// Those of the protocol.
     pub fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
         self.client.update(messages, context)
     }
 }
 
-fn number(messages: &mut Messages, number: u16) {
+fn change(messages: &mut Messages, change: impl Fn(Frame) -> Frame) {
     for (_, message) in messages {
-        *message = std::mem::replace(message, Frame::empty()).numbered(number);
+        *message = change(std::mem::replace(message, Frame::empty()));
     }
 }

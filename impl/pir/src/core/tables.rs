@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{BLOCK_BYTES, Context};
+use crate::core::protocol::{BLOCK_BYTES, Context};
 
 /// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
 /// memory.
@@ -59,9 +59,6 @@ impl<T> Tables<T> {
     }
 
     /// One table.
-    ///
-    /// # Errors
-    /// It is missing.
     pub fn get(&self, i: usize) -> Result<&T> {
         self.kept
             .get(i)
@@ -70,9 +67,6 @@ impl<T> Tables<T> {
     }
 
     /// All tables.
-    ///
-    /// # Errors
-    /// One is missing.
     pub fn all(&self) -> Result<Vec<&T>> {
         (0..self.kept.len()).map(|i| self.get(i)).collect()
     }
@@ -117,56 +111,4 @@ pub(crate) fn side_by_side<R: Send>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::error::Error;
-
-    #[test]
-    fn a_missing_table_is_refused_until_it_is_made() {
-        let mut tables: Tables<u32> = [10, 11, 12].into_iter().collect();
-        assert_eq!(tables.all().unwrap(), [&10, &11, &12]);
-        tables.invalidate([1]);
-        assert!(tables.all().is_err() && tables.get(1).is_err());
-        assert_eq!(tables.get(2).unwrap(), &12);
-        tables.invalidate([2]);
-        assert_eq!(tables.missing(), [1, 2]);
-        tables.set(1, 21);
-        tables.set(2, 22);
-        assert_eq!(tables.all().unwrap(), [&10, &21, &22]);
-    }
-
-    /// Streamed tables give what kept ones give, in blocks, whatever the threads.
-    #[test]
-    fn streamed_tables_are_made_when_they_are_needed() {
-        use std::sync::atomic::{AtomicUsize, Ordering};
-        let kept: Tables<usize> = (0..10).map(|i| i * i).collect();
-        let streamed: Tables<usize> = Tables::streamed(BLOCK_BYTES.div_ceil(3));
-        for threads in [1, 3] {
-            let context = crate::protocol::tests_support::context(ring::Kernel::best(), threads);
-            let alive = AtomicUsize::new(0);
-            let make = |i: usize| {
-                alive.fetch_add(1, Ordering::Relaxed);
-                Ok(i * i)
-            };
-            let of = |tables: &Tables<usize>| {
-                let (mut all, mut blocks) = (Vec::new(), 0);
-                let each = |block: Range<usize>, table: &TableOf<usize>| {
-                    blocks += 1;
-                    block.into_iter().try_for_each(|i| {
-                        all.push((i, *table(i)?));
-                        Ok(())
-                    })
-                };
-                tables.blocks(2..9, &context, make, each).unwrap();
-                (all, blocks)
-            };
-            let expected: Vec<(usize, usize)> = (2..9).map(|i| (i, i * i)).collect();
-            assert_eq!(of(&streamed), (expected.clone(), 3), "{threads} threads");
-            assert_eq!(of(&kept), (expected, 1));
-            assert_eq!(alive.load(Ordering::Relaxed), 7, "kept tables are not made");
-            let failing = |_| Err(Error::Workload("no memory".into()));
-            assert!(streamed.blocks(0..2, &context, failing, |_, _| Ok(())).is_err());
-        }
-        assert_eq!((tables_of_block(96 << 20), tables_of_block(1 << 40)), (3, 1));
-    }
-}
+mod tests;

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::core::description::Direction;
 use crate::core::error::Result;
-use crate::core::scheme::Messages;
+use crate::core::protocol::Messages;
 use crate::core::wire::Frame;
 
 /// One message that travelled.

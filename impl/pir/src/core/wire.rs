@@ -1,10 +1,10 @@
 //! The wire format: a message is a frame of a 32-byte header and a payload.
 //!
-//! Header, little-endian: magic `PIRL`, version u16, epoch u16, CRC-32 of the protocol's name, CRC-32 of the message's name,
-//! payload length of 48 bits, number of the request u16, CRC-32 of the payload, CRC-32 of the 28 bytes before. Payload bytes are what a
-//! paper's formula counts; frame bytes add the header. The epoch counts the database's updates, so that an answer or a change of a
-//! hint is never combined with a hint of another version; an answer has the number of its request, so that it is never decrypted as
-//! another's. A receiver parses real bytes and refuses whatever does not match.
+//! Header, little-endian: magic `PIRL`, version u16, epoch u16 (in a client's message: sequence), CRC-32 of the protocol's name,
+//! CRC-32 of the message's name, payload length of 48 bits, number of the request u16, CRC-32 of the payload, CRC-32 of the 28 bytes
+//! before. Payload bytes are what a paper's formula counts; frame bytes add the header. The epoch counts the database's updates, so that
+//! an answer or a change of a hint is never combined with a hint of another version; an answer has the number of its request, so that it
+//! is never decrypted as another's. A receiver parses real bytes and refuses whatever does not match.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,26 +31,19 @@ pub struct Frame {
 pub struct FrameBuilder {
     words: Vec<u64>,
     payload_bytes: usize,
-    epoch: u16,
 }
 
 impl FrameBuilder {
     /// A message with a zeroed payload of `payload_bytes`.
     pub fn new(payload_bytes: usize) -> Self {
-        Self { words: vec![0; (HEADER_BYTES as usize + payload_bytes).div_ceil(8)], payload_bytes, epoch: 0 }
+        Self { words: vec![0; (HEADER_BYTES as usize + payload_bytes).div_ceil(8)], payload_bytes }
     }
 
     /// A message with the payload of another one: its bytes themselves where no one else holds them, else a copy.
     pub fn reopen(frame: Frame) -> Self {
         let payload_bytes = frame.payload_bytes;
         let words = Arc::try_unwrap(frame.words).unwrap_or_else(|shared| (*shared).clone());
-        Self { words, payload_bytes, epoch: 0 }
-    }
-
-    /// Stamps the message with the number of updates (modulo 2^16) the sender's database has seen.
-    pub fn at_epoch(mut self, epoch: u16) -> Self {
-        self.epoch = epoch;
-        self
+        Self { words, payload_bytes }
     }
 
     /// The payload's bytes.
@@ -85,7 +78,6 @@ impl FrameBuilder {
         let mut header = [0u8; HEADER_BYTES as usize];
         header[..4].copy_from_slice(&MAGIC);
         header[4..6].copy_from_slice(&VERSION.to_le_bytes());
-        header[6..8].copy_from_slice(&self.epoch.to_le_bytes());
         header[8..12].copy_from_slice(&crc32fast::hash(protocol.as_bytes()).to_le_bytes());
         header[12..16].copy_from_slice(&crc32fast::hash(message.as_bytes()).to_le_bytes());
         header[16..24].copy_from_slice(&(self.payload_bytes as u64 & ((1 << LENGTH_BITS) - 1)).to_le_bytes());
@@ -98,6 +90,13 @@ impl FrameBuilder {
 }
 
 impl Frame {
+    /// A message with that payload, under its protocol's and its own name.
+    pub fn of(protocol: &str, message: &str, payload: &[u8]) -> Self {
+        let mut builder = FrameBuilder::new(payload.len());
+        builder.payload_mut().copy_from_slice(payload);
+        builder.finish(protocol, message)
+    }
+
     /// A frame of no bytes: no message. Holds the place of one that is being changed.
     pub(crate) fn empty() -> Self {
         Self { words: Arc::new(vec![0; (HEADER_BYTES / 8) as usize]), payload_bytes: 0 }
@@ -119,18 +118,37 @@ impl Frame {
     }
 
     /// The same message with the number of a request.
-    pub fn numbered(mut self, number: u16) -> Self {
+    pub fn numbered(self, number: u16) -> Self {
+        self.with(22, number)
+    }
+
+    /// The same message with the number of updates (modulo 2^16) the server's database has seen.
+    pub fn at_epoch(self, epoch: u16) -> Self {
+        self.with(6, epoch)
+    }
+
+    /// The same message of a client with the number of its first query.
+    pub fn in_sequence(self, number: u16) -> Self {
+        self.with(6, number)
+    }
+
+    fn with(mut self, place: usize, number: u16) -> Self {
         let words = Arc::make_mut(&mut self.words);
         let header = &mut bytemuck::cast_slice_mut::<u64, u8>(words)[..HEADER_BYTES as usize];
-        header[22..24].copy_from_slice(&number.to_le_bytes());
+        header[place..place + 2].copy_from_slice(&number.to_le_bytes());
         let header_crc = crc32fast::hash(&header[..28]);
         header[28..].copy_from_slice(&header_crc.to_le_bytes());
         self
     }
 
-    /// The number of updates (modulo 2^16) the sender's database had seen.
+    /// The number of updates (modulo 2^16) the server's database had seen.
     pub fn epoch(&self) -> u16 {
         u16::from_le_bytes([self.bytes()[6], self.bytes()[7]])
+    }
+
+    /// The number (modulo 2^16) of a client's first query in the message, where queries of one seed are counted.
+    pub fn sequence(&self) -> u16 {
+        self.epoch()
     }
 
     /// Checks that the message belongs to the version of the database that the receiver knows.
@@ -294,66 +312,4 @@ impl<'a> BitReader<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn frame(payload: &[u8]) -> Frame {
-        let mut builder = FrameBuilder::new(payload.len());
-        builder.payload_mut().copy_from_slice(payload);
-        builder.finish("simplepir", "query")
-    }
-
-    #[test]
-    fn every_single_bit_flip_and_truncation_is_refused() {
-        let good = frame(&[1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        assert_eq!(good.bytes().len(), 41);
-        assert!(Frame::parse(good.bytes(), "simplepir", "query").is_ok());
-        for bit in 0..8 * good.bytes().len() {
-            let mut bad = good.bytes().to_vec();
-            bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(Frame::parse(&bad, "simplepir", "query").is_err(), "bit {bit}");
-        }
-        for length in 0..good.bytes().len() {
-            assert!(Frame::parse(&good.bytes()[..length], "simplepir", "query").is_err());
-        }
-        let mut long = good.bytes().to_vec();
-        long.push(0);
-        assert!(Frame::parse(&long, "simplepir", "query").is_err());
-    }
-
-    #[test]
-    fn names_and_lengths_are_checked() {
-        let good = frame(&[0; 8]);
-        assert!(Frame::parse(good.bytes(), "doublepir", "query").is_err());
-        assert!(Frame::parse(good.bytes(), "simplepir", "answer").is_err());
-        assert!(good.clone().check("simplepir", "query", 8).is_ok());
-        assert!(good.check("simplepir", "query", 9).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn payloads_and_words_survive(payload in proptest::collection::vec(any::<u8>(), 0..200), words in proptest::collection::vec(any::<u32>(), 1..50)) {
-            let sent = frame(&payload);
-            let received = Frame::parse(sent.bytes(), "simplepir", "query").unwrap();
-            prop_assert_eq!(received.payload(), &payload[..]);
-            let mut builder = FrameBuilder::new(4 * words.len() + 4);
-            builder.put_words(4, &words);
-            prop_assert_eq!(builder.finish("a", "b").words(4, words.len()), words);
-        }
-
-        #[test]
-        fn bit_strings_survive(values in proptest::collection::vec((any::<u32>(), 1u32..=32), 0..100)) {
-            let mut writer = BitWriter::default();
-            for &(value, bits) in &values {
-                writer.put(value, bits);
-            }
-            let bytes = writer.finish();
-            prop_assert_eq!(bytes.len(), values.iter().map(|v| v.1 as usize).sum::<usize>().div_ceil(8));
-            let mut reader = BitReader::new(&bytes);
-            for (value, bits) in values {
-                prop_assert_eq!(u64::from(reader.take(bits)), u64::from(value) & ((1u64 << bits) - 1));
-            }
-        }
-    }
-}
+mod tests;

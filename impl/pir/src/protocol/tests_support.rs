@@ -10,8 +10,8 @@ use ring::Kernel;
 use crate::core::database::{Database, Record};
 use crate::core::error::Result;
 use crate::core::progress::Silent;
+use crate::core::protocol::{Change, Context, Messages, Protocol, Request};
 use crate::core::runner::{Options, Run, Session};
-use crate::core::scheme::{Change, Context, Messages, Protocol, Request};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::set_file::ParameterFile;
 use crate::core::transcript::Link;
@@ -42,7 +42,7 @@ pub fn set_text(protocol: &str, extra: &str, moduli: &str) -> String {
 
 /// The set of a file that holds this text.
 pub fn read<S: Protocol>(text: &str) -> Result<S::Set> {
-    crate::registry::read::<S>(&ParameterFile::of("params/test/test.toml".as_ref(), text.into())?)
+    crate::registry::read::<S>(&ParameterFile::of("params/test/test.toml".as_ref(), text)?)
 }
 
 /// A set at LWE dimension 64: right in every respect but security.

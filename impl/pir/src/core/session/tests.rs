@@ -1,7 +1,7 @@
 use ring::Kernel;
 
 use super::*;
-use crate::core::scheme::Sizes;
+use crate::core::description::Sizes;
 use crate::core::workload::Workload;
 use crate::protocol::simplepir;
 use crate::protocol::tests_support::{context, small_set};

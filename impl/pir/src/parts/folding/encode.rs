@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use ring::{Ntt, Poly, PolyMatrix, Ring};
 
 use super::{Layout, Place};
 use crate::core::database::{Database, Record, copy_bits};
 use crate::core::error::{Error, Result};
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
+use crate::core::tables::side_by_side;
 use crate::core::wire::BitWriter;
 
 /// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together
@@ -43,9 +43,6 @@ impl Encoder {
 
     /// All rows of some columns of the matrix: a block, as large as its range of columns. The whole matrix is the block of all
     /// columns; a matrix beyond memory is streamed block by block.
-    ///
-    /// # Errors
-    /// No column, a column outside the matrix, no memory, a database that cannot be read.
     pub fn block(&self, database: &Database, columns: Range<usize>, context: &Context) -> Result<PolyMatrix> {
         let mut matrix = PolyMatrix::zero(&self.ring, self.layout.rows, columns.len())?;
         self.refill(&mut matrix, database, columns, context)?;
@@ -54,9 +51,6 @@ impl Encoder {
 
     /// Makes a block of as many columns hold those columns: without memory new to the process, whose pages cost the system longer to
     /// clear than polynomials to make.
-    ///
-    /// # Errors
-    /// A column outside the matrix, a block of another shape, a database that cannot be read.
     pub fn refill(
         &self,
         matrix: &mut PolyMatrix,
@@ -75,15 +69,11 @@ impl Encoder {
                 let tile = first..columns.end.min(first + TILE.0);
                 let places: Vec<_> =
                     rows.clone().flat_map(|row| tile.clone().map(move |column| (row, column))).collect();
-                let poly = |&(row, column): &(usize, usize)| -> Result<_> {
+                let entries = side_by_side(0..places.len(), context.threads, |i| {
+                    let (row, column) = places[i];
                     Ok(((row, column - columns.start), self.polynomial(database, row, column)?))
-                };
-                let entries: Result<Vec<_>> = if context.threads <= 1 {
-                    places.iter().map(poly).collect()
-                } else {
-                    places.par_iter().map(poly).collect()
-                };
-                matrix.set(&entries?, context.threads)?;
+                })?;
+                matrix.set(&entries, context.threads)?;
                 context.progress.advance(places.len() as u64);
             }
         }
@@ -92,9 +82,6 @@ impl Encoder {
     }
 
     /// The polynomial in that row and column of the matrix.
-    ///
-    /// # Errors
-    /// A place outside the matrix, a database that cannot be read.
     pub fn polynomial(&self, database: &Database, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
         let layout = &self.layout;
         let (rows, columns) = (layout.rows, layout.matrix_columns());
@@ -142,9 +129,6 @@ impl Encoder {
     }
 
     /// Replaces a record in a matrix of all columns.
-    ///
-    /// # Errors
-    /// A matrix of another layout.
     pub fn change(&self, matrix: &mut PolyMatrix, index: u64, record: &Record) -> Result<()> {
         let layout = &self.layout;
         let (place, slot_bits) = (layout.place(index), layout.dimensions.slot_bits());

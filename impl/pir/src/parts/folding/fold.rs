@@ -48,9 +48,6 @@ impl<'a> Folding<'a> {
     }
 
     /// The next columns, of one part or of several.
-    ///
-    /// # Errors
-    /// A ciphertext or a selector of another ring or gadget.
     pub fn extend(&mut self, ciphertexts: Vec<Ciphertext>) -> Result<()> {
         let mut rest = ciphertexts.into_iter();
         while rest.len() > 0 {
@@ -64,9 +61,6 @@ impl<'a> Folding<'a> {
     }
 
     /// The column selected of each part.
-    ///
-    /// # Errors
-    /// A selector of another ring or gadget.
     pub fn finish(mut self) -> Result<Vec<Ciphertext>> {
         if self.count > 0 {
             self.end_part()?;

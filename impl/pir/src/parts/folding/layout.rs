@@ -78,9 +78,6 @@ pub struct Place {
 
 impl Layout {
     /// At most 2^`most_row_bits` rows, and as many columns as are then needed.
-    ///
-    /// # Errors
-    /// Records of too many slots, more polynomials than the address space has.
     pub fn new(shape: Shape, dimensions: Dimensions, most_row_bits: u32) -> Result<Self> {
         let slot_bits = dimensions.slot_bits();
         let slots = shape.record_bits.div_ceil(slot_bits);
@@ -186,7 +183,7 @@ impl Layout {
             * self.dimensions.slots() as u64
             * self.dimensions.slot_bits()
             / 8;
-        crate::core::scheme::operations(json!({
+        crate::core::plan::operations(json!({
             "rows": self.rows,
             "columns": self.columns,
             "row_bits": self.row_bits,

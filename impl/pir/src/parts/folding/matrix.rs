@@ -6,7 +6,7 @@ use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs};
 use super::{Encoder, Layout, Place, Selection};
 use crate::core::database::{Database, check_change};
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{BLOCK_BYTES, Change, Context};
+use crate::core::protocol::{BLOCK_BYTES, Change, Context};
 
 /// Columns multiplied at a time, a power of two: their products, 48 KiB each in Pirouette's ring, are folded before the next ones
 /// come. Enough of them that reading the vector anew is nothing beside reading the matrix.
@@ -31,9 +31,6 @@ enum Source {
 
 impl Matrix {
     /// Encodes the database.
-    ///
-    /// # Errors
-    /// No memory, a database that cannot be read.
     pub fn whole(encoder: Encoder, database: &Database, context: &Context) -> Result<Self> {
         let whole = encoder.block(database, 0..encoder.layout().matrix_columns(), context)?;
         Ok(Self::new(encoder, Source::Whole(whole)))
@@ -120,9 +117,6 @@ impl Matrix {
     }
 
     /// The polynomial in that row and column.
-    ///
-    /// # Errors
-    /// A place outside the matrix, a database that cannot be read.
     pub fn polynomial(&self, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
         match &self.source {
             Source::Whole(matrix) => matrix.get(row, column).map_err(Error::from),
@@ -156,10 +150,7 @@ impl Matrix {
         Ok((0..layout.slots).map(slot).collect())
     }
 
-    /// Changes records.
-    ///
-    /// # Errors
-    /// A record of another shape, which changes nothing; a matrix that is streamed, which is never whole.
+    /// Changes records; one of another shape is refused before anything is changed.
     pub fn update(&mut self, changes: &[Change]) -> Result<()> {
         let shape = self.layout().shape;
         changes.iter().try_for_each(|(index, record)| check_change(shape, *index, record))?;

@@ -46,9 +46,6 @@ pub struct ResponseKey {
 
 impl ResponseKey {
     /// The phases of a response, in units of q3.
-    ///
-    /// # Errors
-    /// A response of another dimension.
     pub fn phase(&self, response: &SplitRlwe) -> Result<Vec<f64>> {
         self.opener.phase(response).map_err(Error::from)
     }
@@ -56,10 +53,6 @@ impl ResponseKey {
 
 impl Responder {
     /// For ciphertexts over `ring`.
-    ///
-    /// # Errors
-    /// A modulus of masks that is no prime below 2^31 equal to 1 modulo 2 N, a degree that is no power of two up to N, a base out
-    /// of range.
     pub fn new(params: ResponseParams, ring: &Arc<Ring<u32>>) -> Result<Self> {
         let value = |e: &dyn std::fmt::Display| Error::value("response", e.to_string());
         let ring_of = |n: usize| Ring::new(n, &[params.mask_modulus], ring.kernel()).map_err(|e| value(&e));
@@ -95,9 +88,6 @@ impl Responder {
     }
 
     /// The key that switches from `from` to a key of responses: RLWE'(-from) modulo q2 under that key, embedded.
-    ///
-    /// # Errors
-    /// A key of another dimension.
     pub fn switching_key(
         &self,
         from: &RlweKey<u32>,
@@ -118,9 +108,6 @@ impl Responder {
     }
 
     /// The coefficients of slot 0 of a ciphertext.
-    ///
-    /// # Errors
-    /// A ciphertext or a key of another ring.
     pub fn compress(
         &self,
         ciphertext: &Rlwe<u32, Coefficient>,
@@ -140,9 +127,6 @@ impl Responder {
     }
 
     /// The coefficients modulo p of a response of one slot.
-    ///
-    /// # Errors
-    /// Bytes that are no response.
     pub fn open(&self, key: &ResponseKey, bytes: &[u8], plain_modulus: u64) -> Result<Vec<u64>> {
         key.opener.decode(&self.parse(bytes)?, plain_modulus).map_err(Error::from)
     }
@@ -156,9 +140,6 @@ impl Responder {
     }
 
     /// How far a response's phases are from messages modulo p, in units of q2, and the distance at which decryption fails.
-    ///
-    /// # Errors
-    /// Bytes that are no response.
     pub fn errors(
         &self,
         key: &ResponseKey,

@@ -25,9 +25,6 @@ pub struct Selection {
 
 impl Selection {
     /// For ciphertexts over `ring` and a matrix modulo its first `primes` primes.
-    ///
-    /// # Errors
-    /// A ring without so many primes.
     pub fn new(layout: Layout, ring: &Arc<Ring<u32>>, primes: usize, threads: usize) -> Result<Self> {
         let matrix_ring = matrix_ring(ring, primes)?;
         Ok(Self { layout, ring: Arc::clone(ring), matrix_ring, threads: threads.max(1) })
@@ -52,9 +49,6 @@ impl Selection {
 
     /// The vector that the matrix is multiplied with, of one leaf (an encryption of 0, or of q / p in the row asked for) for each row.
     /// They come some at a time, and are given back before the next ones are asked for. What is more than the rows is not asked for.
-    ///
-    /// # Errors
-    /// A leaf of another ring, fewer of them than rows; those of what gives the leaves.
     pub fn leaves(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>>) -> Result<PolyPairs> {
         self.vector(parts, |leaf| {
             let (ring, to) = (&self.ring, &self.matrix_ring);
@@ -108,9 +102,6 @@ impl Selection {
 
     /// For each vector, the ciphertexts of those columns of `block`, from a multiple of four to a multiple of four or the last one. All
     /// vectors share one pass over the memory.
-    ///
-    /// # Errors
-    /// A block of another ring, a vector that is not as long as it has rows, columns that are not there.
     pub fn rows(
         &self,
         block: &PolyMatrix,
@@ -150,9 +141,6 @@ impl Selection {
 
     /// Brings the position whose bits the selectors encrypt, most significant first, to position 0: multiplies by X^-2^(v3 - 1 - r)
     /// where bit r is set.
-    ///
-    /// # Errors
-    /// A ciphertext or a selector of another ring or gadget.
     pub fn position(
         &self,
         gadget: &RingGadget<u32>,

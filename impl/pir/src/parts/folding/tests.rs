@@ -12,7 +12,7 @@ use super::*;
 use crate::core::clock::Clock;
 use crate::core::database::Database;
 use crate::core::progress::Silent;
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::workspace;
 use crate::protocol::tests_support::ALL_SHAPES;

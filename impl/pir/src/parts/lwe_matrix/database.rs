@@ -9,7 +9,7 @@ use ring::{Kernel, PackedMatrix, Vector32};
 use super::layout::Layout;
 use crate::core::database::{Database, check_change, copy_bits};
 use crate::core::error::Result;
-use crate::core::scheme::{Change, Context};
+use crate::core::protocol::{Change, Context};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
 /// offset, so that results are those of the centred entries D' = D - offset.
@@ -34,9 +34,6 @@ impl LinearDatabase {
     }
 
     /// Encodes `database`. Records that do not exist are stored as the offset, that is, as centred zeros.
-    ///
-    /// # Errors
-    /// The database cannot be read, or no memory.
     pub fn encode(layout: Layout, database: &Database, context: &Context) -> Result<Self> {
         let matrix = PackedMatrix::new(layout.rows, layout.columns, layout.width())?;
         let mut encoded = Self { layout, matrix };
@@ -179,9 +176,6 @@ impl LinearDatabase {
     }
 
     /// D' q for each query, modulo 2^32; one pass over the database serves all.
-    ///
-    /// # Errors
-    /// A query whose length is not the number of columns.
     pub fn product<Q: AsRef<[u32]>>(&self, queries: &[Q], kernel: Kernel, threads: usize) -> Result<Vec<Vec<u32>>> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query.as_ref())).collect();
         let mut products = packed::matvec_new(kernel, &self.matrix, &prepared, threads)?;
@@ -193,17 +187,11 @@ impl LinearDatabase {
     }
 
     /// Adds D' A to `hint` (rows x n, row-major, zero at first), A expanded chunk by chunk.
-    ///
-    /// # Errors
-    /// A hint of another size.
     pub fn accumulate_hint(&self, public: &PublicMatrix, hint: &mut [u32], context: &Context) -> Result<()> {
         multiply_centred(&self.matrix, u32::from(self.layout.code.offset()), public, hint, context)
     }
 
     /// Changes records; returns what was added to their entries, in order.
-    ///
-    /// # Errors
-    /// An index out of range, a record of another length.
     pub fn change(&mut self, changes: &[Change]) -> Result<Vec<EntryChange>> {
         let code = self.layout.code;
         changes.iter().try_for_each(|(index, record)| check_change(self.layout.shape, *index, record))?;
@@ -232,9 +220,6 @@ impl LinearDatabase {
 const TILE_ENTRIES: usize = 1 << 15;
 
 /// Adds (M - offset) A to `out` (row-major, M's rows x n) modulo 2^32, A expanded chunk by chunk.
-///
-/// # Errors
-/// Sizes that do not fit.
 pub fn multiply_centred(
     matrix: &PackedMatrix,
     offset: u32,

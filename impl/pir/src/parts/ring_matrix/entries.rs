@@ -1,16 +1,46 @@
 //! Entries of 16-bit matrices: strings of bits cut into entries, matrices filled by lines of rows.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 use ring::ColumnMatrix;
 use ring::matrix::column::LINE;
 
 use crate::core::database::{Record, copy_bits};
 use crate::core::error::Result;
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 use crate::core::wire::BitWriter;
 
+/// What was added to consecutive entries of a row.
+pub(crate) struct Difference {
+    pub row: usize,
+    pub first_column: usize,
+    pub added: Vec<i32>,
+}
+
+/// Overwrites `bits` bits from bit `first` on of those columns' entries in a row, which have `width` bits and are stored centred.
+pub(crate) fn replace_record(
+    matrix: &mut ColumnMatrix,
+    (row, columns): (usize, Range<usize>),
+    (width, first): (u32, u64),
+    record: &[u8],
+    bits: u64,
+) -> Result<Difference> {
+    let (first_column, offset) = (columns.start, 1 << (width - 1));
+    let old: Vec<i32> = columns.map(|column| matrix.get(row, column)).collect();
+    let mut entries: Vec<u16> = old.iter().map(|entry| (entry + offset) as u16).collect();
+    replace_bits(&mut entries, width, first, record, bits);
+    let mut added = Vec::with_capacity(old.len());
+    for ((column, entry), old) in (first_column..).zip(entries).zip(old) {
+        let centred = i32::from(entry) - offset;
+        matrix.set(row, column, centred)?;
+        added.push(centred - old);
+    }
+    Ok(Difference { row, first_column, added })
+}
+
 /// Overwrites `bits` bits from bit `first` on of a string of entries of `width` bits.
-pub(crate) fn replace_bits(entries: &mut [u16], width: u32, first: u64, record: &[u8], bits: u64) {
+fn replace_bits(entries: &mut [u16], width: u32, first: u64, record: &[u8], bits: u64) {
     for i in 0..bits {
         let at = first + i;
         let (entry, shift) = ((at / u64::from(width)) as usize, (at % u64::from(width)) as u32);

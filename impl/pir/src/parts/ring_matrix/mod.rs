@@ -1,6 +1,8 @@
 //! What protocols over rings share: RLWE parameters, the gadget of packing keys, the switch of answers, and queries whose
 //! masks are public.
 
+mod client;
+mod describe;
 mod entries;
 mod gadget;
 mod hint;
@@ -9,11 +11,13 @@ mod rlwe;
 mod selector;
 mod switch;
 
-pub(crate) use entries::{fill_rows, read_record, replace_bits};
+pub use client::{Asks, Query, RingClient};
+pub(crate) use describe::{ring_numbers, seed_memory};
+pub(crate) use entries::{Difference, fill_rows, read_record, replace_record};
 pub use gadget::{Digits, Gadget, Packing};
 pub(crate) use hint::{
     add_to_masks, add_to_masks_work, bodies, body_poly, column_masks, is_incremental, masks_update_work, pack_all,
-    workspace,
+    packing_table, update_masks, workspace,
 };
 pub use query::{RingQueries, read_coefficients, read_packed, read_residues};
 pub(crate) use rlwe::check_secret;

@@ -122,9 +122,6 @@ impl RingQueries {
 }
 
 /// A query's body as the products take it.
-///
-/// # Errors
-/// A number that is not below q.
 pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<ResidueVector> {
     let residues = read_residues(ring, bytes_each, payload)?;
     let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
@@ -132,9 +129,6 @@ pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) ->
 }
 
 /// The same from bit-packed residues ([`RingQueries::packed`]).
-///
-/// # Errors
-/// A wrong number of bytes, a residue not below its prime, padding that is not zero.
 pub fn read_packed(ring: &Ring<u32>, entries: usize, payload: &[u8]) -> Result<ResidueVector> {
     let bad = |e: WireError| Error::message("query", e.to_string());
     let mut reader = Reader::new(payload, payload.len()).map_err(bad)?;
@@ -148,9 +142,6 @@ pub fn read_packed(ring: &Ring<u32>, entries: usize, payload: &[u8]) -> Result<R
 }
 
 /// The residues of a query's body: of all its coefficients modulo the first prime, then modulo the second.
-///
-/// # Errors
-/// A number that is not below q.
 pub fn read_residues(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<Vec<u32>> {
     let q = ring.modulus_u128().unwrap_or(u128::MAX);
     let mut words = Vec::with_capacity(payload.len() / bytes_each);

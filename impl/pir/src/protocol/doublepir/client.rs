@@ -11,7 +11,7 @@ use super::set::{Layers, NAME, SEED_BYTES};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{self, Context, Messages, Request, only};
+use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::wire::{BitReader, Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::Lwe;
@@ -193,7 +193,7 @@ impl Client {
     }
 }
 
-impl scheme::Client for Client {
+impl protocol::Client for Client {
     type Server = Server;
     type Query = Query;
 

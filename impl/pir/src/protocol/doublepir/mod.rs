@@ -14,8 +14,9 @@ mod tests;
 pub use set::{HintCopies, Set};
 
 use crate::core::database::Database;
+use crate::core::description::Sizes;
 use crate::core::error::Result;
-use crate::core::scheme::{Context, Protocol, Sizes};
+use crate::core::protocol::{Context, Protocol};
 use crate::core::workload::{Shape, Workload};
 
 /// The protocol.

@@ -72,16 +72,18 @@ pub(super) struct HintUpdate<'a> {
     public: &'a PublicMatrix,
     kernel: Kernel,
     builder: FrameBuilder,
+    /// Of the new message.
+    epoch: u16,
 }
 
 impl<'a> HintUpdate<'a> {
     /// Starts from `hint`, in place where no one else holds it.
     pub fn new(layers: &'a Layers, public: &'a PublicMatrix, kernel: Kernel, hint: Frame) -> Self {
         let epoch = hint.epoch().wrapping_add(1);
-        let mut builder = FrameBuilder::reopen(hint).at_epoch(epoch);
+        let mut builder = FrameBuilder::reopen(hint);
         // From wire to native order; the same swap, if any, as back.
         builder.words_to_wire(SEED_BYTES, layers.second_rows() * layers.dimension);
-        Self { layers, public, kernel, builder }
+        Self { layers, public, kernel, builder, epoch }
     }
 
     /// Adds digits[r] * A2[group] to row r of the copy, for every change.
@@ -109,6 +111,6 @@ impl<'a> HintUpdate<'a> {
     /// The new message.
     pub fn finish(mut self) -> Frame {
         self.builder.words_to_wire(SEED_BYTES, self.layers.second_rows() * self.layers.dimension);
-        self.builder.finish(NAME, "hint")
+        self.builder.finish(NAME, "hint").at_epoch(self.epoch)
     }
 }

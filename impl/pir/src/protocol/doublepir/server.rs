@@ -16,7 +16,7 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
+use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
 use crate::core::wire::{BitWriter, Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 
@@ -198,7 +198,7 @@ fn pack_changes(layers: &Layers, rows: &[RowChange]) -> Vec<u8> {
     writer.finish()
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.database.stored_bytes()),
@@ -245,7 +245,7 @@ impl scheme::Server for Server {
         self.digit_products(&second, &mut a2, context)?;
         let respond = |(mut builder, request): (FrameBuilder, &Request)| {
             builder.words_to_wire(0, words(request));
-            let answer = builder.at_epoch(self.hint.epoch()).finish(NAME, "answer");
+            let answer = builder.finish(NAME, "answer");
             vec![("answer", answer)]
         };
         Ok(builders.into_iter().zip(requests).map(respond).collect())
@@ -267,9 +267,7 @@ impl scheme::Server for Server {
         if !by_digits {
             return Ok(vec![("hint", self.hint())]);
         }
-        let mut builder = FrameBuilder::new(payload.len());
-        builder.payload_mut().copy_from_slice(&payload);
-        Ok(vec![("hint_delta", builder.at_epoch(self.hint.epoch()).finish(NAME, "hint_delta"))])
+        Ok(vec![("hint_delta", Frame::of(NAME, "hint_delta", &payload).at_epoch(self.hint.epoch()))])
     }
 }
 

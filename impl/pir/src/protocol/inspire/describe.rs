@@ -9,15 +9,14 @@ use serde_json::json;
 use super::Interpolate;
 use super::layout::Layout;
 use super::set::Set;
+use crate::core::description::Sizes;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
-use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::Sizes;
 use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work};
+use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work, ring_numbers, seed_memory};
 
 /// How outputs are packed.
 const PACKING: Method = Method::Inspiring;
@@ -27,7 +26,6 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
     sizes.layout.extend(operations(json!({
         "plain_modulus": params.folding.plain_modulus,
-        "packing": PACKING.to_string(),
         "interpolation": match params.folding.interpolation {
             Interpolate::CooleyTukey => "cooley_tukey",
             Interpolate::Lagrange => "lagrange",
@@ -35,16 +33,10 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         "whitened": true,
         "point_sent": layout.sends_point(params),
         "body_coefficients": layout.kept(params),
-        "packing_gadget": params.packing.describe(params.rlwe.modulus()),
         "rgsw_gadget": params.evaluation.gadget().describe(params.rlwe.modulus()),
-        "mask_modulus": params.switch.mask_modulus,
-        "body_modulus": params.switch.body_modulus,
-        "ring_degree": params.rlwe.degree,
-        "ring_modulus": params.rlwe.modulus(),
     })));
-    sizes
-        .layout
-        .extend(operations(json!({ "tables": layout.outputs(), "tables_rebuilt": touched(&layout, workload) })));
+    let tables = [layout.outputs() as u64, touched(&layout, workload)];
+    sizes.layout.extend(ring_numbers(&params.rlwe, (PACKING, params.packing), params.switch, tables));
     messages(params, &layout, workload, &mut sizes);
     sizes.memory = memory(params, &layout, workload);
     sizes.operations = operations_of(params, &layout, workload);
@@ -114,7 +106,6 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new(tables, count(&[held, packing.held_table_bytes()])),
         TableBytes::new("packing key masks", key_masks),
     ];
-    let kept = server.iter().fold(0, |sum: u64, table| sum.saturating_add(table.bytes));
     let factors = count(&[layout.blocks() as u64, poly]);
     let width = (layout.points * layout.degree) as u64;
     let encoding = 4 * width + 2 * (ring::matrix::column::LINE * layout.columns()) as u64;
@@ -130,11 +121,7 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let online = count(&[each, queries]).saturating_add(making);
     let update = count(&[workload.updates, width, layout.planes as u64, 4]);
     let working = encoding.max(packing.making_bytes().saturating_add(factors)).max(online).max(update);
-    MemoryMap {
-        server,
-        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
-        peak_bytes: kept.saturating_add(working).saturating_add(key_masks + PROCESS_BYTES),
-    }
+    seed_memory(server, key_masks, working)
 }
 
 /// Work by phase and step.

@@ -12,8 +12,8 @@ use super::set::Set;
 use super::whitening::Whitening;
 use crate::core::database::{Database, copy_bits};
 use crate::core::error::Result;
-use crate::core::scheme::{Change, Context};
-use crate::parts::ring_matrix::fill_rows;
+use crate::core::protocol::{Change, Context};
+use crate::parts::ring_matrix::{Difference, fill_rows};
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
 /// coefficients.
@@ -25,19 +25,8 @@ pub(super) struct Encoded {
     whitening: Whitening,
 }
 
-/// What was added to the outputs of one group and plane in one row: for each coefficient of Z, d integers.
-pub(super) struct Difference {
-    pub row: usize,
-    pub first_output: usize,
-    /// Outputs times d numbers, each at most p in magnitude.
-    pub added: Vec<i32>,
-}
-
 impl Encoded {
     /// Encodes a database, 32 rows at a time, by several threads.
-    ///
-    /// # Errors
-    /// The database cannot be read, or no memory.
     pub fn encode(
         params: &Set,
         layout: Layout,
@@ -130,9 +119,6 @@ impl Encoded {
     }
 
     /// The coefficients modulo p of the polynomial in a plane at that place.
-    ///
-    /// # Errors
-    /// A kernel this machine lacks.
     pub fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
         let (coefficients, mut interpolation) = (self.coefficients(place, plane), self.interpolation(kernel)?);
         Ok(interpolation.evaluate(&coefficients, place.point))
@@ -174,8 +160,7 @@ impl Encoded {
         interpolation: &mut Interpolation,
     ) -> Result<Difference> {
         let (layout, p) = (self.layout, i64::from(self.modulus.value()));
-        let first_output = layout.output(place.group, plane);
-        let first_col = first_output * layout.degree;
+        let first_col = layout.output(place.group, plane) * layout.degree;
         let columns = first_col..first_col + layout.points * layout.degree;
         let coefficients = self.coefficients(place, plane);
         let old = interpolation.evaluate(&coefficients, place.point);
@@ -200,7 +185,7 @@ impl Encoded {
             differences.push(fresh - self.matrix.get(place.row, col));
             self.matrix.set(place.row, col, fresh)?;
         }
-        Ok(Difference { row: place.row, first_output, added: differences })
+        Ok(Difference { row: place.row, first_column: first_col, added: differences })
     }
 
     /// Writes the part of a record that is in a plane, from bit `bit` of the plane on.

@@ -7,7 +7,7 @@ use super::code::Code;
 use super::interpolation::Interpolate;
 use super::set::{Body, Folding, QueryCoefficients, Set, side_of};
 use crate::core::error::{Error, Result};
-use crate::core::scheme::operations;
+use crate::core::plan::operations;
 use crate::core::workload::Shape;
 
 /// Rows above the set's by this part of them are taken before the points or the answers are doubled: the part that databases
@@ -20,7 +20,7 @@ const MAX_OUTPUTS: u64 = 1 << 20;
 /// The layout of a database. An item is a polynomial of whole records, or the polynomials (planes) of one record. Item
 /// (row * groups + group) * points + j is the value at point j of the polynomials over R_p in that row and group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout {
+pub struct Layout {
     /// The database.
     pub shape: Shape,
     /// Ring degree d.
@@ -49,9 +49,6 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The layout under a set.
-    ///
-    /// # Errors
-    /// More outputs than are sensible.
     pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let (degree, code) = (params.rlwe.degree, Code::new(params.folding.plain_modulus));
         let capacity = code.bits(degree) as u64;
@@ -200,7 +197,7 @@ impl Layout {
 
 /// The place of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub struct Place {
     /// The row.
     pub row: usize,
     /// The interpolation in that row.

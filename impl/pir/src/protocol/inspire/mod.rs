@@ -21,9 +21,11 @@ pub use interpolation::{Interpolate, Interpolation};
 pub use set::{Body, Set};
 
 use crate::core::database::Database;
+use crate::core::description::Sizes;
 use crate::core::error::Result;
-use crate::core::scheme::{Context, Protocol, Sizes};
+use crate::core::protocol::{Context, Protocol};
 use crate::core::workload::{Shape, Workload};
+use crate::parts::ring_matrix::RingClient;
 
 /// The protocol.
 #[derive(Debug)]
@@ -36,7 +38,7 @@ impl Protocol for Inspire {
     const STREAMS: bool = true;
     type Set = Set;
     type Server = server::Server;
-    type Client = client::Client;
+    type Client = RingClient<Self>;
 
     fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
@@ -47,6 +49,6 @@ impl Protocol for Inspire {
     }
 
     fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        client::Client::new(params, shape)
+        RingClient::new(params, shape)
     }
 }

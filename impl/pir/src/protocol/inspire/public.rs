@@ -18,7 +18,7 @@ use crate::parts::ring_matrix::RingQueries;
 const ORIGIN_BYTES: usize = SEED_BYTES + 8;
 
 /// Ring, gadgets and masks.
-pub(super) struct Public {
+pub struct Public {
     pub ring: Arc<Ring<u32>>,
     /// The masks of queries.
     pub queries: RingQueries,
@@ -34,9 +34,6 @@ pub(super) struct Public {
 
 impl Public {
     /// Expands `seed`.
-    ///
-    /// # Errors
-    /// A kernel the processor lacks.
     pub fn new(params: &Set, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
         let packing = Packing::new(Method::Inspiring, &params.packing.of(&ring)?, ring.n())?;
@@ -64,9 +61,6 @@ impl Public {
     }
 
     /// Variable `variable` of the encrypted point with those bodies.
-    ///
-    /// # Errors
-    /// Bodies that are none.
     pub fn point(&self, variable: usize, bodies: &[u8]) -> Result<SeededRgsw<u32>> {
         let first_stream = (variable * 2 * self.evaluation.length()) as u64;
         let mut bytes = Vec::with_capacity(ORIGIN_BYTES + bodies.len());

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
-use rayon::prelude::*;
 use ring::{Coefficient, Kernel, Ntt, Poly, ResidueVector, Seed};
 
 use super::describe::table_bytes;
-use super::encoded::{Difference, Encoded};
+use super::encoded::Encoded;
 use super::layout::{Layout, Place};
 use super::public::Public;
 use super::set::{NAME, QueryCoefficients, Set};
@@ -17,12 +16,11 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
 use crate::core::tables::{Tables, side_by_side};
-use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::ring_matrix::{
-    add_to_masks, bodies, body_poly, column_masks, is_incremental, read_coefficients, read_packed, workspace,
+    bodies, body_poly, column_masks, packing_table, read_coefficients, read_packed, update_masks, workspace,
 };
 
 /// The interpolated database, its hint and the packing tables made of it.
@@ -34,8 +32,6 @@ pub struct Server {
     /// For each output, for each coefficient, the ring mask of its sample: the sum over the rows i of entry X^-i a(X).
     hint: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 /// One query as the server computes with it.
@@ -54,15 +50,8 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let encoded = clock
             .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
-        let mut server = Self {
-            params: params.clone(),
-            seed,
-            public,
-            encoded,
-            hint: Vec::new(),
-            tables: Tables::default(),
-            epoch: 0,
-        };
+        let mut server =
+            Self { params: params.clone(), seed, public, encoded, hint: Vec::new(), tables: Tables::default() };
         let outputs = 0..layout.outputs();
         server.hint = clock.time("hint", Group::Offline, || -> Result<_> {
             let query = server.public.queries.masks();
@@ -97,43 +86,34 @@ impl Server {
     }
 
     fn table(&self, output: usize) -> Result<PackingTable> {
-        let Public { packing, masks, .. } = &self.public;
-        packing.preprocess(masks, &self.hint[output], &mut workspace()).map_err(Error::from)
+        packing_table(&self.public.packing, &self.public.masks, &self.hint[output])
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
         let (layout, public) = (self.encoded.layout(), &self.public);
-        let (key_bytes, query_bytes) = (public.packing.key_bytes(), layout.query_bytes(&self.params));
+        let query_bytes = layout.query_bytes(&self.params);
         let variables = if layout.sends_point(&self.params) { layout.variables as usize } else { 0 };
         let point_bytes = variables * public.point_bytes();
+        let expected = [("keys", public.packing.key_bytes()), ("query", query_bytes), ("point", point_bytes)];
         let (mut queries, mut vectors) = (Vec::new(), Vec::new());
         for request in requests {
-            check_queries(request)?;
-            let payload = |name: &'static str, each: usize| {
-                let found = request.messages.iter().find(|(found, _)| *found == name);
-                let (_, frame) = found.ok_or_else(|| Error::message(name, "it is missing from the request."))?;
-                frame.clone().check(NAME, name, request.queries.saturating_mul(each as u64))
-            };
-            let (keys, query) = (payload("keys", key_bytes)?, payload("query", query_bytes)?);
-            let points = if point_bytes == 0 { None } else { Some(payload("point", point_bytes)?) };
-            for k in 0..request.queries as usize {
-                let part = |frame: &Frame, each: usize| frame.payload()[k * each..(k + 1) * each].to_vec();
-                let keys = PackingKeys::from_bytes(&public.packing, &part(&keys, key_bytes));
-                let point = points.as_ref().map_or_else(Vec::new, |points| part(points, point_bytes));
-                let point = point.chunks_exact(public.point_bytes()).enumerate();
+            for_each_query(NAME, request, &expected, |parts| {
+                let keys = PackingKeys::from_bytes(&public.packing, parts[0]);
+                let points = parts.get(2).copied().unwrap_or_default();
+                let point = points.chunks_exact(public.point_bytes()).enumerate();
                 let point = point.map(|(variable, bodies)| Ok(public.point(variable, bodies)?.expand(&public.ring)));
                 queries.push(Query {
                     keys: keys.map_err(|e| Error::message("keys", e.to_string()))?,
                     point: point.collect::<Result<_>>()?,
                 });
-                let query = part(&query, query_bytes);
                 vectors.push(match self.params.query_coefficients {
                     QueryCoefficients::Bytes => {
-                        read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), &query)?
+                        read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), parts[1])?
                     }
-                    QueryCoefficients::Bits => read_packed(&public.ring, layout.rows, &query)?,
+                    QueryCoefficients::Bits => read_packed(&public.ring, layout.rows, parts[1])?,
                 });
-            }
+                Ok(())
+            })?;
         }
         Ok((queries, vectors))
     }
@@ -175,18 +155,14 @@ impl Server {
         threads: usize,
     ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
         let side = self.encoded.layout().side;
-        let value = |(k, query): (usize, &Query)| -> Result<Rlwe<u32, Coefficient>> {
+        let value = |k: usize| -> Result<Rlwe<u32, Coefficient>> {
             let mut values: Vec<_> = packed.iter().map(|packed| packed[k].clone()).collect();
-            for point in &query.point {
+            for point in &queries[k].point {
                 values = values.chunks(side).map(|line| self.horner(line, point)).collect::<Result<_>>()?;
             }
             values.pop().ok_or_else(|| Error::message("point", "it is missing."))
         };
-        if threads > 1 {
-            queries.par_iter().enumerate().map(value).collect()
-        } else {
-            queries.iter().enumerate().map(value).collect()
-        }
+        side_by_side(0..queries.len(), threads, value)
     }
 
     /// The value at an encrypted point of the polynomial with those coefficients.
@@ -208,50 +184,16 @@ impl Server {
     fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Messages>> {
         let (layout, switch) = (self.encoded.layout(), self.params.switch);
         let each = layout.ciphertext_bytes(&self.params);
-        let mut done = 0;
-        let mut respond = |request: &Request| {
-            let queries = request.queries as usize;
-            let mut builder = FrameBuilder::new(each * evaluated.len() * queries);
-            let mut parts = builder.payload_mut().chunks_exact_mut(each);
-            for k in done..done + queries {
-                for (ciphertext, part) in evaluated.iter().zip(&mut parts) {
-                    part.copy_from_slice(&switch.write(
-                        &self.public.ring,
-                        &ciphertext[k],
-                        layout.kept(&self.params),
-                    )?);
-                }
-            }
-            done += queries;
-            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
-            Ok(vec![("answer", answer)])
-        };
-        requests.iter().map(&mut respond).collect()
-    }
-
-    /// Adds to the hint what rows add, or computes it again from the database where that is less work.
-    fn update_hint(&mut self, differences: &[Difference], touched: &BTreeSet<usize>, threads: usize) -> Result<()> {
-        let layout = *self.encoded.layout();
-        let changed = differences.len() * layout.points * layout.degree;
-        if !is_incremental(changed, touched.len() * layout.degree, layout.blocks()) {
-            let query = self.public.queries.masks();
-            // Old masks do not lie beside new ones.
-            for &output in touched {
-                self.hint[output].clear();
-                self.hint[output] = self.masks_of(&query, output, threads)?;
-            }
-            return Ok(());
-        }
-        for difference in differences {
-            let masks = self.hint[difference.first_output..].iter_mut().flatten();
-            let changes = masks.zip(difference.added.iter().copied());
-            add_to_masks(&self.public.ring, &self.public.queries, difference.row, changes);
-        }
-        Ok(())
+        answers(NAME, requests, each * evaluated.len(), |k, out| {
+            out.chunks_exact_mut(each).zip(evaluated).try_for_each(|(out, ciphertext)| {
+                out.copy_from_slice(&switch.write(&self.public.ring, &ciphertext[k], layout.kept(&self.params))?);
+                Ok(())
+            })
+        })
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.encoded.matrix().stored_bytes()),
@@ -294,11 +236,18 @@ impl scheme::Server for Server {
         let clock = Arc::clone(&context.clock);
         let kernel = context.kernel;
         let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
-        let points = self.encoded.layout().points;
+        let Layout { points, degree, .. } = *self.encoded.layout();
         let touched: BTreeSet<usize> =
-            differences.iter().flat_map(|d| d.first_output..d.first_output + points).collect();
+            differences.iter().map(|d| d.first_column / degree).flat_map(|output| output..output + points).collect();
         self.tables.invalidate(touched.iter().copied());
-        clock.time("update_hint", Group::Update, || self.update_hint(&differences, &touched, context.threads))?;
+        clock.time("update_hint", Group::Update, || -> Result<()> {
+            let mut hint = std::mem::take(&mut self.hint);
+            let (queries, masks) = (&self.public.queries, std::cell::OnceCell::new());
+            let again = |output| self.masks_of(masks.get_or_init(|| queries.masks()), output, context.threads);
+            update_masks(&mut hint, (&self.public.ring, queries), &differences, &touched, again)?;
+            self.hint = hint;
+            Ok(())
+        })?;
         clock.time("update_packing_tables", Group::Update, || -> Result<()> {
             for output in touched {
                 let table = self.table(output)?;
@@ -306,7 +255,6 @@ impl scheme::Server for Server {
             }
             Ok(())
         })?;
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -11,7 +11,7 @@ use super::layout::Layout;
 
 /// The streams of a database: one for each polynomial of each item.
 #[derive(Clone)]
-pub(super) struct Whitening {
+pub struct Whitening {
     prg: Prg,
     planes: u64,
     /// Bits that the used coefficients of a polynomial hold.

@@ -4,29 +4,28 @@ use lattice::SplitRlwe;
 use lattice::pack::Method;
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, RingShape, Work};
-use serde_json::json;
 
 use super::Set;
 use super::layout::Layout;
+use crate::core::description::Sizes;
 use crate::core::description::{Direction, MemoryMap, TableBytes};
 use crate::core::error::Result;
-use crate::core::plan::{Plan, count, operations};
-use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::Sizes;
+use crate::core::plan::{Plan, count};
 use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packing, Selector, add_to_masks_work, is_incremental, masks_update_work};
+use crate::parts::ring_matrix::{
+    Packing, Selector, add_to_masks_work, is_incremental, masks_update_work, ring_numbers, seed_memory,
+};
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
     let queries = workload.queries;
     let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
     let ([first, copies], [outputs, _]) = (touched(&layout, workload), layout.outputs(params));
-    sizes.layout.extend(operations(json!({
-        "tables": layout.groups() + layout.copies * outputs,
-        "tables_rebuilt": first + copies * outputs as u64,
-    })));
+    let outputs = outputs as u64;
+    let tables = [layout.groups() as u64 + layout.copies as u64 * outputs, first + copies * outputs];
+    sizes.layout.extend(ring_numbers(&params.rlwe, (Method::Inspiring, params.packing), params.switch, tables));
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
     let keys = count(&[key_bytes(params, &layout), queries]);
@@ -43,32 +42,31 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     sizes.message("answer", Direction::Download, "answer", answer, formula, served);
     sizes.memory = memory(params, &layout, workload);
     sizes.operations = operations_of(params, &layout, workload);
-    let samples = (layout.rows + layout.second_entries()) as u64
-        + layout.key_gammas(params).len() as u64
-            * params.packing.length(params.rlwe.modulus()) as u64
-            * layout.ring_degree as u64;
+    let queried = (layout.rows + layout.second_entries()) as u64;
+    let samples = queried + key_polynomials(params, &layout) * layout.ring_degree as u64;
     sizes.instances = vec![params.rlwe.instance("queries_and_keys", samples, "the cell of the record asked for")];
     Ok(sizes)
 }
 
+/// Polynomials of the packing keys of one query.
+fn key_polynomials(params: &Set, layout: &Layout) -> u64 {
+    layout.key_gammas(params).len() as u64 * params.digits()
+}
+
 /// Bytes of the packing keys of one query: one role for each different gamma.
 fn key_bytes(params: &Set, layout: &Layout) -> u64 {
-    let bits = params.packing.length(params.rlwe.modulus()) as u64
-        * params.rlwe.degree as u64
-        * u64::from(params.rlwe.residue_bits());
+    let bits = params.digits() * params.rlwe.degree as u64 * u64::from(params.rlwe.residue_bits());
     layout.key_gammas(params).len() as u64 * bits.div_ceil(8)
 }
 
 /// Bytes of a packing table for that gamma: a linear form of gamma slots (in whole lines) for each slot and digit.
 pub(super) fn table_bytes(params: &Set, gamma: usize) -> u64 {
-    gamma.max(ring::matrix::diagonal::LINE) as u64
-        * params.packing.length(params.rlwe.modulus()) as u64
-        * params.rlwe.poly_bytes()
+    gamma.max(ring::matrix::diagonal::LINE) as u64 * params.digits() * params.rlwe.poly_bytes()
 }
 
 /// Bytes of that table in memory: the packed mask too and, at gamma = d, the factors that join both halves.
 fn held_table_bytes(params: &Set, gamma: usize) -> u64 {
-    let joining = if gamma == params.rlwe.degree { params.packing.length(params.rlwe.modulus()) as u64 } else { 0 };
+    let joining = if gamma == params.rlwe.degree { params.digits() } else { 0 };
     table_bytes(params, gamma) + (1 + joining) * params.rlwe.poly_bytes()
 }
 
@@ -88,7 +86,7 @@ fn touched(layout: &Layout, workload: &Workload) -> [u64; 2] {
 
 fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let poly = params.rlwe.poly_bytes();
-    let second_blocks = if layout.selects_whole { 0 } else { layout.degree.div_ceil(layout.ring_degree) };
+    let second_blocks = if layout.selects_whole { 0 } else { layout.cell_columns.div_ceil(layout.ring_degree) };
     let blocks = (layout.rows.div_ceil(layout.ring_degree) + second_blocks) as u64;
     let [all_first, second_tables] = all_tables(params, layout);
     let (name, first_tables) = if workload.streamed {
@@ -101,7 +99,7 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     };
     let second_columns = if layout.selects_whole { 0 } else { layout.copies * layout.mask_digits };
     let second_hints = count(&[second_columns as u64, poly]);
-    let key_masks = layout.key_gammas(params).len() as u64 * params.packing.length(params.rlwe.modulus()) as u64 * poly;
+    let key_masks = key_polynomials(params, layout) * poly;
     let server = vec![
         TableBytes::new("database", layout.first_stored_bytes()),
         TableBytes::new("first hints", count(&[layout.columns() as u64, poly])),
@@ -112,7 +110,6 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new("masks", blocks * poly),
         TableBytes::new("packing key masks", key_masks),
     ];
-    let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
     // The first hints are polynomials made one by one beside others that are freed, whose places the allocator fills only in part: three
     // sixteenths of them stay empty (measured from 7 to 98 MiB of hints).
     let holes = count(&[3, layout.columns() as u64, poly]) / 16;
@@ -129,9 +126,9 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
         + 3 * layout.query_bytes(params) as u64
         + ring::ResidueVector::stored_bytes_for(layout.rows, 2)
         + if layout.selects_whole {
-            Selector::bytes(&params.rlwe, layout.degree)
+            Selector::bytes(&params.rlwe, layout.cell_columns)
         } else {
-            ring::ResidueVector::stored_bytes_for(layout.degree, 2)
+            ring::ResidueVector::stored_bytes_for(layout.cell_columns, 2)
         }
         + 5 * 4 * layout.columns() as u64
         + 3 * layout.answer_bytes(params) as u64
@@ -144,13 +141,7 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     };
     let making = if workload.streamed { first } else { 0 };
     let online = count(&[each, workload.queries]).saturating_add(bodies + making);
-    MemoryMap {
-        server,
-        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
-        peak_bytes: kept
-            .saturating_add(second.max(encoding).max(online))
-            .saturating_add(holes + key_masks + PROCESS_BYTES),
-    }
+    seed_memory(server, key_masks, second.max(encoding).max(online).saturating_add(holes))
 }
 
 /// What the phases' work is counted from.
@@ -181,7 +172,7 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     plan.phase("hint", ring_products_work(ring, rows, columns));
     plan.phase("packing_tables", load.tables(0, layout.groups() as u64));
     plan.phase("second_layer", load.second_layer(layout.groups() as u64));
-    let keys = layout.key_gammas(params).len() as u64 * params.packing.length(params.rlwe.modulus()) as u64;
+    let keys = key_polynomials(params, layout);
     let degree = ring.degree as u64;
     let blocks = rows.div_ceil(degree) + (layout.second_entries() as u64).div_ceil(degree);
     let samples = rows + layout.second_entries() as u64 + keys * degree;
@@ -223,7 +214,7 @@ impl Load<'_> {
 
     /// The work of the ring masks of mask digits, for some copies.
     fn second_hints(&self, copies: u64) -> Work {
-        ring_products_work(self.ring, self.layout.degree as u64, count(&[copies, self.layout.mask_digits as u64]))
+        ring_products_work(self.ring, self.layout.cell_columns as u64, count(&[copies, self.layout.mask_digits as u64]))
     }
 
     /// The work of making the second layer's packing tables of some copies.
@@ -244,7 +235,7 @@ impl Load<'_> {
         if layout.selects_whole {
             return self.mask_digits(groups);
         }
-        let blocks = layout.degree.div_ceil(self.ring.degree);
+        let blocks = layout.cell_columns.div_ceil(self.ring.degree);
         let hints = if is_incremental(groups as usize, copies as usize, blocks) {
             add_to_masks_work(self.ring, count(&[groups, layout.mask_digits as u64]))
         } else {
@@ -282,7 +273,7 @@ impl Load<'_> {
         let (copies, body_digits) = (layout.copies as u64, layout.body_digits as u64);
         let [mask_outputs, body_outputs] = layout.outputs(params).map(|outputs| outputs as u64);
         let columns = count(&[copies, layout.mask_digits as u64 + body_digits]);
-        let product = product_work(layout.degree as u64, columns, layout.second_stored_bytes(), (queries, 2));
+        let product = product_work(layout.cell_columns as u64, columns, layout.second_stored_bytes(), (queries, 2));
         plan.step("answer", "second_product", product);
         let [_, tables] = all_tables(params, layout);
         let packed = ring.transforms(count(&[queries, copies, mask_outputs]));

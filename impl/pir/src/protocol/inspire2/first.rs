@@ -3,19 +3,15 @@
 use std::collections::BTreeSet;
 
 use lattice::pack::PackingTable;
-use ring::{Coefficient, ColumnMatrix, Ntt, Poly, Ring};
+use ring::{Coefficient, ColumnMatrix, Ntt, Poly};
 
 use super::describe::table_bytes;
-use super::layout::Layout;
 use super::public::{Keys, Public};
-use super::set::Set;
 use crate::core::database::Database;
-use crate::core::error::{Error, Result};
-use crate::core::scheme::{Change, Context};
+use crate::core::error::Result;
+use crate::core::protocol::{Change, Context};
 use crate::core::tables::{Tables, side_by_side};
-use crate::parts::ring_matrix::{
-    add_to_masks, body_poly, column_masks, fill_rows, is_incremental, replace_bits, workspace,
-};
+use crate::parts::ring_matrix::{body_poly, column_masks, fill_rows, packing_table, replace_record, update_masks};
 
 /// The database and its packing tables.
 pub(super) struct First {
@@ -30,23 +26,11 @@ pub(super) struct First {
     masks: Vec<Poly<u32, Coefficient>>,
 }
 
-/// What was added to consecutive entries of a row.
-struct Difference {
-    row: usize,
-    first_column: usize,
-    added: Vec<i32>,
-}
-
 impl First {
     /// Encodes the database.
-    pub fn encode(
-        params: &Set,
-        layout: &Layout,
-        public: &Public,
-        database: &Database,
-        context: &Context,
-    ) -> Result<Self> {
-        let matrix = encode(params, layout, database, context)?;
+    pub fn encode(public: &Public, database: &Database, context: &Context) -> Result<Self> {
+        let Public { params, layout: _, .. } = public;
+        let matrix = encode(public, database, context)?;
         let tables = if context.streamed {
             Tables::streamed(table_bytes(params, params.gammas()[0]))
         } else {
@@ -72,10 +56,11 @@ impl First {
     }
 
     /// Computes the ring masks that the tables of all columns of cells are made of.
-    pub fn make_hints(&mut self, layout: &Layout, public: &Public, context: &Context) -> Result<()> {
+    pub fn make_hints(&mut self, public: &Public, context: &Context) -> Result<()> {
+        let Public { layout, .. } = public;
         context.progress.begin("hint", layout.groups() as u64);
         self.hints = side_by_side(0..layout.groups(), context.threads, |group| {
-            let hints = self.masks_of(layout, public, group);
+            let hints = self.masks_of(public, group);
             context.progress.advance(1);
             hints
         })?;
@@ -84,7 +69,8 @@ impl First {
     }
 
     /// Makes the table of every column of cells; where tables are not kept, for its mask.
-    pub fn make_tables(&mut self, layout: &Layout, public: &Public, context: &Context) -> Result<()> {
+    pub fn make_tables(&mut self, public: &Public, context: &Context) -> Result<()> {
+        let Public { layout, .. } = public;
         context.progress.begin("packing_tables", layout.groups() as u64);
         for first in (0..layout.groups()).step_by(context.threads.max(1)) {
             let groups = first..layout.groups().min(first + context.threads.max(1));
@@ -112,7 +98,8 @@ impl First {
     }
 
     /// The ring masks of one column of cells and copy, from the database.
-    fn masks_of(&self, layout: &Layout, public: &Public, group: usize) -> Result<Vec<Poly<u32, Ntt>>> {
+    fn masks_of(&self, public: &Public, group: usize) -> Result<Vec<Poly<u32, Ntt>>> {
+        let Public { layout, .. } = public;
         let columns = (group * layout.gamma, layout.gamma);
         column_masks(&self.matrix, &public.ring, &self.query_masks, columns, 1)
     }
@@ -121,13 +108,12 @@ impl First {
     /// Each table is read once.
     pub fn packed_bodies(
         &self,
-        params: &Set,
-        layout: &Layout,
         public: &Public,
         keys: &[Keys],
         products: &[Vec<u32>],
         context: &Context,
     ) -> Result<Vec<Vec<u32>>> {
+        let Public { params: _, layout, .. } = public;
         let (ring, gamma) = (&*public.ring, layout.gamma);
         let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
         let mut residues = vec![0u32; gamma * ring.primes().len()];
@@ -136,7 +122,7 @@ impl First {
             let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
             let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
             for (packed, out) in table.pack_bodies(&batch)?.iter().zip(&mut all) {
-                switch(ring, params, packed, (&mut residues, &mut switched));
+                switch(public, packed, (&mut residues, &mut switched));
                 out.extend(switched.iter().map(|&value| value as u32));
             }
             Ok(())
@@ -149,14 +135,8 @@ impl First {
     }
 
     /// The numbers of one group in [`Self::packed_bodies`], from a query's keys and products.
-    pub fn packed_body(
-        &self,
-        params: &Set,
-        layout: &Layout,
-        public: &Public,
-        (keys, products): (&Keys, &[u32]),
-        group: usize,
-    ) -> Result<Vec<u32>> {
+    pub fn packed_body(&self, public: &Public, (keys, products): (&Keys, &[u32]), group: usize) -> Result<Vec<u32>> {
+        let Public { params: _, layout, .. } = public;
         let (ring, gamma) = (&*public.ring, layout.gamma);
         let fresh;
         let table = if self.masks.is_empty() {
@@ -168,78 +148,51 @@ impl First {
         let poly = body_poly(ring, products, group * gamma, gamma);
         let mut switched = vec![0u64; gamma];
         for packed in table.pack_bodies(&[(keys.of(0), &poly)])? {
-            switch(ring, params, &packed, (&mut vec![0; gamma * ring.primes().len()], &mut switched));
+            switch(public, &packed, (&mut vec![0; gamma * ring.primes().len()], &mut switched));
         }
         Ok(switched.into_iter().map(|value| value as u32).collect())
     }
 
     /// Writes changed records into their cells and their differences into hints; returns the groups they stand in, without their
     /// tables.
-    pub fn change(
-        &mut self,
-        params: &Set,
-        layout: &Layout,
-        public: &Public,
-        changes: &[Change],
-    ) -> Result<BTreeSet<usize>> {
+    pub fn change(&mut self, public: &Public, changes: &[Change]) -> Result<BTreeSet<usize>> {
+        let Public { params, layout, .. } = public;
         let touched: BTreeSet<usize> = changes.iter().flat_map(|(index, _)| layout.groups_of(*index)).collect();
         self.tables.invalidate(touched.iter().copied());
-        let differences = changes.iter().map(|(index, record)| self.replace(params, layout, *index, record));
-        let differences = differences.collect::<Result<Vec<_>>>()?;
-        let changed = differences.iter().map(|difference| difference.added.len()).sum();
-        if is_incremental(changed, touched.len() * layout.gamma, self.matrix.blocks()) {
-            for Difference { row, first_column, added } in &differences {
-                let masks = self.hints.iter_mut().flatten().skip(*first_column);
-                add_to_masks(&public.ring, &public.first, *row, masks.zip(added.iter().copied()));
-            }
-        } else {
-            for &group in &touched {
-                self.hints[group] = self.masks_of(layout, public, group)?;
-            }
-        }
-        Ok(touched)
-    }
-
-    /// Overwrites one record.
-    fn replace(&mut self, params: &Set, layout: &Layout, index: u64, record: &[u8]) -> Result<Difference> {
         let width = u64::from(params.entry_bits);
-        let (row, column, bit) = layout.place(index);
-        let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
-        let first_column = column * layout.entries() + start;
-        let old: Vec<i32> = (0..end - start).map(|i| self.matrix.get(row, first_column + i)).collect();
-        let mut entries: Vec<u16> = old.iter().map(|entry| (entry + params.offset()) as u16).collect();
-        replace_bits(&mut entries, params.entry_bits, bit % width, record, layout.shape.record_bits);
-        let mut added = Vec::with_capacity(old.len());
-        for ((column, entry), old) in (first_column..).zip(entries).zip(old) {
-            let centred = i32::from(entry) - params.offset();
-            self.matrix.set(row, column, centred)?;
-            added.push(centred - old);
-        }
-        Ok(Difference { row, first_column, added })
+        let replace = |(index, record): &Change| {
+            let (row, column, bit) = layout.place(*index);
+            let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
+            let columns = column * layout.entries() + start..column * layout.entries() + end;
+            let entries = (params.entry_bits, bit % width);
+            replace_record(&mut self.matrix, (row, columns), entries, record, layout.shape.record_bits)
+        };
+        let differences = changes.iter().map(replace).collect::<Result<Vec<_>>>()?;
+        let mut hints = std::mem::take(&mut self.hints);
+        let again = |group| self.masks_of(public, group);
+        update_masks(&mut hints, (&public.ring, &public.first), &differences, &touched, again)?;
+        self.hints = hints;
+        Ok(touched)
     }
 }
 
 /// The first coefficients of a packed body switched to q1; `residues` are room for them.
-fn switch(
-    ring: &Ring<u32>,
-    params: &Set,
-    packed: &Poly<u32, Coefficient>,
-    (residues, switched): (&mut [u32], &mut [u64]),
-) {
+fn switch(public: &Public, packed: &Poly<u32, Coefficient>, (residues, switched): (&mut [u32], &mut [u64])) {
     let gamma = switched.len();
     for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.limbs()) {
         residues.copy_from_slice(&limb[..gamma]);
     }
-    ring.rns().switch_modulus(residues, params.switched_modulus.into(), switched);
+    public.ring.rns().switch_modulus(residues, public.params.switched_modulus.into(), switched);
 }
 
 fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable> {
     let (packing, masks) = public.packing(0);
-    packing.preprocess(masks, hints, &mut workspace()).map_err(Error::from)
+    packing_table(packing, masks, hints)
 }
 
 /// Cuts the records of cells into centred entries.
-fn encode(params: &Set, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
+fn encode(public: &Public, database: &Database, context: &Context) -> Result<ColumnMatrix> {
+    let Public { params, layout, .. } = public;
     let columns = layout.columns();
     let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.ring_degree)?;
     let width = params.entry_bits;

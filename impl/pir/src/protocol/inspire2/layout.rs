@@ -31,7 +31,7 @@ pub struct Layout {
     /// N / t: rows of cells, which the first query selects from.
     pub rows: usize,
     /// t: columns of cells, which the second query selects from.
-    pub degree: usize,
+    pub cell_columns: usize,
     /// gamma_0.
     pub gamma: usize,
     /// d.
@@ -49,9 +49,6 @@ pub struct Layout {
 impl Layout {
     /// N / t = 2^(11 + ceil(tau / 2)) f, tau = ceil(log2 tiles), tiles of 2^22 cells, and as many columns as are then needed. Where
     /// polynomials are selected whole, N / t is f times the power of two that makes both queries about as long.
-    ///
-    /// # Errors
-    /// More entries than the address space has.
     pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let (gamma, ring_degree) = (params.gammas()[0], params.rlwe.degree);
         let cell_bits = gamma as u64 * u64::from(params.entry_bits);
@@ -67,9 +64,10 @@ impl Layout {
         };
         let line = ring::matrix::column::LINE as u64;
         let rows = (most * params.rows_factor as u64).min(cells.next_multiple_of(line));
-        let degree = cells.div_ceil(rows);
-        let columns = u128::from(degree) * u128::from(copies) * u128::from(gamma as u64);
-        let (Ok(rows), Ok(degree), Ok(_)) = (usize::try_from(rows), usize::try_from(degree), usize::try_from(columns))
+        let cell_columns = cells.div_ceil(rows);
+        let columns = u128::from(cell_columns) * u128::from(copies) * u128::from(gamma as u64);
+        let (Ok(rows), Ok(cell_columns), Ok(_)) =
+            (usize::try_from(rows), usize::try_from(cell_columns), usize::try_from(columns))
         else {
             return Err(Error::Workload(format!("{cells} cells exceed this machine's address space.")));
         };
@@ -78,7 +76,7 @@ impl Layout {
             records_per_cell,
             copies: copies as usize,
             rows,
-            degree,
+            cell_columns,
             gamma,
             ring_degree,
             mask_digits: params.digits_of(ring_degree),
@@ -90,7 +88,7 @@ impl Layout {
 
     /// Coefficients of the second query: one a column of cells, or a ring element.
     pub fn second_entries(&self) -> usize {
-        if self.selects_whole { self.degree * self.ring_degree } else { self.degree }
+        if self.selects_whole { self.cell_columns * self.ring_degree } else { self.cell_columns }
     }
 
     /// Where the second query has its message for a column of cells.
@@ -108,7 +106,7 @@ impl Layout {
 
     /// Ciphertexts of the first layer: t for each copy. Ciphertext g copies + x is that of copy x of column g.
     pub fn groups(&self) -> usize {
-        self.degree * self.copies
+        self.cell_columns * self.copies
     }
 
     /// Columns of the first layer's matrix.
@@ -119,7 +117,7 @@ impl Layout {
     /// Row, column and first bit within its cells of a record.
     pub fn place(&self, index: u64) -> (usize, usize, u64) {
         let cell = index / self.records_per_cell;
-        let (row, column) = (cell / self.degree as u64, cell % self.degree as u64);
+        let (row, column) = (cell / self.cell_columns as u64, cell % self.cell_columns as u64);
         (row as usize, column as usize, index % self.records_per_cell * self.shape.record_bits)
     }
 
@@ -133,7 +131,7 @@ impl Layout {
 
     /// First record and number of records of a cell.
     pub fn records_of(&self, row: usize, column: usize) -> (u64, u64) {
-        let first = (row as u64 * self.degree as u64 + column as u64).saturating_mul(self.records_per_cell);
+        let first = (row as u64 * self.cell_columns as u64 + column as u64).saturating_mul(self.records_per_cell);
         let first = first.min(self.shape.records);
         (first, self.records_per_cell.min(self.shape.records - first))
     }
@@ -141,7 +139,7 @@ impl Layout {
     /// First record and number of records of a row's cells.
     pub fn records_of_row(&self, row: usize) -> (u64, u64) {
         let (first, _) = self.records_of(row, 0);
-        let (last, records) = self.records_of(row, self.degree - 1);
+        let (last, records) = self.records_of(row, self.cell_columns - 1);
         (first, last + records - first)
     }
 
@@ -160,7 +158,7 @@ impl Layout {
         if self.selects_whole {
             return 2 * (self.groups() * self.mask_digits) as u64;
         }
-        ring::ColumnMatrix::stored_bytes_for(self.degree, self.copies * self.mask_digits)
+        ring::ColumnMatrix::stored_bytes_for(self.cell_columns, self.copies * self.mask_digits)
     }
 
     /// The ciphertexts of a copy in an answer: coefficients of each body, and how many of them are digits; in order those of the mask's
@@ -202,9 +200,9 @@ impl Layout {
     /// The layout's numbers for a description.
     pub fn describe(&self, params: &Set) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
-        crate::core::scheme::operations(json!({
+        crate::core::plan::operations(json!({
             "rows": self.rows,
-            "degree": self.degree,
+            "degree": self.cell_columns,
             "columns": self.columns(),
             "copies": self.copies,
             "records_per_cell": self.records_per_cell,
@@ -216,12 +214,6 @@ impl Layout {
             "answer_ciphertexts": self.copies * self.ciphertexts(params).len(),
             "selected_whole": self.selects_whole,
             "switched_modulus": params.switched_modulus,
-            "mask_modulus": params.switch.mask_modulus,
-            "body_modulus": params.switch.body_modulus,
-            "ring_degree": self.ring_degree,
-            "ring_modulus": params.rlwe.modulus(),
-            "packing": "inspiring",
-            "packing_gadget": params.packing.describe(params.rlwe.modulus()),
             "stored_bytes": self.first_stored_bytes(),
             "second_stored_bytes": self.second_stored_bytes(),
             "information_bytes": information,

@@ -17,9 +17,11 @@ mod whole;
 pub use set::Set;
 
 use crate::core::database::Database;
+use crate::core::description::Sizes;
 use crate::core::error::Result;
-use crate::core::scheme::{Context, Protocol, Sizes};
+use crate::core::protocol::{Context, Protocol};
 use crate::core::workload::{Shape, Workload};
+use crate::parts::ring_matrix::RingClient;
 
 /// The protocol.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ impl Protocol for Inspire2 {
     const STREAMS: bool = true;
     type Set = Set;
     type Server = server::Server;
-    type Client = client::Client;
+    type Client = RingClient<Self>;
 
     fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
@@ -42,6 +44,6 @@ impl Protocol for Inspire2 {
     }
 
     fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        client::Client::new(params, shape)
+        RingClient::new(params, shape)
     }
 }

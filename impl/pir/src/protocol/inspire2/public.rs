@@ -11,8 +11,10 @@ use super::set::Set;
 use crate::core::error::{Error, Result};
 use crate::parts::ring_matrix::RingQueries;
 
-/// Rings, masks, packings.
-pub(super) struct Public {
+/// The set, the layout, ring, masks and packings.
+pub struct Public {
+    pub params: Set,
+    pub layout: Layout,
     pub ring: Arc<Ring<u32>>,
     /// Masks of the first query.
     pub first: RingQueries,
@@ -37,6 +39,8 @@ impl Public {
             Ok((packing, masks))
         });
         Ok(Self {
+            params: params.clone(),
+            layout: *layout,
             first: RingQueries::new(&ring, seed.derive("first query"), layout.rows),
             second: RingQueries::new(&ring, seed.derive("second query"), layout.second_entries()),
             packings: packings.collect::<Result<_>>()?,
@@ -85,7 +89,7 @@ impl Public {
 }
 
 /// A client's keys of all packings.
-pub(super) struct Keys {
+pub struct Keys {
     all: Vec<PackingKeys>,
     serving: [usize; 3],
 }

@@ -3,17 +3,15 @@
 use std::collections::BTreeSet;
 
 use lattice::pack::PackingTable;
-use rayon::prelude::*;
 use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::first::First;
-use super::layout::Layout;
 use super::public::Public;
 use super::set::Set;
-use crate::core::error::{Error, Result};
-use crate::core::tables::Tables;
+use crate::core::error::Result;
+use crate::core::tables::{Tables, side_by_side};
 use crate::parts::digits::{Digits, centred_digits};
-use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, workspace};
+use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, packing_table};
 
 /// The mask digits and their tables.
 pub(super) struct Second {
@@ -33,13 +31,8 @@ pub(super) fn digits_of(params: &Set) -> Digits {
 }
 
 /// The digits of one mask of the first layer.
-pub(super) fn mask_digits(
-    params: &Set,
-    layout: &Layout,
-    public: &Public,
-    first: &First,
-    group: usize,
-) -> Result<Vec<i16>> {
+pub(super) fn mask_digits(public: &Public, first: &First, group: usize) -> Result<Vec<i16>> {
+    let Public { params, layout, .. } = public;
     let values = public.ring.switch_to(first.mask(group)?, params.switched_modulus.into());
     let mut digits = vec![0; layout.mask_digits];
     centred_digits(digits_of(params), values.into_iter().map(|value| value as u32), &mut digits);
@@ -48,16 +41,17 @@ pub(super) fn mask_digits(
 
 impl Second {
     /// The digits of every mask of the first layer, and their tables.
-    pub fn build(params: &Set, layout: &Layout, public: &Public, first: &First, threads: usize) -> Result<Self> {
+    pub fn build(public: &Public, first: &First, threads: usize) -> Result<Self> {
+        let Public { params: _, layout, .. } = public;
         let columns = layout.copies * layout.mask_digits;
-        let matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree)?;
+        let matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
         let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
         let mut second = Self { matrix, query_masks: public.second.masks(), hints, tables };
         for group in 0..layout.groups() {
-            second.set_mask(params, layout, public, first, group)?;
+            second.set_mask(public, first, group)?;
         }
         for copy in 0..layout.copies {
-            let hints = second.masks_of(layout, public, copy, threads)?;
+            let hints = second.masks_of(public, copy, threads)?;
             second.tables.push(fresh_tables(public, &hints, threads)?);
             second.hints.push(hints);
         }
@@ -85,15 +79,9 @@ impl Second {
     }
 
     /// Writes the digits of one mask of the first layer; returns what was added to those of its copy.
-    fn set_mask(
-        &mut self,
-        params: &Set,
-        layout: &Layout,
-        public: &Public,
-        first: &First,
-        group: usize,
-    ) -> Result<Vec<i32>> {
-        let digits = mask_digits(params, layout, public, first, group)?;
+    fn set_mask(&mut self, public: &Public, first: &First, group: usize) -> Result<Vec<i32>> {
+        let Public { params: _, layout, .. } = public;
+        let digits = mask_digits(public, first, group)?;
         let (row, copy) = (group / layout.copies, group % layout.copies);
         let mut added = Vec::with_capacity(digits.len());
         for (column, digit) in (copy * layout.mask_digits..).zip(digits) {
@@ -111,17 +99,16 @@ impl Second {
     /// Takes in new masks of some groups of the first layer: digits, hints by what changes, and the tables that are missing.
     pub fn update(
         &mut self,
-        params: &Set,
-        layout: &Layout,
         public: &Public,
         (first, groups): (&First, &BTreeSet<usize>),
         threads: usize,
     ) -> Result<()> {
+        let Public { params: _, layout, .. } = public;
         for copy in 0..layout.copies {
             let rows: Vec<usize> = groups.iter().copied().filter(|group| group % layout.copies == copy).collect();
             let incremental = is_incremental(rows.len(), 1, self.matrix.blocks());
             for &group in &rows {
-                let added = self.set_mask(params, layout, public, first, group)?;
+                let added = self.set_mask(public, first, group)?;
                 if incremental {
                     let row = group / layout.copies;
                     add_to_masks(&public.ring, &public.second, row, self.hints[copy].iter_mut().zip(added));
@@ -130,7 +117,7 @@ impl Second {
             if !incremental {
                 // Old masks do not lie beside new ones.
                 self.hints[copy].clear();
-                self.hints[copy] = self.masks_of(layout, public, copy, threads)?;
+                self.hints[copy] = self.masks_of(public, copy, threads)?;
             }
         }
         for copy in self.tables.missing() {
@@ -141,7 +128,8 @@ impl Second {
     }
 
     /// The ring masks of one copy's columns, from the digits.
-    fn masks_of(&self, layout: &Layout, public: &Public, copy: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
+    fn masks_of(&self, public: &Public, copy: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
+        let Public { layout, .. } = public;
         let columns = (copy * layout.mask_digits, layout.mask_digits);
         column_masks(&self.matrix, &public.ring, &self.query_masks, columns, threads)
     }
@@ -150,10 +138,6 @@ impl Second {
 /// The tables of one copy.
 fn fresh_tables(public: &Public, hints: &[Poly<u32, Ntt>], threads: usize) -> Result<Vec<PackingTable>> {
     let (packing, masks) = public.packing(1);
-    let table = |hints: &[Poly<u32, Ntt>]| packing.preprocess(masks, hints, &mut workspace()).map_err(Error::from);
-    if threads > 1 {
-        hints.par_chunks(packing.gamma()).map(table).collect()
-    } else {
-        hints.chunks(packing.gamma()).map(table).collect()
-    }
+    let hints: Vec<_> = hints.chunks(packing.gamma()).collect();
+    side_by_side(0..hints.len(), threads, |i| packing_table(packing, masks, hints[i]))
 }

@@ -18,22 +18,17 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
-use crate::core::wire::FrameBuilder;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::{Selector, bodies, body_poly, column_masks, workspace};
 
 /// Both layers and the public seed.
 pub struct Server {
-    params: Set,
-    layout: Layout,
     public: Public,
     seed: Seed,
     first: First,
     second: SecondLayer,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 /// The digits of the first layer's ciphertexts: packed once more, or selected in whole polynomials.
@@ -60,34 +55,27 @@ impl Server {
         let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
-        let mut first =
-            clock.time("encode", Group::Offline, || First::encode(params, &layout, &public, database, context))?;
-        clock.time("hint", Group::Offline, || first.make_hints(&layout, &public, context))?;
-        clock.time("packing_tables", Group::Offline, || first.make_tables(&layout, &public, context))?;
+        let mut first = clock.time("encode", Group::Offline, || First::encode(&public, database, context))?;
+        clock.time("hint", Group::Offline, || first.make_hints(&public, context))?;
+        clock.time("packing_tables", Group::Offline, || first.make_tables(&public, context))?;
         let second = clock.time("second_layer", Group::Offline, || -> Result<_> {
             Ok(if layout.selects_whole {
-                SecondLayer::Whole(Whole::build(params, &layout, &public, &first)?)
+                SecondLayer::Whole(Whole::build(&public, &first)?)
             } else {
-                SecondLayer::Packed(Second::build(params, &layout, &public, &first, context.threads)?)
+                SecondLayer::Packed(Second::build(&public, &first, context.threads)?)
             })
         })?;
-        Ok(Self { params: params.clone(), layout, public, seed, first, second, epoch: 0 })
+        Ok(Self { public, seed, first, second })
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
-        let (key_bytes, bytes) = (self.public.key_bytes(), self.layout.query_bytes(&self.params));
+        let (key_bytes, bytes) = (self.public.key_bytes(), self.public.layout.query_bytes(&self.public.params));
         let mut queries = Queries::default();
         for request in requests {
-            let [("keys", keys), ("query", query)] = &request.messages[..] else {
-                return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
-            };
-            check_queries(request)?;
-            let keys = keys.clone().check(NAME, "keys", request.queries * key_bytes as u64)?;
-            let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
-            for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
-                queries.keys.push(self.public.read_keys(keys)?);
+            for_each_query(NAME, request, &[("keys", key_bytes), ("query", bytes)], |parts| {
+                queries.keys.push(self.public.read_keys(parts[0])?);
                 let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
-                let mut reader = Reader::new(query, bytes).map_err(bad)?;
+                let mut reader = Reader::new(parts[1], bytes).map_err(bad)?;
                 let ring = &self.public.ring;
                 let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
                 let mut residues = |entries: usize| -> Result<Vec<u32>> {
@@ -97,23 +85,24 @@ impl Server {
                     }
                     Ok(residues)
                 };
-                let (first, second) = (residues(self.layout.rows)?, residues(self.layout.second_entries())?);
+                let (first, second) =
+                    (residues(self.public.layout.rows)?, residues(self.public.layout.second_entries())?);
                 queries.first.push(ResidueVector::new(&moduli, &first)?);
-                if self.layout.selects_whole {
+                if self.public.layout.selects_whole {
                     queries.selectors.push(Selector::new(ring, &self.public.second, &second));
                 } else {
                     queries.second.push(ResidueVector::new(&moduli, &second)?);
                 }
-                reader.finish().map_err(bad)?;
-            }
+                reader.finish().map_err(bad)
+            })?;
         }
         Ok(queries)
     }
 
     /// The centred entries of a copy of the cell in that row and column.
     pub(super) fn first_entries(&self, row: usize, column: usize, copy: usize) -> impl Iterator<Item = i32> {
-        let first = (column * self.layout.copies + copy) * self.layout.gamma;
-        (first..first + self.layout.gamma).map(move |column| self.first.matrix().get(row, column))
+        let first = (column * self.public.layout.copies + copy) * self.public.layout.gamma;
+        (first..first + self.public.layout.gamma).map(move |column| self.first.matrix().get(row, column))
     }
 
     /// What the second layer's answer to query `k` of a request decrypts to in a column of cells: copy by copy the digits of the first
@@ -124,7 +113,7 @@ impl Server {
         column: usize,
         context: &Context,
     ) -> Result<Vec<Vec<i16>>> {
-        let (params, layout, public) = (&self.params, &self.layout, &self.public);
+        let public = &self.public;
         let queries = self.parse(std::slice::from_ref(request))?;
         let (Some(query), Some(keys)) = (queries.first.get(k), queries.keys.get(k)) else {
             return Err(Error::message("query", "fewer queries than were extracted."));
@@ -132,14 +121,15 @@ impl Server {
         let query = std::slice::from_ref(query);
         let products = bodies(context.kernel, self.first.matrix(), query, context.threads)?;
         let digits = |group: usize| -> Result<Vec<i16>> {
-            let mut digits = mask_digits(params, layout, public, &self.first, group)?;
-            let values = self.first.packed_body(params, layout, public, (keys, &products[0][..]), group)?;
-            let mut own = vec![0; layout.body_digits];
-            centred_digits(digits_of(params), values.into_iter(), &mut own);
+            let mut digits = mask_digits(public, &self.first, group)?;
+            let values = self.first.packed_body(public, (keys, &products[0][..]), group)?;
+            let mut own = vec![0; public.layout.body_digits];
+            centred_digits(digits_of(&public.params), values.into_iter(), &mut own);
             digits.extend(own);
             Ok(digits)
         };
-        (column * layout.copies..(column + 1) * layout.copies).map(digits).collect()
+        let copies = public.layout.copies;
+        (column * copies..(column + 1) * copies).map(digits).collect()
     }
 
     /// For each query, the ciphertexts of the mask digits, copy after copy.
@@ -151,7 +141,7 @@ impl Server {
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let ring = &*self.public.ring;
         let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::new()).collect();
-        let digits = self.layout.mask_digits;
+        let digits = self.public.layout.mask_digits;
         for (copy, tables) in second.tables()?.into_iter().enumerate() {
             for (i, table) in tables.iter().enumerate() {
                 let gamma = table.packing().gamma();
@@ -176,7 +166,7 @@ impl Server {
         packed: &[Rlwe<u32, Coefficient>],
         context: &Context,
     ) -> Result<Vec<u8>> {
-        let (params, layout, ring) = (&self.params, &self.layout, &*self.public.ring);
+        let (params, layout, ring) = (&self.public.params, &self.public.layout, &*self.public.ring);
         let digits = self.body_digits(values)?;
         let products = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
         let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
@@ -220,13 +210,13 @@ impl Server {
 
     /// The digits of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
     fn body_digits(&self, values: &[u32]) -> Result<ColumnMatrix> {
-        let layout = &self.layout;
+        let layout = &self.public.layout;
         let columns = layout.copies * layout.body_digits;
-        let mut matrix = ColumnMatrix::new(layout.degree, columns, layout.ring_degree)?;
+        let mut matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
         let mut entries = vec![0i16; LINE * columns];
         for (start, values) in (0..).step_by(LINE).zip(values.chunks(LINE * layout.entries())) {
             for (values, out) in values.chunks_exact(layout.gamma).zip(entries.chunks_exact_mut(layout.body_digits)) {
-                centred_digits(digits_of(&self.params), values.iter().copied(), out);
+                centred_digits(digits_of(&self.public.params), values.iter().copied(), out);
             }
             let rows = values.len() / layout.entries();
             matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
@@ -235,7 +225,7 @@ impl Server {
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         let [digits, factors, hints, tables] = match &self.second {
             SecondLayer::Packed(second) => second.held(),
@@ -261,57 +251,45 @@ impl scheme::Server for Server {
     /// Answers every query of every request; databases and tables are read once for all of them.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = Arc::clone(&context.clock);
-        let (params, layout, public) = (&self.params, &self.layout, &self.public);
+        let public = &self.public;
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
         let products = context
             .time_product("answer_first_product", || bodies(kernel, self.first.matrix(), &queries.first, threads))?;
         let packed = clock.time("answer_first_packing", Group::Online, || {
-            self.first.packed_bodies(params, layout, public, &queries.keys, &products, context)
+            self.first.packed_bodies(public, &queries.keys, &products, context)
         })?;
-        let answers = match &self.second {
+        let found = match &self.second {
             SecondLayer::Packed(second) => self.packed_answers(second, &queries, &packed, context)?,
             SecondLayer::Whole(whole) => clock.time("answer_selection", Group::Online, || {
                 let each = queries.selectors.iter().zip(&packed);
-                let answer = |(query, values): (&Selector, &Vec<u32>)| {
-                    whole.answer((params, layout), &public.ring, query, values, threads)
-                };
+                let answer = |(query, values): (&Selector, &Vec<u32>)| whole.answer(public, query, values, threads);
                 each.map(answer).collect::<Result<Vec<_>>>()
             })?,
         };
-        let bytes = layout.answer_bytes(params);
-        let mut answers = answers.into_iter();
-        let respond = |request: &Request| {
-            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
-            for (part, answer) in builder.payload_mut().chunks_exact_mut(bytes).zip(answers.by_ref()) {
-                part.copy_from_slice(&answer);
-            }
-            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
-            vec![("answer", answer)]
-        };
-        Ok(requests.iter().map(respond).collect())
+        answers(NAME, requests, public.layout.answer_bytes(&public.params), |k, out| {
+            out.copy_from_slice(&found[k]);
+            Ok(())
+        })
     }
 
     /// Changes records: hints by what changes; the tables of the columns of cells they stand in are made anew, and those of the second
     /// layer's copies that these are in. Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let clock = Arc::clone(&context.clock);
-        let Self { params, layout, public, first, second, .. } = self;
+        let Self { public, first, second, .. } = self;
         let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
-            let groups = first.change(params, layout, public, changes)?;
+            let groups = first.change(public, changes)?;
             if let SecondLayer::Packed(second) = second {
-                second.invalidate(groups.iter().map(|group| group % layout.copies));
+                second.invalidate(groups.iter().map(|group| group % public.layout.copies));
             }
             first.remake_tables(public, &groups)?;
             Ok(groups)
         })?;
         clock.time("update_second_layer", Group::Update, || match second {
-            SecondLayer::Packed(second) => second.update(params, layout, public, (first, &groups), context.threads),
-            SecondLayer::Whole(whole) => {
-                groups.into_iter().try_for_each(|group| whole.set_mask(params, layout, public, first, group))
-            }
+            SecondLayer::Packed(second) => second.update(public, (first, &groups), context.threads),
+            SecondLayer::Whole(whole) => groups.into_iter().try_for_each(|group| whole.set_mask(public, first, group)),
         })?;
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -54,6 +54,11 @@ impl Set {
         [self.gamma0, self.gamma1, self.gamma2]
     }
 
+    /// Digits of a packing key.
+    pub fn digits(&self) -> u64 {
+        self.packing.length(self.rlwe.modulus()) as u64
+    }
+
     /// floor(q / p).
     pub fn scale(&self) -> u64 {
         self.rlwe.modulus() >> self.entry_bits

@@ -49,7 +49,7 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
 fn first_hints_are_updated_either_way() {
     let (params, shape) = (set(&text(16)), Shape::new(6000, 512).unwrap());
     let layout = Layout::choose(&params, shape).unwrap();
-    assert_eq!((layout.rows, layout.degree, layout.copies, layout.selects_whole), (2048, 3, 2, false));
+    assert_eq!((layout.rows, layout.cell_columns, layout.copies, layout.selects_whole), (2048, 3, 2, false));
     let second: Vec<u64> = (1..6000).step_by(3 * 6).collect();
     for (count, incremental) in [(320, true), (321, false)] {
         assert_eq!(is_incremental(count, 1, layout.rows / layout.ring_degree), incremental);
@@ -63,11 +63,11 @@ fn first_hints_are_updated_either_way() {
 fn second_hints_are_updated_either_way() {
     let (params, shape) = (set(&text(16)), Shape::new(24 * 2048, 512).unwrap());
     let layout = Layout::choose(&params, shape).unwrap();
-    assert_eq!((layout.rows, layout.degree, layout.copies, layout.selects_whole), (2048, 24, 2, false));
+    assert_eq!((layout.rows, layout.cell_columns, layout.copies, layout.selects_whole), (2048, 24, 2, false));
     // One of each column, a row apart.
     let records: Vec<u64> = (2..24).map(|column| 24 * column + column).collect();
     for (count, incremental) in [(20, true), (21, false)] {
-        assert_eq!(is_incremental(count, 1, layout.degree.div_ceil(layout.ring_degree)), incremental);
+        assert_eq!(is_incremental(count, 1, layout.cell_columns.div_ceil(layout.ring_degree)), incremental);
         updates_like_fresh::<Inspire2>(&params, shape, &records[..count]);
     }
 }
@@ -95,7 +95,7 @@ fn published_message_sizes() {
         let bits = 16 * u64::from(gamma0);
         let shape = Shape::new((8u64 << log_bytes) / bits, bits).unwrap();
         let layout = Layout::choose(&params, shape).unwrap();
-        assert_eq!((layout.rows, layout.degree), (rows, degree), "gamma0 {gamma0}, f {factor}, 2^{log_bytes} B");
+        assert_eq!((layout.rows, layout.cell_columns), (rows, degree), "gamma0 {gamma0}, f {factor}, 2^{log_bytes} B");
         let sizes = Inspire2::describe(&params, &Workload::new(shape, 1, 0).unwrap()).unwrap();
         assert_eq!(sizes.payload_bytes("keys"), 2 * 3 * 2048 * 53 / 8);
         assert_eq!(sizes.payload_bytes("query"), (rows + degree) as u64 * 53 / 8);
@@ -140,7 +140,7 @@ fn noise_is_within_the_sum_of_its_stages() {
     let (d, q, unit, variance) = (128.0, params.rlwe.modulus() as f64, 268_369_921.0, 6.4f64.powi(2));
     let masks = (1.0 + d * variance) / 12.0;
     for (stage, terms, gamma, body) in
-        [("second_layer", layout.degree, 64.0, unit / 2f64.powi(20)), ("first_layer", layout.rows, 16.0, 1.0)]
+        [("second_layer", layout.cell_columns, 64.0, unit / 2f64.powi(20)), ("first_layer", layout.rows, 16.0, 1.0)]
     {
         let measured = noise_variance::<Inspire2>(&params, shape, 1100, stage);
         let product = terms as f64 * variance * 2f64.powi(32) / 12.0;

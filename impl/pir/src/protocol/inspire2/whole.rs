@@ -3,13 +3,10 @@
 
 use lattice::Rlwe;
 use rayon::prelude::*;
-use ring::Ring;
 
 use super::first::First;
-use super::layout::Layout;
 use super::public::Public;
 use super::second::{digits_of, mask_digits};
-use super::set::Set;
 use crate::core::error::Result;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::Selector;
@@ -27,39 +24,28 @@ impl Whole {
     }
 
     /// The digits of every mask.
-    pub fn build(params: &Set, layout: &Layout, public: &Public, first: &First) -> Result<Self> {
+    pub fn build(public: &Public, first: &First) -> Result<Self> {
+        let Public { params: _, layout, .. } = public;
         let mut whole = Self { digits: vec![0; layout.groups() * layout.mask_digits] };
-        (0..layout.groups()).try_for_each(|group| whole.set_mask(params, layout, public, first, group))?;
+        (0..layout.groups()).try_for_each(|group| whole.set_mask(public, first, group))?;
         Ok(whole)
     }
 
     /// Writes the digits of one mask.
-    pub fn set_mask(
-        &mut self,
-        params: &Set,
-        layout: &Layout,
-        public: &Public,
-        first: &First,
-        group: usize,
-    ) -> Result<()> {
-        let digits = mask_digits(params, layout, public, first, group)?;
+    pub fn set_mask(&mut self, public: &Public, first: &First, group: usize) -> Result<()> {
+        let Public { params: _, layout, .. } = public;
+        let digits = mask_digits(public, first, group)?;
         self.digits[group * layout.mask_digits..][..layout.mask_digits].copy_from_slice(&digits);
         Ok(())
     }
 
     /// The answer to one query: its ciphertexts of each copy; `values` are the packed bodies of the first layer, group after group.
-    pub fn answer(
-        &self,
-        (params, layout): (&Set, &Layout),
-        ring: &Ring<u32>,
-        query: &Selector,
-        values: &[u32],
-        threads: usize,
-    ) -> Result<Vec<u8>> {
+    pub fn answer(&self, public: &Public, query: &Selector, values: &[u32], threads: usize) -> Result<Vec<u8>> {
+        let Public { params, layout, .. } = public;
         // Written where it is sent from: parts of their own would be as many small blocks, whose memory the allocator keeps.
         let mut answer = vec![0; layout.answer_bytes(params)];
         let each = layout.copy_bytes(params);
-        let copy = |(copy, out): (usize, &mut [u8])| self.copy((params, layout), ring, (query, values), copy, out);
+        let copy = |(copy, out): (usize, &mut [u8])| self.copy(public, (query, values), copy, out);
         if threads > 1 {
             answer.par_chunks_exact_mut(each).enumerate().try_for_each(copy)?;
         } else {
@@ -68,18 +54,12 @@ impl Whole {
         Ok(answer)
     }
 
-    fn copy(
-        &self,
-        (params, layout): (&Set, &Layout),
-        ring: &Ring<u32>,
-        (query, values): (&Selector, &[u32]),
-        copy: usize,
-        out: &mut [u8],
-    ) -> Result<()> {
+    fn copy(&self, public: &Public, (query, values): (&Selector, &[u32]), copy: usize, out: &mut [u8]) -> Result<()> {
+        let Public { params, layout, ring, .. } = public;
         let ciphertexts = layout.ciphertexts(params);
         let mut sums: Vec<_> = ciphertexts.iter().map(|_| Rlwe::zero(ring)).collect();
         let mut digits = vec![0i16; layout.mask_digits + layout.body_digits];
-        for column in 0..layout.degree {
+        for column in 0..layout.cell_columns {
             let group = column * layout.copies + copy;
             let (masks, bodies) = digits.split_at_mut(layout.mask_digits);
             masks.copy_from_slice(&self.digits[group * layout.mask_digits..][..layout.mask_digits]);

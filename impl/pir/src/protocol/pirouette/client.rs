@@ -17,12 +17,12 @@ use crate::core::clock::Group;
 use crate::core::database::{Database, Record};
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{self, Context, Messages, Request, only};
-use crate::core::wire::{BitWriter, Frame, FrameBuilder};
+use crate::core::protocol::{self, Context, Messages, Request, only};
+use crate::core::wire::{BitWriter, Frame};
 use crate::core::workload::Shape;
 use crate::parts::folding::{Encoder, Layout, Place, Responder};
 
-/// Queries of one seed: their numbers travel in the two bytes of a frame's epoch.
+/// Queries of one seed: their numbers travel in the two bytes of a frame's sequence.
 const QUERIES_OF_A_SEED: u64 = 1 << 16;
 
 /// A client's secrets.
@@ -71,7 +71,7 @@ impl<F: Selecting> Client<F> {
         let mut masks = Masks::new(keys::fresh_seed(&mut context.rng));
         let scaled = (&self.secrets.ring, self.params.scale());
         let bytes = encrypted::encrypt(&encoder, database, scaled, &error, &mut masks, context)?;
-        Ok(keys::frame::<F>(encrypted::DATABASE, &bytes))
+        Ok(Frame::of(F::NAME, encrypted::DATABASE, &bytes))
     }
 
     /// The bodies of a request from its query number `first` on, under that seed; none if the seed does not suit them.
@@ -109,7 +109,7 @@ impl<F: Selecting> Client<F> {
     }
 }
 
-impl<F: Selecting> scheme::Client for Client<F> {
+impl<F: Selecting> protocol::Client for Client<F> {
     type Server = Server<F>;
     type Query = Place;
 
@@ -120,7 +120,7 @@ impl<F: Selecting> scheme::Client for Client<F> {
         let mut messages =
             clock.time("keys", Group::Offline, || self.secrets.messages(&self.params, &self.responder, context))?;
         if let Some((seed, _)) = self.seed {
-            messages.push((SEED, keys::frame::<F>(SEED, &seed)));
+            messages.push((SEED, Frame::of(F::NAME, SEED, &seed)));
         }
         if let Some(database) = owned {
             let encrypted = clock.time("database_encryption", Group::Offline, || self.encrypt(database, context))?;
@@ -154,11 +154,8 @@ impl<F: Selecting> scheme::Client for Client<F> {
             }
             seed = fresh(context);
         };
-        let mut builder = FrameBuilder::new(encryption.seed_bytes() + bodies.len());
-        let (own_seed, rest) = builder.payload_mut().split_at_mut(encryption.seed_bytes());
-        own_seed.copy_from_slice(&seed[..own_seed.len()]);
-        rest.copy_from_slice(&bodies);
-        let query = builder.at_epoch(first as u16).finish(F::NAME, "query");
+        let payload = [&seed[..encryption.seed_bytes()], &bodies].concat();
+        let query = Frame::of(F::NAME, "query", &payload).in_sequence(first as u16);
         Ok((places, vec![("query", query)]))
     }
 

@@ -2,10 +2,10 @@
 
 use lattice::Rgsw;
 use lattice::lwe::Lwe;
-use rayon::prelude::*;
 
 use super::keys::ServerKeys;
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
+use crate::core::tables::side_by_side;
 use crate::parts::ring_matrix::workspace;
 
 /// Bits whose accumulators are rotated side by side: they share one pass over the blind-rotation key, and stay in the second-level
@@ -23,12 +23,9 @@ pub fn group(bits: usize, threads: usize) -> usize {
 
 /// Selectors of bits modulo 2N under the small key.
 pub fn convert(keys: &ServerKeys, bits: &[Lwe], threads: usize) -> Result<Selectors> {
-    let group = group(bits.len(), threads).max(1);
-    let convert = |bits: &[Lwe]| keys.converter.convert_all(bits, keys.rotation(), &mut workspace());
-    let groups: std::result::Result<Vec<_>, _> = if threads > 1 {
-        bits.par_chunks(group).map(convert).collect()
-    } else {
-        bits.chunks(group).map(convert).collect()
-    };
-    Ok(groups?.into_iter().flatten().collect())
+    let groups: Vec<_> = bits.chunks(group(bits.len(), threads).max(1)).collect();
+    let converted = side_by_side(0..groups.len(), threads, |i| {
+        keys.converter.convert_all(groups[i], keys.rotation(), &mut workspace()).map_err(Error::from)
+    });
+    Ok(converted?.into_iter().flatten().collect())
 }

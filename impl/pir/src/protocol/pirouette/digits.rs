@@ -13,7 +13,7 @@ use super::query::Index;
 use super::trace::{Decision, Trace};
 use crate::core::clock::{Clock, Group};
 use crate::core::error::{Error, Result};
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 use crate::parts::ring_matrix::workspace;
 
 impl Selecting for Index {

@@ -8,9 +8,9 @@ use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
 
 use crate::core::database::Database;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
+use crate::core::tables::side_by_side;
 use crate::parts::folding::{Encoder, Layout};
-use rayon::prelude::*;
 
 /// Name of the message.
 pub(super) const DATABASE: &str = "encrypted_database";
@@ -48,14 +48,9 @@ pub(super) fn encrypt(
 
 /// The ciphertexts in full, in the order of the matrix's columns.
 pub(super) fn expand(ring: &Ring<u32>, bytes: &[u8], threads: usize) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-    let cell = |bytes: &[u8]| -> Result<Rlwe<u32, Coefficient>> {
-        let seeded = SeededRlwe::from_bytes(ring, bytes).map_err(|e| Error::message(DATABASE, e.to_string()))?;
+    let cells: Vec<_> = bytes.chunks_exact(SeededRlwe::wire_bytes(ring)).collect();
+    side_by_side(0..cells.len(), threads, |i| {
+        let seeded = SeededRlwe::from_bytes(ring, cells[i]).map_err(|e| Error::message(DATABASE, e.to_string()))?;
         Ok(seeded.expand(ring).inverse(ring))
-    };
-    let each = SeededRlwe::wire_bytes(ring);
-    if threads > 1 {
-        bytes.par_chunks_exact(each).map(cell).collect()
-    } else {
-        bytes.chunks_exact(each).map(cell).collect()
-    }
+    })
 }

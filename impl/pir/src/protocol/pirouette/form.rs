@@ -8,7 +8,7 @@ use super::query::{Bits, QueryForm};
 use super::trace::Trace;
 use crate::core::clock::Group;
 use crate::core::error::Result;
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 
 /// The forms as the rest of the protocol uses them.
 pub trait Selecting: QueryForm {

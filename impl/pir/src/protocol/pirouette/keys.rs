@@ -16,8 +16,8 @@ use super::set::Set;
 use super::switching::KeySwitching;
 use crate::core::error::{Error, Result};
 use crate::core::params::FINGERPRINT_BYTES;
-use crate::core::scheme::Context;
-use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::protocol::Context;
+use crate::core::wire::Frame;
 use crate::parts::folding::{Layout, Responder, ResponseKey};
 
 /// Name of the message that carries the seed of all of a client's queries.
@@ -113,14 +113,8 @@ impl Secrets {
             keys.push((SWITCHING, key?.to_bytes()));
         }
         keys.push((FINGERPRINT, params.fingerprint()?.to_vec()));
-        Ok(keys.into_iter().map(|(name, bytes)| (name, frame::<F>(name, &bytes))).collect())
+        Ok(keys.into_iter().map(|(name, bytes)| (name, Frame::of(F::NAME, name, &bytes))).collect())
     }
-}
-
-pub(super) fn frame<F: QueryForm>(name: &str, bytes: &[u8]) -> Frame {
-    let mut builder = FrameBuilder::new(bytes.len());
-    builder.payload_mut().copy_from_slice(bytes);
-    builder.finish(F::NAME, name)
 }
 
 pub(super) fn fresh_seed(rng: &mut impl RngCore) -> Seed {
@@ -192,9 +186,6 @@ impl ServerKeys {
     }
 
     /// Functions of LWE ciphertexts under the ring key.
-    ///
-    /// # Errors
-    /// Keys of a protocol without a key switch.
     pub fn bootstrapper(&self) -> Result<&Bootstrapper<u32>> {
         match &self.rotations {
             Rotations::Switched(bootstrapper) => Ok(bootstrapper),
@@ -203,9 +194,6 @@ impl ServerKeys {
     }
 
     /// Expands what a client sent: all keys in the order of [`wire_bytes`].
-    ///
-    /// # Errors
-    /// Keys that are missing, of another length or with numbers out of their range.
     pub fn receive<F: QueryForm>(
         params: &Set<F>,
         layout: &Layout,

@@ -27,8 +27,9 @@ pub use query::{Bits, Index, SeedUse};
 pub use set::Set;
 
 use crate::core::database::Database;
+use crate::core::description::Sizes;
 use crate::core::error::Result;
-use crate::core::scheme::{Context, Protocol, Sizes};
+use crate::core::protocol::{Context, Protocol};
 use crate::core::workload::{Shape, Workload};
 use form::Selecting;
 

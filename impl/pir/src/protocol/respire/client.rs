@@ -12,8 +12,8 @@ use super::set::NAME;
 use super::set::Set;
 use crate::core::database::{Database, Record};
 use crate::core::error::Result;
-use crate::core::scheme::{self, Context, Messages, Request, only};
-use crate::core::wire::FrameBuilder;
+use crate::core::protocol::{self, Context, Messages, Request, only};
+use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Encoder, Layout, Place};
@@ -83,15 +83,13 @@ impl Client {
     }
 }
 
-impl scheme::Client for Client {
+impl protocol::Client for Client {
     type Server = Server;
     type Query = Asked;
 
     fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {
         let keys = write_keys(&self.engine, &self.secrets, &mut context.rng)?;
-        let mut builder = FrameBuilder::new(keys.len());
-        builder.payload_mut().copy_from_slice(&keys);
-        Ok(vec![("keys", builder.finish(NAME, "keys"))])
+        Ok(vec![("keys", Frame::of(NAME, "keys", &keys))])
     }
 
     fn queries(&self, indices: u64) -> Result<u64> {

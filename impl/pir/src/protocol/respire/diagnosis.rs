@@ -8,7 +8,7 @@ use super::keys::Secrets;
 use super::query::{Asked, selected_bits};
 use super::server::Server;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Context, Request};
+use crate::core::protocol::{Context, Request};
 use crate::parts::folding::{Folding, Layout};
 use crate::parts::ring_matrix::workspace;
 

@@ -113,9 +113,6 @@ fn refused(error: LatticeError) -> Error {
 
 impl ServerKeys {
     /// Parses the message.
-    ///
-    /// # Errors
-    /// Keys of another set, residues out of range.
     pub fn read(engine: &Engine, bytes: &[u8]) -> Result<Self> {
         let (fingerprint, mut rest) = bytes.split_at(FINGERPRINT_BYTES.min(bytes.len()));
         if bytes.len() != key_bytes(engine) || fingerprint != engine.fingerprint()? {

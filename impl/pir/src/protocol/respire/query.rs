@@ -77,9 +77,6 @@ pub fn selected_bits(layout: &Layout, place: &Place) -> impl Iterator<Item = boo
 
 impl Query {
     /// Parses a query.
-    ///
-    /// # Errors
-    /// Residues out of range.
     pub fn read(engine: &Engine, layout: &Layout, bytes: &[u8]) -> Result<Self> {
         let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
         let (ring, n) = (&engine.ring, engine.ring.n());
@@ -103,9 +100,6 @@ impl Query {
     }
 
     /// One leaf for each row, in their order, some at a time.
-    ///
-    /// # Errors
-    /// Keys of another set.
     pub fn leaves<'a>(
         &self,
         engine: &'a Engine,
@@ -125,9 +119,6 @@ impl Query {
     }
 
     /// One selector for each bit: the rows of m are expanded, those of -s m converted from them by a product with RGSW(-s).
-    ///
-    /// # Errors
-    /// Keys of another set.
     pub fn selectors(
         &self,
         engine: &Engine,

@@ -13,8 +13,8 @@ use crate::core::clock::{Group, Turns};
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
-use crate::core::wire::FrameBuilder;
+use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
+use crate::core::wire::Frame;
 use crate::parts::folding::{Folding, Matrix, Selection};
 use crate::parts::ring_matrix::workspace;
 
@@ -197,7 +197,7 @@ impl Server {
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.store.matrices.iter().map(Matrix::held_bytes).sum()),
@@ -245,10 +245,7 @@ impl scheme::Server for Server {
         for (request, slots) in requests.iter().zip(slots) {
             let (keys, slots) = (self.keys(request.session)?, slots.concat());
             let bytes = steps.time("answer_response", || self.respond(keys, &slots, &mut workspace))?;
-            let mut builder = FrameBuilder::new(bytes.len());
-            builder.payload_mut().copy_from_slice(&bytes);
-            let answer = builder.finish(NAME, "answer");
-            responses.push(vec![("answer", answer)]);
+            responses.push(vec![("answer", Frame::of(NAME, "answer", &bytes))]);
         }
         steps.finish(Group::Online);
         Ok(responses)

@@ -5,7 +5,7 @@ use super::set::Set;
 use crate::core::clock::Group;
 use crate::core::database::{Database, check_change};
 use crate::core::error::Result;
-use crate::core::scheme::{Change, Context};
+use crate::core::protocol::{Change, Context};
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Encoder, Layout, Matrix, Selection};
 

@@ -9,7 +9,7 @@ use ring::Kernel;
 
 use super::describe::describe;
 use super::*;
-use crate::core::scheme::{Client as _, Request, Server as _};
+use crate::core::protocol::{Client as _, Request, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, read};

@@ -9,7 +9,7 @@ use super::server::{Server, delta_bytes};
 use super::set::{NAME, SEED_BYTES};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Context, Messages, Request, only};
+use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::Lwe;
@@ -72,7 +72,7 @@ impl Client {
     }
 }
 
-impl scheme::Client for Client {
+impl protocol::Client for Client {
     type Server = Server;
     type Query = Query;
 

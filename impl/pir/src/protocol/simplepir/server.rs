@@ -13,7 +13,7 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::Result;
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
+use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
@@ -62,11 +62,11 @@ impl Server {
         for (row, words) in self.hint.changed() {
             builder.put_words(SEED_BYTES + 4 * row * self.public.dimension(), words);
         }
-        builder.at_epoch(self.epoch).finish(NAME, "hint")
+        builder.finish(NAME, "hint").at_epoch(self.epoch)
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         let changed = self.hint.changed().values().map(|row| size_of_val::<[u32]>(row));
         vec![
@@ -96,7 +96,7 @@ impl scheme::Server for Server {
             for (k, product) in products.by_ref().take(request.queries as usize).enumerate() {
                 builder.put_words(4 * k * rows, &product);
             }
-            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
+            let answer = builder.finish(NAME, "answer");
             vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())
@@ -135,5 +135,5 @@ fn delta_message(changes: &[EntryChange], epoch: u16) -> Frame {
         put(&change.index.to_le_bytes());
         change.deltas.iter().for_each(|delta| put(&delta.to_le_bytes()));
     }
-    builder.at_epoch(epoch).finish(NAME, "hint_delta")
+    builder.finish(NAME, "hint_delta").at_epoch(epoch)
 }

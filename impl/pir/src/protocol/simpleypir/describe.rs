@@ -4,18 +4,16 @@ use lattice::SplitRlwe;
 use lattice::pack::Method;
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, Work};
-use serde_json::json;
 
 use super::Set;
 use super::layout::Layout;
-use crate::core::description::{Direction, MemoryMap, TableBytes};
+use crate::core::description::Sizes;
+use crate::core::description::{Direction, TableBytes};
 use crate::core::error::Result;
-use crate::core::plan::{Plan, count, operations};
-use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::Sizes;
+use crate::core::plan::{Plan, count};
 use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packing, masks_update_work};
+use crate::parts::ring_matrix::{Packing, masks_update_work, ring_numbers, seed_memory};
 
 const METHOD: Method = Method::Cdks;
 
@@ -26,15 +24,6 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let (degree, poly) = (layout.degree as u64, params.rlwe.poly_bytes());
     let (blocks, packing) = (rows.div_ceil(degree), Packing::new(&params.rlwe, METHOD, params.packing));
     let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
-    sizes.layout.extend(operations(json!({
-        "packing": METHOD.to_string(),
-        "packing_gadget": params.packing.describe(params.rlwe.modulus()),
-        "mask_modulus": params.switch.mask_modulus,
-        "body_modulus": params.switch.body_modulus,
-        "ring_degree": degree,
-        "ring_modulus": params.rlwe.modulus(),
-    })));
-
     let served = Some(queries);
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
     let key_bytes = packing.key_bytes();
@@ -55,7 +44,6 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         TableBytes::new("packing tables", count(&[elements, packing.held_table_bytes()])),
         TableBytes::new("packing key masks", key_masks),
     ];
-    let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
     let online = count(&[
         queries,
         2 * key_bytes
@@ -67,13 +55,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
             + key_masks,
     ]);
     let encoding = 32 * 2 * columns;
-    sizes.memory = MemoryMap {
-        server,
-        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
-        peak_bytes: kept
-            .saturating_add(packing.making_bytes().max(online).max(encoding))
-            .saturating_add(key_masks + PROCESS_BYTES),
-    };
+    sizes.memory = seed_memory(server, key_masks, packing.making_bytes().max(online).max(encoding));
 
     // Outputs that an update touches: those of the records' entries.
     let outputs_of = |index: u64| {
@@ -81,7 +63,8 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         first / layout.degree..=last / layout.degree
     };
     let touched = workload.touched(elements, outputs_of);
-    sizes.layout.extend(operations(json!({ "tables": elements, "tables_rebuilt": touched })));
+    let packed = (METHOD, params.packing);
+    sizes.layout.extend(ring_numbers(&params.rlwe, packed, params.switch, [elements, touched]));
     let samples = rows + packing.key_polynomials() * degree;
     sizes.instances = vec![params.rlwe.instance("query_and_keys", samples, "the item of the record asked for")];
     let ring = params.rlwe.shape();

@@ -28,9 +28,6 @@ pub struct Layout {
 impl Layout {
     /// Items of about the square root of the database's entries, rounded up to the set's step, or of one record where that is
     /// longer (reference implementation, `params_for_scenario_simplepir`).
-    ///
-    /// # Errors
-    /// More entries than the address space has.
     pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let (entry_bits, degree) = (params.entry_bits, params.rlwe.degree as u64);
         let element_bits = u64::from(entry_bits) * degree;
@@ -105,7 +102,7 @@ impl Layout {
     /// The layout's numbers for a description.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
-        crate::core::scheme::operations(json!({
+        crate::core::plan::operations(json!({
             "rows": self.rows,
             "columns": self.columns(),
             "items": self.items,

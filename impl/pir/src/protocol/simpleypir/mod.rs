@@ -13,9 +13,11 @@ mod tests;
 pub use set::{Rows, Set};
 
 use crate::core::database::Database;
+use crate::core::description::Sizes;
 use crate::core::error::Result;
-use crate::core::scheme::{Context, Protocol, Sizes};
+use crate::core::protocol::{Context, Protocol};
 use crate::core::workload::{Shape, Workload};
+use crate::parts::ring_matrix::RingClient;
 
 /// The protocol.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ impl Protocol for SimpleYpir {
     const SUMMARY: &'static str = "SimpleYPIR: SimplePIR over a ring without a hint to download, for long records";
     type Set = Set;
     type Server = server::Server;
-    type Client = client::Client;
+    type Client = RingClient<Self>;
 
     fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
@@ -37,6 +39,6 @@ impl Protocol for SimpleYpir {
     }
 
     fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        client::Client::new(params, shape)
+        RingClient::new(params, shape)
     }
 }

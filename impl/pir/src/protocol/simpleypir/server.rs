@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lattice::pack::{Method, Packing, PackingKeys, PackingMasks, PackingTable};
-use rayon::prelude::*;
 use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 
 use super::Set;
@@ -14,17 +13,16 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
-use crate::core::tables::Tables;
-use crate::core::wire::FrameBuilder;
+use crate::core::tables::{Tables, side_by_side};
 use crate::parts::ring_matrix::{
-    RingQueries, add_to_masks, bodies, column_masks, fill_rows, is_incremental, pack_all, read_coefficients,
-    replace_bits, workspace,
+    Difference, RingQueries, bodies, column_masks, fill_rows, pack_all, packing_table, read_coefficients,
+    replace_record, update_masks,
 };
 
 /// What server and clients derive from the public seed.
-pub(super) struct Public {
+pub struct Public {
     pub ring: Arc<Ring<u32>>,
     pub queries: RingQueries,
     pub packing: Packing,
@@ -45,13 +43,6 @@ impl Public {
     }
 }
 
-/// What was added to consecutive entries of a row.
-struct Difference {
-    row: usize,
-    first_column: usize,
-    added: Vec<i32>,
-}
-
 /// The database, its hint, its packing tables and the public seed.
 pub struct Server {
     params: Set,
@@ -64,8 +55,6 @@ pub struct Server {
     /// For each element of an item the ring masks of its d columns, which updates change.
     hint: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 impl Server {
@@ -78,24 +67,19 @@ impl Server {
         let matrix = clock.time("encode", Group::Offline, || encode(params, &layout, database, context))?;
         let query_masks = public.queries.masks();
         let (hint, tables) = (Vec::with_capacity(layout.elements), Tables::default());
-        let mut server =
-            Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables, epoch: 0 };
+        let mut server = Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables };
         server.hint = clock.time("hint", Group::Offline, || {
             (0..layout.elements).map(|element| server.masks_of(element, context.threads)).collect::<Result<_>>()
         })?;
         context.progress.begin("packing_tables", layout.elements as u64);
-        server.tables = clock.time("packing_tables", Group::Offline, || -> Result<_> {
-            let table = |element: usize| {
+        let tables = clock.time("packing_tables", Group::Offline, || {
+            side_by_side(0..layout.elements, context.threads, |element| {
                 let table = server.table(element);
                 context.progress.advance(1);
                 table
-            };
-            if context.threads > 1 {
-                Ok((0..layout.elements).into_par_iter().map(table).collect::<Result<Vec<_>>>()?.into_iter().collect())
-            } else {
-                (0..layout.elements).map(table).collect()
-            }
+            })
         })?;
+        server.tables = tables.into_iter().collect();
         context.progress.end();
         Ok(server)
     }
@@ -112,69 +96,35 @@ impl Server {
     }
 
     fn table(&self, element: usize) -> Result<PackingTable> {
-        let Public { packing, masks, .. } = &self.public;
-        packing.preprocess(masks, &self.hint[element], &mut workspace()).map_err(Error::from)
+        packing_table(&self.public.packing, &self.public.masks, &self.hint[element])
     }
 
-    /// Writes a changed record; returns the first of its columns and what was added to them.
+    /// Writes a changed record.
     fn change(&mut self, index: u64, record: &[u8]) -> Result<Difference> {
         let layout = self.layout;
         let (row, bit) = layout.place(index);
-        let range = layout.entries_of(bit);
-        let old: Vec<i32> = range.clone().map(|column| self.matrix.get(row, column)).collect();
-        let mut entries: Vec<u16> = old.iter().map(|entry| (entry + self.params.offset()) as u16).collect();
-        let first = bit - range.start as u64 * u64::from(layout.entry_bits);
-        replace_bits(&mut entries, layout.entry_bits, first, record, layout.shape.record_bits);
-        let mut added = Vec::with_capacity(old.len());
-        for ((column, entry), old) in range.clone().zip(entries).zip(old) {
-            let centred = i32::from(entry) - self.params.offset();
-            self.matrix.set(row, column, centred)?;
-            added.push(centred - old);
-        }
-        Ok(Difference { row, first_column: range.start, added })
-    }
-
-    /// Takes changes into the ring masks, or computes those of the touched elements again where that is less work.
-    fn update_hint(&mut self, differences: &[Difference], touched: &BTreeSet<usize>, threads: usize) -> Result<()> {
-        let degree = self.layout.degree;
-        let changed = differences.iter().map(|difference| difference.added.len()).sum();
-        if !is_incremental(changed, touched.len() * degree, self.matrix.blocks()) {
-            // Old masks do not lie beside new ones.
-            for &element in touched {
-                self.hint[element].clear();
-                self.hint[element] = self.masks_of(element, threads)?;
-            }
-            return Ok(());
-        }
-        for Difference { row, first_column, added } in differences {
-            let masks = self.hint.iter_mut().flatten().skip(*first_column);
-            add_to_masks(&self.public.ring, &self.public.queries, *row, masks.zip(added.iter().copied()));
-        }
-        Ok(())
+        let columns = layout.entries_of(bit);
+        let first = bit - columns.start as u64 * u64::from(layout.entry_bits);
+        let place = (row, columns);
+        replace_record(&mut self.matrix, place, (layout.entry_bits, first), record, layout.shape.record_bits)
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
         let (packing, bytes) = (&self.public.packing, self.params.query_coefficient_bytes * self.layout.rows);
         let (mut queries, mut all_keys) = (Vec::new(), Vec::new());
         for request in requests {
-            let [("keys", keys), ("query", query)] = &request.messages[..] else {
-                return Err(Error::message("query", "a request is two messages, `keys` and `query`."));
-            };
-            check_queries(request)?;
-            let key_bytes = packing.key_bytes();
-            let keys = keys.clone().check(NAME, "keys", request.queries * key_bytes as u64)?;
-            let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
-            for (keys, query) in keys.payload().chunks_exact(key_bytes).zip(query.payload().chunks_exact(bytes)) {
-                queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, query)?);
-                let keys = PackingKeys::from_bytes(packing, keys);
+            for_each_query(NAME, request, &[("keys", packing.key_bytes()), ("query", bytes)], |parts| {
+                queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, parts[1])?);
+                let keys = PackingKeys::from_bytes(packing, parts[0]);
                 all_keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
-            }
+                Ok(())
+            })?;
         }
         Ok((queries, all_keys))
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.matrix.stored_bytes()),
@@ -199,20 +149,16 @@ impl scheme::Server for Server {
         let ring = &self.public.ring;
         let packed =
             clock.time("answer_packing", Group::Online, || pack_all(ring, &self.tables.all()?, &keys, &products))?;
-        let switch = self.params.switch;
-        let each = switch.bytes(self.layout.degree, self.layout.degree) as usize;
-        let mut packed = packed.iter();
-        let respond = |request: &Request| {
-            let bytes = each * self.layout.elements * request.queries as usize;
-            let mut builder = FrameBuilder::new(bytes);
-            let ciphertexts = packed.by_ref().take(request.queries as usize).flatten();
-            for (out, ciphertext) in builder.payload_mut().chunks_exact_mut(each).zip(ciphertexts) {
-                out.copy_from_slice(&switch.write(ring, ciphertext, self.layout.degree)?);
-            }
-            let answer = builder.at_epoch(self.epoch).finish(NAME, "answer");
-            Ok(vec![("answer", answer)])
-        };
-        clock.time("answer_switch", Group::Online, || requests.iter().map(respond).collect())
+        let (switch, degree) = (self.params.switch, self.layout.degree);
+        let each = switch.bytes(degree, degree) as usize;
+        clock.time("answer_switch", Group::Online, || {
+            answers(NAME, requests, each * self.layout.elements, |k, out| {
+                out.chunks_exact_mut(each).zip(&packed[k]).try_for_each(|(out, ciphertext)| {
+                    out.copy_from_slice(&switch.write(ring, ciphertext, degree)?);
+                    Ok(())
+                })
+            })
+        })
     }
 
     /// Changes records: hints by what changes, and the tables of the outputs that are touched anew (phases `update_hint`,
@@ -226,10 +172,15 @@ impl scheme::Server for Server {
         };
         let touched: BTreeSet<usize> = changes.iter().flat_map(elements).collect();
         self.tables.invalidate(touched.iter().copied());
-        clock.time("update_hint", Group::Update, || {
+        clock.time("update_hint", Group::Update, || -> Result<()> {
             let differences = changes.iter().map(|(index, record)| self.change(*index, record));
             let differences = differences.collect::<Result<Vec<_>>>()?;
-            self.update_hint(&differences, &touched, context.threads)
+            let mut hint = std::mem::take(&mut self.hint);
+            let queries = (&*self.public.ring, &self.public.queries);
+            let again = |element| self.masks_of(element, context.threads);
+            update_masks(&mut hint, queries, &differences, &touched, again)?;
+            self.hint = hint;
+            Ok(())
         })?;
         clock.time("update_packing_tables", Group::Update, || -> Result<()> {
             for element in touched {
@@ -238,7 +189,6 @@ impl scheme::Server for Server {
             }
             Ok(())
         })?;
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -3,14 +3,14 @@
 use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
 
-use super::Public;
 use super::layout::{Layers, MAX_PACKED_ENTRIES};
+use super::public::Public;
 use super::server::Server;
 use super::set::{Body, Set};
 use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
-use crate::core::scheme::{self, Context, Messages, Request, only};
+use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::seed;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
@@ -37,9 +37,6 @@ pub struct Client {
 
 impl Client {
     /// A client that has not yet seen the seed.
-    ///
-    /// # Errors
-    /// The set does not serve this shape.
     pub fn new(protocol: &'static str, params: &Set, shape: Shape) -> Result<Self> {
         Ok(Self {
             protocol,
@@ -53,7 +50,7 @@ impl Client {
     }
 }
 
-impl scheme::Client for Client {
+impl protocol::Client for Client {
     type Server = Server;
     type Query = Query;
 

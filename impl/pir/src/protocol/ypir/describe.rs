@@ -9,39 +9,31 @@ use serde_json::json;
 
 use super::layout::Layers;
 use super::set::{Body, Set};
+use crate::core::description::Sizes;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
-use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::Sizes;
 use crate::core::seed::SEED_BYTES;
 use crate::core::workload::Workload;
 use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};
-use crate::parts::ring_matrix::Selector;
+use crate::parts::ring_matrix::{Selector, ring_numbers, seed_memory};
 
 /// The description of a set at a workload.
-///
-/// # Errors
-/// The set does not serve it.
 pub fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layers = Layers::choose(params, workload.shape)?;
     let mut sizes = Sizes { layout: layers.describe(), ..Sizes::default() };
     sizes.layout.extend(operations(json!({
-        "packing": params.method().to_string(),
         "body_gamma": layers.body_gamma(params.method()),
-        "packing_gadget": params.packing.describe(params.rlwe.modulus()),
         "answer_ciphertexts": layers.ciphertexts(),
         "digit_bits": params.layers.digit_bits,
         "switched_modulus": params.layers.switched_modulus,
-        "mask_modulus": params.switch.mask_modulus,
-        "body_modulus": params.switch.body_modulus,
-        "ring_degree": params.rlwe.degree,
-        "ring_modulus": params.rlwe.modulus(),
     })));
     let tables = if layers.selects_whole() { 0 } else { layers.copies };
     // Every entry of a changed record touches the table of its copy.
     let rebuilt = if workload.updates == 0 { 0 } else { tables };
-    sizes.layout.extend(operations(json!({ "tables": tables, "tables_rebuilt": rebuilt })));
+    let packing = (params.method(), params.packing);
+    let tables = [tables, rebuilt].map(|tables| tables as u64);
+    sizes.layout.extend(ring_numbers(&params.rlwe, packing, params.switch, tables));
     messages(params, &layers, workload, &mut sizes);
     sizes.memory = if layers.selects_whole() {
         memory_whole(params, &layers, workload)
@@ -90,7 +82,6 @@ fn memory(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
         TableBytes::new("packing tables", tables),
         TableBytes::new("packing key masks", key_masks),
     ];
-    let kept: u64 = server.iter().map(|table| table.bytes).sum();
     let threads_buffers = NegacyclicHint::bytes(0, dimension, 1) + 32 * 2 * layers.outputs() as u64;
     let packing = sizes.making_bytes();
     // While a batch is answered: messages (sent and received), queries in both forms, both layers' answers.
@@ -112,12 +103,7 @@ fn memory(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
     let body = 2 * 2 * (layers.groups * samples) as u64 + samples as u64 * poly + packed;
     let online = count(&[each, workload.queries]).saturating_add(body);
     let working = threads_buffers.max(packing).max(online);
-    let client = key_masks + PROCESS_BYTES;
-    MemoryMap {
-        server,
-        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
-        peak_bytes: kept.saturating_add(working).saturating_add(client),
-    }
+    seed_memory(server, key_masks, working)
 }
 
 /// Nothing is kept but the database and masks; a batch's answers are the largest by far.
@@ -129,7 +115,6 @@ fn memory_whole(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap
         TableBytes::new("first layer's masks", NegacyclicHint::bytes(layers.first.columns, dimension, 0)),
         TableBytes::new("packing key masks", key_masks),
     ];
-    let kept: u64 = server.iter().map(|table| table.bytes).sum();
     let buffers = NegacyclicHint::bytes(0, dimension, 1);
     // Answers twice: in parts and joined, joined and as sent, as sent and as received. Queries in both forms; the first layer's answers.
     let each = 2 * layers.answer_bytes(params) as u64
@@ -140,12 +125,7 @@ fn memory_whole(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap
     // Answers are decrypted one by one.
     let decrypted = 8 * (layers.copies * layers.degree) as u64;
     let working = buffers.saturating_add(count(&[each, workload.queries])).saturating_add(decrypted);
-    let client = key_masks + PROCESS_BYTES;
-    MemoryMap {
-        server,
-        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
-        peak_bytes: kept.saturating_add(working).saturating_add(client),
-    }
+    seed_memory(server, key_masks, working)
 }
 
 /// Work of both kinds of answers, phase by phase.

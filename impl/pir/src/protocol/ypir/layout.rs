@@ -51,9 +51,6 @@ impl Layers {
     /// The layout of a database: N1 = 2^(11 + ceil(tau / 2)) for tau = ceil(log2 tiles), tiles of 2^22 records' entries, and as
     /// many groups as are then needed. Smaller databases have fewer rows. Where records are selected whole, N1 is the power of two
     /// that makes both queries about as long.
-    ///
-    /// # Errors
-    /// More entries than the address space has.
     pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let code = RecordCode::new(shape.record_bits, 1 << params.layers.entry_bits);
         let (copies, degree) = (code.entries_per_record(), params.rlwe.degree as u64);
@@ -153,7 +150,7 @@ impl Layers {
     /// The layout's numbers for a description.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let mut values = self.first.describe();
-        values.extend(crate::core::scheme::operations(json!({
+        values.extend(crate::core::plan::operations(json!({
             "copies": self.copies,
             "groups": self.groups,
             "hint_digits": self.hint_digits,

@@ -12,6 +12,7 @@
 mod client;
 mod describe;
 mod layout;
+mod public;
 mod second;
 mod server;
 mod set;
@@ -20,20 +21,14 @@ mod tests;
 mod whole;
 
 use std::marker::PhantomData;
-use std::sync::Arc;
-
-use lattice::pack::{Method, Packing, PackingMasks};
-use ring::{Kernel, Ring, Seed};
 
 pub use set::{Body, Exchange, Set};
 
 use crate::core::database::Database;
+use crate::core::description::Sizes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{Context, Protocol, Sizes};
+use crate::core::protocol::{Context, Protocol};
 use crate::core::workload::{Shape, Workload};
-use crate::parts::lwe_matrix::NegacyclicMatrix;
-use crate::parts::ring_matrix::RingQueries;
-use layout::Layers;
 
 /// Which of the two protocols it is.
 pub trait Face: 'static {
@@ -102,40 +97,5 @@ impl<F: Face> Protocol for TwoLayers<F> {
 
     fn client(set: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
         client::Client::new(F::NAME, set, shape)
-    }
-}
-
-/// What server and clients derive from the public seed.
-struct Public {
-    /// The ring of the second layer.
-    ring: Arc<Ring<u32>>,
-    /// The matrix A of the first layer.
-    first: NegacyclicMatrix,
-    /// The masks of the second query.
-    second: RingQueries,
-    /// How the second layer's answers are packed.
-    packing: Packing,
-    /// The packing of a single sample, with the keys of the whole: CDKS, whose keys serve trees of every width.
-    trace: Packing,
-    /// The packing of what depends on the query, with the same keys.
-    bodies: Packing,
-    /// The masks of packing keys.
-    masks: PackingMasks,
-}
-
-impl Public {
-    /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
-    fn new(params: &Set, layers: &Layers, seed: Seed, kernel: Kernel) -> Result<Self> {
-        let ring = params.rlwe.ring(kernel)?;
-        let packing = Packing::new(params.method(), &params.packing.of(&ring)?, ring.n())?;
-        Ok(Self {
-            first: NegacyclicMatrix::new(seed.derive("first layer"), params.lwe.dimension, kernel)?,
-            second: RingQueries::new(&ring, seed.derive("second layer"), layers.second_entries()),
-            masks: packing.masks(seed.derive("packing")),
-            trace: Packing::new(Method::Cdks, packing.gadget(), 1)?,
-            bodies: Packing::new(params.method(), packing.gadget(), layers.body_gamma(params.method()))?,
-            packing,
-            ring,
-        })
     }
 }

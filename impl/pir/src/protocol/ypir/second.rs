@@ -7,17 +7,16 @@ use ring::matrix::column::LINE;
 use ring::matrix::packed::GROUP_ROWS;
 use ring::{ColumnMatrix, Ntt, Poly};
 
-use super::Public;
-use super::layout::Layers;
+use super::public::Public;
 use super::set::Set;
 use crate::core::clock::Group;
 use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::scheme::Context;
+use crate::core::error::Result;
+use crate::core::protocol::Context;
 use crate::core::tables::Tables;
 use crate::parts::digits::centred_digits;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
-use crate::parts::ring_matrix::{column_masks, fill_rows, workspace};
+use crate::parts::ring_matrix::{column_masks, fill_rows, packing_table};
 
 /// Writes the digits of `words`, switched to q1, to `out`.
 pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, out: &mut [i16]) {
@@ -38,17 +37,16 @@ pub(super) struct Second {
 impl Second {
     /// Computes the first hint, its digits, their hints and the packing tables (phases `hint` and `packing_tables`).
     pub fn build(
-        params: &Set,
-        layers: &Layers,
         public: &Public,
         (first, hint): (&LinearDatabase, &NegacyclicHint),
         context: &mut Context,
     ) -> Result<Self> {
+        let layers = &public.layers;
         let clock = Arc::clone(&context.clock);
         let query_masks = public.second.masks();
         let (matrix, hints) = clock.time("hint", Group::Offline, || -> Result<_> {
             let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree)?;
-            fill(params, layers, (first, hint), &mut matrix, context)?;
+            fill(public, (first, hint), &mut matrix, context)?;
             let hints = (0..layers.copies)
                 .map(|copy| {
                     let first_col = copy * layers.degree;
@@ -68,7 +66,7 @@ impl Second {
         Ok(second)
     }
 
-    /// See [`crate::core::scheme::Server::tables`].
+    /// See [`crate::core::protocol::Server::tables`].
     pub fn held(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("hint digits", self.matrix.stored_bytes()),
@@ -79,7 +77,7 @@ impl Second {
     }
 
     fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
-        public.packing.preprocess(&public.masks, &self.hints[copy], &mut workspace()).map_err(Error::from)
+        packing_table(&public.packing, &public.masks, &self.hints[copy])
     }
 
     pub fn matrix(&self) -> &ColumnMatrix {
@@ -96,14 +94,8 @@ impl Second {
 
     /// Takes in new hints of some rows of the first layer: their digits replace the old ones, the differences are multiplied with
     /// the masks of the blocks they are in, and the tables of the copies they are in are built anew.
-    pub fn update(
-        &mut self,
-        params: &Set,
-        layers: &Layers,
-        public: &Public,
-        rows: &[(usize, Vec<u32>)],
-        threads: usize,
-    ) -> Result<()> {
+    pub fn update(&mut self, public: &Public, rows: &[(usize, Vec<u32>)], threads: usize) -> Result<()> {
+        let layers = &public.layers;
         let mut changed: Vec<(usize, usize, &[u32])> = Vec::new();
         for (row, words) in rows {
             let (group, copy) = layers.locate(*row);
@@ -112,7 +104,7 @@ impl Second {
         changed.sort_unstable_by_key(|(copy, group, _)| (*copy, *group));
         self.tables.invalidate(changed.iter().map(|change| change.0));
         for changed in changed.chunk_by(|a, b| a.0 == b.0) {
-            self.update_copy(params, layers, public, changed, threads)?;
+            self.update_copy(public, changed, threads)?;
         }
         for copy in self.tables.missing() {
             let table = self.table(public, copy)?;
@@ -122,14 +114,8 @@ impl Second {
     }
 
     /// The changes of one copy, by group.
-    fn update_copy(
-        &mut self,
-        params: &Set,
-        layers: &Layers,
-        public: &Public,
-        changed: &[(usize, usize, &[u32])],
-        threads: usize,
-    ) -> Result<()> {
+    fn update_copy(&mut self, public: &Public, changed: &[(usize, usize, &[u32])], threads: usize) -> Result<()> {
+        let Public { params, layers, .. } = public;
         let (degree, digits) = (layers.degree, layers.hint_digits);
         let copy = changed.first().map_or(0, |change| change.0);
         let first_col = copy * degree;
@@ -170,12 +156,12 @@ impl Second {
 
 /// Computes the first hint and writes its digits.
 fn fill(
-    params: &Set,
-    layers: &Layers,
+    public: &Public,
     (first, hint): (&LinearDatabase, &NegacyclicHint),
     matrix: &mut ColumnMatrix,
     context: &Context,
 ) -> Result<()> {
+    let Public { params, layers, .. } = public;
     let (outputs, degree, digits) = (layers.outputs(), layers.degree, layers.hint_digits);
     // 32 groups of ne rows are whole groups of eight rows, the last ones up to the end of the matrix.
     fill_rows(matrix, ("hint", layers.groups), context, |start, groups| {
@@ -195,7 +181,8 @@ fn fill(
 }
 
 /// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.
-pub(super) fn answer_digits(params: &Set, layers: &Layers, words: &[u32]) -> Result<ColumnMatrix> {
+pub(super) fn answer_digits(public: &Public, words: &[u32]) -> Result<ColumnMatrix> {
+    let Public { params, layers, .. } = public;
     let columns = layers.samples();
     let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree)?;
     let mut entries = vec![0i16; LINE * columns];

@@ -7,8 +7,8 @@ use lattice::Rlwe;
 use lattice::pack::PackingKeys;
 use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
-use super::Public;
 use super::layout::Layers;
+use super::public::Public;
 use super::second::{Second, answer_digits, switched_digits};
 use super::set::{Body, Set};
 use super::whole::Whole;
@@ -16,9 +16,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
-use crate::core::wire::FrameBuilder;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{
     Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_residues, workspace,
@@ -27,16 +26,12 @@ use crate::parts::ring_matrix::{
 /// Both databases, the hints and tables between them, and the public seed.
 pub struct Server {
     protocol: &'static str,
-    params: Set,
-    layers: Layers,
     public: Public,
     seed: Seed,
     first: LinearDatabase,
     hint: NegacyclicHint,
     /// None where records are selected whole.
     second: Option<Second>,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 /// The queries of all requests, in order.
@@ -52,9 +47,6 @@ struct Queries {
 impl Server {
     /// Encodes the database and precomputes all that depends on it and on the public seed (phases `encode`, `hint`,
     /// `packing_tables`).
-    ///
-    /// # Errors
-    /// The set does not serve this database, or the database cannot be read.
     pub fn preprocess(
         protocol: &'static str,
         params: &Set,
@@ -67,56 +59,43 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
         let hint = public.first.hint(layers.first.columns);
-        let second = if layers.selects_whole() {
-            None
-        } else {
-            Some(Second::build(params, &layers, &public, (&first, &hint), context)?)
-        };
-        Ok(Self { protocol, params: params.clone(), layers, public, seed, first, hint, second, epoch: 0 })
+        let second =
+            if layers.selects_whole() { None } else { Some(Second::build(&public, (&first, &hint), context)?) };
+        Ok(Self { protocol, public, seed, first, hint, second })
     }
 
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
-        let (layers, key_bytes) = (&self.layers, self.layers.key_bytes(&self.params) as usize);
+        let layers = &self.public.layers;
+        let expected = [("keys", layers.key_bytes(&self.public.params) as usize), ("query", layers.query_bytes())];
         let mut queries = Queries::default();
         for request in requests {
-            check_queries(request)?;
-            let (keys, query) = match &request.messages[..] {
-                [("keys", keys), ("query", query)] if key_bytes > 0 => (Some(keys), query),
-                [("query", query)] if key_bytes == 0 => (None, query),
-                _ => {
-                    let problem =
-                        if key_bytes > 0 { "two messages, `keys` and `query`" } else { "one message, `query`" };
-                    return Err(Error::message("query", format!("a request is {problem}.")));
-                }
-            };
-            let query = query.clone().check(self.protocol, "query", request.queries * layers.query_bytes() as u64)?;
-            for query in query.payload().chunks_exact(layers.query_bytes()) {
+            for_each_query(self.protocol, request, &expected, |parts| {
+                // Keys come first, where there are any.
+                let (keys, query) = parts.split_at(parts.len() - 1);
                 // A second part may start at a byte: words are read from a copy that starts at one.
-                let (first, second) = query.split_at(layers.first_bytes);
+                let (first, second) = query[0].split_at(layers.first_bytes);
                 let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
                 queries.first.push(first.chunks_exact(4).map(word).collect());
-                let (ring, bytes) = (&self.public.ring, self.params.layers.query_coefficient_bytes);
+                let (ring, bytes) = (&self.public.ring, self.public.params.layers.query_coefficient_bytes);
                 if layers.selects_whole() {
                     let residues = read_residues(ring, bytes, second)?;
                     queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
                 } else {
                     queries.second.push(read_coefficients(ring, bytes, second)?);
                 }
-            }
-            let Some(keys) = keys else { continue };
-            let keys = keys.clone().check(self.protocol, "keys", request.queries * key_bytes as u64)?;
-            for keys in keys.payload().chunks_exact(key_bytes) {
-                let keys = PackingKeys::from_bytes(&self.public.packing, keys);
-                queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
-            }
+                for keys in keys {
+                    let keys = PackingKeys::from_bytes(&self.public.packing, keys);
+                    queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
+                }
+                Ok(())
+            })?;
         }
         Ok(queries)
     }
 
     /// The answers of records selected whole (phase `answer_selection`).
     fn selected(&self, queries: &Queries, first: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u8>>> {
-        let Self { params, layers, public, first: database, hint, .. } = self;
-        let whole = Whole { params, layers, ring: &public.ring, first: database, hint };
+        let whole = Whole { public: &self.public, first: &self.first, hint: &self.hint };
         let answers = context
             .clock
             .time("answer_selection", Group::Online, || whole.answers(&queries.selectors, first, context.threads))?;
@@ -153,8 +132,8 @@ impl Server {
         packed: Vec<Rlwe<u32, Coefficient>>,
         context: &Context,
     ) -> Result<Vec<u8>> {
-        let (ring, layers) = (&*self.public.ring, &self.layers);
-        let digits = answer_digits(&self.params, layers, first)?;
+        let (ring, layers) = (&*self.public.ring, &self.public.layers);
+        let digits = answer_digits(&self.public, first)?;
         let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
         let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
         let mut packed = packed;
@@ -177,9 +156,9 @@ impl Server {
                 Vec::new()
             }
         };
-        let mut answer = Vec::with_capacity(layers.answer_bytes(&self.params));
+        let mut answer = Vec::with_capacity(layers.answer_bytes(&self.public.params));
         for ciphertext in packed.iter().chain(&more) {
-            answer.extend(self.params.switch.write(ring, ciphertext, layers.degree)?);
+            answer.extend(self.public.params.switch.write(ring, ciphertext, layers.degree)?);
         }
         Ok(answer)
     }
@@ -203,7 +182,7 @@ impl Server {
         bodies: &[u32],
         packed: &mut [Rlwe<u32, Coefficient>],
     ) -> Result<()> {
-        let (ring, layers) = (&*self.public.ring, &self.layers);
+        let (ring, layers) = (&*self.public.ring, &self.public.layers);
         let trace = &self.public.trace;
         let mut buffers = workspace();
         for (j, mask) in masks.into_iter().enumerate() {
@@ -228,11 +207,11 @@ impl Server {
             queries.first.get(k).ok_or_else(|| Error::message("query", "fewer queries than were extracted."))?;
         let words = self.first.row_products(rows.clone(), query);
         let hints = self.hint_rows(&rows.collect())?;
-        let mut digits = vec![vec![0; self.layers.hint_digits + self.layers.answer_digits]; words.len()];
+        let mut digits = vec![vec![0; self.public.layers.hint_digits + self.public.layers.answer_digits]; words.len()];
         for ((digits, (_, hint)), word) in digits.iter_mut().zip(hints).zip(words) {
-            let (masks, body) = digits.split_at_mut(self.layers.hint_digits);
-            switched_digits(&self.params, hint.into_iter(), masks);
-            switched_digits(&self.params, std::iter::once(word), body);
+            let (masks, body) = digits.split_at_mut(self.public.layers.hint_digits);
+            switched_digits(&self.public.params, hint.into_iter(), masks);
+            switched_digits(&self.public.params, std::iter::once(word), body);
         }
         Ok(digits)
     }
@@ -243,9 +222,9 @@ impl Server {
         let groups: std::collections::BTreeSet<usize> = rows.iter().map(|row| row / ROWS).collect();
         let mut out = Vec::with_capacity(rows.len());
         for group in groups {
-            let offset = self.layers.first.code.offset();
+            let offset = self.public.layers.first.code.offset();
             self.hint.for_groups(self.first.matrix(), offset, group..group + 1, |first_row, words| {
-                let fresh = words.chunks_exact(self.params.lwe.dimension).enumerate();
+                let fresh = words.chunks_exact(self.public.params.lwe.dimension).enumerate();
                 let fresh = fresh.filter(|(i, _)| rows.contains(&(first_row + i)));
                 out.extend(fresh.map(|(i, words)| (first_row + i, words.to_vec())));
                 Ok(())
@@ -255,7 +234,7 @@ impl Server {
     }
 }
 
-impl scheme::Server for Server {
+impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         let mut held = vec![
             TableBytes::new("database", self.first.stored_bytes()),
@@ -277,22 +256,14 @@ impl scheme::Server for Server {
         let (kernel, threads) = (context.kernel, context.threads);
         let first =
             clock.time("answer_first_layer", Group::Online, || self.first.product(&queries.first, kernel, threads))?;
-        let mut answers = match &self.second {
+        let found = match &self.second {
             Some(second) => self.packed(second, &queries, &first, context)?,
             None => self.selected(&queries, &first, context)?,
         };
-        let bytes = self.layers.answer_bytes(&self.params);
-        let mut answers = answers.drain(..);
-        let respond = |request: &Request| {
-            let mut builder = FrameBuilder::new(bytes * request.queries as usize);
-            let parts = builder.payload_mut().chunks_exact_mut(bytes);
-            for (part, answer) in parts.zip(answers.by_ref()) {
-                part.copy_from_slice(&answer);
-            }
-            let answer = builder.at_epoch(self.epoch).finish(self.protocol, "answer");
-            vec![("answer", answer)]
-        };
-        Ok(requests.iter().map(respond).collect())
+        answers(self.protocol, requests, self.public.layers.answer_bytes(&self.public.params), |k, out| {
+            out.copy_from_slice(&found[k]);
+            Ok(())
+        })
     }
 
     /// Changes records. Clients hold nothing of the database, so they need no message.
@@ -301,7 +272,7 @@ impl scheme::Server for Server {
         let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
             let mut rows = std::collections::BTreeSet::new();
             for change in self.first.change(changes)? {
-                let (first_row, _, _) = self.layers.first.place(change.index);
+                let (first_row, _, _) = self.public.layers.first.place(change.index);
                 let moved = change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0);
                 rows.extend(moved.map(|(i, _)| first_row + i));
             }
@@ -309,11 +280,8 @@ impl scheme::Server for Server {
             if self.second.is_some() { self.hint_rows(&rows) } else { Ok(Vec::new()) }
         })?;
         if let Some(second) = &mut self.second {
-            clock.time("update_second_layer", Group::Update, || {
-                second.update(&self.params, &self.layers, &self.public, &rows, context.threads)
-            })?;
+            clock.time("update_second_layer", Group::Update, || second.update(&self.public, &rows, context.threads))?;
         }
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -3,14 +3,14 @@
 //! transform of n points for n entries, which costs less memory than any table and no work when records change.
 
 use lattice::Rlwe;
-use rayon::prelude::*;
+use ring::Ntt;
 use ring::matrix::packed::GROUP_ROWS;
-use ring::{Ntt, Ring};
 
 use super::layout::Layers;
+use super::public::Public;
 use super::second::switched_digits;
-use super::set::Set;
 use crate::core::error::Result;
+use crate::core::tables::side_by_side;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::Selector;
 
@@ -19,9 +19,7 @@ const ENTRIES: usize = 8 * GROUP_ROWS;
 
 /// What answers are computed from.
 pub(super) struct Whole<'a> {
-    pub params: &'a Set,
-    pub layers: &'a Layers,
-    pub ring: &'a Ring<u32>,
+    pub public: &'a Public,
     pub first: &'a LinearDatabase,
     pub hint: &'a NegacyclicHint,
 }
@@ -29,14 +27,10 @@ pub(super) struct Whole<'a> {
 impl Whole<'_> {
     /// For each query the sums of all entries, in order; `products`: the first layer's answers.
     pub fn answers(&self, queries: &[Selector], products: &[Vec<u32>], threads: usize) -> Result<Vec<Vec<Vec<u8>>>> {
-        let starts: Vec<usize> = (0..self.layers.copies).step_by(ENTRIES).collect();
-        let part = |start: &usize| self.part(*start, queries, products);
-        let parts: Vec<_> = if threads > 1 {
-            starts.par_iter().map(part).collect::<Result<_>>()?
-        } else {
-            starts.iter().map(part).collect::<Result<_>>()?
-        };
-        let mut answers: Vec<Vec<Vec<u8>>> = queries.iter().map(|_| Vec::with_capacity(self.layers.copies)).collect();
+        let layers = &self.public.layers;
+        let starts: Vec<usize> = (0..layers.copies).step_by(ENTRIES).collect();
+        let parts = side_by_side(0..starts.len(), threads, |i| self.part(starts[i], queries, products))?;
+        let mut answers: Vec<Vec<Vec<u8>>> = queries.iter().map(|_| Vec::with_capacity(layers.copies)).collect();
         for part in parts {
             answers.iter_mut().zip(part).for_each(|(answer, part)| answer.extend(part));
         }
@@ -45,12 +39,13 @@ impl Whole<'_> {
 
     /// The switched ciphertexts of up to [`ENTRIES`] entries from `start` on.
     fn part(&self, start: usize, queries: &[Selector], products: &[Vec<u32>]) -> Result<Vec<Vec<Vec<u8>>>> {
-        let Layers { copies, groups, hint_digits, answer_digits, .. } = *self.layers;
+        let Public { params, layers, ring, .. } = self.public;
+        let Layers { copies, groups, hint_digits, answer_digits, .. } = *layers;
         let entries = ENTRIES.min(copies - start);
         let mut sums: Vec<Vec<Rlwe<u32, Ntt>>> =
-            queries.iter().map(|_| (0..entries).map(|_| Rlwe::zero(self.ring)).collect()).collect();
+            queries.iter().map(|_| (0..entries).map(|_| Rlwe::zero(ring)).collect()).collect();
         let mut digits = vec![0i16; hint_digits + answer_digits];
-        let (dimension, offset) = (self.params.lwe.dimension, self.layers.first.code.offset());
+        let (dimension, offset) = (params.lwe.dimension, layers.first.code.offset());
         for group in 0..groups {
             let rows = group * copies + start..group * copies + start + entries;
             let stored = rows.start / GROUP_ROWS..rows.end.div_ceil(GROUP_ROWS);
@@ -59,18 +54,18 @@ impl Whole<'_> {
                     if !rows.contains(&row) {
                         continue;
                     }
-                    switched_digits(self.params, words.iter().copied(), &mut digits[..hint_digits]);
+                    switched_digits(params, words.iter().copied(), &mut digits[..hint_digits]);
                     for ((query, product), sums) in queries.iter().zip(products).zip(&mut sums) {
                         let answer = std::iter::once(product[row]);
-                        switched_digits(self.params, answer, &mut digits[hint_digits..]);
-                        query.add(self.ring, group, &digits, &mut sums[row - rows.start]);
+                        switched_digits(params, answer, &mut digits[hint_digits..]);
+                        query.add(ring, group, &digits, &mut sums[row - rows.start]);
                     }
                 }
                 Ok(())
             })?;
         }
-        let (switch, degree) = (self.params.switch, self.layers.degree);
-        let switched = |sum: Rlwe<u32, Ntt>| switch.write(self.ring, &sum.inverse(self.ring), degree);
+        let (switch, degree) = (params.switch, layers.degree);
+        let switched = |sum: Rlwe<u32, Ntt>| switch.write(ring, &sum.inverse(ring), degree);
         sums.into_iter().map(|sums| sums.into_iter().map(switched).collect()).collect()
     }
 }

@@ -17,12 +17,12 @@ use super::query::{Encryption, QuerySeed, SeedUse};
 use super::server::{CELLS, TREE_BITS};
 use super::set::Set;
 use super::trace::index_bits;
+use crate::core::description::Sizes;
 use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
 use crate::core::error::Result;
 use crate::core::params::SecretKind;
 use crate::core::plan::{count, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::scheme::Sizes;
 use crate::core::workload::Workload;
 use crate::parts::folding::{Layout, Matrix, Responder};
 use crate::parts::ring_matrix::{Gadget, product_text};
@@ -89,7 +89,6 @@ impl<F: Selecting> Described<'_, F> {
         let gadget = |gadget: Gadget| gadget.describe(rlwe.modulus());
         let (from_base, length) = (response.params().base.ilog2(), self.responder.length());
         all.extend(operations(json!({
-            "degree": rlwe.degree,
             "ring_modulus": modulus(2),
             "ring_secret": rlwe.secret,
             "ring_error_stddev": rlwe.error.stddev().0,
@@ -105,9 +104,6 @@ impl<F: Selecting> Described<'_, F> {
             "first_bits": self.layout.row_bits,
             "fold_bits": self.layout.column_bits,
             "rotation_bits": self.layout.position_bits,
-            "planes": self.layout.parts,
-            "polynomials_per_record": self.layout.parts,
-            "record_coefficients": self.record_coefficients(),
             "used_coefficients": self.record_coefficients(),
             "lwe_dimension": lwe.dimension,
             "lwe_secret": lwe.secret,
@@ -120,7 +116,6 @@ impl<F: Selecting> Described<'_, F> {
             "encrypted": database.encrypted,
             "stored_bytes": self.stored_bytes(),
             "response_degree": response.degree,
-            "response_modulus": response.mask_modulus.to_string(),
             "mask_modulus": response.mask_modulus.to_string(),
             "body_modulus": response.body_modulus.to_string(),
             "response_secret": response.secret,

@@ -18,8 +18,8 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::scheme::{self, Change, Context, Messages, Request, check_queries, only};
-use crate::core::wire::{BitReader, FrameBuilder};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, check_queries, only};
+use crate::core::wire::BitReader;
 use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
@@ -42,8 +42,6 @@ pub struct Server<F> {
     /// which here is in the same process.
     pub(super) matrix: Matrix,
     sessions: Vec<Session>,
-    /// Updates so far, modulo 2^16.
-    epoch: u16,
 }
 
 impl<F: Selecting> Server<F> {
@@ -60,7 +58,7 @@ impl<F: Selecting> Server<F> {
             context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
         };
         let responder = Responder::new(params.response.params(), &ring)?;
-        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new(), epoch: 0 })
+        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new() })
     }
 
     fn layout(&self) -> &Layout {
@@ -89,7 +87,7 @@ impl<F: Selecting> Server<F> {
         let (seed, first) = match encryption.seed {
             SeedUse::PerQuery => (QuerySeed::try_from(own_seed).ok(), 0),
             // A transport's sequence number: no payload.
-            SeedUse::PerClient => (session.seed, u64::from(message.epoch())),
+            SeedUse::PerClient => (session.seed, u64::from(message.sequence())),
         };
         let seed = seed.ok_or_else(|| Error::message("query", "its seed is missing."))?;
         let dimension = F::dimension(self.ring.n(), self.params.lwe.dimension);
@@ -150,20 +148,13 @@ impl<F: Selecting> Server<F> {
     ) -> Result<Vec<Messages>> {
         let (each, slots) = (self.responder.response_bytes(), self.layout().slots);
         let mut workspace = workspace();
-        let mut queries = keys.iter().zip(items);
-        let respond = |request: &Request| {
-            let mut builder = FrameBuilder::new(each * slots * request.queries as usize);
-            let mut parts = builder.payload_mut().chunks_exact_mut(each);
-            for (keys, item) in queries.by_ref().take(request.queries as usize) {
-                for (slot, part) in self.selection.slots(item).iter().zip(&mut parts) {
-                    let response = self.responder.compress(slot, &keys.response, &mut workspace)?;
-                    part.copy_from_slice(&response.to_bytes());
-                }
+        answers(F::NAME, requests, each * slots, |k, out| {
+            for (slot, part) in self.selection.slots(&items[k]).iter().zip(out.chunks_exact_mut(each)) {
+                let response = self.responder.compress(slot, &keys[k].response, &mut workspace)?;
+                part.copy_from_slice(&response.to_bytes());
             }
-            let answer = builder.at_epoch(self.epoch).finish(F::NAME, "answer");
-            Ok(vec![("answer", answer)])
-        };
-        requests.iter().map(respond).collect()
+            Ok(())
+        })
     }
 
     /// The plaintext polynomials of the cell at a place, by part.
@@ -177,7 +168,7 @@ impl<F: Selecting> Server<F> {
     }
 }
 
-impl<F: Selecting> scheme::Server for Server<F> {
+impl<F: Selecting> protocol::Server for Server<F> {
     fn tables(&self) -> Vec<TableBytes> {
         let keys: Vec<_> = self.sessions.iter().map(|session| session.keys.held()).collect();
         let cells = keys.iter().map(|held| held.1 as u64).sum::<u64>();
@@ -229,7 +220,6 @@ impl<F: Selecting> scheme::Server for Server<F> {
             return Err(Error::Workload("an encrypted database is its owner's: the server cannot update it.".into()));
         }
         context.clock.time("update_encode", Group::Update, || self.matrix.update(changes))?;
-        self.epoch = self.epoch.wrapping_add(1);
         Ok(Messages::new())
     }
 }

@@ -11,7 +11,7 @@ use super::super::trace::Trace;
 use super::Server;
 use crate::core::clock::{Group, Turns};
 use crate::core::error::Result;
-use crate::core::scheme::Context;
+use crate::core::protocol::Context;
 use crate::parts::folding::Folding;
 use crate::parts::ring_matrix::workspace;
 

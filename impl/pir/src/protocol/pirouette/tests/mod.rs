@@ -11,8 +11,8 @@ use ring::Kernel;
 use super::keys::SEED;
 use super::*;
 use crate::core::progress::Silent;
+use crate::core::protocol::{Client as _, Request, Server as _};
 use crate::core::runner::{Options, Run, Session};
-use crate::core::scheme::{Client as _, Request, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::wire::{BitReader, Frame, FrameBuilder};
@@ -238,7 +238,7 @@ fn one_seed_serves_a_client() {
         assert_eq!(server.server.receive(&with, &mut context).is_ok(), fits, "{bytes}");
     }
     // The next query goes on where the last ended.
-    assert_eq!(client.query(&[4], &mut context).unwrap().messages[0].1.epoch(), 3);
+    assert_eq!(client.query(&[4], &mut context).unwrap().messages[0].1.sequence(), 3);
     let most = vec![0; 1 << 12];
     let spent = (0..16).map(|_| client.query(&most, &mut context)).find_map(std::result::Result::err);
     assert!(spent.unwrap().to_string().contains("no mask is used twice"));

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use lattice::pack::Packing;
 use ring::{Kernel, Seed};
 
+use super::layout::Layers;
+use super::public::Public;
 use super::*;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,

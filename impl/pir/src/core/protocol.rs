@@ -10,13 +10,12 @@ use ring::Kernel;
 
 use crate::core::clock::{Clock, Group};
 use crate::core::database::{Database, Record};
-use crate::core::description::{Description, Direction, TableBytes};
+use crate::core::description::{Sizes, TableBytes};
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::core::params::ParameterSet;
-pub(crate) use crate::core::plan::operations;
 use crate::core::progress::Progress;
-use crate::core::wire::Frame;
+use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::{MAX_QUERIES, Shape, Workload};
 
 /// Bytes of what is built together where the preprocessed database is streamed, or a little more: several times the last-level cache.
@@ -96,21 +95,12 @@ pub trait Protocol: Sized {
     }
 
     /// Layout, exact message lengths, memory, operation counts and LWE instances. Touches no database.
-    ///
-    /// # Errors
-    /// The set does not serve this workload.
     fn describe(params: &Self::Set, workload: &Workload) -> Result<Sizes>;
 
     /// Encodes the database and precomputes whatever no client is needed for.
-    ///
-    /// # Errors
-    /// The set does not serve this database, or the database cannot be read.
     fn server(params: &Self::Set, database: &Database, context: &mut Context) -> Result<Self::Server>;
 
     /// A client with fresh keys (or none, where keys are per query).
-    ///
-    /// # Errors
-    /// The set does not serve this shape.
     fn client(params: &Self::Set, shape: Shape, context: &mut Context) -> Result<Self::Client>;
 }
 
@@ -217,9 +207,6 @@ fn none_expected(messages: &Messages) -> Result<()> {
 }
 
 /// The only message of a request, an answer or an offline exchange.
-///
-/// # Errors
-/// Others than that one.
 pub(crate) fn only<'a>(name: &'static str, messages: &'a Messages) -> Result<&'a Frame> {
     match &messages[..] {
         [(found, message)] if *found == name => Ok(message),
@@ -227,81 +214,52 @@ pub(crate) fn only<'a>(name: &'static str, messages: &'a Messages) -> Result<&'a
     }
 }
 
-/// A [`Description`] without the identity of its parameter set.
-#[derive(Clone, Debug, Default)]
-pub struct Sizes {
-    /// See [`Description::layout`].
-    pub layout: serde_json::Map<String, serde_json::Value>,
-    /// See [`Description::messages`].
-    pub messages: Vec<crate::core::description::MessageSize>,
-    /// See [`Description::memory`].
-    pub memory: crate::core::description::MemoryMap,
-    /// See [`Description::operations`].
-    pub operations: serde_json::Map<String, serde_json::Value>,
-    /// See [`Description::instances`].
-    pub instances: Vec<crate::core::description::LweInstance>,
-}
-
-impl Sizes {
-    /// Payload bytes of the message `name`; zero where there is none.
-    pub fn payload_bytes(&self, name: &str) -> u64 {
-        self.messages.iter().find(|message| message.name == name).map_or(0, |message| message.payload_bytes)
-    }
-
-    /// Adds a message.
-    pub fn message(
-        &mut self,
-        name: &str,
-        direction: Direction,
-        phase: &str,
-        payload_bytes: u64,
-        formula: &str,
-        queries_served: Option<u64>,
-    ) {
-        self.messages.push(crate::core::description::MessageSize {
-            name: name.into(),
-            direction,
-            phase: phase.into(),
-            payload_bytes,
-            frame_bytes: payload_bytes.saturating_add(crate::core::wire::HEADER_BYTES),
-            formula: formula.into(),
-            queries_served,
-        });
-    }
-
-    /// With the parameter set's identity: what `pirlab describe` prints.
-    pub fn describe(
-        self,
-        protocol: &str,
-        parameters: crate::core::set_file::ParametersId,
-        workload: &Workload,
-    ) -> Description {
-        let Sizes { layout, messages, memory, operations, instances } = self;
-        Description {
-            schema: crate::core::description::DESCRIPTION_SCHEMA.into(),
-            id: None,
-            protocol: protocol.into(),
-            parameters,
-            shape: workload.into(),
-            queries: workload.queries,
-            updates: workload.updates,
-            streamed: workload.streamed,
-            layout,
-            messages,
-            memory,
-            operations,
-            instances,
-        }
-    }
-}
-
 /// Checks a request's number of queries, which the payload's length is then held against.
-///
-/// # Errors
-/// None, or more than [`MAX_QUERIES`].
 pub(crate) fn check_queries(request: &Request) -> Result<()> {
     if (1..=MAX_QUERIES).contains(&request.queries) {
         return Ok(());
     }
     Err(Error::message("query", format!("{} queries in one request; from 1 to {MAX_QUERIES}.", request.queries)))
+}
+
+/// Calls `each` with the parts of every query of a request: its messages are those of `expected`, with their bytes a query, but those of no
+/// bytes.
+pub(crate) fn for_each_query(
+    protocol: &'static str,
+    request: &Request,
+    expected: &[(&'static str, usize)],
+    mut each: impl FnMut(&[&[u8]]) -> Result<()>,
+) -> Result<()> {
+    check_queries(request)?;
+    let expected: Vec<_> = expected.iter().filter(|(_, bytes)| *bytes > 0).collect();
+    let names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
+    if !request.messages.iter().map(|(name, _)| *name).eq(names.iter().copied()) {
+        return Err(Error::message("query", format!("a request is these messages: {}.", names.join(", "))));
+    }
+    let frame = |((_, frame), (name, bytes)): (&(&str, Frame), &&(&str, usize))| {
+        frame.clone().check(protocol, name, request.queries.saturating_mul(*bytes as u64))
+    };
+    let frames: Vec<Frame> = request.messages.iter().zip(&expected).map(frame).collect::<Result<_>>()?;
+    for k in 0..request.queries as usize {
+        let part = |(frame, (_, bytes)): (_, &&(_, usize))| &Frame::payload(frame)[k * bytes..(k + 1) * bytes];
+        each(&frames.iter().zip(&expected).map(part).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+/// A message `answer` to every request: `write` writes the answers to their queries, by number and of so many bytes each.
+pub(crate) fn answers(
+    protocol: &'static str,
+    requests: &[Request],
+    bytes: usize,
+    mut write: impl FnMut(usize, &mut [u8]) -> Result<()>,
+) -> Result<Vec<Messages>> {
+    let mut numbers = 0..;
+    let mut respond = |request: &Request| {
+        let mut builder = FrameBuilder::new(bytes * request.queries as usize);
+        let parts = builder.payload_mut().chunks_exact_mut(bytes);
+        parts.zip(&mut numbers).try_for_each(|(part, number)| write(number, part))?;
+        Ok(vec![("answer", builder.finish(protocol, "answer"))])
+    };
+    requests.iter().map(&mut respond).collect()
 }

@@ -1,0 +1,41 @@
+//! What descriptions of protocols over rings have alike, whose clients hold nothing but what follows from a public seed.
+
+use lattice::pack::Method;
+use serde_json::{Map, Value, json};
+
+use super::{Gadget, Rlwe, Switch};
+use crate::core::description::{MemoryMap, TableBytes};
+use crate::core::plan::operations;
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::seed::SEED_BYTES;
+
+/// The part of a layout that says how answers are packed, by how many tables and how many of them an update makes anew, over which ring,
+/// and switched.
+pub(crate) fn ring_numbers(
+    rlwe: &Rlwe,
+    (method, gadget): (Method, Gadget),
+    switch: Switch,
+    [tables, rebuilt]: [u64; 2],
+) -> Map<String, Value> {
+    operations(json!({
+        "tables": tables,
+        "tables_rebuilt": rebuilt,
+        "packing": method.to_string(),
+        "packing_gadget": gadget.describe(rlwe.modulus()),
+        "mask_modulus": switch.mask_modulus,
+        "body_modulus": switch.body_modulus,
+        "ring_degree": rlwe.degree,
+        "ring_modulus": rlwe.modulus(),
+    }))
+}
+
+/// Memory of a server and a client in one process: the server's tables, masks of packing keys, which the client has too, and `working`
+/// bytes at most beside them.
+pub(crate) fn seed_memory(server: Vec<TableBytes>, key_masks: u64, working: u64) -> MemoryMap {
+    let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
+    MemoryMap {
+        server,
+        client: vec![TableBytes::new("seed", SEED_BYTES as u64), TableBytes::new("packing key masks", key_masks)],
+        peak_bytes: kept.saturating_add(working).saturating_add(key_masks + PROCESS_BYTES),
+    }
+}

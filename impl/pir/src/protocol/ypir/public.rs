@@ -1,0 +1,51 @@
+//! What server and clients derive from the public seed.
+
+use std::sync::Arc;
+
+use lattice::pack::{Method, Packing, PackingMasks};
+use ring::{Kernel, Ring, Seed};
+
+use super::layout::Layers;
+use super::set::Set;
+use crate::core::error::Result;
+use crate::parts::lwe_matrix::NegacyclicMatrix;
+use crate::parts::ring_matrix::RingQueries;
+
+/// The set, the layout, and what server and clients derive from the public seed.
+pub struct Public {
+    pub params: Set,
+    pub layers: Layers,
+    /// The ring of the second layer.
+    pub ring: Arc<Ring<u32>>,
+    /// The matrix A of the first layer.
+    pub first: NegacyclicMatrix,
+    /// The masks of the second query.
+    pub second: RingQueries,
+    /// How the second layer's answers are packed.
+    pub packing: Packing,
+    /// The packing of a single sample, with the keys of the whole: CDKS, whose keys serve trees of every width.
+    pub trace: Packing,
+    /// The packing of what depends on the query, with the same keys.
+    pub bodies: Packing,
+    /// The masks of packing keys.
+    pub masks: PackingMasks,
+}
+
+impl Public {
+    /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
+    pub fn new(params: &Set, layers: &Layers, seed: Seed, kernel: Kernel) -> Result<Self> {
+        let ring = params.rlwe.ring(kernel)?;
+        let packing = Packing::new(params.method(), &params.packing.of(&ring)?, ring.n())?;
+        Ok(Self {
+            params: params.clone(),
+            layers: *layers,
+            first: NegacyclicMatrix::new(seed.derive("first layer"), params.lwe.dimension, kernel)?,
+            second: RingQueries::new(&ring, seed.derive("second layer"), layers.second_entries()),
+            masks: packing.masks(seed.derive("packing")),
+            trace: Packing::new(Method::Cdks, packing.gadget(), 1)?,
+            bodies: Packing::new(params.method(), packing.gadget(), layers.body_gamma(params.method()))?,
+            packing,
+            ring,
+        })
+    }
+}
