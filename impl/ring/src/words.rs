@@ -47,16 +47,4 @@ impl<W: Word> DerefMut for Buffer<W> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_zero_writable_and_bounded() {
-        let mut words = Words::zeroed(1000).unwrap();
-        assert!(words.iter().all(|word| *word == 0));
-        words[999] = 7;
-        assert_eq!(words.iter().sum::<u32>(), 7);
-        assert_eq!(Words::zeroed(0).unwrap().len(), 0);
-        assert_eq!(Words::zeroed(usize::MAX).err(), Some(WordsError(usize::MAX)));
-    }
-}
+mod tests;

@@ -6,12 +6,10 @@ mod shape;
 mod storage;
 #[cfg(test)]
 mod tests;
-mod wrapping;
 
 pub use automorphism::{Automorphism, AutomorphismError};
 pub use ring::{Ring, RingError};
 pub use shape::RingShape;
-pub use wrapping::WrappingProduct;
 
 use crate::residues::Word;
 use std::marker::PhantomData;

@@ -137,46 +137,6 @@ proptest! {
             check_substitutions::<u64>(1 << log_n, 56, 2 * k + 1, exponent, kernel);
         }
     }
-
-    #[test]
-    fn wrapping_products_equal_the_schoolbook(seed: u64) {
-        let (n, mut rng) = (64, ChaCha8Rng::seed_from_u64(seed));
-        let edges = [u64::MAX, 1 << 63, (1 << 63) - 1, 1 << 31, 0];
-        let mut draw = || (0..n).map(|_| *edges.get(rng.next_u32() as usize % 8).unwrap_or(&rng.next_u64())).collect::<Vec<u64>>();
-        let (a, b) = (draw(), draw());
-        let mut expected = vec![0u64; n];
-        for (i, a) in a.iter().enumerate() {
-            for (j, b) in b.iter().enumerate() {
-                let (at, product) = ((i + j) % n, a.wrapping_mul(*b));
-                expected[at] = if i + j < n { expected[at].wrapping_add(product) } else { expected[at].wrapping_sub(product) };
-            }
-        }
-        let wrapping = WrappingProduct::new(n, Kernel::best()).unwrap();
-        let mut out = vec![0; n];
-        wrapping.mul_u64(&a, &b, &mut out);
-        prop_assert_eq!(&out, &expected);
-        let low = |x: &[u64]| x.iter().map(|x| *x as u32).collect::<Vec<_>>();
-        let mut out = vec![0; n];
-        wrapping.mul_u32(&low(&a), &low(&b), &mut out);
-        prop_assert_eq!(out, low(&expected));
-    }
-}
-
-#[test]
-fn wrapping_products_of_the_largest_numbers_are_exact_at_the_largest_size() {
-    // All coefficients -2^63: coefficient j of the square is (2 j + 2 - N) * 2^126, 0 modulo 2^64, and the exact product the largest.
-    let n = 1 << 16;
-    let wrapping = WrappingProduct::new(n, Kernel::best()).unwrap();
-    let mut out = vec![1; n];
-    wrapping.mul_u64(&vec![1 << 63; n], &vec![1 << 63; n], &mut out);
-    assert!(out.iter().all(|x| *x == 0));
-    // All -1: (2 j + 2 - N).
-    wrapping.mul_u64(&vec![u64::MAX; n], &vec![u64::MAX; n], &mut out);
-    assert!(out.iter().enumerate().all(|(j, x)| *x as i64 == 2 * j as i64 + 2 - n as i64));
-    let mut out = vec![1; n];
-    wrapping.mul_u32(&vec![u32::MAX; n], &vec![1 << 31; n], &mut out);
-    let expected = |j: usize| ((2 * j as i64 + 2 - n as i64) << 31) as u32;
-    assert!(out.iter().enumerate().all(|(j, x)| *x == expected(j)));
 }
 
 #[test]

@@ -105,11 +105,6 @@ impl Layout {
         self.code.entries(self.shape.records)
     }
 
-    /// Records that stand in one row of entries (or, for wide records, in one row of digit strings).
-    pub fn records_per_row(&self) -> u64 {
-        self.columns as u64 * self.code.records_per_entry()
-    }
-
     /// Where record `index` stands: its first row, its column, its slot in the entry.
     pub fn place(&self, index: u64) -> (usize, usize, u64) {
         let cell = index / self.code.records_per_entry();

@@ -156,12 +156,6 @@ impl PackedMatrix {
         self.block_mut(row / BLOCK_ROWS)?.set_row_from_bits(row % BLOCK_ROWS, bytes, bit_offset)
     }
 
-    /// Writes consecutive rows of one column, from `first_row` on: the digits of one vertical record. For an update; to
-    /// fill a whole database take [`RowBlockMut::fill_columns`], which writes a block of rows at a time.
-    pub fn set_column_digits(&mut self, col: usize, first_row: usize, digits: &[u16]) -> Result<(), MatrixError> {
-        digits.iter().enumerate().try_for_each(|(i, &digit)| self.set(first_row.saturating_add(i), col, digit))
-    }
-
     /// Writes one entry.
     pub fn set(&mut self, row: usize, col: usize, value: u16) -> Result<(), MatrixError> {
         self.check_row(row)?;
@@ -203,18 +197,9 @@ impl PackedMatrix {
     ///
     /// # Panics
     /// If the tile is outside the matrix or not made of whole chunks.
-    pub fn unpack_group(&self, group: usize, first_col: usize, out: &mut [i16]) {
-        self.check_group(group, first_col, out.len());
-        self.unpack_group_with(Checked::SCALAR, group, first_col, out);
-    }
-
-    /// [`Self::unpack_group`] on the given kernel's path.
     ///
     /// # Errors
     /// A kernel the processor lacks.
-    ///
-    /// # Panics
-    /// As [`Self::unpack_group`].
     pub fn unpack_group_on(
         &self,
         kernel: Kernel,
@@ -235,7 +220,7 @@ impl PackedMatrix {
         assert!(first_col + cols <= self.chunks() * CHUNK, "columns outside the matrix");
     }
 
-    /// [`Self::unpack_group`] with the given kernel, a strip at a time.
+    /// [`Self::unpack_group_on`] with a kernel that the processor has, a strip at a time.
     pub(crate) fn unpack_group_with(&self, kernel: Checked, group: usize, first_col: usize, out: &mut [i16]) {
         let stride = out.len() / GROUP_ROWS;
         let (block, first_row) = (group * GROUP_ROWS / BLOCK_ROWS, group * GROUP_ROWS % BLOCK_ROWS);
