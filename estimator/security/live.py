@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -190,9 +191,10 @@ def ask(
         def run(job: Job) -> AttackResult:
             instance, model, attack = job
             path = folder / _cache_name(commit, instance, model, attack) if folder else None
-            kept = _read_cache(path, model, attack)
-            if kept is not None:
-                return kept
+            if path is not None and path.is_file():
+                # What was cut off is asked again.
+                with suppress(json.JSONDecodeError, KeyError):
+                    return AttackResult.of(model, attack, json.loads(path.read_text()))
             worker = idle.get()
             try:
                 result = worker.run(instance, model, attack, time_limit(attack, limit))
@@ -223,12 +225,3 @@ def _cores() -> int:
 def _cache_name(commit: str, instance: Instance, model: str, attack: str) -> str:
     content = json.dumps([commit, instance.mapping(), model, SHAPE, attack], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest() + ".json"
-
-
-def _read_cache(path: Path | None, model: str, attack: str) -> AttackResult | None:
-    if path is None or not path.is_file():
-        return None
-    try:
-        return AttackResult.of(model, attack, json.loads(path.read_text()))
-    except (json.JSONDecodeError, KeyError):
-        return None
