@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.data import data
 from ..lib.paper import Printed
 from ..lib.protocols import IDS
+from ..lib.spec import spec
 
 PHASE_SUMS = {
     "8": ("first_matmul", "first_pack", "second_matmul", "second_pack", "third_pack"),
@@ -41,7 +41,7 @@ def _off(column: Printed) -> bool:
     return abs(column.values["server_time"] / sum(known) - 1) > TOTAL_TOLERANCE
 
 
-CELLS: list[dict[str, Any]] = data("inspire")["errata"]["cells"]
+CELLS: list[dict[str, Any]] = spec("inspire/errata").words["cells"]
 COMPUTED: dict[str, tuple[str, Callable[[Printed], Sequence[str]]]] = {
     "X25": ("9", lambda column: ["server_time"] * _off(column)),
     "X29": ("34", lambda column: [CONFIGURATION] * any("derived" in note for note in column.notes)),

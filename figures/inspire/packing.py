@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.data import data as entries
 from ..lib.marks import SYMBOLS
 from ..lib.output import words
 from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
@@ -20,7 +19,7 @@ from .beside import NOT_PLANNED, columns_of, metrics_of, our_data, predicted_cel
 
 PRIMITIVE = "packing"
 STAGE = "packed"
-METHODS: dict[str, str] = entries("inspire")["methods"]
+METHODS: dict[str, str] = spec("inspire/methods").words
 METRICS = metrics_of("5")
 SPEC = spec("inspire/table5").wider("failure", columns_of(METRICS))
 LOG2S = words("log2_d log2_q log2_p")

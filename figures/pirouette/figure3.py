@@ -14,7 +14,6 @@ from matplotlib.patches import Patch
 
 from ..lib import style
 from ..lib.cells import number
-from ..lib.data import data
 from ..lib.marks import mark_notes, marks_of, provenance, superscripts, symbols
 from ..lib.protocols import mathtext, protocol_name, series_name
 from ..lib.spec import spec
@@ -25,7 +24,7 @@ from .steps import PIROUETTE as STEPS
 from .steps import shown, steps
 
 PHASE0 = STEPS.first
-LOOKS: dict[str, tuple[str, str]] = data("pirouette")["phase0"]
+LOOKS: dict[str, tuple[str, str]] = spec("pirouette/phase0").words
 PAPER = "paper"
 
 

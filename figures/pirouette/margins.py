@@ -7,7 +7,6 @@ from typing import Any
 import pandas as pd
 
 from ..lib.cells import series
-from ..lib.data import data
 from ..lib.marks import ASSUMED, marks_of, provenance
 from ..lib.protocols import series_name
 from ..lib.spec import spec
@@ -15,7 +14,7 @@ from ..lib.table import Cell, Table, footnotes_of
 from ..lib.units import shape_text, significant
 from .steps import shown
 
-KINDS: dict[str, str] = data("pirouette")["decisions"]
+KINDS: dict[str, str] = spec("pirouette/decisions").words
 LEAST = 8.2
 """Standard deviations that every decision has to keep."""
 
