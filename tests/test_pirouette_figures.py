@@ -25,7 +25,7 @@ def instance(name, dimension, log2_modulus, stddev):
 
 def description(half=False, bits_per_step=2):
     layout = {
-        "degree": 2048,
+        "ring_degree": 2048,
         "lwe_dimension": 460 if half else 768,
         "plain_modulus": 16,
         "first_bits": 8,

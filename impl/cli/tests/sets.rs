@@ -58,7 +58,7 @@ fn a_value_of_the_command_line_is_in_record_name_and_hash() {
     assert_eq!(record["parameters"], record["description"]["parameters"]);
     assert!(lab.json("b.json")["parameters"].get("with").is_none());
     let said = lab.pirlab(&["compare", "a.json", "b.json"]);
-    assert!(said.out.contains("A: simplepir/small with lwe.dimension=128, 1000 x 8 bits"), "{} {}", said.out, said.err);
+    assert!(said.out.contains("A: simplepir/small with lwe.dimension=128, "), "{} {}", said.out, said.err);
 }
 
 #[test]

@@ -26,13 +26,13 @@ pub(crate) struct Enough {
 }
 
 impl Enough {
-    /// Of a run whose repetitions took so many seconds; `noise_seconds` stands instead of the least seconds.
+    /// Of a run; `repetitions`: the seconds that its repetitions took, `noise_seconds`: stands instead of the least seconds.
     pub fn new(one_key: bool, noise_seconds: Option<f64>, repetitions: f64) -> Self {
         let least_seconds = noise_seconds.unwrap_or_else(|| NOISE_LEAST_SECONDS.max(repetitions));
         Self { one_key, is_bounded: one_key || noise_seconds.is_some(), least_seconds }
     }
 
-    /// Whether that is enough after so many seconds.
+    /// Whether what is known after `spent` seconds is enough.
     pub fn is_reached(&self, coverage: &Coverage, spent: f64) -> bool {
         let is_over = spent > self.least_seconds;
         let keys = coverage.keys >= NOISE_KEYS || self.is_bounded && is_over;

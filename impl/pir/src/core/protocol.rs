@@ -247,7 +247,7 @@ pub(crate) fn for_each_query(
     Ok(())
 }
 
-/// A message `answer` to every request: `write` writes the answers to their queries, by number and of so many bytes each.
+/// A message `answer` to every request: `write` writes the answers to their queries, by number, of `bytes` each.
 pub(crate) fn answers(
     protocol: &'static str,
     requests: &[Request],

@@ -332,7 +332,8 @@ fn syntax_error(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     // The error's own text quotes the source over several lines; one line names the place.
     let line = error.span().map(|span| text[..span.start.min(text.len())].lines().count().max(1));
     let place = line.map_or_else(String::new, |line| format!("line {line}: "));
-    let problem = format!("{place}{}.", error.message().trim_end().replace('\n', " "));
+    let what = error.message().trim_end().replace('\n', " ");
+    let problem = format!("{place}{what}. Compare with a set in params/.");
     Error::Parameters { file: path.display().to_string(), problem }
 }
 

@@ -9,8 +9,8 @@ use crate::core::plan::operations;
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::seed::SEED_BYTES;
 
-/// The part of a layout that says how answers are packed, by how many tables and how many of them an update makes anew, over which ring,
-/// and switched.
+/// The part of a layout that says how answers are packed and switched, over which ring, by how many tables, and how many of these an
+/// update makes again.
 pub(crate) fn ring_numbers(
     rlwe: &Rlwe,
     (method, gadget): (Method, Gadget),

@@ -169,7 +169,7 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Bytes alive beside the ring masks of so many ciphertexts while they are packed without a table, up to gamma into one. CDKS: nodes
+    /// Bytes alive beside the ring masks of `ciphertexts` ciphertexts while they are packed without a table, up to gamma into one. CDKS: nodes
     /// of its tree; InspiRING: the sums for all automorphisms, and at gamma < d roots of their transform.
     pub fn packing_bytes(self, gamma: usize, ciphertexts: usize) -> u64 {
         let polys = match self.method {

@@ -64,7 +64,7 @@ pub(crate) fn check_secret(key: &str, secret: SecretKind, dimension: usize) -> R
 }
 
 impl Rlwe {
-    /// Refuses values out of range, and moduli of other factors than so many primes that the ring can have.
+    /// Refuses values out of range, and moduli that are not a product of `factors` primes that the ring can have.
     pub fn check(&self, factors: RangeInclusive<usize>) -> Result<()> {
         power_of_two("rlwe.degree", self.degree, 64..=4096, "")?;
         let primes = self.primes();

@@ -32,7 +32,7 @@ impl Switch {
         Ok(())
     }
 
-    /// Bytes of one ciphertext of `degree` with so many coefficients of the body.
+    /// Bytes of one ciphertext of `degree` with `kept` coefficients of the body.
     pub fn bytes(self, degree: usize, kept: usize) -> u64 {
         lattice::SplitRlwe::wire_bytes(degree, kept, self.mask_modulus, self.body_modulus) as u64
     }

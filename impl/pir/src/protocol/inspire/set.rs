@@ -42,7 +42,7 @@ pub struct Folding {
     pub rows: u64,
     /// Largest number t of points of an interpolation.
     pub points: u64,
-    /// Variables of interpolated polynomials: points are tuples of so many, t is a power of that exponent (appendix G.2).
+    /// Variables of interpolated polynomials: points are tuples with one entry a variable, t is a power of that exponent (appendix G.2).
     #[serde(default = "one")]
     pub variables: u32,
     /// How polynomials are interpolated.

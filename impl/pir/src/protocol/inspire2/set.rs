@@ -22,7 +22,7 @@ pub struct Set {
     gamma1: usize,
     /// gamma_2: results packed into a ciphertext of the bodies' digits.
     gamma2: usize,
-    /// f: the first query is so many times as long, the second so many times shorter.
+    /// f: the first query is f times as long, the second f times shorter.
     pub rows_factor: usize,
     /// Modulus to which the first layer's ciphertexts are switched before they are cut into digits.
     pub switched_modulus: u32,
@@ -74,7 +74,7 @@ impl Set {
         u32::BITS - (self.switched_modulus - 1).leading_zeros()
     }
 
-    /// Digits of so many coefficients.
+    /// Digits of `coefficients` coefficients.
     pub fn digits_of(&self, coefficients: usize) -> usize {
         (coefficients * self.value_bits() as usize).div_ceil(self.entry_bits as usize)
     }

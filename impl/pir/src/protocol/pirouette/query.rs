@@ -39,7 +39,7 @@ pub trait QueryForm: Clone + Serialize + DeserializeOwned + JsonSchema + Send + 
     /// Bits of a digit of the index, where it is decomposed; else 0.
     fn digit_bits(&self) -> u32;
 
-    /// What is encrypted of an index of so many bits, which may not fit.
+    /// What is encrypted of an index of `index_bits` bits, which may not fit.
     fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>>;
 }
 

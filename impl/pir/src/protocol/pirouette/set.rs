@@ -214,7 +214,7 @@ impl<F: QueryForm> Set<F> {
         self.query.encryption(self.rlwe.degree)
     }
 
-    /// What is encrypted of an index of so many bits.
+    /// What is encrypted of an index of `index_bits` bits.
     pub(super) fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>> {
         self.query.messages(&self.encryption(), index, index_bits)
     }

@@ -100,7 +100,7 @@ pub struct Vector {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Response {
-    /// Coefficients of a slot, which one record of up to so many coefficients takes (d3).
+    /// Coefficients of a slot, which one record of up to as many coefficients takes (d3).
     pub slot_degree: usize,
     /// Ring degree of a response (d2): slot_degree, or a multiple that packs several records into one.
     pub degree: usize,
@@ -219,7 +219,7 @@ impl Set {
         self.slots_per_body() * self.vector.length
     }
 
-    /// Bytes of the response to so many slots.
+    /// Bytes of the response to `slots` slots.
     pub fn response_bytes(&self, slots: usize) -> usize {
         let (full, rest) = (slots / self.slots_per_vector(), slots % self.slots_per_vector());
         let vector = |slots: usize| self.mask_bytes() + slots.div_ceil(self.slots_per_body()) * self.body_bytes();
