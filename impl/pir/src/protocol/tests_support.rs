@@ -45,6 +45,12 @@ pub fn read<S: Protocol>(text: &str) -> Result<S::Set> {
     crate::registry::read::<S>(&ParameterFile::of("params/test/test.toml".as_ref(), text)?)
 }
 
+/// The committed set of that name.
+pub fn committed<S: Protocol>(name: &str) -> S::Set {
+    let path = format!("{}/../../params/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    crate::registry::read::<S>(&ParameterFile::read(path.as_ref()).unwrap()).unwrap()
+}
+
 /// A set at LWE dimension 64: right in every respect but security.
 pub fn small_set<S: Protocol>(extra: &str, moduli: &str) -> S::Set {
     read::<S>(&set_text(S::NAME, extra, moduli)).unwrap()

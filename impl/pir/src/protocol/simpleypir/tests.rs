@@ -5,7 +5,7 @@ use ring::{Kernel, Seed};
 use super::*;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, committed, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
     updates_like_fresh,
 };
 
@@ -57,7 +57,7 @@ fn records_of_100_kilobytes_survive() {
 /// a half; records shorter than an element leave less empty than one.
 #[test]
 fn exact_items_hold_whole_records() {
-    let set = |name: &str| set(&std::fs::read_to_string(format!("../../params/simpleypir/{name}.toml")).unwrap());
+    let set = |name: &str| committed::<SimpleYpir>(&format!("simpleypir/{name}"));
     let layout = |name, records, bits| layout::Layout::choose(&set(name), Shape::new(records, bits).unwrap()).unwrap();
     for (log2_records, published) in [(15, (16384, 19)), (18, (65536, 37))] {
         for name in ["usenix24", "signed-tight"] {

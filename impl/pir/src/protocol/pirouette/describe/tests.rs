@@ -4,12 +4,11 @@ use super::*;
 use crate::core::workload::Shape;
 use crate::protocol::pirouette::PirouetteProtocol;
 use crate::protocol::pirouette::query::{Bits, Index};
-use crate::protocol::tests_support::read;
+use crate::protocol::tests_support::committed;
 
 /// The set that was found for databases of so many records of 256 bytes, described.
 fn described<T, F: Selecting>(log2_records: u32, streamed: bool, check: impl FnOnce(&Described<'_, F>) -> T) -> T {
-    let path = format!("{}/../../params/{}/2^{log2_records}.toml", env!("CARGO_MANIFEST_DIR"), F::NAME);
-    let params = read::<PirouetteProtocol<F>>(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let params = committed::<PirouetteProtocol<F>>(&format!("{}/2^{log2_records}", F::NAME));
     let shape = Shape::new(1 << log2_records, 2048).unwrap();
     let workload = Workload::new(shape, 1, 0).unwrap().streamed(streamed).unwrap();
     let ring = params.ring(Kernel::Scalar).unwrap();

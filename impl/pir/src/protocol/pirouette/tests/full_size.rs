@@ -6,12 +6,12 @@ use lattice::functional::DigitLayout;
 
 use super::*;
 use crate::parts::folding::Responder;
+use crate::protocol::tests_support::committed;
 use keys::ServerKeys;
 
 #[test]
 fn an_index_of_six_digits_comes_apart() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../params/pirouette/2^30.toml");
-    let params = read::<Pirouette>(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let params = committed::<Pirouette>("pirouette/2^30");
     let shape = Shape::new(1 << 30, 2048).unwrap();
     let layout = params.layout(shape).unwrap();
     assert_eq!((trace::index_bits(&layout), params.query.digits(30)), (30, 6));
