@@ -137,8 +137,11 @@ fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> 
         .or_else(|| (there.source_hash != SOURCE_HASH).then(|| "what it times has changed since".into()))
 }
 
+/// Measures one group of costs.
+type Measurement = fn(&mut Calibrator) -> Result<(), Failed>;
+
 /// The groups of costs, in order: some are what is left of a call beside operations whose costs are known by then.
-const MEASUREMENTS: [fn(&mut Calibrator) -> Result<(), Failed>; 15] = [
+const MEASUREMENTS: [Measurement; 15] = [
     linear::phase,
     linear::packed,
     linear::matrices,
