@@ -124,7 +124,7 @@ def keys_for(settings):
 
 
 def rows_of_the_binary():
-    """The first of each operation; all of them in `make verify`."""
+    """Rows with the numbers that their seeds are: the first of each operation; all of them in `make verify`."""
     rows = [("noise", RING | s | {"operation": name}) for name, s in OPERATIONS]
     lwe = {k: RING[k] for k in ("secret", "stddev", "samples")}
     rows += [("noise", lwe | s | {"operation": name}) for name, s in RINGLESS]
@@ -134,15 +134,15 @@ def rows_of_the_binary():
     rows += [("selector-tree", chain | s) for s in SELECTORS]
     rows += [("ring-switch", chain | s) for s in RING_SWITCHES]
     rows += [("rotation", chain | s) for s in ROTATIONS_RUN]
-    if not VERIFY:
-        rows = list({(name, settings.get("operation")): (name, settings) for name, settings in reversed(rows)}.values())
-    return [(name, settings | {"keys": keys_for(settings)}) for name, settings in rows]
+    numbered = [(number, name, settings | {"keys": keys_for(settings)}) for number, (name, settings) in enumerate(rows)]
+    first = {(name, settings.get("operation")): (number, name, settings) for number, name, settings in numbered[::-1]}
+    return numbered if VERIFY else list(first.values())
 
 
 @pytest.mark.slow
 def test_the_binary_has_the_noise_of_the_formulas(binary, tmp_path):
     requests, rows = [], []
-    for number, (primitive, settings) in enumerate(rows_of_the_binary()):
+    for number, primitive, settings in rows_of_the_binary():
         name = f"{number}-{settings.get('operation', primitive)}"
         requests.append({"id": name, "primitive": primitive, "settings": settings})
         rows.append(requests[-1] | {"repetitions": 1, "seed": f"{number:02x}", "out": str(tmp_path / f"{name}.json")})
