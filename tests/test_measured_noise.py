@@ -67,7 +67,7 @@ CONVERSIONS = [
     DIGITS | CONVERSION | {"trace_base": 256, "squaring_base": 1 << 20, "secret": "binary", "shared": 3},
     DIGITS | CONVERSION | {"dropped": 0, "family": "zy22"},
 ]
-SELECTOR = {"plain_modulus": 16, "plain_digits": "balanced", "trees": 320}
+SELECTOR = {"plain_modulus": 16, "plain_digits": "balanced", "trees": 1280}
 SELECTORS = [
     DIGITS | SELECTOR | {"base": 16, "dropped": 5, "bits": 4},
     DIGITS | SELECTOR | {"plain_digits": "unsigned", "bits": 3},
@@ -116,7 +116,9 @@ def keys_for(settings):
     """
     if settings.get("input") == "constant":
         return 6000
-    if "conversions" in settings or "trees" in settings:
+    if "trees" in settings:
+        return 640
+    if "conversions" in settings:
         return 160
     if settings.get("family") == "unsigned":
         return 3200
