@@ -106,9 +106,6 @@ pub fn all() -> &'static [Protocol] {
 }
 
 /// The protocol `name`.
-///
-/// # Errors
-/// An unknown name.
 pub fn find(name: &str) -> Result<&'static Protocol> {
     PROTOCOLS.iter().find(|protocol| protocol.name == name).ok_or_else(|| Error::UnknownProtocol {
         name: name.into(),

@@ -107,9 +107,6 @@ pub struct Run<'a, P: Protocol> {
 
 impl<'a, P: Protocol> Run<'a, P> {
     /// A session that has not yet done anything.
-    ///
-    /// # Errors
-    /// A kernel this machine lacks; no randomness.
     pub fn new(
         params: Cow<'a, P::Set>,
         database: Database,

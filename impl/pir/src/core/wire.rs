@@ -152,9 +152,6 @@ impl Frame {
     }
 
     /// Checks that the message belongs to the version of the database that the receiver knows.
-    ///
-    /// # Errors
-    /// [`Error::Message`] where it does not.
     pub fn check_epoch(&self, message: &str, epoch: u16) -> Result<()> {
         if self.epoch() == epoch {
             return Ok(());
@@ -189,9 +186,6 @@ impl Frame {
     }
 
     /// Checks a frame that arrived: header, names, length and checksum.
-    ///
-    /// # Errors
-    /// [`Error::Message`] saying what does not match.
     pub fn check(self, protocol: &str, message: &str, payload_bytes: u64) -> Result<Self> {
         check_header(self.bytes(), protocol, message)?;
         if self.payload_bytes as u64 != payload_bytes {
@@ -207,9 +201,6 @@ impl Frame {
     }
 
     /// Parses bytes from a transport. Copies them once into aligned storage.
-    ///
-    /// # Errors
-    /// Truncated, overlong, corrupted, of another version, protocol or message.
     pub fn parse(bytes: &[u8], protocol: &str, message: &str) -> Result<Self> {
         check_header(bytes, protocol, message)?;
         let mut words = vec![0u64; bytes.len().div_ceil(8)];
