@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use lattice::wire::Writer;
 use ring::{Ntt, Poly, PolyMatrix, Ring};
 
 use super::{Layout, Place};
@@ -10,7 +11,6 @@ use crate::core::database::{Database, Record, copy_bits};
 use crate::core::error::{Error, Result};
 use crate::core::protocol::Context;
 use crate::core::tables::side_by_side;
-use crate::core::wire::BitWriter;
 
 /// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together
 /// small enough for the second-level cache.
@@ -123,8 +123,8 @@ impl Encoder {
 
     /// The bytes of a slot with those digits modulo p.
     pub(super) fn slot_bytes(width: u32, digits: impl Iterator<Item = u32>) -> Vec<u8> {
-        let mut writer = BitWriter::default();
-        digits.for_each(|digit| writer.put(digit & ((1u32 << width) - 1), width));
+        let mut writer = Writer::default();
+        digits.for_each(|digit| writer.write(digit.into(), width));
         writer.finish()
     }
 
@@ -169,9 +169,9 @@ impl Encoder {
 
     /// The record of an item's slots, given by their digits modulo p, slot after slot.
     pub fn record(layout: &Layout, place: &Place, slots: &[Vec<u64>]) -> Record {
-        let mut bits = BitWriter::default();
+        let mut bits = Writer::default();
         let digits = slots.iter().flatten();
-        digits.for_each(|&digit| bits.put(digit as u32, layout.dimensions.plain_bits));
+        digits.for_each(|&digit| bits.write(digit, layout.dimensions.plain_bits));
         let bytes = bits.finish();
         let mut record = vec![0; layout.shape.record_bytes()];
         let (byte, shift) = ((place.first_bit / 8) as usize, (place.first_bit % 8) as u32);

@@ -1,6 +1,7 @@
 //! The packed matrix of a database: encoding, products, changes.
 
 use lattice::lwe::PublicMatrix;
+use lattice::wire::Reader;
 use rayon::prelude::*;
 use ring::matrix::packed;
 use ring::matrix::packed::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
@@ -70,8 +71,8 @@ impl LinearDatabase {
                 row_entries.fill(offset);
                 if present > 0 {
                     database.read_bits(first_bit, present * entry_bits as usize, &mut scratch, &mut bytes)?;
-                    let mut reader = crate::core::wire::BitReader::new(&bytes);
-                    row_entries[..present].iter_mut().for_each(|e| *e = reader.take(entry_bits as u32) as u16);
+                    let mut reader = Reader::of(&bytes);
+                    row_entries[..present].iter_mut().for_each(|e| *e = reader.bits(entry_bits as u32) as u16);
                 }
                 block.set_row(row, &row_entries)?;
             }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use lattice::wire::Writer;
 use rayon::prelude::*;
 use ring::ColumnMatrix;
 use ring::matrix::column::LINE;
@@ -9,7 +10,6 @@ use ring::matrix::column::LINE;
 use crate::core::database::{Record, copy_bits};
 use crate::core::error::Result;
 use crate::core::protocol::Context;
-use crate::core::wire::BitWriter;
 
 /// What was added to consecutive entries of a row.
 pub(crate) struct Difference {
@@ -51,9 +51,9 @@ fn replace_bits(entries: &mut [u16], width: u32, first: u64, record: &[u8], bits
 
 /// The record of `bits` bits from bit `first` on of decrypted entries modulo 2^`width`, `offset` above what was stored.
 pub(crate) fn read_record(entries: &[u64], width: u32, offset: i32, first: u64, bits: usize) -> Record {
-    let (offset, mask) = (offset as u64, (1u64 << width) - 1);
-    let mut writer = BitWriter::default();
-    entries.iter().for_each(|entry| writer.put(((entry + offset) & mask) as u32, width));
+    let offset = offset as u64;
+    let mut writer = Writer::default();
+    entries.iter().for_each(|entry| writer.write(entry + offset, width));
     let bytes = writer.finish();
     let mut record = vec![0; bits.div_ceil(8)];
     copy_bits(&bytes[(first / 8) as usize..], (first % 8) as u32, bits, &mut record);

@@ -1,6 +1,7 @@
 //! DoublePIR's client.
 
 use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
+use lattice::wire::Reader;
 use ring::matrix::dense;
 use ring::{DiscreteGaussian, Kernel};
 
@@ -12,7 +13,7 @@ use crate::core::database::Record;
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::core::protocol::{self, Context, Messages, Request, only};
-use crate::core::wire::{BitReader, Frame, FrameBuilder};
+use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::Lwe;
 
@@ -311,13 +312,13 @@ impl protocol::Client for Client {
             let mut update = HintUpdate::new(&layers, &second_public, context.kernel, hint);
             for (index, digits) in indexed {
                 let (first_row, _, _) = layers.first.place(index);
-                let mut reader = BitReader::new(digits);
+                let mut reader = Reader::of(digits);
                 let bias = layers.gadget.base() as i32 - 1;
                 let mut rows = Vec::new();
                 for entry in 0..layers.first.code.entries_per_record() as usize {
                     let (copy, group) = layers.locate(first_row, entry);
                     let digits = (0..layers.dimension * layers.gadget.length())
-                        .map(|_| (reader.take(layers.change_bits()) as i32 - bias) as i16)
+                        .map(|_| (reader.bits(layers.change_bits()) as i32 - bias) as i16)
                         .collect();
                     rows.push(RowChange { copy, group, digits });
                 }

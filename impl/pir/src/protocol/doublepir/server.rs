@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lattice::lwe::PublicMatrix;
+use lattice::wire::Writer;
 use rand::RngCore;
 use ring::matrix::{dense, packed};
 use ring::words::Words;
@@ -17,7 +18,7 @@ use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
-use crate::core::wire::{BitWriter, Frame, FrameBuilder};
+use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 
 /// Both layers' tables.
@@ -191,9 +192,9 @@ impl Server {
 /// The changed digits of one record, each shifted by p - 1 to be positive, back to back.
 fn pack_changes(layers: &Layers, rows: &[RowChange]) -> Vec<u8> {
     let (bias, bits) = (layers.gadget.base() as i32 - 1, layers.change_bits());
-    let mut writer = BitWriter::default();
+    let mut writer = Writer::default();
     for &digit in rows.iter().flat_map(|row| &row.digits) {
-        writer.put((i32::from(digit) + bias) as u32, bits);
+        writer.write((i32::from(digit) + bias) as u64, bits);
     }
     writer.finish()
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lattice::Masks;
+use lattice::wire::Writer;
 use rand::RngCore;
 use ring::{DiscreteGaussian, Ring};
 
@@ -18,7 +19,7 @@ use crate::core::database::{Database, Record};
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::core::protocol::{self, Context, Messages, Request, only};
-use crate::core::wire::{BitWriter, Frame};
+use crate::core::wire::Frame;
 use crate::core::workload::Shape;
 use crate::parts::folding::{Encoder, Layout, Place, Responder};
 
@@ -79,7 +80,7 @@ impl<F: Selecting> Client<F> {
         let encryption = self.params.encryption();
         let bits = index_bits(&self.layout);
         let dimension = F::dimension(self.params.rlwe.degree, self.params.lwe.dimension);
-        let mut bodies = BitWriter::default();
+        let mut bodies = Writer::default();
         for (number, place) in (first..).zip(places) {
             let messages = self.params.messages(place.item, bits)?;
             let masks = encryption.masks(seed, number, messages.len(), dimension);

@@ -2,6 +2,7 @@
 //! bodies travel.
 
 use lattice::lwe::{Lwe, LweKey};
+use lattice::wire::{Reader, Writer};
 use rand::RngCore;
 use ring::{CtrDrbg, DRBG_SEED_BYTES, DiscreteGaussian, Modulus};
 use schemars::JsonSchema;
@@ -11,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use super::switching::KeySwitching;
 use crate::core::error::{Error, Result};
 use crate::core::params::{ErrorSize, MAX_LWE_STDDEV, in_range};
-use crate::core::wire::{BitReader, BitWriter};
 use crate::parts::ring_matrix::Rlwe;
 
 /// Most bits that seeds are chosen for: each doubles what a query costs the client.
@@ -207,19 +207,19 @@ impl Encryption {
         masks: &[Vec<u64>],
         messages: &[u64],
         (error, rng): (&DiscreteGaussian, &mut impl RngCore),
-        out: &mut BitWriter,
+        out: &mut Writer,
     ) -> bool {
         for (mask, message) in masks.iter().zip(messages) {
             let Some(body) = self.body(key, mask, *message, error, rng) else { return false };
-            out.put(body, self.body_bits);
+            out.write(body.into(), self.body_bits);
         }
         true
     }
 
     /// The ciphertexts of those masks and the next bodies of a request.
-    pub(super) fn read(&self, masks: Vec<Vec<u64>>, bodies: &mut BitReader) -> Vec<Lwe> {
+    pub(super) fn read(&self, masks: Vec<Vec<u64>>, bodies: &mut Reader) -> Vec<Lwe> {
         let read = |a| {
-            let b = u64::from(bodies.take(self.body_bits)) << self.rounded_bits();
+            let b = bodies.bits(self.body_bits) << self.rounded_bits();
             Lwe { modulus: self.modulus(), a, b }
         };
         masks.into_iter().map(read).collect()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::lwe::Lwe;
+use lattice::wire::Reader;
 use ring::{Coefficient, Ring};
 
 use super::convert::Selectors;
@@ -19,7 +20,6 @@ use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, check_queries, only};
-use crate::core::wire::BitReader;
 use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
@@ -91,7 +91,7 @@ impl<F: Selecting> Server<F> {
         };
         let seed = seed.ok_or_else(|| Error::message("query", "its seed is missing."))?;
         let dimension = F::dimension(self.ring.n(), self.params.lwe.dimension);
-        let mut reader = BitReader::new(payload);
+        let mut reader = Reader::of(payload);
         let query = |k| {
             let masks = encryption.masks(&seed, first + k, bodies, dimension);
             (&session.keys, encryption.read(masks, &mut reader))
