@@ -108,6 +108,11 @@ impl Error {
         Error::Message { message: name.into(), problem: problem.into() }
     }
 
+    /// What an error below says, as one about the message `name`.
+    pub fn in_message<E: std::fmt::Display>(name: &str) -> impl Fn(E) -> Self + Copy + use<'_, E> {
+        move |error| Error::message(name, error.to_string())
+    }
+
     /// The error of a protocol that is to stream its database but cannot.
     pub fn cannot_stream(protocol: &str) -> Self {
         Error::Workload(format!(

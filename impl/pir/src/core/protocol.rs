@@ -222,27 +222,29 @@ pub(crate) fn check_queries(request: &Request) -> Result<()> {
     Err(Error::message("query", format!("{} queries in one request; from 1 to {MAX_QUERIES}.", request.queries)))
 }
 
-/// Calls `each` with the parts of every query of a request: its messages are those of `expected`, with their bytes a query, but those of no
-/// bytes.
+/// Calls `each` with the parts of every query of the requests, whose messages are those of `expected`, with their bytes a query, but those
+/// of no bytes.
 pub(crate) fn for_each_query(
     protocol: &'static str,
-    request: &Request,
+    requests: &[Request],
     expected: &[(&'static str, usize)],
     mut each: impl FnMut(&[&[u8]]) -> Result<()>,
 ) -> Result<()> {
-    check_queries(request)?;
     let expected: Vec<_> = expected.iter().filter(|(_, bytes)| *bytes > 0).collect();
     let names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
-    if !request.messages.iter().map(|(name, _)| *name).eq(names.iter().copied()) {
-        return Err(Error::message("query", format!("a request is these messages: {}.", names.join(", "))));
-    }
-    let frame = |((_, frame), (name, bytes)): (&(&str, Frame), &&(&str, usize))| {
-        frame.clone().check(protocol, name, request.queries.saturating_mul(*bytes as u64))
-    };
-    let frames: Vec<Frame> = request.messages.iter().zip(&expected).map(frame).collect::<Result<_>>()?;
-    for k in 0..request.queries as usize {
-        let part = |(frame, (_, bytes)): (_, &&(_, usize))| &Frame::payload(frame)[k * bytes..(k + 1) * bytes];
-        each(&frames.iter().zip(&expected).map(part).collect::<Vec<_>>())?;
+    for request in requests {
+        check_queries(request)?;
+        if !request.messages.iter().map(|(name, _)| *name).eq(names.iter().copied()) {
+            return Err(Error::message("query", format!("a request is these messages: {}.", names.join(", "))));
+        }
+        let frame = |((_, frame), (name, bytes)): (&(&str, Frame), &&(&str, usize))| {
+            frame.clone().check(protocol, name, request.queries.saturating_mul(*bytes as u64))
+        };
+        let frames: Vec<Frame> = request.messages.iter().zip(&expected).map(frame).collect::<Result<_>>()?;
+        for k in 0..request.queries as usize {
+            let part = |(frame, (_, bytes)): (_, &&(_, usize))| &Frame::payload(frame)[k * bytes..(k + 1) * bytes];
+            each(&frames.iter().zip(&expected).map(part).collect::<Vec<_>>())?;
+        }
     }
     Ok(())
 }

@@ -134,6 +134,23 @@ pub(crate) fn body_poly(ring: &Ring<u32>, products: &[u32], first: usize, count:
     poly
 }
 
+/// For each query, `count` consecutive products from the first on, packed by one table.
+pub(crate) fn pack<'a>(
+    ring: &Ring<u32>,
+    table: &PackingTable,
+    keys: impl Iterator<Item = &'a PackingKeys>,
+    products: &[Vec<u32>],
+    (first, count): (usize, usize),
+) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+    let bodies: Vec<_> = products.iter().map(|products| body_poly(ring, products, first, count)).collect();
+    table.pack_batch(&keys.zip(&bodies).collect::<Vec<_>>()).map_err(Error::from)
+}
+
+/// A query's packing keys, from the bytes that travelled.
+pub(crate) fn read_keys(packing: &Packing, bytes: &[u8]) -> Result<PackingKeys> {
+    PackingKeys::from_bytes(packing, bytes).map_err(Error::in_message("keys"))
+}
+
 /// For each query, the outputs packed by each table: output x takes the products from column x d on. Each table is read once.
 pub(crate) fn pack_all(
     ring: &Ring<u32>,
@@ -143,9 +160,7 @@ pub(crate) fn pack_all(
 ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
     let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::with_capacity(tables.len())).collect();
     for (x, table) in tables.iter().enumerate() {
-        let polys: Vec<_> = products.iter().map(|products| body_poly(ring, products, x * ring.n(), ring.n())).collect();
-        let batch: Vec<_> = keys.iter().zip(&polys).collect();
-        let outputs = table.pack_batch(&batch)?;
+        let outputs = pack(ring, table, keys.iter(), products, (x * ring.n(), ring.n()))?;
         packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
     }
     Ok(packed)

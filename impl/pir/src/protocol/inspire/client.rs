@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lattice::wire::Writer;
 use lattice::{SeededRgsw, SplitKey};
 use rand_chacha::ChaCha20Rng;
 use ring::{Kernel, Poly, Ring, Seed};
@@ -57,7 +58,11 @@ impl Asks for Inspire {
             QueryCoefficients::Bytes => {
                 public.queries.body(key, message, error, set.rlwe.coefficient_bytes(), rng, parts[1]);
             }
-            QueryCoefficients::Bits => parts[1].copy_from_slice(&public.queries.packed(key, message, error, rng)),
+            QueryCoefficients::Bits => {
+                let mut writer = Writer::with_capacity(parts[1].len());
+                public.queries.pack(key, message, error, rng, &mut writer);
+                parts[1].copy_from_slice(&writer.finish());
+            }
         }
         if let Some(points) = parts.get_mut(2) {
             let (masks, mut digits) = (&mut public.point_masks(), place.point);

@@ -67,6 +67,6 @@ impl Public {
         bytes.extend_from_slice(&self.evaluation_seed.0);
         bytes.extend_from_slice(&first_stream.to_le_bytes());
         bytes.extend_from_slice(bodies);
-        SeededRgsw::from_bytes(&self.evaluation, &bytes).map_err(|e| Error::message("point", e.to_string()))
+        SeededRgsw::from_bytes(&self.evaluation, &bytes).map_err(Error::in_message("point"))
     }
 }

@@ -20,7 +20,8 @@ use crate::core::protocol::{self, Change, Context, Messages, Request, answers, f
 use crate::core::seed::{self, public_seed};
 use crate::core::tables::{Tables, side_by_side};
 use crate::parts::ring_matrix::{
-    bodies, body_poly, column_masks, packing_table, read_coefficients, read_packed, update_masks, workspace,
+    bodies, column_masks, pack, packing_table, read_coefficients, read_keys, read_packed, residue_vector, update_masks,
+    workspace,
 };
 
 /// The interpolated database, its hint and the packing tables made of it.
@@ -96,25 +97,22 @@ impl Server {
         let point_bytes = variables * public.point_bytes();
         let expected = [("keys", public.packing.key_bytes()), ("query", query_bytes), ("point", point_bytes)];
         let (mut queries, mut vectors) = (Vec::new(), Vec::new());
-        for request in requests {
-            for_each_query(NAME, request, &expected, |parts| {
-                let keys = PackingKeys::from_bytes(&public.packing, parts[0]);
-                let points = parts.get(2).copied().unwrap_or_default();
-                let point = points.chunks_exact(public.point_bytes()).enumerate();
-                let point = point.map(|(variable, bodies)| Ok(public.point(variable, bodies)?.expand(&public.ring)));
-                queries.push(Query {
-                    keys: keys.map_err(|e| Error::message("keys", e.to_string()))?,
-                    point: point.collect::<Result<_>>()?,
-                });
-                vectors.push(match self.params.query_coefficients {
-                    QueryCoefficients::Bytes => {
-                        read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), parts[1])?
-                    }
-                    QueryCoefficients::Bits => read_packed(&public.ring, layout.rows, parts[1])?,
-                });
-                Ok(())
-            })?;
-        }
+        for_each_query(NAME, requests, &expected, |parts| {
+            let points = parts.get(2).copied().unwrap_or_default();
+            let point = points.chunks_exact(public.point_bytes()).enumerate();
+            let point = point.map(|(variable, bodies)| Ok(public.point(variable, bodies)?.expand(&public.ring)));
+            queries.push(Query { keys: read_keys(&public.packing, parts[0])?, point: point.collect::<Result<_>>()? });
+            vectors.push(match self.params.query_coefficients {
+                QueryCoefficients::Bytes => {
+                    read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), parts[1])?
+                }
+                QueryCoefficients::Bits => {
+                    let [residues] = read_packed(&public.ring, [layout.rows], parts[1])?;
+                    residue_vector(&public.ring, &residues)?
+                }
+            });
+            Ok(())
+        })?;
         Ok((queries, vectors))
     }
 
@@ -128,9 +126,7 @@ impl Server {
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let pack = |output: usize, table: &PackingTable| {
             let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
-            let bodies: Vec<_> = products.iter().map(|all| body_poly(ring, all, output * degree, degree)).collect();
-            let batch: Vec<_> = queries.iter().zip(&bodies).map(|(query, bodies)| (&query.keys, bodies)).collect();
-            table.pack_batch(&batch).map_err(Error::from)
+            pack(ring, table, queries.iter().map(|query| &query.keys), products, (output * degree, degree))
         };
         let outputs = first_output..first_output + self.encoded.layout().points;
         let mut packed = Vec::with_capacity(outputs.len());

@@ -11,7 +11,7 @@ use crate::core::database::Database;
 use crate::core::error::Result;
 use crate::core::protocol::{Change, Context};
 use crate::core::tables::{Tables, side_by_side};
-use crate::parts::ring_matrix::{body_poly, column_masks, fill_rows, packing_table, replace_record, update_masks};
+use crate::parts::ring_matrix::{body_poly, column_masks, packing_table, update_masks};
 
 /// The database and its packing tables.
 pub(super) struct First {
@@ -29,8 +29,9 @@ pub(super) struct First {
 impl First {
     /// Encodes the database.
     pub fn encode(public: &Public, database: &Database, context: &Context) -> Result<Self> {
-        let Public { params, layout: _, .. } = public;
-        let matrix = encode(public, database, context)?;
+        let Public { params, layout, .. } = public;
+        let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.ring_degree)?;
+        layout.cells().encode(&mut matrix, database, context)?;
         let tables = if context.streamed {
             Tables::streamed(table_bytes(params, params.gammas()[0]))
         } else {
@@ -156,18 +157,11 @@ impl First {
     /// Writes changed records into their cells and their differences into hints; returns the groups they stand in, without their
     /// tables.
     pub fn change(&mut self, public: &Public, changes: &[Change]) -> Result<BTreeSet<usize>> {
-        let Public { params, layout, .. } = public;
+        let Public { layout, .. } = public;
         let touched: BTreeSet<usize> = changes.iter().flat_map(|(index, _)| layout.groups_of(*index)).collect();
         self.tables.invalidate(touched.iter().copied());
-        let width = u64::from(params.entry_bits);
-        let replace = |(index, record): &Change| {
-            let (row, column, bit) = layout.place(*index);
-            let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
-            let columns = column * layout.entries() + start..column * layout.entries() + end;
-            let entries = (params.entry_bits, bit % width);
-            replace_record(&mut self.matrix, (row, columns), entries, record, layout.shape.record_bits)
-        };
-        let differences = changes.iter().map(replace).collect::<Result<Vec<_>>>()?;
+        let replaced = changes.iter().map(|change| layout.cells().replace(&mut self.matrix, change));
+        let differences = replaced.collect::<Result<Vec<_>>>()?;
         let mut hints = std::mem::take(&mut self.hints);
         let again = |group| self.masks_of(public, group);
         update_masks(&mut hints, (&public.ring, &public.first), &differences, &touched, again)?;
@@ -188,39 +182,4 @@ fn switch(public: &Public, packed: &Poly<u32, Coefficient>, (residues, switched)
 fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable> {
     let (packing, masks) = public.packing(0);
     packing_table(packing, masks, hints)
-}
-
-/// Cuts the records of cells into centred entries.
-fn encode(public: &Public, database: &Database, context: &Context) -> Result<ColumnMatrix> {
-    let Public { params, layout, .. } = public;
-    let columns = layout.columns();
-    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.ring_degree)?;
-    let width = params.entry_bits;
-    fill_rows(&mut matrix, ("encode", layout.rows), context, |start, rows| {
-        let mut centred = vec![0i16; rows * columns];
-        let (mut bytes, mut scratch, mut entries) = (Vec::new(), Vec::new(), vec![0u16; layout.entries()]);
-        for (row, out) in (start..).zip(centred.chunks_exact_mut(columns)) {
-            // The cells of a row hold consecutive records, which are read at once.
-            let (first, records) = layout.records_of_row(row);
-            let bits = records * layout.shape.record_bits;
-            bytes.resize((bits as usize).div_ceil(8), 0);
-            database.read_bits(first * layout.shape.record_bits, bits as usize, &mut scratch, &mut bytes)?;
-            for (column, out) in out.chunks_exact_mut(layout.entries()).enumerate() {
-                let (cell, records) = layout.records_of(row, column);
-                if records == 0 {
-                    break;
-                }
-                let bits = records * layout.shape.record_bits;
-                let used = &mut entries[..(bits as usize).div_ceil(width as usize)];
-                ring::bits::read_entries(&bytes, (cell - first) * layout.shape.record_bits, width, used);
-                if let (Some(last), left @ 1..) = (used.last_mut(), bits % u64::from(width)) {
-                    // The rest of it is the next cell's.
-                    *last &= (1 << left) - 1;
-                }
-                out.iter_mut().zip(used).for_each(|(out, entry)| *out = (i32::from(*entry) - params.offset()) as i16);
-            }
-        }
-        Ok(centred)
-    })?;
-    Ok(matrix)
 }

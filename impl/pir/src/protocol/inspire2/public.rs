@@ -8,8 +8,8 @@ use ring::{DiscreteGaussian, Kernel, Ring, Seed};
 
 use super::layout::Layout;
 use super::set::Set;
-use crate::core::error::{Error, Result};
-use crate::parts::ring_matrix::RingQueries;
+use crate::core::error::Result;
+use crate::parts::ring_matrix::{self, RingQueries};
 
 /// The set, the layout, ring, masks and packings.
 pub struct Public {
@@ -82,7 +82,7 @@ impl Public {
         for (packing, _) in &self.packings {
             let (these, others) = rest.split_at_checked(packing.key_bytes()).unwrap_or((rest, &[]));
             rest = others;
-            all.push(PackingKeys::from_bytes(packing, these).map_err(|e| Error::message("keys", e.to_string()))?);
+            all.push(ring_matrix::read_keys(packing, these)?);
         }
         Ok(Keys { all, serving: self.serving })
     }

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use lattice::Rlwe;
-use lattice::wire::Reader;
 use ring::matrix::column::LINE;
-use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Seed};
+use ring::{Coefficient, ColumnMatrix, ResidueVector, Seed};
 
 use super::Set;
 use super::first::First;
@@ -21,7 +20,9 @@ use crate::core::error::{Error, Result};
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
 use crate::parts::digits::centred_digits;
-use crate::parts::ring_matrix::{Selector, bodies, body_poly, column_masks, workspace};
+use crate::parts::ring_matrix::{
+    Selector, bodies, body_poly, column_masks, pack, read_packed, residue_vector, workspace,
+};
 
 /// Both layers and the public seed.
 pub struct Server {
@@ -71,31 +72,18 @@ impl Server {
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
         let (key_bytes, bytes) = (self.public.key_bytes(), self.public.layout.query_bytes(&self.public.params));
         let mut queries = Queries::default();
-        for request in requests {
-            for_each_query(NAME, request, &[("keys", key_bytes), ("query", bytes)], |parts| {
-                queries.keys.push(self.public.read_keys(parts[0])?);
-                let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
-                let mut reader = Reader::new(parts[1], bytes).map_err(bad)?;
-                let ring = &self.public.ring;
-                let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
-                let mut residues = |entries: usize| -> Result<Vec<u32>> {
-                    let mut residues = Vec::with_capacity(entries * ring.primes().len());
-                    for &prime in ring.primes() {
-                        residues.extend(reader.residues::<u32>(entries, prime).map_err(bad)?);
-                    }
-                    Ok(residues)
-                };
-                let (first, second) =
-                    (residues(self.public.layout.rows)?, residues(self.public.layout.second_entries())?);
-                queries.first.push(ResidueVector::new(&moduli, &first)?);
-                if self.public.layout.selects_whole {
-                    queries.selectors.push(Selector::new(ring, &self.public.second, &second));
-                } else {
-                    queries.second.push(ResidueVector::new(&moduli, &second)?);
-                }
-                reader.finish().map_err(bad)
-            })?;
-        }
+        let (ring, layout) = (&*self.public.ring, &self.public.layout);
+        for_each_query(NAME, requests, &[("keys", key_bytes), ("query", bytes)], |parts| {
+            queries.keys.push(self.public.read_keys(parts[0])?);
+            let [first, second] = read_packed(ring, [layout.rows, layout.second_entries()], parts[1])?;
+            queries.first.push(residue_vector(ring, &first)?);
+            if layout.selects_whole {
+                queries.selectors.push(Selector::new(ring, &self.public.second, &second));
+            } else {
+                queries.second.push(residue_vector(ring, &second)?);
+            }
+            Ok(())
+        })?;
         Ok(queries)
     }
 
@@ -146,10 +134,8 @@ impl Server {
             for (i, table) in tables.iter().enumerate() {
                 let gamma = table.packing().gamma();
                 let count = gamma.min(digits - i * gamma);
-                let polys: Vec<_> =
-                    products.iter().map(|own| body_poly(ring, own, copy * digits + i * gamma, count)).collect();
-                let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(1), poly)).collect();
-                let outputs = table.pack_batch(&batch)?;
+                let columns = (copy * digits + i * gamma, count);
+                let outputs = pack(ring, table, keys.iter().map(|keys| keys.of(1)), products, columns)?;
                 packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
             }
         }

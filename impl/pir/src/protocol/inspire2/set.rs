@@ -64,11 +64,6 @@ impl Set {
         self.rlwe.modulus() >> self.entry_bits
     }
 
-    /// What is subtracted from a stored entry or digit to centre it.
-    pub fn offset(&self) -> i32 {
-        1 << (self.entry_bits - 1)
-    }
-
     /// Bits of a coefficient of the first layer's ciphertexts.
     pub fn value_bits(&self) -> u32 {
         u32::BITS - (self.switched_modulus - 1).leading_zeros()

@@ -50,7 +50,7 @@ pub(super) fn encrypt(
 pub(super) fn expand(ring: &Ring<u32>, bytes: &[u8], threads: usize) -> Result<Vec<Rlwe<u32, Coefficient>>> {
     let cells: Vec<_> = bytes.chunks_exact(SeededRlwe::wire_bytes(ring)).collect();
     side_by_side(0..cells.len(), threads, |i| {
-        let seeded = SeededRlwe::from_bytes(ring, cells[i]).map_err(|e| Error::message(DATABASE, e.to_string()))?;
+        let seeded = SeededRlwe::from_bytes(ring, cells[i]).map_err(Error::in_message(DATABASE))?;
         Ok(seeded.expand(ring).inverse(ring))
     })
 }

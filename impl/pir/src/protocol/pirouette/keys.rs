@@ -211,7 +211,7 @@ impl ServerKeys {
         if payload(FINGERPRINT)?.payload() != params.fingerprint()? {
             return Err(Error::message(FINGERPRINT, "the keys are of other parameters than the server's."));
         }
-        let refuse = |name: &'static str| move |e: LatticeError| Error::message(name, e.to_string());
+        let refuse = Error::in_message::<LatticeError>;
         let rotating = params.blind_rotation.gadget().of(ring)?;
         let rotation = {
             let message = payload(ROTATION)?;

@@ -57,12 +57,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let encoding = 32 * 2 * columns;
     sizes.memory = seed_memory(server, key_masks, packing.making_bytes().max(online).max(encoding));
 
-    // Outputs that an update touches: those of the records' entries.
-    let outputs_of = |index: u64| {
-        let (first, last) = layout.columns_of(index);
-        first / layout.degree..=last / layout.degree
-    };
-    let touched = workload.touched(elements, outputs_of);
+    let touched = workload.touched(elements, |index| layout.cells().groups_of(index, layout.degree));
     let packed = (METHOD, params.packing);
     sizes.layout.extend(ring_numbers(&params.rlwe, packed, params.switch, [elements, touched]));
     let samples = rows + packing.key_polynomials() * degree;

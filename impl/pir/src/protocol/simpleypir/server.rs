@@ -12,13 +12,12 @@ use super::set::NAME;
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
+use crate::core::error::Result;
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
 use crate::core::tables::{Tables, side_by_side};
 use crate::parts::ring_matrix::{
-    Difference, RingQueries, bodies, column_masks, fill_rows, pack_all, packing_table, read_coefficients,
-    replace_record, update_masks,
+    RingQueries, bodies, column_masks, pack_all, packing_table, read_coefficients, read_keys, update_masks,
 };
 
 /// What server and clients derive from the public seed.
@@ -64,7 +63,10 @@ impl Server {
         let seed = public_seed(context);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
-        let matrix = clock.time("encode", Group::Offline, || encode(params, &layout, database, context))?;
+        let matrix = clock.time("encode", Group::Offline, || {
+            let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree)?;
+            layout.cells().encode(&mut matrix, database, context).map(|()| matrix)
+        })?;
         let query_masks = public.queries.masks();
         let (hint, tables) = (Vec::with_capacity(layout.elements), Tables::default());
         let mut server = Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables };
@@ -99,27 +101,14 @@ impl Server {
         packing_table(&self.public.packing, &self.public.masks, &self.hint[element])
     }
 
-    /// Writes a changed record.
-    fn change(&mut self, index: u64, record: &[u8]) -> Result<Difference> {
-        let layout = self.layout;
-        let (row, bit) = layout.place(index);
-        let columns = layout.entries_of(bit);
-        let first = bit - columns.start as u64 * u64::from(layout.entry_bits);
-        let place = (row, columns);
-        replace_record(&mut self.matrix, place, (layout.entry_bits, first), record, layout.shape.record_bits)
-    }
-
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
         let (packing, bytes) = (&self.public.packing, self.params.query_coefficient_bytes * self.layout.rows);
         let (mut queries, mut all_keys) = (Vec::new(), Vec::new());
-        for request in requests {
-            for_each_query(NAME, request, &[("keys", packing.key_bytes()), ("query", bytes)], |parts| {
-                queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, parts[1])?);
-                let keys = PackingKeys::from_bytes(packing, parts[0]);
-                all_keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
-                Ok(())
-            })?;
-        }
+        for_each_query(NAME, requests, &[("keys", packing.key_bytes()), ("query", bytes)], |parts| {
+            queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, parts[1])?);
+            all_keys.push(read_keys(packing, parts[0])?);
+            Ok(())
+        })?;
         Ok((queries, all_keys))
     }
 }
@@ -166,15 +155,12 @@ impl protocol::Server for Server {
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let layout = self.layout;
         let clock = Arc::clone(&context.clock);
-        let elements = |(index, _): &Change| {
-            let (first_column, last_column) = layout.columns_of(*index);
-            first_column / layout.degree..=last_column / layout.degree
-        };
+        let elements = |(index, _): &Change| layout.cells().groups_of(*index, layout.degree);
         let touched: BTreeSet<usize> = changes.iter().flat_map(elements).collect();
         self.tables.invalidate(touched.iter().copied());
         clock.time("update_hint", Group::Update, || -> Result<()> {
-            let differences = changes.iter().map(|(index, record)| self.change(*index, record));
-            let differences = differences.collect::<Result<Vec<_>>>()?;
+            let replaced = changes.iter().map(|change| layout.cells().replace(&mut self.matrix, change));
+            let differences = replaced.collect::<Result<Vec<_>>>()?;
             let mut hint = std::mem::take(&mut self.hint);
             let queries = (&*self.public.ring, &self.public.queries);
             let again = |element| self.masks_of(element, context.threads);
@@ -191,27 +177,4 @@ impl protocol::Server for Server {
         })?;
         Ok(Messages::new())
     }
-}
-
-/// Cuts the items into centred entries.
-fn encode(params: &Set, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
-    let columns = layout.columns();
-    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.degree)?;
-    fill_rows(&mut matrix, ("encode", layout.items as usize), context, |start, rows| {
-        let mut centred = vec![0i16; rows * columns];
-        let (mut bytes, mut scratch) = (Vec::new(), Vec::new());
-        let mut entries = vec![0u16; columns];
-        for (row, out) in centred.chunks_exact_mut(columns).enumerate() {
-            let (first, bits) = layout.bits(start + row);
-            bytes.clear();
-            bytes.resize((bits as usize).div_ceil(8), 0);
-            database.read_bits(first, bits as usize, &mut scratch, &mut bytes)?;
-            let used = (bits as usize).div_ceil(layout.entry_bits as usize);
-            ring::bits::read_entries(&bytes, 0, layout.entry_bits, &mut entries[..used]);
-            let pairs = out.iter_mut().zip(&entries[..used]);
-            pairs.for_each(|(out, &entry)| *out = (i32::from(entry) - params.offset()) as i16);
-        }
-        Ok(centred)
-    })?;
-    Ok(matrix)
 }

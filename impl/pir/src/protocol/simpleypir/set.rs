@@ -56,9 +56,4 @@ impl Set {
     pub fn scale(&self) -> u64 {
         self.rlwe.modulus() >> self.entry_bits
     }
-
-    /// What is subtracted from a stored entry to centre it.
-    pub fn offset(&self) -> i32 {
-        1 << (self.entry_bits - 1)
-    }
 }

@@ -20,7 +20,7 @@ use crate::core::protocol::{self, Change, Context, Messages, Request, answers, f
 use crate::core::seed::{self, public_seed};
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{
-    Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_residues, workspace,
+    Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_keys, read_residues, workspace,
 };
 
 /// Both databases, the hints and tables between them, and the public seed.
@@ -68,28 +68,25 @@ impl Server {
         let layers = &self.public.layers;
         let expected = [("keys", layers.key_bytes(&self.public.params) as usize), ("query", layers.query_bytes())];
         let mut queries = Queries::default();
-        for request in requests {
-            for_each_query(self.protocol, request, &expected, |parts| {
-                // Keys come first, where there are any.
-                let (keys, query) = parts.split_at(parts.len() - 1);
-                // A second part may start at a byte: words are read from a copy that starts at one.
-                let (first, second) = query[0].split_at(layers.first_bytes);
-                let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                queries.first.push(first.chunks_exact(4).map(word).collect());
-                let (ring, bytes) = (&self.public.ring, self.public.params.layers.query_coefficient_bytes);
-                if layers.selects_whole() {
-                    let residues = read_residues(ring, bytes, second)?;
-                    queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
-                } else {
-                    queries.second.push(read_coefficients(ring, bytes, second)?);
-                }
-                for keys in keys {
-                    let keys = PackingKeys::from_bytes(&self.public.packing, keys);
-                    queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
-                }
-                Ok(())
-            })?;
-        }
+        for_each_query(self.protocol, requests, &expected, |parts| {
+            // Keys come first, where there are any.
+            let (keys, query) = parts.split_at(parts.len() - 1);
+            // A second part may start at a byte: words are read from a copy that starts at one.
+            let (first, second) = query[0].split_at(layers.first_bytes);
+            let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            queries.first.push(first.chunks_exact(4).map(word).collect());
+            let (ring, bytes) = (&self.public.ring, self.public.params.layers.query_coefficient_bytes);
+            if layers.selects_whole() {
+                let residues = read_residues(ring, bytes, second)?;
+                queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
+            } else {
+                queries.second.push(read_coefficients(ring, bytes, second)?);
+            }
+            for keys in keys {
+                queries.keys.push(read_keys(&self.public.packing, keys)?);
+            }
+            Ok(())
+        })?;
         Ok(queries)
     }
 
