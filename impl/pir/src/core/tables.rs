@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::core::clock::Group;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{BLOCK_BYTES, Context};
 
@@ -18,12 +19,6 @@ pub(crate) struct Tables<T> {
 impl<T> Default for Tables<T> {
     fn default() -> Self {
         Self { kept: Vec::new(), block: None }
-    }
-}
-
-impl<T> FromIterator<T> for Tables<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(tables: I) -> Self {
-        Self { kept: tables.into_iter().map(Some).collect(), block: None }
     }
 }
 
@@ -48,14 +43,13 @@ impl<T> Tables<T> {
         which.into_iter().for_each(|i| self.kept[i] = None);
     }
 
-    /// Those that are to be made again.
-    pub fn missing(&self) -> Vec<usize> {
-        (0..self.kept.len()).filter(|&i| self.kept[i].is_none()).collect()
-    }
-
-    /// Sets a table that was missing.
-    pub fn set(&mut self, i: usize, table: T) {
-        self.kept[i] = Some(table);
+    /// Makes those again that were dropped.
+    pub fn renew(&mut self, make: impl Fn(usize) -> Result<T>) -> Result<()> {
+        let missing = self.kept.iter_mut().enumerate().filter(|(_, table)| table.is_none());
+        for (i, table) in missing {
+            *table = Some(make(i)?);
+        }
+        Ok(())
     }
 
     /// One table.
@@ -76,6 +70,20 @@ impl<T> Tables<T> {
 type TableOf<'a, T> = dyn Fn(usize) -> Result<&'a T> + Sync + 'a;
 
 impl<T: Send + Sync> Tables<T> {
+    /// As many tables, all kept (phase `packing_tables`).
+    pub fn make(count: usize, context: &Context, make: impl Fn(usize) -> Result<T> + Sync) -> Result<Self> {
+        context.progress.begin("packing_tables", count as u64);
+        let tables = context.clock.time("packing_tables", Group::Offline, || {
+            side_by_side(0..count, context.threads, |i| {
+                let table = make(i);
+                context.progress.advance(1);
+                table
+            })
+        })?;
+        context.progress.end();
+        Ok(Self { kept: tables.into_iter().map(Some).collect(), block: None })
+    }
+
     /// Calls `each` for some tables, block by block: all of them if they are kept. Others are made by `make`, as many side by side as
     /// there are threads, and given back, outside the clock.
     pub fn blocks(

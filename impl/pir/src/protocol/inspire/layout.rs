@@ -104,6 +104,11 @@ impl Layout {
         (group * self.planes + plane) * self.points
     }
 
+    /// First and number of the columns of an output.
+    pub fn columns_of(&self, output: usize) -> (usize, usize) {
+        (output * self.degree, self.degree)
+    }
+
     /// Ciphertexts of an answer.
     pub fn ciphertexts(&self) -> usize {
         self.groups * self.planes

@@ -1,5 +1,6 @@
 //! InsPIRe's server.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -51,39 +52,23 @@ impl Server {
         let clock = Arc::clone(&context.clock);
         let encoded = clock
             .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
-        let mut server =
-            Self { params: params.clone(), seed, public, encoded, hint: Vec::new(), tables: Tables::default() };
-        let outputs = 0..layout.outputs();
-        server.hint = clock.time("hint", Group::Offline, || -> Result<_> {
-            let query = server.public.queries.masks();
-            outputs.clone().map(|output| server.masks_of(&query, output, context.threads)).collect()
+        let hint: Vec<_> = clock.time("hint", Group::Offline, || {
+            let query = public.queries.masks();
+            let masks = |columns| column_masks(encoded.matrix(), &public.ring, &query, columns, context.threads);
+            (0..layout.outputs()).map(|output| masks(layout.columns_of(output))).collect::<Result<_>>()
         })?;
-        if context.streamed {
-            server.tables = Tables::streamed(table_bytes(params));
-            return Ok(server);
-        }
-        context.progress.begin("packing tables", layout.outputs() as u64);
-        let tables = clock.time("packing_tables", Group::Offline, || {
-            side_by_side(outputs, context.threads, |output| {
-                let table = server.table(output);
-                context.progress.advance(1);
-                table
-            })
-        })?;
-        server.tables = tables.into_iter().collect();
-        context.progress.end();
-        Ok(server)
+        let tables = if context.streamed {
+            Tables::streamed(table_bytes(params))
+        } else {
+            let table = |output: usize| packing_table(&public.packing, &public.masks, &hint[output]);
+            Tables::make(layout.outputs(), context, table)?
+        };
+        Ok(Self { params: params.clone(), seed, public, encoded, hint, tables })
     }
 
     /// See [`Encoded::values`].
     pub(super) fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
         self.encoded.values(place, plane, kernel)
-    }
-
-    /// The ring masks of one output, from the database.
-    fn masks_of(&self, query: &[Poly<u32, Ntt>], output: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
-        let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
-        column_masks(self.encoded.matrix(), ring, query, (output * degree, degree), threads)
     }
 
     fn table(&self, output: usize) -> Result<PackingTable> {
@@ -232,24 +217,22 @@ impl protocol::Server for Server {
         let clock = Arc::clone(&context.clock);
         let kernel = context.kernel;
         let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
-        let Layout { points, degree, .. } = *self.encoded.layout();
+        let layout = *self.encoded.layout();
+        let Layout { points, degree, .. } = layout;
         let touched: BTreeSet<usize> =
             differences.iter().map(|d| d.first_column / degree).flat_map(|output| output..output + points).collect();
-        self.tables.invalidate(touched.iter().copied());
-        clock.time("update_hint", Group::Update, || -> Result<()> {
-            let mut hint = std::mem::take(&mut self.hint);
-            let (queries, masks) = (&self.public.queries, std::cell::OnceCell::new());
-            let again = |output| self.masks_of(masks.get_or_init(|| queries.masks()), output, context.threads);
-            update_masks(&mut hint, (&self.public.ring, queries), &differences, &touched, again)?;
-            self.hint = hint;
-            Ok(())
+        let Self { public, encoded, hint, tables, .. } = self;
+        tables.invalidate(touched.iter().copied());
+        clock.time("update_hint", Group::Update, || {
+            let (ring, queries, masks) = (&*public.ring, &public.queries, OnceCell::new());
+            let again = |output| {
+                let masks = masks.get_or_init(|| queries.masks());
+                column_masks(encoded.matrix(), ring, masks, layout.columns_of(output), context.threads)
+            };
+            update_masks(hint, (ring, queries), &differences, &touched, again)
         })?;
-        clock.time("update_packing_tables", Group::Update, || -> Result<()> {
-            for output in touched {
-                let table = self.table(output)?;
-                self.tables.set(output, table);
-            }
-            Ok(())
+        clock.time("update_packing_tables", Group::Update, || {
+            tables.renew(|output| packing_table(&public.packing, &public.masks, &hint[output]))
         })?;
         Ok(Messages::new())
     }

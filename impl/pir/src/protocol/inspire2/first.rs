@@ -61,7 +61,7 @@ impl First {
         let Public { layout, .. } = public;
         context.progress.begin("hint", layout.groups() as u64);
         self.hints = side_by_side(0..layout.groups(), context.threads, |group| {
-            let hints = self.masks_of(public, group);
+            let hints = masks_of(public, &self.matrix, &self.query_masks, group);
             context.progress.advance(1);
             hints
         })?;
@@ -89,20 +89,9 @@ impl First {
         Ok(())
     }
 
-    /// Makes the tables of some columns of cells again.
-    pub fn remake_tables(&mut self, public: &Public, groups: &BTreeSet<usize>) -> Result<()> {
-        for &group in groups {
-            let table = fresh_table(public, &self.hints[group])?;
-            self.tables.set(group, table);
-        }
-        Ok(())
-    }
-
-    /// The ring masks of one column of cells and copy, from the database.
-    fn masks_of(&self, public: &Public, group: usize) -> Result<Vec<Poly<u32, Ntt>>> {
-        let Public { layout, .. } = public;
-        let columns = (group * layout.gamma, layout.gamma);
-        column_masks(&self.matrix, &public.ring, &self.query_masks, columns, 1)
+    /// Makes the tables again of columns of cells that changed.
+    pub fn renew_tables(&mut self, public: &Public) -> Result<()> {
+        self.tables.renew(|group| fresh_table(public, &self.hints[group]))
     }
 
     /// The bodies of the packed ciphertexts of every query, switched to q1: for each query, group after group, gamma_0 numbers.
@@ -114,18 +103,11 @@ impl First {
         products: &[Vec<u32>],
         context: &Context,
     ) -> Result<Vec<Vec<u32>>> {
-        let Public { params: _, layout, .. } = public;
-        let (ring, gamma) = (&*public.ring, layout.gamma);
+        let layout = &public.layout;
         let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
-        let mut residues = vec![0u32; gamma * ring.primes().len()];
-        let mut switched = vec![0u64; gamma];
         let mut pack = |group: usize, table: &PackingTable| -> Result<()> {
-            let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
-            let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
-            for (packed, out) in table.pack_bodies(&batch)?.iter().zip(&mut all) {
-                switch(public, packed, (&mut residues, &mut switched));
-                out.extend(switched.iter().map(|&value| value as u32));
-            }
+            let bodies = bodies_of(public, table, keys.iter().zip(products.iter().map(Vec::as_slice)), group)?;
+            all.iter_mut().zip(bodies).for_each(|(all, body)| all.extend(body));
             Ok(())
         };
         let fresh = |group: usize| fresh_table(public, &self.hints[group]);
@@ -136,9 +118,7 @@ impl First {
     }
 
     /// The numbers of one group in [`Self::packed_bodies`], from a query's keys and products.
-    pub fn packed_body(&self, public: &Public, (keys, products): (&Keys, &[u32]), group: usize) -> Result<Vec<u32>> {
-        let Public { params: _, layout, .. } = public;
-        let (ring, gamma) = (&*public.ring, layout.gamma);
+    pub fn packed_body(&self, public: &Public, query: (&Keys, &[u32]), group: usize) -> Result<Vec<u32>> {
         let fresh;
         let table = if self.masks.is_empty() {
             self.tables.get(group)?
@@ -146,12 +126,7 @@ impl First {
             fresh = fresh_table(public, &self.hints[group])?;
             &fresh
         };
-        let poly = body_poly(ring, products, group * gamma, gamma);
-        let mut switched = vec![0u64; gamma];
-        for packed in table.pack_bodies(&[(keys.of(0), &poly)])? {
-            switch(public, &packed, (&mut vec![0; gamma * ring.primes().len()], &mut switched));
-        }
-        Ok(switched.into_iter().map(|value| value as u32).collect())
+        Ok(bodies_of(public, table, std::iter::once(query), group)?.concat())
     }
 
     /// Writes changed records into their cells and their differences into hints; returns the groups they stand in, without their
@@ -162,21 +137,42 @@ impl First {
         self.tables.invalidate(touched.iter().copied());
         let replaced = changes.iter().map(|change| layout.cells().replace(&mut self.matrix, change));
         let differences = replaced.collect::<Result<Vec<_>>>()?;
-        let mut hints = std::mem::take(&mut self.hints);
-        let again = |group| self.masks_of(public, group);
-        update_masks(&mut hints, (&public.ring, &public.first), &differences, &touched, again)?;
-        self.hints = hints;
+        let Self { matrix, query_masks, hints, .. } = self;
+        let again = |group| masks_of(public, matrix, query_masks, group);
+        update_masks(hints, (&public.ring, &public.first), &differences, &touched, again)?;
         Ok(touched)
     }
 }
 
-/// The first coefficients of a packed body switched to q1; `residues` are room for them.
-fn switch(public: &Public, packed: &Poly<u32, Coefficient>, (residues, switched): (&mut [u32], &mut [u64])) {
-    let gamma = switched.len();
-    for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.limbs()) {
-        residues.copy_from_slice(&limb[..gamma]);
-    }
-    public.ring.rns().switch_modulus(residues, public.params.switched_modulus.into(), switched);
+/// For each query, from its keys and products, the body of the ciphertext that a group's table packs, switched to q1: gamma_0 numbers.
+fn bodies_of<'a>(
+    public: &Public,
+    table: &PackingTable,
+    queries: impl Iterator<Item = (&'a Keys, &'a [u32])>,
+    group: usize,
+) -> Result<Vec<Vec<u32>>> {
+    let (ring, gamma) = (&*public.ring, public.layout.gamma);
+    let body = |(keys, products): (&'a Keys, _)| (keys.of(0), body_poly(ring, products, group * gamma, gamma));
+    let bodies: Vec<_> = queries.map(body).collect();
+    let batch: Vec<_> = bodies.iter().map(|(keys, body)| (*keys, body)).collect();
+    let switched = |packed: &Poly<u32, Coefficient>| {
+        let residues: Vec<u32> = packed.limbs().flat_map(|limb| &limb[..gamma]).copied().collect();
+        let mut switched = vec![0u64; gamma];
+        ring.rns().switch_modulus(&residues, public.params.switched_modulus.into(), &mut switched);
+        switched.into_iter().map(|value| value as u32).collect()
+    };
+    Ok(table.pack_bodies(&batch)?.iter().map(switched).collect())
+}
+
+/// The ring masks of one column of cells and copy, from the database.
+fn masks_of(
+    public: &Public,
+    matrix: &ColumnMatrix,
+    query: &[Poly<u32, Ntt>],
+    group: usize,
+) -> Result<Vec<Poly<u32, Ntt>>> {
+    let gamma = public.layout.gamma;
+    column_masks(matrix, &public.ring, query, (group * gamma, gamma), 1)
 }
 
 fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable> {

@@ -120,11 +120,7 @@ impl Second {
                 self.hints[copy] = self.masks_of(public, copy, threads)?;
             }
         }
-        for copy in self.tables.missing() {
-            let tables = fresh_tables(public, &self.hints[copy], threads)?;
-            self.tables.set(copy, tables);
-        }
-        Ok(())
+        self.tables.renew(|copy| fresh_tables(public, &self.hints[copy], threads))
     }
 
     /// The ring masks of one copy's columns, from the digits.

@@ -269,7 +269,7 @@ impl protocol::Server for Server {
             if let SecondLayer::Packed(second) = second {
                 second.invalidate(groups.iter().map(|group| group % public.layout.copies));
             }
-            first.remake_tables(public, &groups)?;
+            first.renew_tables(public)?;
             Ok(groups)
         })?;
         clock.time("update_second_layer", Group::Update, || match second {

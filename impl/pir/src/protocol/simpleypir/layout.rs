@@ -70,6 +70,11 @@ impl Layout {
         self.elements * self.degree
     }
 
+    /// First and number of the columns of an element.
+    pub fn element(&self, element: usize) -> (usize, usize) {
+        (element * self.degree, self.degree)
+    }
+
     /// Where records are in the matrix: a row is one cell.
     pub fn cells(&self) -> Cells {
         let Self { shape, records_per_item: records, entry_bits, .. } = *self;

@@ -15,7 +15,7 @@ use crate::core::description::TableBytes;
 use crate::core::error::Result;
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, public_seed};
-use crate::core::tables::{Tables, side_by_side};
+use crate::core::tables::Tables;
 use crate::parts::ring_matrix::{
     RingQueries, bodies, column_masks, pack_all, packing_table, read_coefficients, read_keys, update_masks,
 };
@@ -68,37 +68,18 @@ impl Server {
             layout.cells().encode(&mut matrix, database, context).map(|()| matrix)
         })?;
         let query_masks = public.queries.masks();
-        let (hint, tables) = (Vec::with_capacity(layout.elements), Tables::default());
-        let mut server = Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables };
-        server.hint = clock.time("hint", Group::Offline, || {
-            (0..layout.elements).map(|element| server.masks_of(element, context.threads)).collect::<Result<_>>()
+        let hint: Vec<_> = clock.time("hint", Group::Offline, || {
+            let masks = |columns| column_masks(&matrix, &public.ring, &query_masks, columns, context.threads);
+            (0..layout.elements).map(|element| masks(layout.element(element))).collect::<Result<_>>()
         })?;
-        context.progress.begin("packing_tables", layout.elements as u64);
-        let tables = clock.time("packing_tables", Group::Offline, || {
-            side_by_side(0..layout.elements, context.threads, |element| {
-                let table = server.table(element);
-                context.progress.advance(1);
-                table
-            })
-        })?;
-        server.tables = tables.into_iter().collect();
-        context.progress.end();
-        Ok(server)
+        let table = |element: usize| packing_table(&public.packing, &public.masks, &hint[element]);
+        let tables = Tables::make(layout.elements, context, table)?;
+        Ok(Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables })
     }
 
     /// The centred entry in that row and column.
     pub(super) fn entry(&self, row: usize, column: usize) -> i32 {
         self.matrix.get(row, column)
-    }
-
-    /// The ring masks of one element's columns, from the database.
-    fn masks_of(&self, element: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
-        let (ring, degree) = (&*self.public.ring, self.layout.degree);
-        column_masks(&self.matrix, ring, &self.query_masks, (element * degree, degree), threads)
-    }
-
-    fn table(&self, element: usize) -> Result<PackingTable> {
-        packing_table(&self.public.packing, &self.public.masks, &self.hint[element])
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
@@ -157,23 +138,17 @@ impl protocol::Server for Server {
         let clock = Arc::clone(&context.clock);
         let elements = |(index, _): &Change| layout.cells().groups_of(*index, layout.degree);
         let touched: BTreeSet<usize> = changes.iter().flat_map(elements).collect();
-        self.tables.invalidate(touched.iter().copied());
+        let Self { public, matrix, query_masks, hint, tables, .. } = self;
+        tables.invalidate(touched.iter().copied());
         clock.time("update_hint", Group::Update, || -> Result<()> {
-            let replaced = changes.iter().map(|change| layout.cells().replace(&mut self.matrix, change));
+            let replaced = changes.iter().map(|change| layout.cells().replace(matrix, change));
             let differences = replaced.collect::<Result<Vec<_>>>()?;
-            let mut hint = std::mem::take(&mut self.hint);
-            let queries = (&*self.public.ring, &self.public.queries);
-            let again = |element| self.masks_of(element, context.threads);
-            update_masks(&mut hint, queries, &differences, &touched, again)?;
-            self.hint = hint;
-            Ok(())
+            let masks = |columns| column_masks(matrix, &public.ring, query_masks, columns, context.threads);
+            let again = |element| masks(layout.element(element));
+            update_masks(hint, (&public.ring, &public.queries), &differences, &touched, again)
         })?;
-        clock.time("update_packing_tables", Group::Update, || -> Result<()> {
-            for element in touched {
-                let table = self.table(element)?;
-                self.tables.set(element, table);
-            }
-            Ok(())
+        clock.time("update_packing_tables", Group::Update, || {
+            tables.renew(|element| packing_table(&public.packing, &public.masks, &hint[element]))
         })?;
         Ok(Messages::new())
     }

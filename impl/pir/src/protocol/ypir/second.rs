@@ -106,11 +106,7 @@ impl Second {
         for changed in changed.chunk_by(|a, b| a.0 == b.0) {
             self.update_copy(public, changed, threads)?;
         }
-        for copy in self.tables.missing() {
-            let table = self.table(public, copy)?;
-            self.tables.set(copy, table);
-        }
-        Ok(())
+        self.tables.renew(|copy| packing_table(&public.packing, &public.masks, &self.hints[copy]))
     }
 
     /// The changes of one copy, by group.
