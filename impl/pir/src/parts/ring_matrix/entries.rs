@@ -14,6 +14,23 @@ pub(crate) struct Difference {
     pub added: Vec<i32>,
 }
 
+/// A matrix of rows of values of which each `together` become `digits` entries, as `cut` says; `copies` times as many stand in a row.
+pub(crate) fn digit_columns(
+    values: &[u32],
+    (copies, together, digits): (usize, usize, usize),
+    degree: usize,
+    cut: impl Fn(&[u32], &mut [i16]),
+) -> Result<ColumnMatrix> {
+    let (each, columns) = (copies * together, copies * digits);
+    let mut matrix = ColumnMatrix::new(values.len() / each, columns, degree)?;
+    let mut entries = vec![0i16; LINE * columns];
+    for (start, values) in (0..).step_by(LINE).zip(values.chunks(LINE * each)) {
+        values.chunks_exact(together).zip(entries.chunks_exact_mut(digits)).for_each(|(values, out)| cut(values, out));
+        matrix.set_rows((start, values.len() / each), (0, columns), &entries, columns)?;
+    }
+    Ok(matrix)
+}
+
 /// Fills the first `rows` rows of a matrix, 32 at a time, by several threads: `entries` gives those of so many rows from one on, row by
 /// row.
 pub(crate) fn fill_rows(

@@ -15,7 +15,7 @@ mod switch;
 pub use cells::Cells;
 pub use client::{Asks, Query, RingClient};
 pub(crate) use describe::{ring_numbers, seed_memory};
-pub(crate) use entries::{Difference, fill_rows};
+pub(crate) use entries::{Difference, digit_columns, fill_rows};
 pub use gadget::{Digits, Gadget, Packing};
 pub(crate) use hint::{
     add_to_masks, add_to_masks_work, bodies, body_poly, column_masks, is_incremental, masks_update_work, pack,

@@ -32,11 +32,7 @@ impl First {
         let Public { params, layout, .. } = public;
         let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.ring_degree)?;
         layout.cells().encode(&mut matrix, database, context)?;
-        let tables = if context.streamed {
-            Tables::streamed(table_bytes(params, params.gammas()[0]))
-        } else {
-            Tables::default()
-        };
+        let tables = if context.streamed { Tables::streamed(table_bytes(params)) } else { Tables::default() };
         Ok(Self { matrix, query_masks: public.first.masks(), hints: Vec::new(), tables, masks: Vec::new() })
     }
 

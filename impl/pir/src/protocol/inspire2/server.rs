@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use lattice::Rlwe;
-use ring::matrix::column::LINE;
-use ring::{Coefficient, ColumnMatrix, ResidueVector, Seed};
+use ring::{Coefficient, ResidueVector, Seed};
 
 use super::Set;
 use super::first::First;
@@ -21,7 +20,7 @@ use crate::core::protocol::{self, Change, Context, Messages, Request, answers, f
 use crate::core::seed::{self, public_seed};
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::{
-    Selector, bodies, body_poly, column_masks, pack, read_packed, residue_vector, workspace,
+    Selector, bodies, body_poly, column_masks, digit_columns, pack, read_packed, residue_vector, workspace,
 };
 
 /// Both layers and the public seed.
@@ -153,7 +152,11 @@ impl Server {
         context: &Context,
     ) -> Result<Vec<u8>> {
         let (params, layout, ring) = (&self.public.params, &self.public.layout, &*self.public.ring);
-        let digits = self.body_digits(values)?;
+        // Of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
+        let columns = (layout.copies, layout.gamma, layout.body_digits);
+        let digits = digit_columns(values, columns, layout.ring_degree, |values, out| {
+            centred_digits(digits_of(params), values.iter().copied(), out);
+        })?;
         let products = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
         let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
         let (packing, key_masks) = self.public.packing(2);
@@ -192,22 +195,6 @@ impl Server {
             let each = masks.into_iter().enumerate();
             each.map(|(k, masks)| self.answer_of(second, queries, k, &values[k], &masks, context)).collect()
         })
-    }
-
-    /// The digits of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
-    fn body_digits(&self, values: &[u32]) -> Result<ColumnMatrix> {
-        let layout = &self.public.layout;
-        let columns = layout.copies * layout.body_digits;
-        let mut matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
-        let mut entries = vec![0i16; LINE * columns];
-        for (start, values) in (0..).step_by(LINE).zip(values.chunks(LINE * layout.entries())) {
-            for (values, out) in values.chunks_exact(layout.gamma).zip(entries.chunks_exact_mut(layout.body_digits)) {
-                centred_digits(digits_of(&self.public.params), values.iter().copied(), out);
-            }
-            let rows = values.len() / layout.entries();
-            matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
-        }
-        Ok(matrix)
     }
 }
 

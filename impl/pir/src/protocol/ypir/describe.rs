@@ -95,8 +95,8 @@ fn memory(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
     // Of one query at a time: the first answer's digits, the masks of their samples, and what becomes of these.
     let samples = layers.samples();
     let packed = match layers.body {
-        Body::Packed | Body::Merged => sizes.packing_bytes(layers.body_gamma(params.method()), samples),
-        Body::Traced => sizes.packing_bytes(1, 1),
+        Body::Packed | Body::Merged => sizes.of_gamma(layers.body_gamma(params.method())).packing_bytes(samples),
+        Body::Traced => sizes.of_gamma(1).packing_bytes(1),
         Body::Unpacked => samples as u64 * poly,
         Body::Selected => 0,
     };

@@ -16,7 +16,7 @@ use crate::core::protocol::Context;
 use crate::core::tables::Tables;
 use crate::parts::digits::centred_digits;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
-use crate::parts::ring_matrix::{column_masks, fill_rows, packing_table};
+use crate::parts::ring_matrix::{column_masks, digit_columns, fill_rows, packing_table};
 
 /// Writes the digits of `words`, switched to q1, to `out`.
 pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, out: &mut [i16]) {
@@ -179,15 +179,7 @@ fn fill(
 /// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.
 pub(super) fn answer_digits(public: &Public, words: &[u32]) -> Result<ColumnMatrix> {
     let Public { params, layers, .. } = public;
-    let columns = layers.samples();
-    let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree)?;
-    let mut entries = vec![0i16; LINE * columns];
-    for (start, words) in (0..).step_by(LINE).zip(words.chunks(LINE * layers.copies)) {
-        for (word, out) in words.iter().zip(entries.chunks_exact_mut(layers.answer_digits)) {
-            switched_digits(params, std::iter::once(*word), out);
-        }
-        let rows = words.len() / layers.copies;
-        matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
-    }
-    Ok(matrix)
+    digit_columns(words, (layers.copies, 1, layers.answer_digits), layers.degree, |word, out| {
+        switched_digits(params, word.iter().copied(), out);
+    })
 }
