@@ -214,6 +214,14 @@ pub(crate) fn only<'a>(name: &'static str, messages: &'a Messages) -> Result<&'a
     }
 }
 
+/// The client of a session, of those that a server knows by number from 1 on.
+pub(crate) fn client_of<T>(clients: &[T], session: u64) -> Result<&T> {
+    let index = session.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+    index.and_then(|index| clients.get(index)).ok_or_else(|| {
+        Error::message("query", format!("session {session} has sent no keys; send the message `keys` first."))
+    })
+}
+
 /// Checks a request's number of queries, which the payload's length is then held against.
 pub(crate) fn check_queries(request: &Request) -> Result<()> {
     if (1..=MAX_QUERIES).contains(&request.queries) {

@@ -1,15 +1,16 @@
 //! The noise of the ciphertexts on the way to a response, which the client never sees.
 
-use lattice::{Rlwe, RlweKey, RlwePrime};
-use ring::{Coefficient, Poly};
+use lattice::{Rlwe, RlweKey};
+use ring::Coefficient;
 
 use super::engine::Engine;
 use super::keys::Secrets;
 use super::query::{Asked, selected_bits};
 use super::server::Server;
+use super::set::Set;
 use crate::core::error::{Error, Result};
-use crate::core::protocol::{Context, Request};
-use crate::parts::folding::{Folding, Layout};
+use crate::core::protocol::{Context, Request, client_of};
+use crate::parts::folding::{Folding, Layout, cell_errors, selector_errors};
 use crate::parts::ring_matrix::workspace;
 
 /// Ciphertexts of a kind that are opened: their errors are alike.
@@ -26,16 +27,6 @@ pub struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// q.
-    fn modulus(&self) -> u64 {
-        self.engine.params.rlwe.modulus()
-    }
-
-    /// The phase less a known message, centred.
-    fn known(&self, phase: &Poly<u32, Coefficient>, message: &Poly<u32, Coefficient>) -> Result<Vec<f64>> {
-        lattice::noise::errors(&self.engine.ring, phase, message).map_err(Error::from)
-    }
-
     /// How far a ciphertext's phase is from the encryption of those coefficients modulo p, turned back by some.
     fn errors(
         &self,
@@ -44,15 +35,14 @@ impl Meter<'_> {
         coefficients: &[i64],
         turned: usize,
     ) -> Result<Vec<f64>> {
-        let (ring, scale) = (&self.engine.ring, self.modulus() / self.engine.params.plain_modulus());
-        let scaled: Vec<i64> = coefficients.iter().map(|digit| digit * scale as i64).collect();
-        let message = ring.mul_monomial(&ring.from_signed(&scaled), 2 * ring.n() - turned);
-        self.known(&key.phase_coefficient(ciphertext), &message)
+        let Set { rlwe, .. } = &self.engine.params;
+        cell_errors(key, ciphertext, (coefficients, rlwe.scale(self.engine.params.plain_modulus())), turned)
     }
 
     /// Logs errors of the ciphertexts modulo q: the threshold is where they would be decrypted wrongly.
     fn log(&self, context: &mut Context, stage: &str, errors: Vec<f64>) {
-        let threshold = self.modulus() as f64 / 2.0 / self.engine.params.plain_modulus() as f64;
+        let params = &self.engine.params;
+        let threshold = params.rlwe.modulus() as f64 / 2.0 / params.plain_modulus() as f64;
         context.noise.add_under(Some(self.key_id), stage, threshold, errors);
     }
 }
@@ -66,23 +56,18 @@ pub fn diagnose(
 ) -> Result<()> {
     let (engine, layout, key) = (meter.engine, meter.layout, &meter.secrets.main);
     let asked = asked.first().ok_or_else(|| Error::message("answer", "no query was extracted."))?;
-    let (place, keys) = (&asked.place, server.keys(request.session)?);
+    let (place, keys) = (&asked.place, client_of(&server.clients, request.session)?);
     let query = server.parse(request)?.into_iter().nth(asked.query);
     let query = query.ok_or_else(|| Error::message("query", "a request has at least one query."))?;
-    let (selection, mut workspace) = (server.selection(context.threads)?, workspace());
-    let constant = |value: u64| {
-        let mut message = vec![0; layout.dimensions.degree];
-        message[0] = value;
-        engine.ring.from_u64(&message)
-    };
+    let (selection, mut workspace) = (&server.store.selection, workspace());
 
     let mut row = 0;
     let leaves = query.leaves(engine, layout, keys, &mut workspace)?.map(|part| {
         let part = part?;
         for leaf in part.iter().take(OPENED.saturating_sub(row)) {
-            let message = if row == place.row { meter.modulus() / engine.params.plain_modulus() } else { 0 };
-            let errors = meter.known(&key.phase_coefficient(leaf), &constant(message))?;
-            meter.log(context, "leaf", errors);
+            let mut message = vec![0; layout.dimensions.degree];
+            message[0] = i64::from(row == place.row);
+            meter.log(context, "leaf", meter.errors(key, leaf, &message, 0)?);
             row += 1;
         }
         Ok(part)
@@ -90,33 +75,16 @@ pub fn diagnose(
     let vectors = [selection.leaves(leaves)?];
     let selectors = query.selectors(engine, layout, keys, &mut workspace)?;
     for (selector, bit) in selectors.iter().zip(selected_bits(layout, place)).take(OPENED) {
-        let messages: Vec<_> = engine
-            .gadgets
-            .selector
-            .weights()
-            .iter()
-            .map(|&weight| engine.ring.forward(constant(if bit { weight as u64 } else { 0 })))
-            .collect();
-        let mut rows = |stage: &str, rows: &RlwePrime<u32>, masked: bool| -> Result<()> {
-            for (row, message) in rows.rows().iter().zip(&messages) {
-                let mut message = message.clone();
-                if masked {
-                    engine.ring.mul_assign(&mut message, key.ntt());
-                    engine.ring.neg_assign(&mut message);
-                }
-                let errors = meter.known(&key.phase(row), &engine.ring.inverse(message))?;
-                meter.log(context, stage, errors);
-            }
-            Ok(())
-        };
-        rows("selector_body", &selector.body, false)?;
-        rows("selector_mask", &selector.mask, true)?;
+        for [body, mask] in selector_errors(key, &engine.gadgets.selector, selector, bit)? {
+            meter.log(context, "selector_body", body);
+            meter.log(context, "selector_mask", mask);
+        }
     }
 
     let bucket = asked.query % server.store.buckets.count();
     let matrix = &server.store.matrices[bucket];
     let mut columns = Vec::new();
-    matrix.multiply(&selection, &vectors, context, |_, multiply| {
+    matrix.multiply(selection, &vectors, context, |_, multiply| {
         columns.append(&mut multiply()?[0]);
         Ok(())
     })?;
@@ -127,7 +95,7 @@ pub fn diagnose(
     // One part tells as much as all of them.
     columns.truncate(layout.columns);
     let (column_bits, position_bits) = selectors.split_at(layout.column_bits as usize);
-    let mut folding = Folding::new(&selection, &engine.gadgets.selector, column_bits);
+    let mut folding = Folding::new(selection, &engine.gadgets.selector, column_bits);
     folding.extend(columns)?;
     let folded = folding.finish()?.remove(0);
     let cell = matrix.coefficients(place.row, place.column)?;

@@ -13,9 +13,9 @@ use crate::core::clock::{Group, Turns};
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
+use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, client_of, only};
 use crate::core::wire::Frame;
-use crate::parts::folding::{Folding, Matrix, Selection};
+use crate::parts::folding::{Folding, Matrix};
 use crate::parts::ring_matrix::workspace;
 
 /// Queries that share one pass over the database; more take more passes.
@@ -26,7 +26,7 @@ pub struct Server {
     pub engine: Engine,
     pub store: Store,
     /// By session, from 1 on.
-    clients: Vec<ServerKeys>,
+    pub clients: Vec<ServerKeys>,
 }
 
 /// A query of some request.
@@ -48,14 +48,6 @@ impl Server {
         Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
     }
 
-    /// The keys of a session.
-    pub(super) fn keys(&self, session: u64) -> Result<&ServerKeys> {
-        let index = usize::try_from(session).ok().and_then(|session| session.checked_sub(1));
-        index.and_then(|index| self.clients.get(index)).ok_or_else(|| {
-            Error::message("query", format!("session {session} has sent no keys; send the message `keys` first."))
-        })
-    }
-
     /// The queries of a request.
     pub(super) fn parse(&self, request: &Request) -> Result<Vec<Query>> {
         let query = only("query", &request.messages)?;
@@ -70,25 +62,21 @@ impl Server {
         query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.store.layout, query)).collect()
     }
 
-    pub(super) fn selection(&self, threads: usize) -> Result<Selection> {
-        Selection::new(self.store.layout, &self.engine.ring, self.engine.params.matrix_primes, threads)
-    }
-
     /// The slots of the item asked for: position selected, each slot projected to its coefficients.
     fn slots(
         &self,
         steps: &mut Turns,
-        selection: &Selection,
         (keys, position_bits): (&ServerKeys, &[Rgsw<u32>]),
         parts: Vec<Rlwe<u32, Coefficient>>,
         workspace: &mut Workspace<u32>,
     ) -> Result<Slots> {
         let turned: Vec<_> = steps.time("answer_rotation", || {
-            let position = |part| selection.position(&self.engine.gadgets.selector, position_bits, part, workspace);
+            let position =
+                |part| self.store.selection.position(&self.engine.gadgets.selector, position_bits, part, workspace);
             parts.into_iter().map(position).collect::<Result<_>>()
         })?;
         steps.time("answer_projection", || {
-            selection.slots(&turned).iter().map(|slot| self.project(keys, slot, workspace)).collect()
+            self.store.selection.slots(&turned).iter().map(|slot| self.project(keys, slot, workspace)).collect()
         })
     }
 
@@ -158,14 +146,9 @@ impl Server {
     }
 
     /// The slots that queries to one bucket ask for, with one pass over it.
-    fn group(
-        &self,
-        steps: &mut Turns,
-        selection: &Selection,
-        (bucket, group): (usize, &[Asked]),
-        context: &Context,
-    ) -> Result<Vec<Slots>> {
-        let (engine, layout, mut workspace) = (&self.engine, &self.store.layout, workspace());
+    fn group(&self, steps: &mut Turns, (bucket, group): (usize, &[Asked]), context: &Context) -> Result<Vec<Slots>> {
+        let (engine, mut workspace) = (&self.engine, workspace());
+        let Store { layout, selection, .. } = &self.store;
         let column_bits = layout.column_bits as usize;
         let (mut vectors, mut selectors) = (Vec::new(), Vec::new());
         for Asked { keys, query, .. } in group {
@@ -191,7 +174,7 @@ impl Server {
         for ((asked, selectors), folding) in group.iter().zip(&selectors).zip(foldings) {
             let parts = steps.time("answer_folding", || folding.finish())?;
             let selected = (asked.keys, &selectors[column_bits..]);
-            found.push(self.slots(steps, selection, selected, parts, &mut workspace)?);
+            found.push(self.slots(steps, selected, parts, &mut workspace)?);
         }
         Ok(found)
     }
@@ -224,26 +207,26 @@ impl protocol::Server for Server {
         let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
         steps.time("answer_parse", || -> Result<()> {
             for (request, sent) in requests.iter().enumerate() {
-                let keys = self.keys(sent.session)?;
+                let keys = client_of(&self.clients, sent.session)?;
                 for (number, query) in self.parse(sent)?.into_iter().enumerate() {
                     asked[number % buckets].push(Asked { request, number, keys, query });
                 }
             }
             Ok(())
         })?;
-        let (selection, mut workspace) = (self.selection(context.threads)?, workspace());
+        let mut workspace = workspace();
         let empty = |request: &Request| vec![Vec::new(); request.queries as usize];
         let mut slots: Vec<Vec<Slots>> = requests.iter().map(empty).collect();
         for (bucket, asked) in asked.iter().enumerate() {
             for group in asked.chunks(BATCH) {
-                for (asked, found) in group.iter().zip(self.group(&mut steps, &selection, (bucket, group), context)?) {
+                for (asked, found) in group.iter().zip(self.group(&mut steps, (bucket, group), context)?) {
                     slots[asked.request][asked.number] = found;
                 }
             }
         }
         let mut responses = Vec::with_capacity(requests.len());
         for (request, slots) in requests.iter().zip(slots) {
-            let (keys, slots) = (self.keys(request.session)?, slots.concat());
+            let (keys, slots) = (client_of(&self.clients, request.session)?, slots.concat());
             let bytes = steps.time("answer_response", || self.respond(keys, &slots, &mut workspace))?;
             responses.push(vec![("answer", Frame::of(NAME, "answer", &bytes))]);
         }

@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::set::Set;
 use crate::core::clock::Group;
-use crate::core::database::{Database, check_change};
+use crate::core::database::Database;
 use crate::core::error::Result;
 use crate::core::protocol::{Change, Context};
 use crate::parts::buckets::Buckets;
@@ -14,6 +14,7 @@ pub struct Store {
     pub buckets: Buckets,
     /// Of a bucket.
     pub layout: Layout,
+    pub selection: Selection,
     /// By bucket.
     pub matrices: Vec<Matrix>,
 }
@@ -34,12 +35,11 @@ impl Store {
                 || parts.map(|(encoder, database)| Matrix::whole(encoder, &database, context)).collect::<Result<_>>();
             context.clock.time("encode", Group::Offline, encode)?
         };
-        Ok(Self { buckets, layout, matrices })
+        Ok(Self { buckets, layout, selection, matrices })
     }
 
     /// Changes records, wherever they stand.
     pub fn update(&mut self, changes: &[Change]) -> Result<()> {
-        changes.iter().try_for_each(|(index, record)| check_change(self.buckets.shape, *index, record))?;
         for (index, record) in changes {
             for (bucket, position) in self.buckets.places(*index) {
                 self.matrices[bucket].update(&[(position, record.clone())])?;

@@ -19,7 +19,7 @@ use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, check_queries, only};
+use crate::core::protocol::{self, Change, Context, Messages, Request, answers, check_queries, client_of, only};
 use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
@@ -65,18 +65,10 @@ impl<F: Selecting> Server<F> {
         self.matrix.layout()
     }
 
-    fn session(&self, request: &Request) -> Result<&Session> {
-        let index = request.session.checked_sub(1).and_then(|index| usize::try_from(index).ok());
-        index.and_then(|index| self.sessions.get(index)).ok_or_else(|| {
-            let problem = format!("the server has no keys of session {}: send them first.", request.session);
-            Error::message("query", problem)
-        })
-    }
-
     /// The ciphertexts of each query of a request.
     fn parse(&self, request: &Request) -> Result<Vec<(&ServerKeys, Vec<Lwe>)>> {
         check_queries(request)?;
-        let session = self.session(request)?;
+        let session = client_of(&self.sessions, request.session)?;
         let message = only("query", &request.messages)?;
         let bits = index_bits(self.layout());
         let bodies = self.params.messages(0, bits)?.len();
