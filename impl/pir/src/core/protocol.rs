@@ -84,7 +84,7 @@ pub trait Protocol: Sized {
     /// Its parameter sets.
     type Set: ParameterSet;
     /// Everything the server keeps.
-    type Server: Server;
+    type Server: Server<Set = Self::Set>;
     /// Everything one client keeps between queries.
     type Client: Client<Server = Self::Server>;
 
@@ -96,16 +96,16 @@ pub trait Protocol: Sized {
 
     /// Layout, exact message lengths, memory, operation counts and LWE instances. Touches no database.
     fn describe(params: &Self::Set, workload: &Workload) -> Result<Sizes>;
-
-    /// Encodes the database and precomputes whatever no client is needed for.
-    fn server(params: &Self::Set, database: &Database, context: &mut Context) -> Result<Self::Server>;
-
-    /// A client with fresh keys (or none, where keys are per query).
-    fn client(params: &Self::Set, shape: Shape, context: &mut Context) -> Result<Self::Client>;
 }
 
 /// The server of a [`Protocol`]. A method fails where a message or a change does not fit its parameters.
-pub trait Server {
+pub trait Server: Sized {
+    /// Its parameter sets.
+    type Set;
+
+    /// Encodes the database and precomputes whatever no client is needed for.
+    fn new(params: &Self::Set, database: &Database, context: &mut Context) -> Result<Self>;
+
     /// What the server keeps now, by table: names and order of
     /// [`MemoryMap::server`](crate::core::description::MemoryMap::server), lengths of the tables that are built. A streamed server holds
     /// the tables of a block only while it answers: they are not among them.
@@ -138,11 +138,14 @@ pub trait Server {
 }
 
 /// The client of a [`Protocol`]. A method fails where a message does not fit, or comes too early.
-pub trait Client {
+pub trait Client: Sized {
     /// The server it asks.
-    type Server;
+    type Server: Server;
     /// What decrypts the answer to one index.
     type Query;
+
+    /// A client with fresh keys (or none, where keys are per query).
+    fn new(params: &<Self::Server as Server>::Set, shape: Shape, context: &mut Context) -> Result<Self>;
 
     /// Takes what the server publishes.
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {

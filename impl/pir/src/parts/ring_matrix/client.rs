@@ -86,19 +86,6 @@ pub struct RingClient<P: Asks> {
 }
 
 impl<P: Asks> RingClient<P> {
-    /// A client that has not yet seen the seed.
-    pub fn new(set: &P::Set, shape: Shape) -> Result<Self> {
-        let rlwe = P::rlwe(set);
-        Ok(Self {
-            layout: P::layout(set, shape)?,
-            error: rlwe.error.sampler()?,
-            shape,
-            public: None,
-            opener: SplitRing::new(rlwe.degree)?,
-            set: set.clone(),
-        })
-    }
-
     /// What follows from the public seed.
     pub fn public(&self) -> Result<&P::Public> {
         self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))
@@ -113,6 +100,19 @@ impl<P: Asks> RingClient<P> {
 impl<P: Asks> Client for RingClient<P> {
     type Server = P::Server;
     type Query = Query;
+
+    /// A client that has not yet seen the seed.
+    fn new(set: &P::Set, shape: Shape, _: &mut Context) -> Result<Self> {
+        let rlwe = P::rlwe(set);
+        Ok(Self {
+            layout: P::layout(set, shape)?,
+            error: rlwe.error.sampler()?,
+            shape,
+            public: None,
+            opener: SplitRing::new(rlwe.degree)?,
+            set: set.clone(),
+        })
+    }
 
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
         let seed = seed::received(P::NAME, &messages)?;

@@ -66,16 +66,6 @@ fn lwe_error(error: LweError) -> Error {
 }
 
 impl Client {
-    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
-        Ok(Self {
-            lwe: params.lwe.clone(),
-            layers: params.layers(shape)?,
-            error: params.lwe.error.sampler()?,
-            offline: None,
-            keys: 0,
-        })
-    }
-
     fn receive_hint(&mut self, hint: Frame) -> Result<()> {
         let hint = hint.check(NAME, "hint", self.layers.hint_bytes() as u64)?;
         let mut seeds = [0; SEED_BYTES];
@@ -197,6 +187,16 @@ impl Client {
 impl protocol::Client for Client {
     type Server = Server;
     type Query = Query;
+
+    fn new(params: &Set, shape: Shape, _: &mut Context) -> Result<Self> {
+        Ok(Self {
+            lwe: params.lwe.clone(),
+            layers: params.layers(shape)?,
+            error: params.lwe.error.sampler()?,
+            offline: None,
+            keys: 0,
+        })
+    }
 
     fn receive(&mut self, messages: Messages, _: &mut Context) -> Result<()> {
         self.receive_hint(only("hint", &messages)?.clone())

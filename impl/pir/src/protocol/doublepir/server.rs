@@ -44,35 +44,6 @@ struct Queries<'a> {
 }
 
 impl Server {
-    /// Encodes the database, computes D' A1, its digits H1 and the hint H2 = H1 A2 (phases `encode` and `hint`).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layers = params.layers(database.shape())?;
-        let (rows, n) = (layers.first.rows, layers.dimension);
-        let mut seeds = [0u8; SEED_BYTES];
-        context.rng.fill_bytes(&mut seeds);
-        let [first_public, second_public] = publics(&seeds, n);
-        let clock = Arc::clone(&context.clock);
-        let database =
-            clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
-        let (digits, second_matrix, hint) = clock.time("hint", Group::Offline, || {
-            let mut first_hint = vec![0u32; rows * n];
-            database.accumulate_hint(&first_public, &mut first_hint, context)?;
-            let digits = digit_matrix(&layers, &first_hint)?;
-            drop(first_hint);
-            let words = layers.second_rows() * n;
-            let mut builder = FrameBuilder::new(layers.hint_bytes());
-            builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seeds);
-            let out = builder.words_mut(SEED_BYTES, words);
-            multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
-            builder.words_to_wire(SEED_BYTES, words);
-            // Only now, when the buffers of the product are gone.
-            let mut second_matrix = Words::zeroed(layers.groups * n)?;
-            second_public.fill_rows(0, &mut second_matrix);
-            Ok::<_, Error>((digits, second_matrix, builder.finish(NAME, "hint")))
-        })?;
-        Ok(Self { layers, database, first_public, second_public, digits, second_matrix, hint })
-    }
-
     /// The hint message for a new client, with all updates in it.
     fn hint(&self) -> Frame {
         self.hint.clone()
@@ -200,6 +171,37 @@ fn pack_changes(layers: &Layers, rows: &[RowChange]) -> Vec<u8> {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database, computes D' A1, its digits H1 and the hint H2 = H1 A2 (phases `encode` and `hint`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layers = params.layers(database.shape())?;
+        let (rows, n) = (layers.first.rows, layers.dimension);
+        let mut seeds = [0u8; SEED_BYTES];
+        context.rng.fill_bytes(&mut seeds);
+        let [first_public, second_public] = publics(&seeds, n);
+        let clock = Arc::clone(&context.clock);
+        let database =
+            clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
+        let (digits, second_matrix, hint) = clock.time("hint", Group::Offline, || {
+            let mut first_hint = vec![0u32; rows * n];
+            database.accumulate_hint(&first_public, &mut first_hint, context)?;
+            let digits = digit_matrix(&layers, &first_hint)?;
+            drop(first_hint);
+            let words = layers.second_rows() * n;
+            let mut builder = FrameBuilder::new(layers.hint_bytes());
+            builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seeds);
+            let out = builder.words_mut(SEED_BYTES, words);
+            multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
+            builder.words_to_wire(SEED_BYTES, words);
+            // Only now, when the buffers of the product are gone.
+            let mut second_matrix = Words::zeroed(layers.groups * n)?;
+            second_public.fill_rows(0, &mut second_matrix);
+            Ok::<_, Error>((digits, second_matrix, builder.finish(NAME, "hint")))
+        })?;
+        Ok(Self { layers, database, first_public, second_public, digits, second_matrix, hint })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.database.stored_bytes()),

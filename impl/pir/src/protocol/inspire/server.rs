@@ -44,28 +44,6 @@ struct Query {
 }
 
 impl Server {
-    /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
-        let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
-        let encoded = clock
-            .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
-        let hint: Vec<_> = clock.time("hint", Group::Offline, || {
-            let query = public.queries.masks();
-            let masks = |columns| column_masks(encoded.matrix(), &public.ring, &query, columns, context.threads);
-            (0..layout.outputs()).map(|output| masks(layout.columns_of(output))).collect::<Result<_>>()
-        })?;
-        let tables = if context.streamed {
-            Tables::streamed(table_bytes(params))
-        } else {
-            let table = |output: usize| packing_table(&public.packing, &public.masks, &hint[output]);
-            Tables::make(layout.outputs(), context, table)?
-        };
-        Ok(Self { params: params.clone(), seed, public, encoded, hint, tables })
-    }
-
     /// See [`Encoded::values`].
     pub(super) fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
         self.encoded.values(place, plane, kernel)
@@ -175,6 +153,30 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let seed = public_seed(context);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let encoded = clock
+            .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
+        let hint: Vec<_> = clock.time("hint", Group::Offline, || {
+            let query = public.queries.masks();
+            let masks = |columns| column_masks(encoded.matrix(), &public.ring, &query, columns, context.threads);
+            (0..layout.outputs()).map(|output| masks(layout.columns_of(output))).collect::<Result<_>>()
+        })?;
+        let tables = if context.streamed {
+            Tables::streamed(table_bytes(params))
+        } else {
+            let table = |output: usize| packing_table(&public.packing, &public.masks, &hint[output]);
+            Tables::make(layout.outputs(), context, table)?
+        };
+        Ok(Self { params: params.clone(), seed, public, encoded, hint, tables })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.encoded.matrix().stored_bytes()),

@@ -8,7 +8,9 @@ use super::layout::Layout;
 use super::public::Public;
 use super::whitening::Whitening;
 use super::*;
+use crate::core::database::Database;
 use crate::core::seed::public_seed;
+use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, read, retrieves_all,

@@ -48,26 +48,6 @@ struct Queries {
 }
 
 impl Server {
-    /// Encodes the database and makes all tables (phases `encode`, `hint` and `packing_tables` of the first layer, `second_layer` of
-    /// the second with its own hints).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
-        let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
-        let mut first = clock.time("encode", Group::Offline, || First::encode(&public, database, context))?;
-        clock.time("hint", Group::Offline, || first.make_hints(&public, context))?;
-        clock.time("packing_tables", Group::Offline, || first.make_tables(&public, context))?;
-        let second = clock.time("second_layer", Group::Offline, || -> Result<_> {
-            Ok(if layout.selects_whole {
-                SecondLayer::Whole(Whole::build(&public, &first)?)
-            } else {
-                SecondLayer::Packed(Second::build(&public, &first, context.threads)?)
-            })
-        })?;
-        Ok(Self { public, seed, first, second })
-    }
-
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
         let (key_bytes, bytes) = (self.public.key_bytes(), self.public.layout.query_bytes(&self.public.params));
         let mut queries = Queries::default();
@@ -199,6 +179,28 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and makes all tables (phases `encode`, `hint` and `packing_tables` of the first layer, `second_layer` of
+    /// the second with its own hints).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let seed = public_seed(context);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let mut first = clock.time("encode", Group::Offline, || First::encode(&public, database, context))?;
+        clock.time("hint", Group::Offline, || first.make_hints(&public, context))?;
+        clock.time("packing_tables", Group::Offline, || first.make_tables(&public, context))?;
+        let second = clock.time("second_layer", Group::Offline, || -> Result<_> {
+            Ok(if layout.selects_whole {
+                SecondLayer::Whole(Whole::build(&public, &first)?)
+            } else {
+                SecondLayer::Packed(Second::build(&public, &first, context.threads)?)
+            })
+        })?;
+        Ok(Self { public, seed, first, second })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         let [digits, factors, hints, tables] = match &self.second {
             SecondLayer::Packed(second) => second.held(),

@@ -41,28 +41,6 @@ pub struct Client<F> {
 }
 
 impl<F: Selecting> Client<F> {
-    /// A client with fresh secrets.
-    pub(super) fn new(params: &Set<F>, shape: Shape, context: &mut Context) -> Result<Self> {
-        let ring: Arc<Ring<u32>> = params.ring(context.kernel)?;
-        let responder = Responder::new(params.response.params(), &ring)?;
-        let layout = params.layout(shape)?;
-        let secrets = Secrets::sample(params, &ring, &responder, &mut context.rng)?;
-        let seed = match params.encryption().seed {
-            SeedUse::PerQuery => None,
-            SeedUse::PerClient => Some((fresh(context), 0)),
-        };
-        let key = context.rng.next_u64();
-        Ok(Self {
-            params: params.clone(),
-            layout,
-            responder,
-            secrets,
-            error: params.encryption().error.sampler()?,
-            key,
-            seed,
-        })
-    }
-
     /// The client's records, encrypted under its ring key.
     fn encrypt(&self, database: &Database, context: &mut Context) -> Result<Frame> {
         let ring = self.secrets.ring.ring();
@@ -113,6 +91,28 @@ impl<F: Selecting> Client<F> {
 impl<F: Selecting> protocol::Client for Client<F> {
     type Server = Server<F>;
     type Query = Place;
+
+    /// A client with fresh secrets.
+    fn new(params: &Set<F>, shape: Shape, context: &mut Context) -> Result<Self> {
+        let ring: Arc<Ring<u32>> = params.ring(context.kernel)?;
+        let responder = Responder::new(params.response.params(), &ring)?;
+        let layout = params.layout(shape)?;
+        let secrets = Secrets::sample(params, &ring, &responder, &mut context.rng)?;
+        let seed = match params.encryption().seed {
+            SeedUse::PerQuery => None,
+            SeedUse::PerClient => Some((fresh(context), 0)),
+        };
+        let key = context.rng.next_u64();
+        Ok(Self {
+            params: params.clone(),
+            layout,
+            responder,
+            secrets,
+            error: params.encryption().error.sampler()?,
+            key,
+            seed,
+        })
+    }
 
     /// Fresh keys (phase `keys`), the seed of all queries where they share one, and the client's records where it owns them (phase
     /// `database_encryption`).

@@ -26,11 +26,10 @@ pub use query::QueryForm;
 pub use query::{Bits, Index, SeedUse};
 pub use set::Set;
 
-use crate::core::database::Database;
 use crate::core::description::Sizes;
 use crate::core::error::Result;
-use crate::core::protocol::{Context, Protocol};
-use crate::core::workload::{Shape, Workload};
+use crate::core::protocol::Protocol;
+use crate::core::workload::Workload;
 use form::Selecting;
 
 /// The protocol whose queries have that form.
@@ -53,13 +52,5 @@ impl<F: Selecting> Protocol for PirouetteProtocol<F> {
 
     fn describe(params: &Set<F>, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
-    }
-
-    fn server(params: &Set<F>, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        server::Server::preprocess(params, database, context)
-    }
-
-    fn client(params: &Set<F>, shape: Shape, context: &mut Context) -> Result<Self::Client> {
-        client::Client::new(params, shape, context)
     }
 }

@@ -38,19 +38,6 @@ fn places(layout: &Layout, asked: &[Asked], queries: u64) -> Vec<Place> {
 }
 
 impl Client {
-    pub(super) fn new(params: &Set, shape: Shape, context: &mut Context) -> Result<Self> {
-        let engine = Engine::new(params, context.kernel)?;
-        let buckets = params.buckets(shape)?;
-        Ok(Self {
-            layout: params.layout(buckets.each)?,
-            buckets,
-            secrets: Secrets::sample(&engine, &mut context.rng)?,
-            key_id: context.rng.next_u64(),
-            error: params.rlwe.error.sampler()?,
-            engine,
-        })
-    }
-
     /// The coefficients of one of the slots that a body carries.
     fn slot<T: Copy>(&self, coefficients: &[T], slot: usize) -> Vec<T> {
         coefficients[slot..].iter().step_by(self.engine.params.slots_per_body()).copied().collect()
@@ -86,6 +73,19 @@ impl Client {
 impl protocol::Client for Client {
     type Server = Server;
     type Query = Asked;
+
+    fn new(params: &Set, shape: Shape, context: &mut Context) -> Result<Self> {
+        let engine = Engine::new(params, context.kernel)?;
+        let buckets = params.buckets(shape)?;
+        Ok(Self {
+            layout: params.layout(buckets.each)?,
+            buckets,
+            secrets: Secrets::sample(&engine, &mut context.rng)?,
+            key_id: context.rng.next_u64(),
+            error: params.rlwe.error.sampler()?,
+            engine,
+        })
+    }
 
     fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {
         let keys = write_keys(&self.engine, &self.secrets, &mut context.rng)?;

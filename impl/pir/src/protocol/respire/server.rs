@@ -43,11 +43,6 @@ struct Asked<'a> {
 type Slots = Vec<Rlwe<u32, Coefficient>>;
 
 impl Server {
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let engine = Engine::new(params, context.kernel)?;
-        Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
-    }
-
     /// The queries of a request.
     pub(super) fn parse(&self, request: &Request) -> Result<Vec<Query>> {
         let query = only("query", &request.messages)?;
@@ -181,6 +176,13 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let engine = Engine::new(params, context.kernel)?;
+        Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.store.matrices.iter().map(Matrix::held_bytes).sum()),

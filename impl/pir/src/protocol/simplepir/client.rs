@@ -38,15 +38,6 @@ pub struct Client {
 }
 
 impl Client {
-    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
-        Ok(Self {
-            lwe: params.lwe.clone(),
-            layout: params.layout(shape)?,
-            error: params.lwe.error.sampler()?,
-            offline: None,
-        })
-    }
-
     fn receive_hint(&mut self, message: Frame) -> Result<()> {
         let length = SEED_BYTES + 4 * self.layout.rows * self.lwe.dimension;
         let message = message.check(NAME, "hint", length as u64)?;
@@ -75,6 +66,15 @@ impl Client {
 impl protocol::Client for Client {
     type Server = Server;
     type Query = Query;
+
+    fn new(params: &Set, shape: Shape, _: &mut Context) -> Result<Self> {
+        Ok(Self {
+            lwe: params.lwe.clone(),
+            layout: params.layout(shape)?,
+            error: params.lwe.error.sampler()?,
+            offline: None,
+        })
+    }
 
     fn receive(&mut self, messages: Messages, _: &mut Context) -> Result<()> {
         self.receive_hint(only("hint", &messages)?.clone())

@@ -27,26 +27,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// Encodes the database and computes H = D' A (phases `encode` and `hint`).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = params.layout(database.shape())?;
-        let dimension = params.lwe.dimension;
-        let mut seed = Seed([0; SEED_BYTES]);
-        context.rng.fill_bytes(&mut seed.0);
-        let public = PublicMatrix::new(seed, dimension);
-        let clock = Arc::clone(&context.clock);
-        let encoded = clock.time("encode", Group::Offline, || LinearDatabase::encode(layout, database, context))?;
-        let words = layout.rows * dimension;
-        let mut builder = FrameBuilder::new(SEED_BYTES + 4 * words);
-        builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seed.0);
-        clock.time("hint", Group::Offline, || {
-            encoded.accumulate_hint(&public, builder.words_mut(SEED_BYTES, words), context)
-        })?;
-        builder.words_to_wire(SEED_BYTES, words);
-        let message = builder.finish(NAME, "hint");
-        Ok(Self { database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
-    }
-
     pub(super) fn database(&self) -> &LinearDatabase {
         &self.database
     }
@@ -67,6 +47,28 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and computes H = D' A (phases `encode` and `hint`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = params.layout(database.shape())?;
+        let dimension = params.lwe.dimension;
+        let mut seed = Seed([0; SEED_BYTES]);
+        context.rng.fill_bytes(&mut seed.0);
+        let public = PublicMatrix::new(seed, dimension);
+        let clock = Arc::clone(&context.clock);
+        let encoded = clock.time("encode", Group::Offline, || LinearDatabase::encode(layout, database, context))?;
+        let words = layout.rows * dimension;
+        let mut builder = FrameBuilder::new(SEED_BYTES + 4 * words);
+        builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seed.0);
+        clock.time("hint", Group::Offline, || {
+            encoded.accumulate_hint(&public, builder.words_mut(SEED_BYTES, words), context)
+        })?;
+        builder.words_to_wire(SEED_BYTES, words);
+        let message = builder.finish(NAME, "hint");
+        Ok(Self { database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         let changed = self.hint.changed().values().map(|row| size_of_val::<[u32]>(row));
         vec![

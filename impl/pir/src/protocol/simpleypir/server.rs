@@ -57,26 +57,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// Encodes the database and makes the packing tables of its hints (phases `encode`, `hint`, `packing_tables`).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
-        let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
-        let matrix = clock.time("encode", Group::Offline, || {
-            let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree)?;
-            layout.cells().encode(&mut matrix, database, context).map(|()| matrix)
-        })?;
-        let query_masks = public.queries.masks();
-        let hint: Vec<_> = clock.time("hint", Group::Offline, || {
-            let masks = |columns| column_masks(&matrix, &public.ring, &query_masks, columns, context.threads);
-            (0..layout.elements).map(|element| masks(layout.element(element))).collect::<Result<_>>()
-        })?;
-        let table = |element: usize| packing_table(&public.packing, &public.masks, &hint[element]);
-        let tables = Tables::make(layout.elements, context, table)?;
-        Ok(Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables })
-    }
-
     /// The centred entry in that row and column.
     pub(super) fn entry(&self, row: usize, column: usize) -> i32 {
         self.matrix.get(row, column)
@@ -95,6 +75,28 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and makes the packing tables of its hints (phases `encode`, `hint`, `packing_tables`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let seed = public_seed(context);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let matrix = clock.time("encode", Group::Offline, || {
+            let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree)?;
+            layout.cells().encode(&mut matrix, database, context).map(|()| matrix)
+        })?;
+        let query_masks = public.queries.masks();
+        let hint: Vec<_> = clock.time("hint", Group::Offline, || {
+            let masks = |columns| column_masks(&matrix, &public.ring, &query_masks, columns, context.threads);
+            (0..layout.elements).map(|element| masks(layout.element(element))).collect::<Result<_>>()
+        })?;
+        let table = |element: usize| packing_table(&public.packing, &public.masks, &hint[element]);
+        let tables = Tables::make(layout.elements, context, table)?;
+        Ok(Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.matrix.stored_bytes()),

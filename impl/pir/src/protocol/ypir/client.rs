@@ -25,7 +25,6 @@ pub struct Query {
 
 /// The public seed's expansions.
 pub struct Client {
-    protocol: &'static str,
     params: Set,
     layers: Layers,
     first_error: DiscreteGaussian,
@@ -35,11 +34,13 @@ pub struct Client {
     opener: SplitRing,
 }
 
-impl Client {
+impl protocol::Client for Client {
+    type Server = Server;
+    type Query = Query;
+
     /// A client that has not yet seen the seed.
-    pub fn new(protocol: &'static str, params: &Set, shape: Shape) -> Result<Self> {
+    fn new(params: &Set, shape: Shape, _: &mut Context) -> Result<Self> {
         Ok(Self {
-            protocol,
             params: params.clone(),
             layers: Layers::choose(params, shape)?,
             first_error: params.lwe.error.sampler()?,
@@ -48,14 +49,9 @@ impl Client {
             opener: SplitRing::new(params.rlwe.degree)?,
         })
     }
-}
-
-impl protocol::Client for Client {
-    type Server = Server;
-    type Query = Query;
 
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
-        let seed = seed::received(self.protocol, &messages)?;
+        let seed = seed::received(self.params.protocol(), &messages)?;
         self.public = Some(Public::new(&self.params, &self.layers, seed, context.kernel)?);
         Ok(())
     }
@@ -102,9 +98,9 @@ impl protocol::Client for Client {
             }
             asked.push(Query { index, first_key, second_key });
         }
-        let mut messages = vec![("query", query.finish(self.protocol, "query"))];
+        let mut messages = vec![("query", query.finish(self.params.protocol(), "query"))];
         if key_bytes > 0 {
-            messages.insert(0, ("keys", keys.finish(self.protocol, "keys")));
+            messages.insert(0, ("keys", keys.finish(self.params.protocol(), "keys")));
         }
         Ok((asked, messages))
     }
@@ -198,7 +194,7 @@ impl Client {
     /// The message of a response to as many queries.
     fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
         let bytes = self.layers.answer_bytes(&self.params);
-        only("answer", answer)?.clone().check(self.protocol, "answer", (bytes * queries) as u64)
+        only("answer", answer)?.clone().check(self.params.protocol(), "answer", (bytes * queries) as u64)
     }
 
     /// The ciphertexts of a query's answer.

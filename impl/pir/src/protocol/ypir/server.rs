@@ -25,7 +25,6 @@ use crate::parts::ring_matrix::{
 
 /// Both databases, the hints and tables between them, and the public seed.
 pub struct Server {
-    protocol: &'static str,
     public: Public,
     seed: Seed,
     first: LinearDatabase,
@@ -45,30 +44,11 @@ struct Queries {
 }
 
 impl Server {
-    /// Encodes the database and precomputes all that depends on it and on the public seed (phases `encode`, `hint`,
-    /// `packing_tables`).
-    pub fn preprocess(
-        protocol: &'static str,
-        params: &Set,
-        database: &Database,
-        context: &mut Context,
-    ) -> Result<Self> {
-        let layers = Layers::choose(params, database.shape())?;
-        let seed = public_seed(context);
-        let public = Public::new(params, &layers, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
-        let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
-        let hint = public.first.hint(layers.first.columns);
-        let second =
-            if layers.selects_whole() { None } else { Some(Second::build(&public, (&first, &hint), context)?) };
-        Ok(Self { protocol, public, seed, first, hint, second })
-    }
-
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
         let layers = &self.public.layers;
         let expected = [("keys", layers.key_bytes(&self.public.params) as usize), ("query", layers.query_bytes())];
         let mut queries = Queries::default();
-        for_each_query(self.protocol, requests, &expected, |parts| {
+        for_each_query(self.public.params.protocol(), requests, &expected, |parts| {
             // Keys come first, where there are any.
             let (keys, query) = parts.split_at(parts.len() - 1);
             // A second part may start at a byte: words are read from a copy that starts at one.
@@ -232,6 +212,22 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and precomputes all that depends on it and on the public seed (phases `encode`, `hint`,
+    /// `packing_tables`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layers = Layers::choose(params, database.shape())?;
+        let seed = public_seed(context);
+        let public = Public::new(params, &layers, seed, context.kernel)?;
+        let clock = Arc::clone(&context.clock);
+        let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
+        let hint = public.first.hint(layers.first.columns);
+        let second =
+            if layers.selects_whole() { None } else { Some(Second::build(&public, (&first, &hint), context)?) };
+        Ok(Self { public, seed, first, hint, second })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         let mut held = vec![
             TableBytes::new("database", self.first.stored_bytes()),
@@ -243,7 +239,7 @@ impl protocol::Server for Server {
     }
 
     fn publish(&self) -> Messages {
-        seed::publish(self.protocol, &self.seed)
+        seed::publish(self.public.params.protocol(), &self.seed)
     }
 
     /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
@@ -257,10 +253,15 @@ impl protocol::Server for Server {
             Some(second) => self.packed(second, &queries, &first, context)?,
             None => self.selected(&queries, &first, context)?,
         };
-        answers(self.protocol, requests, self.public.layers.answer_bytes(&self.public.params), |k, out| {
-            out.copy_from_slice(&found[k]);
-            Ok(())
-        })
+        answers(
+            self.public.params.protocol(),
+            requests,
+            self.public.layers.answer_bytes(&self.public.params),
+            |k, out| {
+                out.copy_from_slice(&found[k]);
+                Ok(())
+            },
+        )
     }
 
     /// Changes records. Clients hold nothing of the database, so they need no message.

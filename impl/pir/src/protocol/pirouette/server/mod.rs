@@ -45,22 +45,6 @@ pub struct Server<F> {
 }
 
 impl<F: Selecting> Server<F> {
-    /// Encodes the database (phase `encode`), unless it is streamed or encrypted.
-    pub(super) fn preprocess(params: &Set<F>, database: &Database, context: &mut Context) -> Result<Self> {
-        let ring = params.ring(context.kernel)?;
-        let layout = params.layout(database.shape())?;
-        params.check_streaming(context.streamed)?;
-        let selection = Selection::new(layout, &ring, params.database.moduli(), context.threads)?;
-        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
-        let matrix = if params.database.encrypted || context.streamed {
-            Matrix::streamed(encoder, database.clone())
-        } else {
-            context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
-        };
-        let responder = Responder::new(params.response.params(), &ring)?;
-        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new() })
-    }
-
     fn layout(&self) -> &Layout {
         self.matrix.layout()
     }
@@ -161,6 +145,24 @@ impl<F: Selecting> Server<F> {
 }
 
 impl<F: Selecting> protocol::Server for Server<F> {
+    type Set = Set<F>;
+
+    /// Encodes the database (phase `encode`), unless it is streamed or encrypted.
+    fn new(params: &Set<F>, database: &Database, context: &mut Context) -> Result<Self> {
+        let ring = params.ring(context.kernel)?;
+        let layout = params.layout(database.shape())?;
+        params.check_streaming(context.streamed)?;
+        let selection = Selection::new(layout, &ring, params.database.moduli(), context.threads)?;
+        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
+        let matrix = if params.database.encrypted || context.streamed {
+            Matrix::streamed(encoder, database.clone())
+        } else {
+            context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
+        };
+        let responder = Responder::new(params.response.params(), &ring)?;
+        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new() })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         let keys: Vec<_> = self.sessions.iter().map(|session| session.keys.held()).collect();
         let cells = keys.iter().map(|held| held.1 as u64).sum::<u64>();

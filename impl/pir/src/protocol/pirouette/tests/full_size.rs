@@ -5,6 +5,7 @@ use lattice::Workspace;
 use lattice::functional::DigitLayout;
 
 use super::*;
+use crate::core::workload::Shape;
 use crate::parts::folding::Responder;
 use keys::ServerKeys;
 

@@ -10,12 +10,14 @@ use ring::Kernel;
 
 use super::keys::SEED;
 use super::*;
+use crate::core::database::Database;
 use crate::core::progress::Silent;
-use crate::core::protocol::{Client as _, Request, Server as _};
+use crate::core::protocol::{Client as _, Context, Request, Server as _};
 use crate::core::runner::{Options, Run, Session};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::workload::Shape;
 use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds, read};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
