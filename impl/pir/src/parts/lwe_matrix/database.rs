@@ -9,8 +9,10 @@ use ring::{Kernel, PackedMatrix, Vector32};
 
 use super::layout::Layout;
 use crate::core::database::{Database, check_change, copy_bits};
-use crate::core::error::Result;
+use crate::core::error::{Error, Result};
 use crate::core::protocol::{Change, Context};
+use crate::core::wire::Frame;
+use crate::core::workload::Shape;
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
 /// offset, so that results are those of the centred entries D' = D - offset.
@@ -215,6 +217,21 @@ impl LinearDatabase {
         }
         Ok(done)
     }
+}
+
+/// The changes in a message `hint_delta`, of `each` bytes: the indices of records, which exist, and what follows them.
+pub fn read_changes<'a>(protocol: &str, message: &'a Frame, each: usize, shape: Shape) -> Result<Vec<(u64, &'a [u8])>> {
+    let payload = message.payload();
+    message.clone().check(protocol, "hint_delta", payload.len() as u64)?;
+    if !payload.len().is_multiple_of(each) {
+        return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
+    }
+    let change = |part: &'a [u8]| {
+        let (index, changed) = part.split_at(8);
+        let index = index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+        shape.check_index(index).map(|()| (index, changed))
+    };
+    payload.chunks_exact(each).map(change).collect()
 }
 
 /// Entries of digits converted before they are stored: 64 KiB of them, which stay in the second-level cache.

@@ -41,6 +41,12 @@ impl Lwe {
         self.secret.check("lwe.secret", self.dimension, Self::MAX_STDDEV)
     }
 
+    /// As many fresh secrets.
+    pub fn keys(&self, count: usize, rng: &mut impl rand::RngCore) -> Result<Vec<Vec<u32>>> {
+        let secret = self.secret.distribution();
+        (0..count).map(|_| Ok(secret.sample(self.dimension, rng)?)).collect()
+    }
+
     /// The instance of that many samples under one secret.
     pub fn instance(&self, name: &str, samples: u64, protects: &str) -> LweInstance {
         LweInstance {

@@ -1,6 +1,6 @@
 //! DoublePIR's client.
 
-use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
+use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
 use lattice::wire::Reader;
 use ring::matrix::dense;
 use ring::{DiscreteGaussian, Kernel};
@@ -15,7 +15,7 @@ use crate::core::noise::NoiseLog;
 use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
-use crate::parts::lwe_matrix::Lwe;
+use crate::parts::lwe_matrix::{Lwe, read_changes};
 
 /// Rows of the first layer that are decrypted outside an answer, at most.
 const ROWS: usize = 1024;
@@ -61,10 +61,6 @@ fn first_phase(query: &Query, row: &[u32], body: u32) -> u32 {
     body.wrapping_sub(mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s))))
 }
 
-fn lwe_error(error: LweError) -> Error {
-    Error::value("lwe", error.to_string())
-}
-
 impl Client {
     fn receive_hint(&mut self, hint: Frame) -> Result<()> {
         let hint = hint.check(NAME, "hint", self.layers.hint_bytes() as u64)?;
@@ -77,11 +73,6 @@ impl Client {
 
     fn offline(&self) -> Result<&Offline> {
         self.offline.as_ref().ok_or_else(|| Error::message("hint", "it must be fetched before a query."))
-    }
-
-    fn keys(&self, count: usize, context: &mut Context) -> Result<Vec<Vec<u32>>> {
-        let secret = self.lwe.secret.distribution();
-        (0..count).map(|_| secret.sample(self.lwe.dimension, &mut context.rng).map_err(lwe_error)).collect()
     }
 
     /// The entries of every record of a request.
@@ -207,14 +198,12 @@ impl protocol::Client for Client {
         let layers = self.layers;
         indices.iter().try_for_each(|&index| layers.first.shape.check_index(index))?;
         let (columns, groups, seconds) = (layers.first.columns, layers.groups, layers.second_queries);
-        let first_keys = self.keys(indices.len(), context)?;
-        let second_keys = self.keys(indices.len() * seconds, context)?;
+        let first_keys = self.lwe.keys(indices.len(), &mut context.rng)?;
+        let second_keys = self.lwe.keys(indices.len() * seconds, &mut context.rng)?;
         let Offline { first_public, second_public, .. } = self.offline()?;
         let (kernel, rng) = (context.kernel, &mut context.rng);
-        let mut first =
-            encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng).map_err(lwe_error)?;
-        let mut second =
-            encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng).map_err(lwe_error)?;
+        let mut first = encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng)?;
+        let mut second = encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng)?;
         let length = layers.query_words();
         let mut builder = FrameBuilder::new(4 * length * indices.len());
         for (k, &index) in indices.iter().enumerate() {
@@ -246,7 +235,7 @@ impl protocol::Client for Client {
         let code = self.layers.first.code;
         let record = |(query, entries): (&Query, Vec<u16>)| {
             let (_, _, slot) = self.layers.first.place(query.index);
-            if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
+            code.read(&entries, slot)
         };
         Ok(asked.iter().zip(entries).map(record).collect())
     }
@@ -296,21 +285,12 @@ impl protocol::Client for Client {
                 self.receive_hint(message.clone())?;
                 continue;
             }
-            let message = Frame::parse(message.bytes(), NAME, "hint_delta")?;
-            let each = layers.change_bytes() as usize;
-            if message.payload().len() % each != 0 {
-                return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
-            }
-            message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
-            let parts = message.payload().chunks_exact(each).map(|part| part.split_at(8));
-            let indexed = parts.map(|(index, digits)| {
-                (index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte)), digits)
-            });
             // The hint is taken apart only after everything has been checked.
-            indexed.clone().try_for_each(|(index, _)| layers.first.shape.check_index(index))?;
+            let changes = read_changes(NAME, message, layers.change_bytes() as usize, layers.first.shape)?;
+            message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
             let Some(Offline { first_public, second_public, hint }) = self.offline.take() else { continue };
             let mut update = HintUpdate::new(&layers, &second_public, context.kernel, hint);
-            for (index, digits) in indexed {
+            for (index, digits) in changes {
                 let (first_row, _, _) = layers.first.place(index);
                 let mut reader = Reader::of(digits);
                 let bias = layers.gadget.base() as i32 - 1;

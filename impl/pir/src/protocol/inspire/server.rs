@@ -13,12 +13,12 @@ use super::encoded::Encoded;
 use super::layout::{Layout, Place};
 use super::public::Public;
 use super::set::{NAME, QueryCoefficients, Set};
-use crate::core::clock::Group;
+use crate::core::clock::{Group, Turns};
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
-use crate::core::seed::{self, public_seed};
+use crate::core::seed::{self, fresh_seed};
 use crate::core::tables::{Tables, side_by_side};
 use crate::parts::ring_matrix::{
     bodies, column_masks, pack, packing_table, read_coefficients, read_keys, read_packed, residue_vector, update_masks,
@@ -158,7 +158,7 @@ impl protocol::Server for Server {
     /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
+        let seed = fresh_seed(&mut context.rng);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let encoded = clock
@@ -199,17 +199,13 @@ impl protocol::Server for Server {
         })?;
         let layout = *self.encoded.layout();
         let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
-        let (mut packing, mut evaluation) = (0.0, 0.0);
+        let mut steps = Turns::new(&clock);
         for ciphertext in 0..layout.ciphertexts() {
             let first_output = ciphertext * layout.points;
-            let (packed, seconds) = clock.measure(|| self.pack(&queries, &products, first_output, context));
-            packing += seconds;
-            let (values, seconds) = clock.measure(|| self.evaluate(&queries, packed?, context.threads));
-            evaluation += seconds;
-            evaluated.push(values?);
+            let packed = steps.time("answer_packing", || self.pack(&queries, &products, first_output, context))?;
+            evaluated.push(steps.time("answer_evaluation", || self.evaluate(&queries, packed, context.threads))?);
         }
-        clock.add("answer_packing", Group::Online, packing);
-        clock.add("answer_evaluation", Group::Online, evaluation);
+        steps.finish(Group::Online);
         clock.time("answer_switch", Group::Online, || self.respond(requests, &evaluated))
     }
 

@@ -9,7 +9,7 @@ use super::public::Public;
 use super::whitening::Whitening;
 use super::*;
 use crate::core::database::Database;
-use crate::core::seed::public_seed;
+use crate::core::seed::fresh_seed;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
@@ -103,7 +103,7 @@ fn every_word_survives() {
         let layout = Layout::choose(&params, shape).unwrap();
         assert_eq!((layout.records_per_item, layout.planes, layout.points, layout.groups), (1, 1, 8, 1));
         // The seed that a server draws first.
-        let seed = public_seed(&mut context(Kernel::best(), 1));
+        let seed = fresh_seed(&mut context(Kernel::best(), 1).rng);
         let whitening = Whitening::new(&layout, seed.derive("whitening"));
         let mut whitened = data.clone();
         for (item, record) in (0..).zip(whitened.chunks_exact_mut(bytes)) {

@@ -80,9 +80,7 @@ impl Public {
         let mut rest = bytes;
         let mut all = Vec::with_capacity(self.packings.len());
         for (packing, _) in &self.packings {
-            let (these, others) = rest.split_at_checked(packing.key_bytes()).unwrap_or((rest, &[]));
-            rest = others;
-            all.push(ring_matrix::read_keys(packing, these)?);
+            all.push(ring_matrix::read_keys(packing, rest.split_off(..packing.key_bytes()).unwrap_or_default())?);
         }
         Ok(Keys { all, serving: self.serving })
     }

@@ -17,7 +17,7 @@ use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
-use crate::core::seed::{self, public_seed};
+use crate::core::seed::{self, fresh_seed};
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::{
     Selector, bodies, body_poly, column_masks, digit_columns, pack, read_packed, residue_vector, workspace,
@@ -185,7 +185,7 @@ impl protocol::Server for Server {
     /// the second with its own hints).
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
+        let seed = fresh_seed(&mut context.rng);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let mut first = clock.time("encode", Group::Offline, || First::encode(&public, database, context))?;

@@ -9,7 +9,7 @@ use ring::{DiscreteGaussian, Ring};
 
 use super::encrypted;
 use super::form::Selecting;
-use super::keys::{self, SEED, Secrets};
+use super::keys::{SEED, Secrets};
 use super::query::{QuerySeed, SeedUse};
 use super::server::Server;
 use super::set::Set;
@@ -19,6 +19,7 @@ use crate::core::database::{Database, Record};
 use crate::core::error::{Error, Result};
 use crate::core::noise::NoiseLog;
 use crate::core::protocol::{self, Context, Messages, Request, only};
+use crate::core::seed::fresh_seed;
 use crate::core::wire::Frame;
 use crate::core::workload::Shape;
 use crate::parts::folding::{Encoder, Layout, Place, Responder};
@@ -47,7 +48,7 @@ impl<F: Selecting> Client<F> {
         let encoder = Encoder::new(self.layout, ring, true);
         let error = self.params.rlwe.error.sampler()?;
         // A seed of its own: no mask of the keys comes again.
-        let mut masks = Masks::new(keys::fresh_seed(&mut context.rng));
+        let mut masks = Masks::new(fresh_seed(&mut context.rng));
         let scaled = (&self.secrets.ring, self.params.scale());
         let bytes = encrypted::encrypt(&encoder, database, scaled, &error, &mut masks, context)?;
         Ok(Frame::of(F::NAME, encrypted::DATABASE, &bytes))

@@ -4,8 +4,7 @@ use lattice::functional::{Bootstrapper, DigitLayout};
 use lattice::lwe::{Lwe, LweKey};
 use rayon::prelude::*;
 
-use super::convert::{Selectors, convert};
-use super::converted::{Converted, EncryptedIndex, Lattice};
+use super::convert::{Converted, EncryptedIndex, Lattice, Selectors, convert};
 use super::form::Selecting;
 use super::keys::{Secrets, ServerKeys};
 use super::overlap;

@@ -8,7 +8,7 @@ use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::rotate::{BlindRotationKey, SeededBlindRotationKey};
 use lattice::{LatticeError, Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
 use rand::RngCore;
-use ring::{Coefficient, Modulus, Ring, Seed};
+use ring::{Coefficient, Modulus, Ring};
 
 use super::encrypted;
 use super::query::QueryForm;
@@ -17,6 +17,7 @@ use super::switching::KeySwitching;
 use crate::core::error::{Error, Result};
 use crate::core::params::FINGERPRINT_BYTES;
 use crate::core::protocol::Context;
+use crate::core::seed::fresh_seed;
 use crate::core::wire::Frame;
 use crate::parts::folding::{Layout, Responder, ResponseKey};
 
@@ -115,12 +116,6 @@ impl Secrets {
         keys.push((FINGERPRINT, params.fingerprint()?.to_vec()));
         Ok(keys.into_iter().map(|(name, bytes)| (name, Frame::of(F::NAME, name, &bytes))).collect())
     }
-}
-
-pub(super) fn fresh_seed(rng: &mut impl RngCore) -> Seed {
-    let mut seed = Seed([0; 16]);
-    rng.fill_bytes(&mut seed.0);
-    seed
 }
 
 /// Payload bytes of every key, by name.

@@ -5,7 +5,6 @@
 
 mod client;
 mod convert;
-mod converted;
 mod describe;
 mod digits;
 mod encrypted;

@@ -11,8 +11,7 @@ use lattice::lwe::Lwe;
 use lattice::{LatticeError, Rgsw};
 use rayon::ScopeFifo;
 
-use super::convert::{convert as selectors, group};
-use super::converted::{Converted, EncryptedIndex};
+use super::convert::{Converted, EncryptedIndex, convert as selectors, group};
 use crate::core::error::{Error, Result};
 use crate::parts::ring_matrix::workspace;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lattice::lwe::PublicMatrix;
 
-use super::set::SEED_BYTES;
+use crate::core::seed::SEED_BYTES;
 use crate::core::wire::Frame;
 use crate::parts::lwe_matrix::{EntryChange, Layout};
 

@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use lattice::lwe::PublicMatrix;
-use rand::RngCore;
-use ring::Seed;
 
 use super::Set;
 use super::hint::Hint;
-use super::set::{NAME, SEED_BYTES};
+use super::set::NAME;
 use crate::core::clock::Group;
 use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::Result;
 use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
+use crate::core::seed::{SEED_BYTES, fresh_seed};
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
@@ -53,8 +52,7 @@ impl protocol::Server for Server {
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = params.layout(database.shape())?;
         let dimension = params.lwe.dimension;
-        let mut seed = Seed([0; SEED_BYTES]);
-        context.rng.fill_bytes(&mut seed.0);
+        let seed = fresh_seed(&mut context.rng);
         let public = PublicMatrix::new(seed, dimension);
         let clock = Arc::clone(&context.clock);
         let encoded = clock.time("encode", Group::Offline, || LinearDatabase::encode(layout, database, context))?;

@@ -11,9 +11,6 @@ use crate::parts::lwe_matrix::{Layout, Lwe, PlainModuli, Tiling};
 /// Name of the protocol.
 pub(super) const NAME: &str = "simplepir";
 
-/// Bytes of the seed of A, at the start of the hint message.
-pub(super) const SEED_BYTES: usize = 16;
-
 /// The tables of params/simplepir/*.toml.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -14,7 +14,7 @@ use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::Result;
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
-use crate::core::seed::{self, public_seed};
+use crate::core::seed::{self, fresh_seed};
 use crate::core::tables::Tables;
 use crate::parts::ring_matrix::{
     RingQueries, bodies, column_masks, pack_all, packing_table, read_coefficients, read_keys, update_masks,
@@ -80,7 +80,7 @@ impl protocol::Server for Server {
     /// Encodes the database and makes the packing tables of its hints (phases `encode`, `hint`, `packing_tables`).
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
+        let seed = fresh_seed(&mut context.rng);
         let public = Public::new(params, &layout, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let matrix = clock.time("encode", Group::Offline, || {

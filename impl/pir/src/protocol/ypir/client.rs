@@ -64,9 +64,8 @@ impl protocol::Client for Client {
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
         let rng = &mut context.rng;
         let (secret, dimension) = (params.lwe.secret.distribution(), params.lwe.dimension);
-        let first_keys: Vec<Vec<i32>> = (0..indices.len())
-            .map(|_| secret.sample_small(dimension, rng).map_err(|e| Error::value("lwe", e.to_string())))
-            .collect::<Result<_>>()?;
+        let first_keys: Vec<Vec<i32>> =
+            (0..indices.len()).map(|_| Ok(secret.sample_small(dimension, rng)?)).collect::<Result<_>>()?;
         let firsts = public.first.encrypt_zero(layers.first.columns, &first_keys, &self.first_error, rng)?;
         let key_bytes = layers.key_bytes(params) as usize;
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
@@ -110,7 +109,7 @@ impl protocol::Client for Client {
         let code = self.layers.first.code;
         let record = |(query, entries): (&Query, Vec<u16>)| {
             let (_, _, slot) = self.layers.first.place(query.index);
-            if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
+            code.read(&entries, slot)
         };
         let records = asked.iter().zip(entries).map(record).collect();
         Ok(records)

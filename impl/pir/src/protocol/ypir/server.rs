@@ -17,7 +17,7 @@ use crate::core::database::Database;
 use crate::core::description::TableBytes;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
-use crate::core::seed::{self, public_seed};
+use crate::core::seed::{self, fresh_seed};
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{
     Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_keys, read_residues, workspace,
@@ -218,7 +218,7 @@ impl protocol::Server for Server {
     /// `packing_tables`).
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layers = Layers::choose(params, database.shape())?;
-        let seed = public_seed(context);
+        let seed = fresh_seed(&mut context.rng);
         let public = Public::new(params, &layers, seed, context.kernel)?;
         let clock = Arc::clone(&context.clock);
         let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
