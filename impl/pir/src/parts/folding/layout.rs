@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
 
 /// Most slots of a record: each is a response of its own.
 const MAX_SLOTS: u64 = 1 << 10;

@@ -3,7 +3,7 @@
 use lattice::{Rgsw, RingGadget, Rlwe, RlweKey, noise};
 use ring::{Coefficient, Ntt, Poly, Ring};
 
-use crate::core::error::{Error, Result};
+use crate::core::{Error, Result};
 
 /// The polynomial of one number.
 pub fn constant(ring: &Ring<u32>, number: u128) -> Poly<u32, Coefficient> {

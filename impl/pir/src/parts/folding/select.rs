@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs, Ring};
 
 use super::Layout;
-use crate::core::error::{Error, Result};
+use crate::core::{Error, Result};
 
 /// Selects from a matrix of polynomials modulo all primes of the ring of ciphertexts, or modulo its first one.
 ///

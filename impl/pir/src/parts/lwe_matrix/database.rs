@@ -8,11 +8,7 @@ use ring::matrix::packed::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
 use ring::{Kernel, PackedMatrix, Vector32};
 
 use super::layout::Layout;
-use crate::core::database::{Database, check_change, copy_bits};
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{Change, Context};
-use crate::core::wire::Frame;
-use crate::core::workload::Shape;
+use crate::core::{Change, Context, Database, Error, Frame, Result, Shape, check_change, copy_bits};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
 /// offset, so that results are those of the centred entries D' = D - offset.

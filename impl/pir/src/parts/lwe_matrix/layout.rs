@@ -4,8 +4,7 @@ use ring::PackedMatrix;
 
 use super::PlainModuli;
 use super::code::RecordCode;
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
 
 /// How rows and columns are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use ring::matrix::packed::GROUP_ROWS;
 use ring::{Automorphism, DiscreteGaussian, Kernel, Ntt, PackedMatrix, Poly, Prg, Ring, RingShape, Seed, Work};
 
-use crate::core::error::{Error, Result};
 use crate::core::plan::count;
+use crate::core::{Error, Result};
 
 /// The primes of the exact products, 1 modulo 4096.
 const PRIMES: [u64; 2] = [268_369_921, 249_561_089];

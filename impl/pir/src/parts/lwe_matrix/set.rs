@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::description::LweInstance;
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, SecretKind, in_range};
+use crate::core::{Error, ErrorSize, LweInstance, Result, SecretKind, in_range};
 
 /// The `[lwe]` table of protocols that compute modulo 2^32.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

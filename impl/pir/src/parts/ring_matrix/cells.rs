@@ -6,10 +6,7 @@ use lattice::wire::Writer;
 use ring::ColumnMatrix;
 
 use super::entries::{Difference, fill_rows};
-use crate::core::database::{Database, Record, copy_bits};
-use crate::core::error::Result;
-use crate::core::protocol::{Change, Context};
-use crate::core::workload::Shape;
+use crate::core::{Change, Context, Database, Record, Result, Shape, copy_bits};
 
 /// Rows of cells. Cell (r, g) holds the records from (r columns + g) records on, their bits one after the other.
 #[derive(Clone, Copy, Debug)]

@@ -7,13 +7,10 @@ use rand_chacha::ChaCha20Rng;
 use ring::{DiscreteGaussian, Kernel, Ring, Seed};
 
 use super::Rlwe;
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{Client, Context, Messages, Protocol, Request, only};
 use crate::core::seed;
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
+use crate::core::{
+    Client, Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Protocol, Record, Request, Result, Shape, only,
+};
 
 /// What is a protocol's own of such a client.
 pub trait Asks: Protocol + 'static {

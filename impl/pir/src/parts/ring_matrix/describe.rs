@@ -4,10 +4,10 @@ use lattice::pack::Method;
 use serde_json::{Map, Value, json};
 
 use super::{Gadget, Rlwe, Switch};
-use crate::core::description::{MemoryMap, TableBytes};
 use crate::core::plan::operations;
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::seed::SEED_BYTES;
+use crate::core::{MemoryMap, TableBytes};
 
 /// The part of a layout that says how answers are packed and switched, over which ring, by how many tables, and how many of these an
 /// update makes again.

@@ -4,8 +4,7 @@ use rayon::prelude::*;
 use ring::ColumnMatrix;
 use ring::matrix::column::LINE;
 
-use crate::core::error::Result;
-use crate::core::protocol::Context;
+use crate::core::{Context, Result};
 
 /// What was added to consecutive entries of a row.
 pub(crate) struct Difference {

@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Rlwe;
-use crate::core::error::{Error, Result};
-use crate::core::params::in_range;
+use crate::core::{Error, Result, in_range};
 
 /// A gadget: digits of weights base^dropped, base^(dropped + 1), ...
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -10,8 +10,8 @@ use ring::matrix::column::{ring_products, ring_products_work};
 use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, RingShape, Seed, Work};
 
 use super::{Difference, RingQueries};
-use crate::core::error::{Error, Result};
 use crate::core::plan::count;
+use crate::core::{Error, Result};
 
 /// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
 pub(crate) fn workspace() -> Workspace<u32> {

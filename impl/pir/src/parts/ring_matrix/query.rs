@@ -6,7 +6,7 @@ use lattice::RlweKey;
 use lattice::wire::{Reader, Writer, residue_bits};
 use ring::{Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector, Ring, Seed};
 
-use crate::core::error::{Error, Result};
+use crate::core::{Error, Result};
 
 /// Bytes of a coefficient of a query at most, and the width published for YPIR's second query.
 pub(super) const WORD_BYTES: usize = 8;

@@ -5,7 +5,7 @@ use ring::{Coefficient, Ring};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
+use crate::core::{Error, Result};
 
 /// The `[switch]` table: moduli of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -9,12 +9,9 @@ use super::Set;
 use super::second::{HintUpdate, RowChange};
 use super::server::{Server, publics};
 use super::set::{Layers, NAME, SEED_BYTES};
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{self, Context, Messages, Request, only};
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
+use crate::core::{
+    Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
+};
 use crate::parts::lwe_matrix::{Lwe, read_changes};
 
 /// Rows of the first layer that are decrypted outside an answer, at most.

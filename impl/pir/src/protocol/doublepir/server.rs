@@ -13,12 +13,10 @@ use ring::{PackedMatrix, Seed, Vector32};
 use super::Set;
 use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
 use super::set::{Layers, NAME, SEED_BYTES};
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
-use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::{
+    Change, Context, Database, Error, Frame, FrameBuilder, Group, Messages, Request, Result, TableBytes, check_queries,
+    only, protocol,
+};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 
 /// Both layers' tables.

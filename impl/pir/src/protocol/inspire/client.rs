@@ -12,11 +12,7 @@ use super::layout::{Layout, Place};
 use super::public::Public;
 use super::server::Server;
 use super::set::{QueryCoefficients, Set};
-use crate::core::database::Record;
-use crate::core::error::Result;
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{Context, Request};
-use crate::core::workload::Shape;
+use crate::core::{Context, NoiseLog, Record, Request, Result, Shape};
 use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe};
 
 impl Asks for Inspire {

@@ -9,13 +9,10 @@ use serde_json::json;
 use super::Interpolate;
 use super::layout::Layout;
 use super::set::Set;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
 use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
-use crate::core::workload::Workload;
+use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work, ring_numbers, seed_memory};
 
 /// How outputs are packed.

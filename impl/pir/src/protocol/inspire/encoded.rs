@@ -10,9 +10,7 @@ use super::interpolation::Interpolation;
 use super::layout::{Layout, Place};
 use super::set::Set;
 use super::whitening::Whitening;
-use crate::core::database::{Database, copy_bits};
-use crate::core::error::Result;
-use crate::core::protocol::{Change, Context};
+use crate::core::{Change, Context, Database, Result, copy_bits};
 use crate::parts::ring_matrix::{Difference, fill_rows};
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'

@@ -6,9 +6,8 @@ use serde_json::json;
 use super::code::Code;
 use super::interpolation::Interpolate;
 use super::set::{Body, Folding, QueryCoefficients, Set, side_of};
-use crate::core::error::{Error, Result};
 use crate::core::plan::operations;
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
 
 /// Rows above the set's by this part of them are taken before the points or the answers are doubled: the part that databases
 /// modulo 65535 lack of whole powers of two is at most 1/63.

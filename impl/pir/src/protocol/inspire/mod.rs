@@ -20,10 +20,7 @@ pub use code::Code;
 pub use interpolation::{Interpolate, Interpolation};
 pub use set::{Body, Set};
 
-use crate::core::description::Sizes;
-use crate::core::error::Result;
-use crate::core::protocol::Protocol;
-use crate::core::workload::Workload;
+use crate::core::{Protocol, Result, Sizes, Workload};
 use crate::parts::ring_matrix::RingClient;
 
 /// The protocol.

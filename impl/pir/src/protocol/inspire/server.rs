@@ -13,13 +13,12 @@ use super::encoded::Encoded;
 use super::layout::{Layout, Place};
 use super::public::Public;
 use super::set::{NAME, QueryCoefficients, Set};
-use crate::core::clock::{Group, Turns};
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, fresh_seed};
 use crate::core::tables::{Tables, side_by_side};
+use crate::core::{
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, for_each_query,
+    protocol,
+};
 use crate::parts::ring_matrix::{
     bodies, column_masks, pack, packing_table, read_coefficients, read_keys, read_packed, residue_vector, update_masks,
     workspace,

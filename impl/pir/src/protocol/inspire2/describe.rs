@@ -7,13 +7,10 @@ use ring::{BlockDiagonal, Kind, RingShape, Work};
 
 use super::Set;
 use super::layout::Layout;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count};
 use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
-use crate::core::workload::Workload;
+use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::ring_matrix::{
     Packing, Selector, add_to_masks_work, is_incremental, masks_update_work, ring_numbers, seed_memory,
 };

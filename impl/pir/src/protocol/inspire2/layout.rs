@@ -5,8 +5,7 @@ use std::ops::RangeInclusive;
 use serde_json::json;
 
 use super::set::Set;
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
 use crate::parts::ring_matrix::Cells;
 
 /// Most cells of a record whose digits are packed: each takes tables of its own, 192 MiB as published. Those of longer records are

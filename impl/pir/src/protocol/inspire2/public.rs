@@ -8,7 +8,7 @@ use ring::{DiscreteGaussian, Kernel, Ring, Seed};
 
 use super::layout::Layout;
 use super::set::Set;
-use crate::core::error::Result;
+use crate::core::Result;
 use crate::parts::ring_matrix::{self, RingQueries};
 
 /// The set, the layout, ring, masks and packings.

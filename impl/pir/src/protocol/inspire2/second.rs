@@ -8,7 +8,7 @@ use ring::{ColumnMatrix, Ntt, Poly};
 use super::first::First;
 use super::public::Public;
 use super::set::Set;
-use crate::core::error::Result;
+use crate::core::Result;
 use crate::core::tables::{Tables, side_by_side};
 use crate::parts::digits::{Digits, centred_digits};
 use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, packing_table};

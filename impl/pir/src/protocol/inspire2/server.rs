@@ -12,12 +12,10 @@ use super::public::{Keys, Public};
 use super::second::{Second, digits_of, mask_digits};
 use super::set::NAME;
 use super::whole::Whole;
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, fresh_seed};
+use crate::core::{
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
+};
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::{
     Selector, bodies, body_poly, column_masks, digit_columns, pack, read_packed, residue_vector, workspace,

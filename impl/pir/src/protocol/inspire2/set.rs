@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::Result;
-use crate::core::params::{ParameterSet, in_range, power_of_two};
+use crate::core::{ParameterSet, Result, in_range, power_of_two};
 use crate::parts::ring_matrix::{Gadget, Rlwe, Switch};
 
 /// Name of the protocol.

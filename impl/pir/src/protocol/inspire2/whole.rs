@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::first::First;
 use super::public::Public;
 use super::second::{digits_of, mask_digits};
-use crate::core::error::Result;
+use crate::core::Result;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::Selector;
 

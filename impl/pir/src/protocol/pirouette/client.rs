@@ -14,14 +14,10 @@ use super::query::{QuerySeed, SeedUse};
 use super::server::Server;
 use super::set::Set;
 use super::trace::{Trace, index_bits};
-use crate::core::clock::Group;
-use crate::core::database::{Database, Record};
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::seed::fresh_seed;
-use crate::core::wire::Frame;
-use crate::core::workload::Shape;
+use crate::core::{
+    Context, Database, Error, Frame, Group, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
+};
 use crate::parts::folding::{Encoder, Layout, Place, Responder};
 
 /// Queries of one seed: their numbers travel in the two bytes of a frame's sequence.

@@ -5,8 +5,8 @@ use lattice::lwe::Lwe;
 use lattice::{LatticeError, Rgsw};
 
 use super::keys::ServerKeys;
-use crate::core::error::{Error, Result};
 use crate::core::tables::side_by_side;
+use crate::core::{Error, Result};
 use crate::parts::ring_matrix::workspace;
 
 /// Bits whose accumulators are rotated side by side: they share one pass over the blind-rotation key, and stay in the second-level

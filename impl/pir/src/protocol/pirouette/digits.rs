@@ -10,9 +10,7 @@ use super::keys::{Secrets, ServerKeys};
 use super::overlap;
 use super::query::Index;
 use super::trace::{Decision, Trace};
-use crate::core::clock::{Clock, Group};
-use crate::core::error::{Error, Result};
-use crate::core::protocol::Context;
+use crate::core::{Clock, Context, Error, Group, Result};
 use crate::parts::ring_matrix::workspace;
 
 impl Selecting for Index {

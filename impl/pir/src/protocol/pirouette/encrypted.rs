@@ -6,10 +6,8 @@
 use lattice::{Masks, Rlwe, RlweKey, SeededRlwe};
 use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
 
-use crate::core::database::Database;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::Context;
 use crate::core::tables::side_by_side;
+use crate::core::{Context, Database, Error, Result};
 use crate::parts::folding::{Encoder, Layout};
 
 /// Name of the message.

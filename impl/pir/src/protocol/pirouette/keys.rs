@@ -14,11 +14,8 @@ use super::encrypted;
 use super::query::QueryForm;
 use super::set::Set;
 use super::switching::KeySwitching;
-use crate::core::error::{Error, Result};
-use crate::core::params::FINGERPRINT_BYTES;
-use crate::core::protocol::Context;
 use crate::core::seed::fresh_seed;
-use crate::core::wire::Frame;
+use crate::core::{Context, Error, FINGERPRINT_BYTES, Frame, Result};
 use crate::parts::folding::{Layout, Responder, ResponseKey};
 
 /// Name of the message that carries the seed of all of a client's queries.

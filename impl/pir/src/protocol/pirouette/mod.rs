@@ -25,10 +25,7 @@ pub use query::QueryForm;
 pub use query::{Bits, Index, SeedUse};
 pub use set::Set;
 
-use crate::core::description::Sizes;
-use crate::core::error::Result;
-use crate::core::protocol::Protocol;
-use crate::core::workload::Workload;
+use crate::core::{Protocol, Result, Sizes, Workload};
 use form::Selecting;
 
 /// The protocol whose queries have that form.

@@ -12,7 +12,7 @@ use lattice::{LatticeError, Rgsw};
 use rayon::ScopeFifo;
 
 use super::convert::{Converted, EncryptedIndex, convert as selectors, group};
-use crate::core::error::{Error, Result};
+use crate::core::{Error, Result};
 use crate::parts::ring_matrix::workspace;
 
 /// Bits that a thread converts while another finds a digit, at most: about as long take the two rotations of a floor.

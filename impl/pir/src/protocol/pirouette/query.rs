@@ -10,8 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::switching::KeySwitching;
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, MAX_LWE_STDDEV, in_range};
+use crate::core::{Error, ErrorSize, MAX_LWE_STDDEV, Result, in_range};
 use crate::parts::ring_matrix::Rlwe;
 
 /// Most bits that seeds are chosen for: each doubles what a query costs the client.

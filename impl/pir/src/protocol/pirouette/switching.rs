@@ -7,8 +7,7 @@ use ring::Kernel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, MAX_LWE_STDDEV, in_range};
+use crate::core::{Error, ErrorSize, MAX_LWE_STDDEV, Result, in_range};
 use crate::parts::ring_matrix::{Gadget, Rlwe};
 
 /// The `[query.key_switching]` table: a modulus, an error and a gadget.

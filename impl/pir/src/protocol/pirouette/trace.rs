@@ -10,8 +10,7 @@ use super::keys::{Secrets, ServerKeys};
 use super::query::QueryForm;
 use super::query::centred_error;
 use super::set::Set;
-use crate::core::error::Result;
-use crate::core::noise::NoiseLog;
+use crate::core::{NoiseLog, Result};
 use crate::parts::folding::{Layout, Place, cell_errors, constant, errors, selector_errors};
 use crate::parts::ring_matrix::workspace;
 

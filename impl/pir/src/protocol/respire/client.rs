@@ -10,11 +10,7 @@ use super::query::{Asked, query_bytes, write_query};
 use super::server::Server;
 use super::set::NAME;
 use super::set::Set;
-use crate::core::database::{Database, Record};
-use crate::core::error::Result;
-use crate::core::protocol::{self, Context, Messages, Request, only};
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
+use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Encoder, Layout, Place};
 

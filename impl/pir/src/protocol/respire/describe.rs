@@ -10,12 +10,9 @@ use super::keys::{ServerKeys, key_bytes};
 use super::query::{LEAVES_AT_A_TIME, query_bytes};
 use super::server::BATCH;
 use super::set::{Set, Steps};
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::workload::Workload;
+use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Layout, Matrix};
 

@@ -8,8 +8,7 @@ use super::keys::Secrets;
 use super::query::{Asked, selected_bits};
 use super::server::Server;
 use super::set::Set;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{Context, Request, client_of};
+use crate::core::{Context, Error, Request, Result, client_of};
 use crate::parts::folding::{Folding, Layout, cell_errors, selector_errors};
 use crate::parts::ring_matrix::workspace;
 

@@ -6,8 +6,7 @@ use lattice::RingGadget;
 use ring::{Kernel, Ring};
 
 use super::set::{Set, Steps, gadget};
-use crate::core::error::Result;
-use crate::core::params::{FINGERPRINT_BYTES, fingerprint};
+use crate::core::{FINGERPRINT_BYTES, Result, fingerprint};
 use crate::parts::folding::{Layout, Responder};
 
 /// Rings and gadgets of a set.

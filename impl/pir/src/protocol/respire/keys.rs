@@ -9,9 +9,8 @@ use rand::RngCore;
 
 use super::engine::Engine;
 use super::set::{Set, Steps};
-use crate::core::error::{Error, Result};
-use crate::core::params::{FINGERPRINT_BYTES, SecretKind};
 use crate::core::seed::fresh_seed;
+use crate::core::{Error, FINGERPRINT_BYTES, Result, SecretKind};
 use crate::parts::folding::ResponseKey;
 
 /// A client's secrets.

@@ -15,10 +15,7 @@ mod tests;
 
 pub use set::Set;
 
-use crate::core::description::Sizes;
-use crate::core::error::Result;
-use crate::core::protocol::Protocol;
-use crate::core::workload::Workload;
+use crate::core::{Protocol, Result, Sizes, Workload};
 
 /// The protocol.
 #[derive(Debug)]

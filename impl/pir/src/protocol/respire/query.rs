@@ -8,8 +8,8 @@ use ring::{Coefficient, DiscreteGaussian, Poly, Seed};
 
 use super::engine::{Engine, coefficients, positions};
 use super::keys::{Secrets, ServerKeys};
-use crate::core::error::{Error, Result};
 use crate::core::seed::{SEED_BYTES, fresh_seed};
+use crate::core::{Error, Result};
 use crate::parts::folding::{Layout, Place};
 
 /// Leaves that are in memory at once while the vector is made of them: a run of as many lines of it is written at a time.

@@ -9,12 +9,10 @@ use super::query::{Query, query_bytes};
 use super::set::NAME;
 use super::set::Set;
 use super::store::Store;
-use crate::core::clock::{Group, Turns};
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, client_of, only};
-use crate::core::wire::Frame;
+use crate::core::{
+    Change, Context, Database, Error, Frame, Group, Messages, Request, Result, TableBytes, Turns, check_queries,
+    client_of, only, protocol,
+};
 use crate::parts::folding::{Folding, Matrix};
 use crate::parts::ring_matrix::workspace;
 

@@ -8,9 +8,7 @@ use ring::{Kernel, Ring};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, ParameterSet, SecretKind, in_range};
-use crate::core::workload::Shape;
+use crate::core::{Error, ErrorSize, ParameterSet, Result, SecretKind, Shape, in_range};
 use crate::parts::buckets::{Batch, Buckets};
 use crate::parts::folding::{Dimensions, Layout, ResponseParams};
 use crate::parts::ring_matrix::{MAX_STDDEV, Rlwe, check_secret};

@@ -2,10 +2,7 @@
 
 use super::engine::Engine;
 use super::set::Set;
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::error::Result;
-use crate::core::protocol::{Change, Context};
+use crate::core::{Change, Context, Database, Group, Result};
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Encoder, Layout, Matrix, Selection};
 

@@ -7,12 +7,8 @@ use super::Set;
 use super::hint::Hint;
 use super::server::{Server, delta_bytes};
 use super::set::NAME;
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::seed::SEED_BYTES;
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
+use crate::core::{Context, Error, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
 use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, read_changes};
 
 /// What the client received offline.

@@ -7,13 +7,11 @@ use lattice::lwe::PublicMatrix;
 use super::Set;
 use super::hint::Hint;
 use super::set::NAME;
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::Result;
-use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
 use crate::core::seed::{SEED_BYTES, fresh_seed};
-use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::{
+    Change, Context, Database, Frame, FrameBuilder, Group, Messages, Request, Result, TableBytes, check_queries, only,
+    protocol,
+};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
 /// The packed database and its hint.

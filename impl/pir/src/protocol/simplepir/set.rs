@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::Result;
-use crate::core::params::ParameterSet;
-use crate::core::workload::Shape;
+use crate::core::{ParameterSet, Result, Shape};
 use crate::parts::lwe_matrix::{Layout, Lwe, PlainModuli, Tiling};
 
 /// Name of the protocol.

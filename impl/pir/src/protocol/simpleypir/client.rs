@@ -9,11 +9,7 @@ use ring::{Kernel, Ring, Seed};
 use super::layout::Layout;
 use super::server::{Public, Server};
 use super::{Set, SimpleYpir};
-use crate::core::database::Record;
-use crate::core::error::Result;
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{Context, Request};
-use crate::core::workload::Shape;
+use crate::core::{Context, NoiseLog, Record, Request, Result, Shape};
 use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe};
 
 impl Asks for SimpleYpir {

@@ -7,12 +7,9 @@ use ring::{BlockDiagonal, Kind, Work};
 
 use super::Set;
 use super::layout::Layout;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count};
 use crate::core::seed::SEED_BYTES;
-use crate::core::workload::Workload;
+use crate::core::{Direction, Result, Sizes, TableBytes, Workload};
 use crate::parts::ring_matrix::{Packing, masks_update_work, ring_numbers, seed_memory};
 
 const METHOD: Method = Method::Cdks;

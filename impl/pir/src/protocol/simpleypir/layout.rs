@@ -3,8 +3,7 @@
 use serde_json::json;
 
 use super::set::{Rows, Set};
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
 use crate::parts::ring_matrix::Cells;
 
 /// A database as rows of items. The bits of an item's records stand one after the other and are cut into entries.

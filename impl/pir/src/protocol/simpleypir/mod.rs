@@ -12,10 +12,7 @@ mod tests;
 
 pub use set::{Rows, Set};
 
-use crate::core::description::Sizes;
-use crate::core::error::Result;
-use crate::core::protocol::Protocol;
-use crate::core::workload::Workload;
+use crate::core::{Protocol, Result, Sizes, Workload};
 use crate::parts::ring_matrix::RingClient;
 
 /// The protocol.

@@ -9,13 +9,11 @@ use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 use super::Set;
 use super::layout::Layout;
 use super::set::NAME;
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::Result;
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, fresh_seed};
 use crate::core::tables::Tables;
+use crate::core::{
+    Change, Context, Database, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
+};
 use crate::parts::ring_matrix::{
     RingQueries, bodies, column_masks, pack_all, packing_table, read_coefficients, read_keys, update_masks,
 };

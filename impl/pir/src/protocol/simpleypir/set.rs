@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::Result;
-use crate::core::params::{ParameterSet, in_range};
+use crate::core::{ParameterSet, Result, in_range};
 use crate::parts::ring_matrix::{Gadget, Rlwe, Switch};
 
 /// Name of the protocol.

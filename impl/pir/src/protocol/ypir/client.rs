@@ -7,13 +7,10 @@ use super::layout::{Layers, MAX_PACKED_ENTRIES};
 use super::public::Public;
 use super::server::Server;
 use super::set::{Body, Set};
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::seed;
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
+use crate::core::{
+    Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
+};
 use crate::parts::digits::values_of;
 
 /// One index asked for, with the secrets of its query.

@@ -9,12 +9,9 @@ use serde_json::json;
 
 use super::layout::Layers;
 use super::set::{Body, Set};
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
 use crate::core::seed::SEED_BYTES;
-use crate::core::workload::Workload;
+use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};
 use crate::parts::ring_matrix::{Selector, ring_numbers, seed_memory};
 

@@ -24,10 +24,7 @@ use std::marker::PhantomData;
 
 pub use set::{Body, Exchange, Set};
 
-use crate::core::description::Sizes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::Protocol;
-use crate::core::workload::Workload;
+use crate::core::{Error, Protocol, Result, Sizes, Workload};
 
 /// Which of the two protocols it is.
 pub trait Face: 'static {

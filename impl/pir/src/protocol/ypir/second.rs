@@ -9,11 +9,8 @@ use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::public::Public;
 use super::set::Set;
-use crate::core::clock::Group;
-use crate::core::description::TableBytes;
-use crate::core::error::Result;
-use crate::core::protocol::Context;
 use crate::core::tables::Tables;
+use crate::core::{Context, Group, Result, TableBytes};
 use crate::parts::digits::centred_digits;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{column_masks, digit_columns, fill_rows, packing_table};

@@ -12,12 +12,10 @@ use super::public::Public;
 use super::second::{Second, answer_digits, switched_digits};
 use super::set::{Body, Set};
 use super::whole::Whole;
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
 use crate::core::seed::{self, fresh_seed};
+use crate::core::{
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
+};
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{
     Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_keys, read_residues, workspace,

@@ -4,8 +4,7 @@ use lattice::pack::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
-use crate::core::params::{ParameterSet, in_range, power_of_two};
+use crate::core::{Error, ParameterSet, Result, in_range, power_of_two};
 use crate::parts::digits::Digits;
 use crate::parts::lwe_matrix::Lwe;
 use crate::parts::ring_matrix::{Gadget, Packing, Rlwe, Switch, check_secret};

@@ -9,7 +9,7 @@ use ring::matrix::packed::GROUP_ROWS;
 use super::layout::Layers;
 use super::public::Public;
 use super::second::switched_digits;
-use crate::core::error::Result;
+use crate::core::Result;
 use crate::core::tables::side_by_side;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::Selector;

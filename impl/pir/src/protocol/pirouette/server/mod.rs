@@ -15,11 +15,10 @@ use super::keys::{SEED, ServerKeys};
 use super::query::{QuerySeed, SeedUse};
 use super::set::Set;
 use super::trace::{Trace, index_bits};
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, check_queries, client_of, only};
+use crate::core::{
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, check_queries, client_of,
+    only, protocol,
+};
 use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
