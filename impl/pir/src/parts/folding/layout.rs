@@ -124,11 +124,6 @@ impl Layout {
         1 << self.position_bits
     }
 
-    /// Number of items.
-    pub fn items(&self) -> u64 {
-        self.shape.records.div_ceil(self.records_per_item)
-    }
-
     /// Slots that an item has in each of its polynomials, apart from the last.
     pub fn slots_per_part(&self) -> usize {
         self.dimensions.slots() / self.positions()

@@ -98,13 +98,6 @@ impl NegacyclicMatrix {
         Ok(bodies)
     }
 
-    /// Row `index` of A.
-    pub fn row(&self, index: usize) -> Vec<u32> {
-        let n = self.dimension();
-        let (element, i) = (self.element(index / n), index % n);
-        (0..n).map(|j| if j <= i { element[i - j] } else { element[n + i - j].wrapping_neg() }).collect()
-    }
-
     /// What [`NegacyclicHint`] needs of the first `rows` rows.
     pub fn hint(&self, rows: usize) -> NegacyclicHint {
         let blocks = rows.div_ceil(self.dimension());
