@@ -133,7 +133,7 @@ impl Client {
     ) {
         let (_, column, _) = self.layers.first.place(query.index);
         let error = |(row, hint, body): (usize, &[u32], u32)| {
-            self.error(first_phase(query, hint, body), server.database().entry(row, column))
+            self.error(first_phase(query, hint, body), server.database.entry(row, column))
         };
         noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), rows.map(error));
     }
@@ -251,7 +251,7 @@ impl protocol::Client for Client {
             let (row, (first_errors, second_errors)) = (first_row + entry, &mut all[k]);
             let digits = server.second_message(request, k, row)?;
             second_errors.extend(word.digit_phases.iter().zip(digits).map(|(&phase, digit)| self.error(phase, digit)));
-            first_errors.push(self.error(word.phase, server.database().entry(row, column)));
+            first_errors.push(self.error(word.phase, server.database.entry(row, column)));
             Ok(())
         })?;
         for (query, (first_errors, second_errors)) in asked.iter().zip(all) {

@@ -22,7 +22,7 @@ use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 /// Both layers' tables.
 pub struct Server {
     layers: Layers,
-    database: LinearDatabase,
+    pub(super) database: LinearDatabase,
     first_public: PublicMatrix,
     second_public: PublicMatrix,
     /// H1.
@@ -42,11 +42,6 @@ struct Queries<'a> {
 }
 
 impl Server {
-    /// The hint message for a new client, with all updates in it.
-    fn hint(&self) -> Frame {
-        self.hint.clone()
-    }
-
     fn parse<'a>(&self, requests: &'a [Request]) -> Result<Queries<'a>> {
         let layers = &self.layers;
         let (columns, groups) = (layers.first.columns, layers.groups);
@@ -69,10 +64,6 @@ impl Server {
     pub(super) fn first_answers(&self, request: &Request, context: &Context) -> Result<Vec<Vec<u32>>> {
         let queries = self.parse(std::slice::from_ref(request))?;
         self.database.product(&queries.first, context.kernel, context.threads)
-    }
-
-    pub(super) fn database(&self) -> &LinearDatabase {
-        &self.database
     }
 
     /// What the second layer's answer to query `k` of a request decrypts to in a row of the first: the digits of the row's hint, then of its
@@ -210,7 +201,7 @@ impl protocol::Server for Server {
     }
 
     fn publish(&self) -> Messages {
-        vec![("hint", self.hint())]
+        vec![("hint", self.hint.clone())]
     }
 
     /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
@@ -266,7 +257,7 @@ impl protocol::Server for Server {
         self.hint = update.finish();
         let payload = payload?;
         if !by_digits {
-            return Ok(vec![("hint", self.hint())]);
+            return Ok(vec![("hint", self.hint.clone())]);
         }
         Ok(vec![("hint_delta", Frame::of(NAME, "hint_delta", &payload).at_epoch(self.hint.epoch()))])
     }

@@ -115,7 +115,7 @@ impl Asks for Inspire {
         let place = layout.place(layout.find(index).0);
         for (i, ciphertext) in answer.chunks_exact(layout.ciphertext_bytes(set)).enumerate() {
             let (group, plane) = (i / layout.planes, i % layout.planes);
-            let messages = server.values(Place { group, ..place }, plane, context.kernel)?;
+            let messages = server.encoded.values(Place { group, ..place }, plane, context.kernel)?;
             let ciphertext = switch.read(layout.degree, layout.kept(set), ciphertext)?;
             let (threshold, errors) = switch.errors(opener, &ciphertext, p, messages.into_iter().map(i64::from))?;
             log.add("switch", threshold, errors);

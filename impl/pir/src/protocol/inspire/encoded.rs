@@ -16,8 +16,8 @@ use crate::parts::ring_matrix::{Difference, fill_rows};
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
 /// coefficients.
 pub(super) struct Encoded {
-    layout: Layout,
-    matrix: ColumnMatrix,
+    pub layout: Layout,
+    pub matrix: ColumnMatrix,
     modulus: Modulus<u32>,
     params: Set,
     whitening: Whitening,
@@ -104,16 +104,6 @@ impl Encoded {
             let listed = residues.iter().enumerate().filter(|(_, residue)| **residue as i32 == EXCESS);
             listed.for_each(|(i, _)| is_excess(i));
         }
-    }
-
-    /// The layout.
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// The matrix.
-    pub fn matrix(&self) -> &ColumnMatrix {
-        &self.matrix
     }
 
     /// The coefficients modulo p of the polynomial in a plane at that place.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
-use ring::{Coefficient, Kernel, Ntt, Poly, ResidueVector, Seed};
+use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
 use super::describe::table_bytes;
 use super::encoded::Encoded;
-use super::layout::{Layout, Place};
+use super::layout::Layout;
 use super::public::Public;
 use super::set::{NAME, QueryCoefficients, Set};
 use crate::core::seed::{self, fresh_seed};
@@ -29,7 +29,7 @@ pub struct Server {
     params: Set,
     seed: Seed,
     public: Public,
-    encoded: Encoded,
+    pub(super) encoded: Encoded,
     /// For each output, for each coefficient, the ring mask of its sample: the sum over the rows i of entry X^-i a(X).
     hint: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
@@ -43,17 +43,12 @@ struct Query {
 }
 
 impl Server {
-    /// See [`Encoded::values`].
-    pub(super) fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
-        self.encoded.values(place, plane, kernel)
-    }
-
     fn table(&self, output: usize) -> Result<PackingTable> {
         packing_table(&self.public.packing, &self.public.masks, &self.hint[output])
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
-        let (layout, public) = (self.encoded.layout(), &self.public);
+        let (layout, public) = (&self.encoded.layout, &self.public);
         let query_bytes = layout.query_bytes(&self.params);
         let variables = if layout.sends_point(&self.params) { layout.variables as usize } else { 0 };
         let point_bytes = variables * public.point_bytes();
@@ -90,7 +85,7 @@ impl Server {
             let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
             pack(ring, table, queries.iter().map(|query| &query.keys), products, (output * degree, degree))
         };
-        let outputs = first_output..first_output + self.encoded.layout().points;
+        let outputs = first_output..first_output + self.encoded.layout.points;
         let mut packed = Vec::with_capacity(outputs.len());
         self.tables.blocks(
             outputs,
@@ -112,7 +107,7 @@ impl Server {
         packed: Vec<Vec<Rlwe<u32, Coefficient>>>,
         threads: usize,
     ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-        let side = self.encoded.layout().side;
+        let side = self.encoded.layout.side;
         let value = |k: usize| -> Result<Rlwe<u32, Coefficient>> {
             let mut values: Vec<_> = packed.iter().map(|packed| packed[k].clone()).collect();
             for point in &queries[k].point {
@@ -140,7 +135,7 @@ impl Server {
 
     /// Switched ciphertexts in messages.
     fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Messages>> {
-        let (layout, switch) = (self.encoded.layout(), self.params.switch);
+        let (layout, switch) = (&self.encoded.layout, self.params.switch);
         let each = layout.ciphertext_bytes(&self.params);
         answers(NAME, requests, each * evaluated.len(), |k, out| {
             out.chunks_exact_mut(each).zip(evaluated).try_for_each(|(out, ciphertext)| {
@@ -164,7 +159,7 @@ impl protocol::Server for Server {
             .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
         let hint: Vec<_> = clock.time("hint", Group::Offline, || {
             let query = public.queries.masks();
-            let masks = |columns| column_masks(encoded.matrix(), &public.ring, &query, columns, context.threads);
+            let masks = |columns| column_masks(&encoded.matrix, &public.ring, &query, columns, context.threads);
             (0..layout.outputs()).map(|output| masks(layout.columns_of(output))).collect::<Result<_>>()
         })?;
         let tables = if context.streamed {
@@ -178,7 +173,7 @@ impl protocol::Server for Server {
 
     fn tables(&self) -> Vec<TableBytes> {
         vec![
-            TableBytes::new("database", self.encoded.matrix().stored_bytes()),
+            TableBytes::new("database", self.encoded.matrix.stored_bytes()),
             TableBytes::of("hint", self.hint.iter().flatten().map(Poly::bytes)),
             TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
             TableBytes::of("packing key masks", [self.public.masks.bytes()]),
@@ -194,9 +189,9 @@ impl protocol::Server for Server {
         let clock = Arc::clone(&context.clock);
         let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let products = context.time_product("answer_product", || {
-            bodies(context.kernel, self.encoded.matrix(), &vectors, context.threads)
+            bodies(context.kernel, &self.encoded.matrix, &vectors, context.threads)
         })?;
-        let layout = *self.encoded.layout();
+        let layout = self.encoded.layout;
         let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
         let mut steps = Turns::new(&clock);
         for ciphertext in 0..layout.ciphertexts() {
@@ -214,7 +209,7 @@ impl protocol::Server for Server {
         let clock = Arc::clone(&context.clock);
         let kernel = context.kernel;
         let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
-        let layout = *self.encoded.layout();
+        let layout = self.encoded.layout;
         let Layout { points, degree, .. } = layout;
         let touched: BTreeSet<usize> =
             differences.iter().map(|d| d.first_column / degree).flat_map(|output| output..output + points).collect();
@@ -224,7 +219,7 @@ impl protocol::Server for Server {
             let (ring, queries, masks) = (&*public.ring, &public.queries, OnceCell::new());
             let again = |output| {
                 let masks = masks.get_or_init(|| queries.masks());
-                column_masks(encoded.matrix(), ring, masks, layout.columns_of(output), context.threads)
+                column_masks(&encoded.matrix, ring, masks, layout.columns_of(output), context.threads)
             };
             update_masks(hint, (ring, queries), &differences, &touched, again)
         })?;

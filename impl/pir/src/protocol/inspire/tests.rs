@@ -276,14 +276,14 @@ fn entries_are_random_for_any_data() {
         let context = context(Kernel::best(), 2);
         let encoded = Encoded::encode(&params, layout, &whitening, &database, &context).unwrap();
         // 2^19 entries: eight of each residue in the mean.
-        assert!(encoded.matrix().excess().len() < 40, "{i}: {} entries listed", encoded.matrix().excess().len());
+        assert!(encoded.matrix.excess().len() < 40, "{i}: {} entries listed", encoded.matrix.excess().len());
         let mut counts = std::collections::HashMap::new();
         for (row, col) in (0..1024).flat_map(|row| (0..512).map(move |col| (row, col))) {
-            *counts.entry(encoded.matrix().get(row, col)).or_insert(0u32) += 1;
+            *counts.entry(encoded.matrix.get(row, col)).or_insert(0u32) += 1;
         }
         assert!(counts.len() > 65_000 && counts.values().all(|count| *count < 40), "{i}");
         let agree =
-            |row| (0..64).filter(|col| encoded.matrix().get(row, *col) == encoded.matrix().get(row, 64 + col)).count();
+            |row| (0..64).filter(|col| encoded.matrix.get(row, *col) == encoded.matrix.get(row, 64 + col)).count();
         assert!((0..1024).map(agree).sum::<usize>() < 20, "{i}");
     }
     files.iter().for_each(|path| std::fs::remove_file(path).unwrap());

@@ -13,7 +13,7 @@ use crate::parts::ring_matrix::{body_poly, column_masks, packing_table, update_m
 
 /// The database and its packing tables.
 pub(super) struct First {
-    matrix: ColumnMatrix,
+    pub matrix: ColumnMatrix,
     /// a_k of its query.
     query_masks: Vec<Poly<u32, Ntt>>,
     /// For each column of cells and copy the ring masks of its gamma_0 columns, which updates change.
@@ -39,10 +39,6 @@ impl First {
         let tables = self.tables.kept().map(PackingTable::held_bytes).chain(self.masks.iter().map(Poly::bytes));
         let hints = self.hints.iter().flatten().map(Poly::bytes);
         [self.query_masks.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
-    }
-
-    pub fn matrix(&self) -> &ColumnMatrix {
-        &self.matrix
     }
 
     /// The packed mask of a column of cells and copy.

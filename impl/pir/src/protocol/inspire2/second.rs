@@ -16,13 +16,13 @@ use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, pack
 /// The mask digits and their tables.
 pub(super) struct Second {
     /// t rows; digit j of copy x is column x mask_digits + j.
-    matrix: ColumnMatrix,
+    pub matrix: ColumnMatrix,
     /// a_k of its query.
-    query_masks: Vec<Poly<u32, Ntt>>,
+    pub query_masks: Vec<Poly<u32, Ntt>>,
     /// For each copy the ring masks of its columns, which updates change.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
     /// For each copy, one for every gamma_1 digits.
-    tables: Tables<Vec<PackingTable>>,
+    pub tables: Tables<Vec<PackingTable>>,
 }
 
 /// The digits of the first layer's ciphertexts.
@@ -64,18 +64,6 @@ impl Second {
         let tables = self.tables.kept().flatten().map(PackingTable::held_bytes);
         let digits = self.matrix.stored_bytes() as usize;
         [digits, self.query_masks.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
-    }
-
-    pub fn matrix(&self) -> &ColumnMatrix {
-        &self.matrix
-    }
-
-    pub fn query_masks(&self) -> &[Poly<u32, Ntt>] {
-        &self.query_masks
-    }
-
-    pub fn tables(&self) -> Result<Vec<&Vec<PackingTable>>> {
-        self.tables.all()
     }
 
     /// Writes the digits of one mask of the first layer; returns what was added to those of its copy.

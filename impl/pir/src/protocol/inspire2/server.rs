@@ -67,7 +67,7 @@ impl Server {
     /// The centred entries of a copy of the cell in that row and column.
     pub(super) fn first_entries(&self, row: usize, column: usize, copy: usize) -> impl Iterator<Item = i32> {
         let first = (column * self.public.layout.copies + copy) * self.public.layout.gamma;
-        (first..first + self.public.layout.gamma).map(move |column| self.first.matrix().get(row, column))
+        (first..first + self.public.layout.gamma).map(move |column| self.first.matrix.get(row, column))
     }
 
     /// What the second layer's answer to query `k` of a request decrypts to in a column of cells: copy by copy the digits of the first
@@ -84,7 +84,7 @@ impl Server {
             return Err(Error::message("query", "fewer queries than were extracted."));
         };
         let query = std::slice::from_ref(query);
-        let products = bodies(context.kernel, self.first.matrix(), query, context.threads)?;
+        let products = bodies(context.kernel, &self.first.matrix, query, context.threads)?;
         let digits = |group: usize| -> Result<Vec<i16>> {
             let mut digits = mask_digits(public, &self.first, group)?;
             let values = self.first.packed_body(public, (keys, &products[0][..]), group)?;
@@ -107,7 +107,7 @@ impl Server {
         let ring = &*self.public.ring;
         let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::new()).collect();
         let digits = self.public.layout.mask_digits;
-        for (copy, tables) in second.tables()?.into_iter().enumerate() {
+        for (copy, tables) in second.tables.all()?.into_iter().enumerate() {
             for (i, table) in tables.iter().enumerate() {
                 let gamma = table.packing().gamma();
                 let count = gamma.min(digits - i * gamma);
@@ -136,7 +136,7 @@ impl Server {
             centred_digits(digits_of(params), values.iter().copied(), out);
         })?;
         let products = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
-        let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
+        let masks = column_masks(&digits, ring, &second.query_masks, (0, digits.cols()), 1)?;
         let (packing, key_masks) = self.public.packing(2);
         let mut buffers = workspace();
         let mut answer = Vec::with_capacity(layout.answer_bytes(params));
@@ -165,7 +165,7 @@ impl Server {
     ) -> Result<Vec<Vec<u8>>> {
         let clock = &context.clock;
         let products = clock.time("answer_second_product", Group::Online, || {
-            bodies(context.kernel, second.matrix(), &queries.second, context.threads)
+            bodies(context.kernel, &second.matrix, &queries.second, context.threads)
         })?;
         let masks =
             clock.time("answer_mask_packing", Group::Online, || self.pack_masks(second, &queries.keys, &products))?;
@@ -206,7 +206,7 @@ impl protocol::Server for Server {
         };
         let [first_factors, first_hints, first_tables] = self.first.held();
         vec![
-            TableBytes::new("database", self.first.matrix().stored_bytes()),
+            TableBytes::new("database", self.first.matrix.stored_bytes()),
             TableBytes::of("first hints", [first_hints]),
             TableBytes::of("first packing tables", [first_tables]),
             TableBytes::of("mask digits", [digits]),
@@ -228,7 +228,7 @@ impl protocol::Server for Server {
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
         let products = context
-            .time_product("answer_first_product", || bodies(kernel, self.first.matrix(), &queries.first, threads))?;
+            .time_product("answer_first_product", || bodies(kernel, &self.first.matrix, &queries.first, threads))?;
         let packed = clock.time("answer_first_packing", Group::Online, || {
             self.first.packed_bodies(public, &queries.keys, &products, context)
         })?;

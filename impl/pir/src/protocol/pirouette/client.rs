@@ -182,7 +182,7 @@ impl<F: Selecting> protocol::Client for Client<F> {
         let plain_modulus = self.params.database.plain_modulus;
         let mut slots = self.slots(&message);
         for place in places {
-            for (messages, bytes) in server.slots_of(place)?.into_iter().zip(slots.by_ref()) {
+            for (messages, bytes) in server.matrix.slots(place)?.into_iter().zip(slots.by_ref()) {
                 let (threshold, errors) =
                     self.responder.errors(&self.secrets.response, bytes, plain_modulus, messages)?;
                 let errors = errors.into_iter().map(|error| f64::from(error) / unit);
@@ -194,7 +194,7 @@ impl<F: Selecting> protocol::Client for Client<F> {
 
     fn diagnose(&self, places: &[Place], server: &Server<F>, request: &Request, context: &mut Context) -> Result<()> {
         let place = *places.first().ok_or_else(|| Error::message("answer", "nothing was extracted yet."))?;
-        let cell = server.cell(&place)?;
+        let cell = server.matrix.cell(&place)?;
         // The trace logs while the server has the rest of the context.
         let mut noise = std::mem::take(&mut context.noise);
         let mut trace = self.trace(place, cell, &mut noise);

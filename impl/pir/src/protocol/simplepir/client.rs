@@ -127,7 +127,7 @@ impl protocol::Client for Client {
             let (_, column, _) = self.layout.place(query.index);
             let error = |(row, word): (usize, u32)| {
                 let phase = word.wrapping_sub(hint.inner_product(row, &query.key));
-                residual(phase, scale, server.database().entry(row, column))
+                residual(phase, scale, server.database.entry(row, column))
             };
             context.noise.add("answer", f64::from(scale) / 2.0, answer.into_iter().enumerate().map(error));
         }

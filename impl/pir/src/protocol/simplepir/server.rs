@@ -16,7 +16,7 @@ use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
 /// The packed database and its hint.
 pub struct Server {
-    database: LinearDatabase,
+    pub(super) database: LinearDatabase,
     public: PublicMatrix,
     hint: Hint,
     /// Updates so far, modulo 2^16.
@@ -24,10 +24,6 @@ pub struct Server {
 }
 
 impl Server {
-    pub(super) fn database(&self) -> &LinearDatabase {
-        &self.database
-    }
-
     /// The hint message for a new client, with all updates in it.
     fn hint(&self) -> Frame {
         if self.epoch == self.hint.message().epoch() {

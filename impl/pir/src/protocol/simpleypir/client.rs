@@ -86,7 +86,7 @@ impl Asks for SimpleYpir {
         let (row, ..) = layout.cells().place(index);
         for (element, ciphertext) in answer.chunks_exact(ciphertext_bytes(client)).enumerate() {
             let columns = element * layout.degree..(element + 1) * layout.degree;
-            let entries = columns.map(|column| server.entry(row, column).into());
+            let entries = columns.map(|column| server.matrix.get(row, column).into());
             let ciphertext = switch.read(layout.degree, layout.degree, ciphertext)?;
             let (threshold, errors) = switch.errors(opener, &ciphertext, 1 << layout.entry_bits, entries)?;
             log.add("answer", threshold, errors);

@@ -46,7 +46,7 @@ pub struct Server {
     layout: Layout,
     public: Public,
     seed: Seed,
-    matrix: ColumnMatrix,
+    pub(super) matrix: ColumnMatrix,
     /// a_k of the query.
     query_masks: Vec<Poly<u32, Ntt>>,
     /// For each element of an item the ring masks of its d columns, which updates change.
@@ -55,11 +55,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// The centred entry in that row and column.
-    pub(super) fn entry(&self, row: usize, column: usize) -> i32 {
-        self.matrix.get(row, column)
-    }
-
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
         let (packing, bytes) = (&self.public.packing, self.params.query_coefficient_bytes * self.layout.rows);
         let (mut queries, mut all_keys) = (Vec::new(), Vec::new());

@@ -143,7 +143,7 @@ impl protocol::Client for Client {
                 }
             }
             let phases = self.first_phases(query, &self.open(query, answer)?);
-            let errors = rows.zip(phases).map(|(row, phase)| self.first_error(phase, server.first_entry(row, column)));
+            let errors = rows.zip(phases).map(|(row, phase)| self.first_error(phase, server.first.entry(row, column)));
             of_query.add("first_layer", threshold, errors);
             context.noise.add_of_one_key(of_query);
         }

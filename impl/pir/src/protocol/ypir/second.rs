@@ -23,12 +23,12 @@ pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, ou
 /// A database of digits and what is derived from it.
 pub(super) struct Second {
     /// G rows, d columns a copy: digit j of copy x is column x d + j.
-    matrix: ColumnMatrix,
+    pub matrix: ColumnMatrix,
     /// a_k of its query.
-    query_masks: Vec<Poly<u32, Ntt>>,
+    pub query_masks: Vec<Poly<u32, Ntt>>,
     /// For each copy, for each digit, its column's ring mask.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
-    tables: Tables<PackingTable>,
+    pub tables: Tables<PackingTable>,
 }
 
 impl Second {
@@ -75,18 +75,6 @@ impl Second {
 
     fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
         packing_table(&public.packing, &public.masks, &self.hints[copy])
-    }
-
-    pub fn matrix(&self) -> &ColumnMatrix {
-        &self.matrix
-    }
-
-    pub fn query_masks(&self) -> &[Poly<u32, Ntt>] {
-        &self.query_masks
-    }
-
-    pub fn tables(&self) -> Result<Vec<&PackingTable>> {
-        self.tables.all()
     }
 
     /// Takes in new hints of some rows of the first layer: their digits replace the old ones, the differences are multiplied with

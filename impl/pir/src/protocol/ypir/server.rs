@@ -25,7 +25,7 @@ use crate::parts::ring_matrix::{
 pub struct Server {
     public: Public,
     seed: Seed,
-    first: LinearDatabase,
+    pub(super) first: LinearDatabase,
     hint: NegacyclicHint,
     /// None where records are selected whole.
     second: Option<Second>,
@@ -87,9 +87,9 @@ impl Server {
     ) -> Result<Vec<Vec<u8>>> {
         let (clock, kernel, threads) = (&context.clock, context.kernel, context.threads);
         let outputs = clock
-            .time("answer_second_layer", Group::Online, || bodies(kernel, second.matrix(), &queries.second, threads))?;
+            .time("answer_second_layer", Group::Online, || bodies(kernel, &second.matrix, &queries.second, threads))?;
         let packed = clock.time("answer_packing", Group::Online, || {
-            pack_all(&self.public.ring, &second.tables()?, &queries.keys, &outputs)
+            pack_all(&self.public.ring, &second.tables.all()?, &queries.keys, &outputs)
         })?;
         clock.time("answer_body", Group::Online, || {
             let each = packed.into_iter().enumerate();
@@ -110,7 +110,7 @@ impl Server {
         let (ring, layers) = (&*self.public.ring, &self.public.layers);
         let digits = answer_digits(&self.public, first)?;
         let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
-        let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
+        let masks = column_masks(&digits, ring, &second.query_masks, (0, digits.cols()), 1)?;
         let mut packed = packed;
         let more = match layers.body {
             Body::Traced => {
@@ -167,11 +167,6 @@ impl Server {
             packed[copy].add_assign(ring, &traced.mul_monomial(ring, layers.hint_digits + digit));
         }
         Ok(())
-    }
-
-    /// The centred entry of the first layer in that row and column.
-    pub(super) fn first_entry(&self, row: usize, column: usize) -> i32 {
-        self.first.entry(row, column)
     }
 
     /// What the second layer's answer to query `k` of a request decrypts to in those rows of the first: the digits of the row's hint, then

@@ -19,7 +19,7 @@ use crate::core::{
     Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, check_queries, client_of,
     only, protocol,
 };
-use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
+use crate::parts::folding::{Encoder, Layout, Matrix, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
 pub(super) use select::{CELLS, TREE_BITS};
@@ -130,16 +130,6 @@ impl<F: Selecting> Server<F> {
             }
             Ok(())
         })
-    }
-
-    /// The plaintext polynomials of the cell at a place, by part.
-    pub(super) fn cell(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
-        self.matrix.cell(place)
-    }
-
-    /// See [`Matrix::slots`].
-    pub(super) fn slots_of(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
-        self.matrix.slots(place)
     }
 }
 
