@@ -109,13 +109,13 @@ pub(crate) fn tables_of_block(table_bytes: u64) -> usize {
     BLOCK_BYTES.div_ceil(table_bytes.max(1)) as usize
 }
 
-/// `work` for each number, by as many threads.
-pub(crate) fn side_by_side<R: Send>(
-    which: Range<usize>,
+/// `work` for each item, by as many threads.
+pub(crate) fn side_by_side<T: Send, R: Send>(
+    items: impl Iterator<Item = T>,
     threads: usize,
-    work: impl Fn(usize) -> Result<R> + Sync,
+    work: impl Fn(T) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    if threads > 1 { which.into_par_iter().map(&work).collect() } else { which.map(work).collect() }
+    if threads > 1 { items.collect::<Vec<_>>().into_par_iter().map(&work).collect() } else { items.map(work).collect() }
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use lattice::lwe::PublicMatrix;
 use lattice::wire::Reader;
-use rayon::prelude::*;
 use ring::matrix::packed;
 use ring::matrix::packed::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
 use ring::{Kernel, PackedMatrix, Vector32};
 
 use super::layout::Layout;
+use crate::core::tables::side_by_side;
 use crate::core::{Change, Context, Database, Error, Frame, Result, Shape, check_change, copy_bits};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
@@ -77,12 +77,7 @@ impl LinearDatabase {
             context.progress.advance(block.rows() as u64);
             Ok(())
         };
-        if context.threads > 1 {
-            let blocks: Vec<_> = self.matrix.blocks_mut().enumerate().collect();
-            blocks.into_par_iter().try_for_each(fill)
-        } else {
-            self.matrix.blocks_mut().enumerate().try_for_each(fill)
-        }
+        side_by_side(self.matrix.blocks_mut().enumerate(), context.threads, fill).map(|_| ())
     }
 
     /// Wide records: strips of 32 columns, a strip's digits transposed into rows.
@@ -115,13 +110,9 @@ impl LinearDatabase {
                         copy_bits(&bytes[bit / 8..], (bit % 8) as u32, record_bits, &mut record);
                         code.digits(&record, digits);
                     }
+                    Ok(())
                 };
-                let filled = &mut tile[..wide * present as usize];
-                if context.threads > 1 {
-                    filled.par_chunks_mut(wide).enumerate().for_each(convert);
-                } else {
-                    filled.chunks_mut(wide).enumerate().for_each(convert);
-                }
+                side_by_side(tile[..wide * present as usize].chunks_mut(wide).enumerate(), context.threads, convert)?;
                 self.store_tile(first_row, first, wide, &tile)?;
             }
             context.progress.advance(wide as u64);

@@ -1,9 +1,9 @@
 //! Entries of 16-bit matrices: what is added to them, and matrices filled by lines of rows.
 
-use rayon::prelude::*;
 use ring::ColumnMatrix;
 use ring::matrix::column::LINE;
 
+use crate::core::tables::side_by_side;
 use crate::core::{Context, Result};
 
 /// What was added to consecutive entries of a row.
@@ -42,12 +42,9 @@ pub(crate) fn fill_rows(
     let lines: Vec<(usize, usize)> = (0..rows).step_by(LINE).map(|start| (start, LINE.min(rows - start))).collect();
     context.progress.begin(progress, lines.len() as u64);
     for lines in lines.chunks(context.threads.max(1)) {
-        let parts: Vec<Result<Vec<i16>>> = match lines {
-            [(start, rows)] => vec![entries(*start, *rows)],
-            several => several.par_iter().map(|&(start, rows)| entries(start, rows)).collect(),
-        };
+        let parts = side_by_side(lines.iter(), lines.len(), |&(start, rows)| entries(start, rows))?;
         for (&line, part) in lines.iter().zip(parts) {
-            matrix.set_rows(line, (0, columns), &part?, columns)?;
+            matrix.set_rows(line, (0, columns), &part, columns)?;
         }
         context.progress.advance(lines.len() as u64);
     }

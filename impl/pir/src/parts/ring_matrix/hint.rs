@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use gadget::Coins;
 use lattice::pack::{Packing, PackingKeys, PackingMasks, PackingTable};
 use lattice::{Rlwe, Workspace};
-use rayon::prelude::*;
 use ring::matrix::column::{ring_products, ring_products_work};
 use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, RingShape, Seed, Work};
 
 use super::{Difference, RingQueries};
 use crate::core::plan::count;
+use crate::core::tables::side_by_side;
 use crate::core::{Error, Result};
 
 /// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
@@ -31,11 +31,7 @@ pub(crate) fn column_masks(
     let task = |(i, out): (usize, &mut [Poly<u32, Ntt>])| {
         ring_products(matrix, ring, query, first + i * each, out).map_err(Error::from)
     };
-    if threads <= 1 {
-        out.chunks_mut(each).enumerate().try_for_each(task)?;
-    } else {
-        out.par_chunks_mut(each).enumerate().try_for_each(task)?;
-    }
+    side_by_side(out.chunks_mut(each).enumerate(), threads, task)?;
     Ok(out)
 }
 

@@ -2,12 +2,12 @@
 //! polynomials of d digits, and the second query selects them whole. The bodies' digits depend on the query, those of masks do not.
 
 use lattice::Rlwe;
-use rayon::prelude::*;
 
 use super::first::First;
 use super::public::Public;
 use super::second::{digits_of, mask_digits};
 use crate::core::Result;
+use crate::core::tables::side_by_side;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::Selector;
 
@@ -46,11 +46,7 @@ impl Whole {
         let mut answer = vec![0; layout.answer_bytes(params)];
         let each = layout.copy_bytes(params);
         let copy = |(copy, out): (usize, &mut [u8])| self.copy(public, (query, values), copy, out);
-        if threads > 1 {
-            answer.par_chunks_exact_mut(each).enumerate().try_for_each(copy)?;
-        } else {
-            answer.chunks_exact_mut(each).enumerate().try_for_each(copy)?;
-        }
+        side_by_side(answer.chunks_exact_mut(each).enumerate(), threads, copy)?;
         Ok(answer)
     }
 

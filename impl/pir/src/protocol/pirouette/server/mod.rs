@@ -89,9 +89,7 @@ impl<F: Selecting> Server<F> {
         let keys: Vec<&ServerKeys> = queries.iter().map(|(keys, _)| *keys).collect();
         let selectors =
             self.params.query.selectors(queries, index_bits(self.layout()), trace.as_deref_mut(), context)?;
-        if let Some(trace) = &mut trace {
-            trace.selectors(&selectors[0])?;
-        }
+        trace.as_mut().map_or(Ok(()), |trace| trace.selectors(&selectors[0]))?;
         let folded = if self.params.database.encrypted {
             let fold = |(keys, selectors): (&&ServerKeys, &Selectors)| self.fold_encrypted(keys, selectors);
             clock.time("answer_folding", Group::Online, || {
@@ -100,17 +98,13 @@ impl<F: Selecting> Server<F> {
         } else {
             self.select_cells(&keys, &selectors, trace.as_deref_mut(), context)?
         };
-        if let Some(trace) = &mut trace {
-            trace.folded(&folded[0])?;
-        }
+        trace.as_mut().map_or(Ok(()), |trace| trace.folded(&folded[0]))?;
         let rotated = clock.time("answer_rotation", Group::Online, || {
             let queries = keys.iter().zip(&selectors).zip(folded);
             let all = queries.map(|((keys, selectors), folded)| self.rotate(keys, selectors, folded));
             all.collect::<Result<Vec<_>>>()
         })?;
-        if let Some(trace) = &mut trace {
-            trace.rotated(&rotated[0])?;
-        }
+        trace.as_mut().map_or(Ok(()), |trace| trace.rotated(&rotated[0]))?;
         clock.time("answer_compression", Group::Online, || self.compress(requests, &keys, &rotated))
     }
 
