@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::core::clock::Group;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{BLOCK_BYTES, Context};
+use crate::core::threads::side_by_side;
 
 /// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
 /// memory.
@@ -107,15 +106,6 @@ impl<T: Send + Sync> Tables<T> {
 /// Tables of so many bytes that are made together where they are not kept.
 pub(crate) fn tables_of_block(table_bytes: u64) -> usize {
     BLOCK_BYTES.div_ceil(table_bytes.max(1)) as usize
-}
-
-/// `work` for each item, by as many threads.
-pub(crate) fn side_by_side<T: Send, R: Send>(
-    items: impl Iterator<Item = T>,
-    threads: usize,
-    work: impl Fn(T) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    if threads > 1 { items.collect::<Vec<_>>().into_par_iter().map(&work).collect() } else { items.map(work).collect() }
 }
 
 #[cfg(test)]

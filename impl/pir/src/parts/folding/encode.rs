@@ -7,7 +7,7 @@ use lattice::wire::Writer;
 use ring::{Ntt, Poly, PolyMatrix, Ring};
 
 use super::{Layout, Place};
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Error, Record, Result, copy_bits};
 
 /// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together

@@ -7,7 +7,7 @@ use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs, Ring};
 
 use super::Layout;
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::core::{Error, Result};
 
 /// Selects from a matrix of polynomials modulo all primes of the ring of ciphertexts, or modulo its first one.

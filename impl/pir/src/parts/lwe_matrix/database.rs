@@ -7,7 +7,7 @@ use ring::matrix::packed::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
 use ring::{Kernel, PackedMatrix, Vector32};
 
 use super::layout::Layout;
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::core::{Change, Context, Database, Error, Frame, Result, Shape, check_change, copy_bits};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's

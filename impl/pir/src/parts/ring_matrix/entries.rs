@@ -3,7 +3,7 @@
 use ring::ColumnMatrix;
 use ring::matrix::column::LINE;
 
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::core::{Context, Result};
 
 /// What was added to consecutive entries of a row.

@@ -10,7 +10,7 @@ use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Ri
 
 use super::{Difference, RingQueries};
 use crate::core::plan::count;
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::core::{Error, Result};
 
 /// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.

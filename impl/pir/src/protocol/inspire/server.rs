@@ -14,7 +14,8 @@ use super::layout::Layout;
 use super::public::Public;
 use super::set::{NAME, QueryCoefficients, Set};
 use crate::core::seed::{self, fresh_seed};
-use crate::core::tables::{Tables, side_by_side};
+use crate::core::tables::Tables;
+use crate::core::threads::side_by_side;
 use crate::core::{
     Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, for_each_query,
     protocol,

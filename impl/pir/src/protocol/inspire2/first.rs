@@ -7,7 +7,8 @@ use ring::{Coefficient, ColumnMatrix, Ntt, Poly};
 
 use super::describe::table_bytes;
 use super::public::{Keys, Public};
-use crate::core::tables::{Tables, side_by_side};
+use crate::core::tables::Tables;
+use crate::core::threads::side_by_side;
 use crate::core::{Change, Context, Database, Result};
 use crate::parts::ring_matrix::{body_poly, column_masks, packing_table, update_masks};
 

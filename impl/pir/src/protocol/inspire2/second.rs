@@ -9,7 +9,8 @@ use super::first::First;
 use super::public::Public;
 use super::set::Set;
 use crate::core::Result;
-use crate::core::tables::{Tables, side_by_side};
+use crate::core::tables::Tables;
+use crate::core::threads::side_by_side;
 use crate::parts::digits::{Digits, centred_digits};
 use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, packing_table};
 

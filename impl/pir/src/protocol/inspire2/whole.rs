@@ -7,7 +7,7 @@ use super::first::First;
 use super::public::Public;
 use super::second::{digits_of, mask_digits};
 use crate::core::Result;
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::Selector;
 

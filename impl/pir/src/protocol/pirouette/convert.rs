@@ -5,7 +5,7 @@ use lattice::lwe::Lwe;
 use lattice::{LatticeError, Rgsw};
 
 use super::keys::ServerKeys;
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::core::{Error, Result};
 use crate::parts::ring_matrix::workspace;
 

@@ -6,7 +6,7 @@
 use lattice::{Masks, Rlwe, RlweKey, SeededRlwe};
 use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
 
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Error, Result};
 use crate::parts::folding::{Encoder, Layout};
 

@@ -10,7 +10,7 @@ use super::layout::Layers;
 use super::public::Public;
 use super::second::switched_digits;
 use crate::core::Result;
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::Selector;
 
