@@ -160,16 +160,7 @@ impl Database {
             let Some(chosen) = from(index) else { continue };
             let record = whole.record(chosen)?;
             let here = (index * width).max(start)..((index + 1) * width).min(end);
-            if width.is_multiple_of(8) {
-                let (to, skip) = (((here.start - start) / 8) as usize, ((here.start - index * width) / 8) as usize);
-                let count = ((here.end - here.start) / 8) as usize;
-                out[to..to + count].copy_from_slice(&record[skip..skip + count]);
-                continue;
-            }
-            for at in here {
-                let (bit, to) = (at - index * width, at - start);
-                out[(to / 8) as usize] |= (record[(bit / 8) as usize] >> (bit % 8) & 1) << (to % 8);
-            }
+            put_bits(&record, here.start - index * width, here.end - here.start, out, here.start - start);
         }
         Ok(())
     }
@@ -282,6 +273,19 @@ pub fn copy_bits(from: &[u8], shift: u32, bits: usize, to: &mut [u8]) {
         to[bytes - 1] &= (1 << (bits % 8)) - 1;
     }
     to[bytes..].fill(0);
+}
+
+/// Overwrites `bits` bits of `to` from bit `at` on with those of `from` from bit `first` on.
+pub fn put_bits(from: &[u8], first: u64, bits: u64, to: &mut [u8], at: u64) {
+    let [first, bits, at] = [first, bits, at].map(|number| number as usize);
+    if (first | bits | at).is_multiple_of(8) {
+        to[at / 8..][..bits / 8].copy_from_slice(&from[first / 8..][..bits / 8]);
+        return;
+    }
+    for (from_bit, to_bit) in (first..first + bits).zip(at..) {
+        let (bit, byte) = (from[from_bit / 8] >> (from_bit % 8) & 1, &mut to[to_bit / 8]);
+        *byte = *byte & !(1 << (to_bit % 8)) | bit << (to_bit % 8);
+    }
 }
 
 #[cfg(unix)]

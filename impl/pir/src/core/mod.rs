@@ -24,7 +24,7 @@ pub mod workload;
 
 // What every protocol is written in. Of other modules those that need them say so, which tells whose records a change makes stale.
 pub use clock::{Clock, Group, Turns};
-pub use database::{Database, Record, check_change, copy_bits};
+pub use database::{Database, Record, check_change, copy_bits, put_bits};
 pub use description::{Direction, LweInstance, MemoryMap, Sizes, TableBytes};
 pub use error::{Error, Result};
 pub use noise::NoiseLog;

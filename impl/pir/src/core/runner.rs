@@ -117,7 +117,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         if workload.streamed && !P::STREAMS {
             return Err(Error::cannot_stream(P::NAME));
         }
-        let kernel = options.kernel.check().map_err(|e| Error::Kernel(e.to_string()))?;
+        let kernel = options.kernel.check()?;
         let seed = match options.seed {
             Some(seed) => seed,
             None => {

@@ -8,7 +8,7 @@ use ring::{Ntt, Poly, PolyMatrix, Ring};
 
 use super::{Layout, Place};
 use crate::core::threads::side_by_side;
-use crate::core::{Context, Database, Error, Record, Result, copy_bits};
+use crate::core::{Context, Database, Error, Record, Result, copy_bits, put_bits};
 
 /// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together
 /// small enough for the second-level cache.
@@ -145,11 +145,7 @@ impl Encoder {
                 // The record's bits that stand in this slot: from `from` of the record on, to `to` of the slot on.
                 let (from, to) = (start.saturating_sub(place.first_bit), place.first_bit.saturating_sub(start));
                 let count = (layout.shape.record_bits - from).min(slot_bits - to);
-                for bit in 0..count {
-                    let value = record[((from + bit) / 8) as usize] >> ((from + bit) % 8) & 1;
-                    let byte = &mut bytes[((to + bit) / 8) as usize];
-                    *byte = *byte & !(1 << ((to + bit) % 8)) | value << ((to + bit) % 8);
-                }
+                put_bits(record, from, count, &mut bytes, to);
                 self.write_slot(&bytes, at, &mut coefficients);
             }
             let poly = self.ring.forward(self.ring.from_signed_i32(&coefficients));

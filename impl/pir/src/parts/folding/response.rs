@@ -44,6 +44,13 @@ pub struct ResponseKey {
     opener: SplitKey,
 }
 
+impl ResponseKey {
+    /// The phases of a response, in units of q3.
+    pub fn phase(&self, response: &SplitRlwe) -> Result<Vec<f64>> {
+        self.opener.phase(response).map_err(Error::from)
+    }
+}
+
 impl Responder {
     /// For ciphertexts over `ring`.
     pub fn new(params: ResponseParams, ring: &Arc<Ring<u32>>) -> Result<Self> {

@@ -120,7 +120,7 @@ impl Rlwe {
 
     /// The ring.
     pub fn ring(&self, kernel: Kernel) -> Result<Arc<Ring<u32>>> {
-        Ring::new(self.degree, self.primes(), kernel).map_err(|e| Error::Kernel(e.to_string()))
+        Ring::new(self.degree, self.primes(), kernel).map_err(Error::from)
     }
 
     /// What the cost of operations depends on.

@@ -12,7 +12,7 @@ use super::layout::{Layout, Place};
 use super::public::Public;
 use super::server::Server;
 use super::set::{QueryCoefficients, Set};
-use crate::core::{Context, NoiseLog, Record, Request, Result, Shape};
+use crate::core::{Context, NoiseLog, Record, Request, Result, Shape, put_bits};
 use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe};
 
 impl Asks for Inspire {
@@ -94,10 +94,8 @@ impl Asks for Inspire {
             layout.code.decode(&residues, &mut bytes);
             public.whitening.apply(item, plane, &mut bytes);
             let start = plane * layout.plane_bits();
-            for bit in 0..(record_bits - start).min(layout.plane_bits()) {
-                let (from, to) = (first_bit + bit, start + bit);
-                record[to / 8] |= (bytes[from / 8] >> (from % 8) & 1) << (to % 8);
-            }
+            let count = (record_bits - start).min(layout.plane_bits());
+            put_bits(&bytes, first_bit as u64, count as u64, &mut record, start as u64);
         }
         Ok(record)
     }
