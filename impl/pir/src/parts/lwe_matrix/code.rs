@@ -121,11 +121,6 @@ impl RecordCode {
         record
     }
 
-    /// The record in slot `slot` of its entries.
-    pub fn read(&self, entries: &[u16], slot: u64) -> Record {
-        if self.is_packed() { self.unpack(entries[0], slot) } else { self.record(entries) }
-    }
-
     /// The packed record in slot `slot` of an entry.
     pub fn unpack(&self, entry: u16, slot: u64) -> Record {
         let value = entry >> (slot * self.record_bits) & ((1u32 << self.record_bits) - 1) as u16;

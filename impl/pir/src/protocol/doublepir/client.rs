@@ -72,16 +72,6 @@ impl Client {
         self.offline.as_ref().ok_or_else(|| Error::message("hint", "it must be fetched before a query."))
     }
 
-    /// The entries of every record of a request.
-    fn decrypt(&self, asked: &[Query], answer: &Messages, kernel: Kernel) -> Result<Vec<Vec<u16>>> {
-        let mut entries = vec![Vec::new(); asked.len()];
-        self.words(asked, answer, kernel, |(k, _), word| {
-            entries[k].push((self.round(word.phase) + i32::from(self.layers.first.code.offset())) as u16);
-            Ok(())
-        })?;
-        Ok(entries)
-    }
-
     /// Calls, for every query and entry of its record, with their numbers and the word of the first layer's answer in the entry's row.
     fn words(
         &self,
@@ -228,13 +218,12 @@ impl protocol::Client for Client {
     }
 
     fn extract(&self, asked: &[Query], answer: &Messages, context: &Context) -> Result<Vec<Record>> {
-        let entries = self.decrypt(asked, answer, context.kernel)?;
-        let code = self.layers.first.code;
-        let record = |(query, entries): (&Query, Vec<u16>)| {
-            let (_, _, slot) = self.layers.first.place(query.index);
-            code.read(&entries, slot)
-        };
-        Ok(asked.iter().zip(entries).map(record).collect())
+        let mut entries = vec![Vec::new(); asked.len()];
+        self.words(asked, answer, context.kernel, |(k, _), word| {
+            entries[k].push((self.round(word.phase) + i32::from(self.layers.first.code.offset())) as u16);
+            Ok(())
+        })?;
+        Ok(asked.iter().zip(&entries).map(|(query, entries)| self.layers.first.record(query.index, entries)).collect())
     }
 
     /// Logs the errors of both layers' words: of the second those of every digit, of the first of the word that the digits make.

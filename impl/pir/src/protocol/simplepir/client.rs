@@ -99,7 +99,7 @@ impl protocol::Client for Client {
         let scale = self.layout.scale();
         let mut records = Vec::with_capacity(asked.len());
         for (k, query) in asked.iter().enumerate() {
-            let (first_row, _, slot) = self.layout.place(query.index);
+            let (first_row, ..) = self.layout.place(query.index);
             let wide = code.entries_per_record() as usize;
             let answer = message.words(4 * (k * rows + first_row), wide);
             let decrypt = |(i, word): (usize, u32)| {
@@ -107,7 +107,7 @@ impl protocol::Client for Client {
                 (round(phase, scale, code.plain_modulus()).0 + i32::from(code.offset())) as u16
             };
             let entries: Vec<u16> = answer.into_iter().enumerate().map(decrypt).collect();
-            records.push(code.read(&entries, slot));
+            records.push(self.layout.record(query.index, &entries));
         }
         Ok(records)
     }

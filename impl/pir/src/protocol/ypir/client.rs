@@ -102,14 +102,20 @@ impl protocol::Client for Client {
     }
 
     fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
-        let entries = self.decrypt(asked, answer)?;
-        let code = self.layers.first.code;
-        let record = |(query, entries): (&Query, Vec<u16>)| {
-            let (_, _, slot) = self.layers.first.place(query.index);
-            code.read(&entries, slot)
+        let (q1, bits) = (i64::from(self.params.layers.switched_modulus), self.params.layers.entry_bits);
+        let entry = |phase: i64| {
+            // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
+            let message = ((phase << bits) + q1 / 2).div_euclid(q1);
+            (message + i64::from(self.layers.first.code.offset())).rem_euclid(1 << bits) as u16
         };
-        let records = asked.iter().zip(entries).map(record).collect();
-        Ok(records)
+        let record = |(query, answer): (&Query, &[u8])| -> Result<Record> {
+            let phases = self.first_phases(query, &self.open(query, answer)?);
+            let entries: Vec<u16> = phases.into_iter().map(entry).collect();
+            Ok(self.layers.first.record(query.index, &entries))
+        };
+        let message = self.message(answer, asked.len())?;
+        let answers = message.payload().chunks_exact(self.layers.answer_bytes(&self.params));
+        asked.iter().zip(answers).map(record).collect()
     }
 
     /// Logs, of every query, the errors of its answer's coefficients and of the first layer's samples that they are digits of.
@@ -167,24 +173,6 @@ impl Client {
         };
         messages.resize(kept, 0);
         messages.into_iter().map(i64::from).collect()
-    }
-
-    /// The entries of every record of a request.
-    fn decrypt(&self, asked: &[Query], answer: &Messages) -> Result<Vec<Vec<u16>>> {
-        let (q1, bits) = (i64::from(self.params.layers.switched_modulus), self.params.layers.entry_bits);
-        let entry = |phase: i64| {
-            // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
-            let message = ((phase << bits) + q1 / 2).div_euclid(q1);
-            (message + i64::from(self.layers.first.code.offset())).rem_euclid(1 << bits) as u16
-        };
-        let mut entries = Vec::with_capacity(asked.len());
-        let message = self.message(answer, asked.len())?;
-        for (query, answer) in asked.iter().zip(message.payload().chunks_exact(self.layers.answer_bytes(&self.params)))
-        {
-            let phases = self.first_phases(query, &self.open(query, answer)?);
-            entries.push(phases.into_iter().map(entry).collect());
-        }
-        Ok(entries)
     }
 
     /// The message of a response to as many queries.
