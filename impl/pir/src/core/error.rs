@@ -90,7 +90,7 @@ impl Error {
     }
 
     /// What an error below says, as one about the message `name`.
-    pub fn in_message<E: std::fmt::Display>(name: &str) -> impl Fn(E) -> Self + Copy + use<'_, E> {
+    pub fn in_message<E: std::fmt::Display>(name: &str) -> impl Fn(E) -> Self + Copy {
         move |error| Error::message(name, error.to_string())
     }
 
