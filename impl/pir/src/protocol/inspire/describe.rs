@@ -47,7 +47,7 @@ fn wire_bytes(rlwe: &Rlwe, polynomials: u64) -> u64 {
 }
 
 /// Sizes of the packing.
-fn packing(params: &Set) -> Packing<'_> {
+pub(super) fn packing(params: &Set) -> Packing<'_> {
     Packing::new(&params.rlwe, PACKING, params.packing)
 }
 
@@ -83,17 +83,12 @@ fn touched(layout: &Layout, workload: &Workload) -> u64 {
     count(&[workload.touched(layout.groups as u64, group), (layout.planes * layout.points) as u64])
 }
 
-/// Bytes of the packing table of one output.
-pub(super) fn table_bytes(params: &Set) -> u64 {
-    packing(params).table_bytes()
-}
-
 fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let (poly, degree) = (params.rlwe.poly_bytes(), params.rlwe.degree as u64);
     let (outputs, queries) = (layout.outputs() as u64, workload.queries);
     let (packing, key_masks) = (packing(params), packing(params).key_mask_bytes());
     let (tables, held) = if workload.streamed {
-        ("packing tables of a block", tables_of_block(table_bytes(params)).min(layout.points) as u64)
+        ("packing tables of a block", tables_of_block(packing.table_bytes()).min(layout.points) as u64)
     } else {
         ("packing tables", outputs)
     };
@@ -147,7 +142,7 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     let words = rows + key_polynomials * degree;
     plan.step("answer", "parse", Work::of(Kind::WordsRead, &[queries, primes, words]));
     plan.step("answer", "product", product_work(rows, columns, stored, (queries, primes)));
-    let packing = BlockDiagonal::multiply_work(count(&[outputs, table_bytes(params)]), queries);
+    let packing = BlockDiagonal::multiply_work(count(&[outputs, packing(params).table_bytes()]), queries);
     plan.step("answer", "packing", packing + ring.transforms(count(&[queries, outputs])));
     let ciphertexts = count(&[queries, layout.ciphertexts() as u64]);
     let evaluated = params.evaluation.gadget().shape(&params.rlwe).external_product_work();

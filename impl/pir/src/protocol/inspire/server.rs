@@ -8,7 +8,7 @@ use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
 use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
-use super::describe::table_bytes;
+use super::describe::packing;
 use super::encoded::Encoded;
 use super::layout::Layout;
 use super::public::Public;
@@ -164,7 +164,7 @@ impl protocol::Server for Server {
             (0..layout.outputs()).map(|output| masks(layout.columns_of(output))).collect::<Result<_>>()
         })?;
         let tables = if context.streamed {
-            Tables::streamed(table_bytes(params))
+            Tables::streamed(packing(params).table_bytes())
         } else {
             let table = |output: usize| packing_table(&public.packing, &public.masks, &hint[output]);
             Tables::make(layout.outputs(), context, table)?

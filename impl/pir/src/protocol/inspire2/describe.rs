@@ -51,18 +51,13 @@ fn key_polynomials(params: &Set, layout: &Layout) -> u64 {
 }
 
 /// Sizes of the packing of so many ciphertexts into one.
-fn packing(params: &Set, gamma: usize) -> Packing<'_> {
+pub(super) fn packing(params: &Set, gamma: usize) -> Packing<'_> {
     Packing::new(&params.rlwe, Method::Inspiring, params.packing).of_gamma(gamma)
 }
 
 /// Bytes of the packing keys of one query.
 fn key_bytes(params: &Set, layout: &Layout) -> u64 {
     layout.key_gammas(params).into_iter().map(|gamma| packing(params, gamma).key_bytes()).sum()
-}
-
-/// Bytes of a packing table of the first layer.
-pub(super) fn table_bytes(params: &Set) -> u64 {
-    packing(params, params.gammas()[0]).table_bytes()
 }
 
 /// Bytes of all packing tables, of the first and of the second layer.
@@ -85,7 +80,7 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let [all_first, second_tables] = all_tables(params, layout);
     let (name, first_tables) = if workload.streamed {
         let groups = layout.groups() as u64;
-        let block = groups.min(tables_of_block(table_bytes(params)) as u64);
+        let block = groups.min(tables_of_block(packing(params, params.gammas()[0]).table_bytes()) as u64);
         let tables = count(&[block, packing(params, params.gammas()[0]).held_table_bytes()]);
         ("first packing tables of a block and all masks", tables + count(&[groups, poly]))
     } else {

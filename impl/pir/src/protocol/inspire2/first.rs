@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lattice::pack::PackingTable;
 use ring::{Coefficient, ColumnMatrix, Ntt, Poly};
 
-use super::describe::table_bytes;
+use super::describe::packing;
 use super::public::{Keys, Public};
 use crate::core::tables::Tables;
 use crate::core::threads::side_by_side;
@@ -31,7 +31,11 @@ impl First {
         let Public { params, layout, .. } = public;
         let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.ring_degree)?;
         layout.cells().encode(&mut matrix, database, context)?;
-        let tables = if context.streamed { Tables::streamed(table_bytes(params)) } else { Tables::default() };
+        let tables = if context.streamed {
+            Tables::streamed(packing(params, layout.gamma).table_bytes())
+        } else {
+            Tables::default()
+        };
         Ok(Self { matrix, query_masks: public.first.masks(), hints: Vec::new(), tables, masks: Vec::new() })
     }
 

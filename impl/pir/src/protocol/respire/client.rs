@@ -3,13 +3,11 @@
 use rand::RngCore;
 use ring::DiscreteGaussian;
 
-use super::diagnosis::{self, Meter};
 use super::engine::Engine;
 use super::keys::{Secrets, write_keys};
 use super::query::{Asked, query_bytes, write_query};
 use super::server::Server;
-use super::set::NAME;
-use super::set::Set;
+use super::set::{NAME, Set};
 use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Encoder, Layout, Place};
@@ -135,7 +133,7 @@ impl protocol::Client for Client {
         let places = places(&self.layout, asked, self.buckets.queries(asked.len() as u64)?);
         let mut known = Vec::with_capacity(places.len() * self.layout.slots);
         for (query, place) in places.iter().enumerate() {
-            known.extend(server.store.matrices[query % self.buckets.count()].slots(place)?);
+            known.extend(server.matrices[query % self.buckets.count()].slots(place)?);
         }
         let mut known = known.into_iter();
         self.for_each_body(asked.len(), answer, |body, key, count| {
@@ -152,8 +150,6 @@ impl protocol::Client for Client {
     }
 
     fn diagnose(&self, asked: &[Asked], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
-        let Self { engine, layout, secrets, key_id, .. } = self;
-        let meter = Meter { engine, layout, secrets, key_id: *key_id };
-        diagnosis::diagnose(&meter, asked, (server, request), context)
+        self.open_answer(asked, server, request, context)
     }
 }

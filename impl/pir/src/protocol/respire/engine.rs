@@ -23,7 +23,7 @@ impl Engine {
         let ring = params.rlwe.ring(kernel)?;
         Ok(Self {
             params: params.clone(),
-            gadgets: params.bases.map(|_, base| gadget(&ring, base)).collect()?,
+            gadgets: params.bases.try_map(|_, base| gadget(&ring, base))?,
             responder: Responder::new(params.response.params(), &ring)?,
             ring,
         })

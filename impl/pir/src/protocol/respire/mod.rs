@@ -9,7 +9,6 @@ mod keys;
 mod query;
 mod server;
 mod set;
-mod store;
 #[cfg(test)]
 mod tests;
 

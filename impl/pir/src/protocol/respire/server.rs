@@ -6,14 +6,13 @@ use ring::Coefficient;
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
 use super::query::{Query, query_bytes};
-use super::set::NAME;
-use super::set::Set;
-use super::store::Store;
+use super::set::{NAME, Set};
 use crate::core::{
     Change, Context, Database, Error, Frame, Group, Messages, Request, Result, TableBytes, Turns, check_queries,
     client_of, only, protocol,
 };
-use crate::parts::folding::{Folding, Matrix};
+use crate::parts::buckets::Buckets;
+use crate::parts::folding::{Encoder, Folding, Layout, Matrix, Selection};
 use crate::parts::ring_matrix::workspace;
 
 /// Queries that share one pass over the database; more take more passes.
@@ -22,7 +21,12 @@ pub const BATCH: usize = 8;
 /// The database and the keys of all clients.
 pub struct Server {
     pub engine: Engine,
-    pub store: Store,
+    pub buckets: Buckets,
+    /// Of a bucket.
+    layout: Layout,
+    pub selection: Selection,
+    /// By bucket.
+    pub matrices: Vec<Matrix>,
     /// By session, from 1 on.
     pub clients: Vec<ServerKeys>,
 }
@@ -45,14 +49,14 @@ impl Server {
     pub(super) fn parse(&self, request: &Request) -> Result<Vec<Query>> {
         let query = only("query", &request.messages)?;
         check_queries(request)?;
-        let buckets = self.store.buckets.count() as u64;
+        let buckets = self.buckets.count() as u64;
         if !request.queries.is_multiple_of(buckets) {
             let problem = format!("{} queries do not ask {buckets} buckets equally often.", request.queries);
             return Err(Error::message("query", problem));
         }
-        let bytes = query_bytes(&self.store.layout, self.engine.ring.primes(), self.engine.gadgets.selector.length());
+        let bytes = query_bytes(&self.layout, self.engine.ring.primes(), self.engine.gadgets.selector.length());
         let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
-        query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.store.layout, query)).collect()
+        query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.layout, query)).collect()
     }
 
     /// The slots of the item asked for: position selected, each slot projected to its coefficients.
@@ -65,11 +69,11 @@ impl Server {
     ) -> Result<Slots> {
         let turned: Vec<_> = steps.time("answer_rotation", || {
             let position =
-                |part| self.store.selection.position(&self.engine.gadgets.selector, position_bits, part, workspace);
+                |part| self.selection.position(&self.engine.gadgets.selector, position_bits, part, workspace);
             parts.into_iter().map(position).collect::<Result<_>>()
         })?;
         steps.time("answer_projection", || {
-            self.store.selection.slots(&turned).iter().map(|slot| self.project(keys, slot, workspace)).collect()
+            self.selection.slots(&turned).iter().map(|slot| self.project(keys, slot, workspace)).collect()
         })
     }
 
@@ -140,8 +144,8 @@ impl Server {
 
     /// The slots that queries to one bucket ask for, with one pass over it.
     fn group(&self, steps: &mut Turns, (bucket, group): (usize, &[Asked]), context: &Context) -> Result<Vec<Slots>> {
-        let (engine, mut workspace) = (&self.engine, workspace());
-        let Store { layout, selection, .. } = &self.store;
+        let (engine, layout, selection) = (&self.engine, &self.layout, &self.selection);
+        let mut workspace = workspace();
         let column_bits = layout.column_bits as usize;
         let (mut vectors, mut selectors) = (Vec::new(), Vec::new());
         for Asked { keys, query, .. } in group {
@@ -157,7 +161,7 @@ impl Server {
                 Folding::new(selection, &engine.gadgets.selector, &selectors[..column_bits])
             })
             .collect();
-        self.store.matrices[bucket].multiply(selection, &vectors, context, |_, multiply| {
+        self.matrices[bucket].multiply(selection, &vectors, context, |_, multiply| {
             let products = steps.time("answer_first_dimension", multiply)?;
             let mut queries = foldings.iter_mut().zip(products);
             steps.time("answer_folding", || queries.try_for_each(|(folding, products)| folding.extend(products)))
@@ -176,14 +180,27 @@ impl Server {
 impl protocol::Server for Server {
     type Set = Set;
 
+    /// Encodes the database (phase `encode`), unless it is to be streamed.
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(params, context.kernel)?;
-        Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
+        let buckets = params.buckets(database.shape())?;
+        let layout = params.layout(buckets.each)?;
+        let selection = Selection::new(layout, &engine.ring, params.matrix_primes, context.threads)?;
+        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
+        let parts = (0..buckets.count()).map(|bucket| (encoder.clone(), buckets.database(database, bucket)));
+        let matrices = if context.streamed {
+            parts.map(|(encoder, database)| Matrix::streamed(encoder, database)).collect()
+        } else {
+            let encode =
+                || parts.map(|(encoder, database)| Matrix::whole(encoder, &database, context)).collect::<Result<_>>();
+            context.clock.time("encode", Group::Offline, encode)?
+        };
+        Ok(Self { engine, buckets, layout, selection, matrices, clients: Vec::new() })
     }
 
     fn tables(&self) -> Vec<TableBytes> {
         vec![
-            TableBytes::new("database", self.store.matrices.iter().map(Matrix::held_bytes).sum()),
+            TableBytes::new("database", self.matrices.iter().map(Matrix::held_bytes).sum()),
             TableBytes::of("keys", self.clients.iter().map(ServerKeys::bytes)),
         ]
     }
@@ -203,7 +220,7 @@ impl protocol::Server for Server {
         let clock = context.clock.clone();
         let mut steps = Turns::new(&clock);
         // By bucket; queries of a request go to one bucket after the other.
-        let buckets = self.store.buckets.count();
+        let buckets = self.buckets.count();
         let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
         steps.time("answer_parse", || -> Result<()> {
             for (request, sent) in requests.iter().enumerate() {
@@ -235,7 +252,11 @@ impl protocol::Server for Server {
     }
 
     fn update(&mut self, changes: &[Change], _: &mut Context) -> Result<Messages> {
-        self.store.update(changes)?;
+        for (index, record) in changes {
+            for (bucket, position) in self.buckets.places(*index) {
+                self.matrices[bucket].update(&[(position, record.clone())])?;
+            }
+        }
         Ok(Messages::new())
     }
 }

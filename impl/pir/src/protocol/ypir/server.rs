@@ -11,7 +11,6 @@ use super::layout::Layers;
 use super::public::Public;
 use super::second::{Second, answer_digits, switched_digits};
 use super::set::{Body, Set};
-use super::whole::Whole;
 use crate::core::seed::{self, fresh_seed};
 use crate::core::{
     Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
@@ -23,10 +22,10 @@ use crate::parts::ring_matrix::{
 
 /// Both databases, the hints and tables between them, and the public seed.
 pub struct Server {
-    public: Public,
+    pub(super) public: Public,
     seed: Seed,
     pub(super) first: LinearDatabase,
-    hint: NegacyclicHint,
+    pub(super) hint: NegacyclicHint,
     /// None where records are selected whole.
     second: Option<Second>,
 }
@@ -70,10 +69,9 @@ impl Server {
 
     /// The answers of records selected whole (phase `answer_selection`).
     fn selected(&self, queries: &Queries, first: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u8>>> {
-        let whole = Whole { public: &self.public, first: &self.first, hint: &self.hint };
-        let answers = context
-            .clock
-            .time("answer_selection", Group::Online, || whole.answers(&queries.selectors, first, context.threads))?;
+        let answers = context.clock.time("answer_selection", Group::Online, || {
+            self.selected_sums(&queries.selectors, first, context.threads)
+        })?;
         Ok(answers.into_iter().map(|ciphertexts| ciphertexts.concat()).collect())
     }
 
