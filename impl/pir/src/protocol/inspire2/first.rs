@@ -53,7 +53,7 @@ impl First {
 
     /// Computes the ring masks that the tables of all columns of cells are made of.
     pub fn make_hints(&mut self, public: &Public, context: &Context) -> Result<()> {
-        let Public { layout, .. } = public;
+        let layout = &public.layout;
         context.progress.begin("hint", layout.groups() as u64);
         self.hints = side_by_side(0..layout.groups(), context.threads, |group| {
             let hints = masks_of(public, &self.matrix, &self.query_masks, group);
@@ -66,7 +66,7 @@ impl First {
 
     /// Makes the table of every column of cells; where tables are not kept, for its mask.
     pub fn make_tables(&mut self, public: &Public, context: &Context) -> Result<()> {
-        let Public { layout, .. } = public;
+        let layout = &public.layout;
         context.progress.begin("packing_tables", layout.groups() as u64);
         for first in (0..layout.groups()).step_by(context.threads.max(1)) {
             let groups = first..layout.groups().min(first + context.threads.max(1));
@@ -127,7 +127,7 @@ impl First {
     /// Writes changed records into their cells and their differences into hints; returns the groups they stand in, without their
     /// tables.
     pub fn change(&mut self, public: &Public, changes: &[Change]) -> Result<BTreeSet<usize>> {
-        let Public { layout, .. } = public;
+        let layout = &public.layout;
         let touched: BTreeSet<usize> = changes.iter().flat_map(|(index, _)| layout.groups_of(*index)).collect();
         self.tables.invalidate(touched.iter().copied());
         let replaced = changes.iter().map(|change| layout.cells().replace(&mut self.matrix, change));

@@ -43,7 +43,7 @@ pub(super) fn mask_digits(public: &Public, first: &First, group: usize) -> Resul
 impl Second {
     /// The digits of every mask of the first layer, and their tables.
     pub fn build(public: &Public, first: &First, threads: usize) -> Result<Self> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         let columns = layout.copies * layout.mask_digits;
         let matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
         let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
@@ -69,7 +69,7 @@ impl Second {
 
     /// Writes the digits of one mask of the first layer; returns what was added to those of its copy.
     fn set_mask(&mut self, public: &Public, first: &First, group: usize) -> Result<Vec<i32>> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         let digits = mask_digits(public, first, group)?;
         let (row, copy) = (group / layout.copies, group % layout.copies);
         let mut added = Vec::with_capacity(digits.len());
@@ -92,7 +92,7 @@ impl Second {
         (first, groups): (&First, &BTreeSet<usize>),
         threads: usize,
     ) -> Result<()> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         for copy in 0..layout.copies {
             let rows: Vec<usize> = groups.iter().copied().filter(|group| group % layout.copies == copy).collect();
             let incremental = is_incremental(rows.len(), 1, self.matrix.blocks());
@@ -114,7 +114,7 @@ impl Second {
 
     /// The ring masks of one copy's columns, from the digits.
     fn masks_of(&self, public: &Public, copy: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
-        let Public { layout, .. } = public;
+        let layout = &public.layout;
         let columns = (copy * layout.mask_digits, layout.mask_digits);
         column_masks(&self.matrix, &public.ring, &self.query_masks, columns, threads)
     }

@@ -25,7 +25,7 @@ impl Whole {
 
     /// The digits of every mask.
     pub fn build(public: &Public, first: &First) -> Result<Self> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         let mut whole = Self { digits: vec![0; layout.groups() * layout.mask_digits] };
         (0..layout.groups()).try_for_each(|group| whole.set_mask(public, first, group))?;
         Ok(whole)
@@ -33,7 +33,7 @@ impl Whole {
 
     /// Writes the digits of one mask.
     pub fn set_mask(&mut self, public: &Public, first: &First, group: usize) -> Result<()> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         let digits = mask_digits(public, first, group)?;
         self.digits[group * layout.mask_digits..][..layout.mask_digits].copy_from_slice(&digits);
         Ok(())

@@ -6,7 +6,6 @@ use ring::Coefficient;
 use super::client::Client;
 use super::query::{Asked, selected_bits};
 use super::server::Server;
-use super::set::Set;
 use crate::core::{Context, Error, Request, Result, client_of};
 use crate::parts::folding::{Folding, cell_errors, selector_errors};
 use crate::parts::ring_matrix::workspace;
@@ -23,8 +22,8 @@ impl Client {
         coefficients: &[i64],
         turned: usize,
     ) -> Result<Vec<f64>> {
-        let Set { rlwe, .. } = &self.engine.params;
-        cell_errors(key, ciphertext, (coefficients, rlwe.scale(self.engine.params.plain_modulus())), turned)
+        let params = &self.engine.params;
+        cell_errors(key, ciphertext, (coefficients, params.rlwe.scale(params.plain_modulus())), turned)
     }
 
     /// Logs errors of the ciphertexts modulo q: the threshold is where they would be decrypted wrongly.
@@ -49,7 +48,6 @@ impl Client {
         let query = server.parse(request)?.into_iter().nth(asked.query);
         let query = query.ok_or_else(|| Error::message("query", "a request has at least one query."))?;
         let (selection, mut workspace) = (&server.selection, workspace());
-
         let mut row = 0;
         let leaves = query.leaves(engine, layout, keys, &mut workspace)?.map(|part| {
             let part = part?;
