@@ -21,6 +21,12 @@ impl<T> Default for Tables<T> {
     }
 }
 
+impl<T> From<Vec<T>> for Tables<T> {
+    fn from(tables: Vec<T>) -> Self {
+        Self { kept: tables.into_iter().map(Some).collect(), block: None }
+    }
+}
+
 impl<T> Tables<T> {
     /// Tables of so many bytes each that are made when they are needed.
     pub fn streamed(table_bytes: u64) -> Self {
@@ -30,11 +36,6 @@ impl<T> Tables<T> {
     /// Those that are there.
     pub fn kept(&self) -> impl Iterator<Item = &T> {
         self.kept.iter().flatten()
-    }
-
-    /// Adds a table.
-    pub fn push(&mut self, table: T) {
-        self.kept.push(Some(table));
     }
 
     /// Drops tables: the data they are made of changes.
@@ -69,20 +70,6 @@ impl<T> Tables<T> {
 type TableOf<'a, T> = dyn Fn(usize) -> Result<&'a T> + Sync + 'a;
 
 impl<T: Send + Sync> Tables<T> {
-    /// As many tables, all kept (phase `packing_tables`).
-    pub fn make(count: usize, context: &Context, make: impl Fn(usize) -> Result<T> + Sync) -> Result<Self> {
-        context.progress.begin("packing_tables", count as u64);
-        let tables = context.clock.time("packing_tables", Group::Offline, || {
-            side_by_side(0..count, context.threads, |i| {
-                let table = make(i);
-                context.progress.advance(1);
-                table
-            })
-        })?;
-        context.progress.end();
-        Ok(Self { kept: tables.into_iter().map(Some).collect(), block: None })
-    }
-
     /// Calls `each` for some tables, block by block: all of them if they are kept. Others are made by `make`, as many side by side as
     /// there are threads, and given back, outside the clock.
     pub fn blocks(
@@ -101,6 +88,24 @@ impl<T: Send + Sync> Tables<T> {
         }
         Ok(())
     }
+}
+
+/// As many tables, or what is kept of each (phase `packing_tables`).
+pub(crate) fn make_tables<T: Send>(
+    count: usize,
+    context: &Context,
+    make: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    context.progress.begin("packing_tables", count as u64);
+    let tables = context.clock.time("packing_tables", Group::Offline, || {
+        side_by_side(0..count, context.threads, |i| {
+            let table = make(i);
+            context.progress.advance(1);
+            table
+        })
+    })?;
+    context.progress.end();
+    Ok(tables)
 }
 
 /// Tables of so many bytes that are made together where they are not kept.

@@ -3,8 +3,7 @@ use crate::core::error::Error;
 
 #[test]
 fn a_missing_table_is_refused_until_it_is_made() {
-    let context = crate::protocol::tests_support::context(ring::Kernel::best(), 1);
-    let mut tables = Tables::make(3, &context, |i| Ok(10 + i)).unwrap();
+    let mut tables = Tables::from(vec![10, 11, 12]);
     assert_eq!(tables.all().unwrap(), [&10, &11, &12]);
     tables.invalidate([1]);
     assert!(tables.all().is_err() && tables.get(1).is_err());
@@ -21,7 +20,7 @@ fn streamed_tables_are_made_when_they_are_needed() {
     let streamed: Tables<usize> = Tables::streamed(BLOCK_BYTES.div_ceil(3));
     for threads in [1, 3] {
         let context = crate::protocol::tests_support::context(ring::Kernel::best(), threads);
-        let kept = Tables::make(10, &context, |i| Ok(i * i)).unwrap();
+        let kept = Tables::from(make_tables(10, &context, |i| Ok(i * i)).unwrap());
         let alive = AtomicUsize::new(0);
         let make = |i: usize| {
             alive.fetch_add(1, Ordering::Relaxed);

@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::public::Public;
 use super::set::{NAME, QueryCoefficients, Set};
 use crate::core::seed::{self, fresh_seed};
-use crate::core::tables::Tables;
+use crate::core::tables::{Tables, make_tables};
 use crate::core::threads::side_by_side;
 use crate::core::{
     Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, for_each_query,
@@ -167,7 +167,7 @@ impl protocol::Server for Server {
             Tables::streamed(packing(params).table_bytes())
         } else {
             let table = |output: usize| packing_table(&public.packing, &public.masks, &hint[output]);
-            Tables::make(layout.outputs(), context, table)?
+            make_tables(layout.outputs(), context, table)?.into()
         };
         Ok(Self { params: params.clone(), seed, public, encoded, hint, tables })
     }

@@ -7,7 +7,7 @@ use ring::{Coefficient, ColumnMatrix, Ntt, Poly};
 
 use super::describe::packing;
 use super::public::{Keys, Public};
-use crate::core::tables::Tables;
+use crate::core::tables::{Tables, make_tables};
 use crate::core::threads::side_by_side;
 use crate::core::{Change, Context, Database, Result};
 use crate::parts::ring_matrix::{body_poly, column_masks, packing_table, update_masks};
@@ -64,23 +64,14 @@ impl First {
         Ok(())
     }
 
-    /// Makes the table of every column of cells; where tables are not kept, for its mask.
+    /// Makes the table of every column of cells (phase `packing_tables`); where tables are not kept, for its mask.
     pub fn make_tables(&mut self, public: &Public, context: &Context) -> Result<()> {
-        let layout = &public.layout;
-        context.progress.begin("packing_tables", layout.groups() as u64);
-        for first in (0..layout.groups()).step_by(context.threads.max(1)) {
-            let groups = first..layout.groups().min(first + context.threads.max(1));
-            let made = groups.len() as u64;
-            for table in side_by_side(groups, context.threads, |group| fresh_table(public, &self.hints[group]))? {
-                if context.streamed {
-                    self.masks.push(table.mask().clone());
-                } else {
-                    self.tables.push(table);
-                }
-            }
-            context.progress.advance(made);
+        let fresh = |group: usize| fresh_table(public, &self.hints[group]);
+        if context.streamed {
+            self.masks = make_tables(public.layout.groups(), context, |group| Ok(fresh(group)?.mask().clone()))?;
+        } else {
+            self.tables = make_tables(public.layout.groups(), context, fresh)?.into();
         }
-        context.progress.end();
         Ok(())
     }
 

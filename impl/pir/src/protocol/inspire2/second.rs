@@ -46,16 +46,18 @@ impl Second {
         let layout = &public.layout;
         let columns = layout.copies * layout.mask_digits;
         let matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
-        let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
-        let mut second = Self { matrix, query_masks: public.second.masks(), hints, tables };
+        let mut second =
+            Self { matrix, query_masks: public.second.masks(), hints: Vec::new(), tables: Tables::default() };
+        let mut tables = Vec::with_capacity(layout.copies);
         for group in 0..layout.groups() {
             second.set_mask(public, first, group)?;
         }
         for copy in 0..layout.copies {
             let hints = second.masks_of(public, copy, threads)?;
-            second.tables.push(fresh_tables(public, &hints, threads)?);
+            tables.push(fresh_tables(public, &hints, threads)?);
             second.hints.push(hints);
         }
+        second.tables = tables.into();
         Ok(second)
     }
 

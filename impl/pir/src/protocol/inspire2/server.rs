@@ -188,7 +188,7 @@ impl protocol::Server for Server {
         let clock = Arc::clone(&context.clock);
         let mut first = clock.time("encode", Group::Offline, || First::encode(&public, database, context))?;
         clock.time("hint", Group::Offline, || first.make_hints(&public, context))?;
-        clock.time("packing_tables", Group::Offline, || first.make_tables(&public, context))?;
+        first.make_tables(&public, context)?;
         let second = clock.time("second_layer", Group::Offline, || -> Result<_> {
             Ok(if layout.selects_whole {
                 SecondLayer::Whole(Whole::build(&public, &first)?)

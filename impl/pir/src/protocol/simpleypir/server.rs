@@ -10,7 +10,7 @@ use super::Set;
 use super::layout::Layout;
 use super::set::NAME;
 use crate::core::seed::{self, fresh_seed};
-use crate::core::tables::Tables;
+use crate::core::tables::{Tables, make_tables};
 use crate::core::{
     Change, Context, Database, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
 };
@@ -86,7 +86,7 @@ impl protocol::Server for Server {
             (0..layout.elements).map(|element| masks(layout.element(element))).collect::<Result<_>>()
         })?;
         let table = |element: usize| packing_table(&public.packing, &public.masks, &hint[element]);
-        let tables = Tables::make(layout.elements, context, table)?;
+        let tables = make_tables(layout.elements, context, table)?.into();
         Ok(Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables })
     }
 

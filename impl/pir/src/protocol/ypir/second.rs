@@ -41,7 +41,7 @@ impl Second {
         let layers = &public.layers;
         let clock = Arc::clone(&context.clock);
         let query_masks = public.second.masks();
-        let (matrix, hints) = clock.time("hint", Group::Offline, || -> Result<_> {
+        let (matrix, hints): (_, Vec<_>) = clock.time("hint", Group::Offline, || -> Result<_> {
             let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree)?;
             fill(public, (first, hint), &mut matrix, context)?;
             let hints = (0..layers.copies)
@@ -52,15 +52,11 @@ impl Second {
                 .collect::<Result<_>>()?;
             Ok((matrix, hints))
         })?;
-        let mut second = Self { matrix, query_masks, hints, tables: Tables::default() };
-        clock.time("packing_tables", Group::Offline, || {
-            (0..layers.copies).try_for_each(|copy| -> Result<()> {
-                let table = second.table(public, copy)?;
-                second.tables.push(table);
-                Ok(())
-            })
+        let tables: Vec<_> = clock.time("packing_tables", Group::Offline, || {
+            let table = |hint: &Vec<_>| packing_table(&public.packing, &public.masks, hint);
+            hints.iter().map(table).collect::<Result<_>>()
         })?;
-        Ok(second)
+        Ok(Self { matrix, query_masks, hints, tables: tables.into() })
     }
 
     /// See [`crate::core::protocol::Server::tables`].
@@ -71,10 +67,6 @@ impl Second {
             TableBytes::of("second layer's hints", self.hints.iter().flatten().map(Poly::bytes)),
             TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
         ]
-    }
-
-    fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
-        packing_table(&public.packing, &public.masks, &self.hints[copy])
     }
 
     /// Takes in new hints of some rows of the first layer: their digits replace the old ones, the differences are multiplied with
