@@ -1,7 +1,6 @@
 //! DoublePIR's server.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use lattice::lwe::PublicMatrix;
 use lattice::wire::Writer;
@@ -169,7 +168,7 @@ impl protocol::Server for Server {
         let mut seeds = [0u8; SEED_BYTES];
         context.rng.fill_bytes(&mut seeds);
         let [first_public, second_public] = publics(&seeds, n);
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let database =
             clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
         let (digits, second_matrix, hint) = clock.time("hint", Group::Offline, || {

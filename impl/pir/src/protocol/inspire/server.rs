@@ -2,7 +2,6 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
@@ -155,7 +154,7 @@ impl protocol::Server for Server {
         let layout = Layout::choose(params, database.shape())?;
         let seed = fresh_seed(&mut context.rng);
         let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let encoded = clock
             .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
         let hint: Vec<_> = clock.time("hint", Group::Offline, || {
@@ -187,14 +186,14 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request: one pass over the database and one over each packing table serve all.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let products = context.time_product("answer_product", || {
             bodies(context.kernel, &self.encoded.matrix, &vectors, context.threads)
         })?;
         let layout = self.encoded.layout;
         let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
-        let mut steps = Turns::new(&clock);
+        let mut steps = Turns::new(clock);
         for ciphertext in 0..layout.ciphertexts() {
             let first_output = ciphertext * layout.points;
             let packed = steps.time("answer_packing", || self.pack(&queries, &products, first_output, context))?;
@@ -207,7 +206,7 @@ impl protocol::Server for Server {
     /// Changes records: encoding and hint by what changes, and the packing tables that are touched (phases `update_encode`,
     /// `update_hint`, `update_packing_tables`). Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let kernel = context.kernel;
         let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
         let layout = self.encoded.layout;

@@ -1,7 +1,5 @@
 //! InsPIRe^(2)'s server.
 
-use std::sync::Arc;
-
 use lattice::Rlwe;
 use ring::{Coefficient, ResidueVector, Seed};
 
@@ -185,7 +183,7 @@ impl protocol::Server for Server {
         let layout = Layout::choose(params, database.shape())?;
         let seed = fresh_seed(&mut context.rng);
         let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let mut first = clock.time("encode", Group::Offline, || First::encode(&public, database, context))?;
         clock.time("hint", Group::Offline, || first.make_hints(&public, context))?;
         first.make_tables(&public, context)?;
@@ -223,7 +221,7 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request; databases and tables are read once for all of them.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let public = &self.public;
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
@@ -249,7 +247,7 @@ impl protocol::Server for Server {
     /// Changes records: hints by what changes; the tables of the columns of cells they stand in are made anew, and those of the second
     /// layer's copies that these are in. Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let Self { public, first, second, .. } = self;
         let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
             let groups = first.change(public, changes)?;

@@ -217,8 +217,8 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request; eight queries to a bucket share one pass over it.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = context.clock.clone();
-        let mut steps = Turns::new(&clock);
+        let clock = &context.clock;
+        let mut steps = Turns::new(clock);
         // By bucket; queries of a request go to one bucket after the other.
         let buckets = self.buckets.count();
         let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();

@@ -1,7 +1,5 @@
 //! SimplePIR's server.
 
-use std::sync::Arc;
-
 use lattice::lwe::PublicMatrix;
 
 use super::Set;
@@ -48,7 +46,7 @@ impl protocol::Server for Server {
         let dimension = params.lwe.dimension;
         let seed = fresh_seed(&mut context.rng);
         let public = PublicMatrix::new(seed, dimension);
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let encoded = clock.time("encode", Group::Offline, || LinearDatabase::encode(layout, database, context))?;
         let words = layout.rows * dimension;
         let mut builder = FrameBuilder::new(SEED_BYTES + 4 * words);

@@ -75,7 +75,7 @@ impl protocol::Server for Server {
         let layout = Layout::choose(params, database.shape())?;
         let seed = fresh_seed(&mut context.rng);
         let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let matrix = clock.time("encode", Group::Offline, || {
             let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree)?;
             layout.cells().encode(&mut matrix, database, context).map(|()| matrix)
@@ -106,7 +106,7 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request in one pass over the database and one over each packing table.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
         let products =
@@ -130,7 +130,7 @@ impl protocol::Server for Server {
     /// `update_packing_tables`). Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let layout = self.layout;
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let elements = |(index, _): &Change| layout.cells().groups_of(*index, layout.degree);
         let touched: BTreeSet<usize> = changes.iter().flat_map(elements).collect();
         let Self { public, matrix, query_masks, hint, tables, .. } = self;

@@ -1,7 +1,5 @@
 //! The second layer: the first hint's digits as a database, its own hints, and the packing tables made of them.
 
-use std::sync::Arc;
-
 use lattice::pack::PackingTable;
 use ring::matrix::column::LINE;
 use ring::matrix::packed::GROUP_ROWS;
@@ -39,7 +37,7 @@ impl Second {
         context: &mut Context,
     ) -> Result<Self> {
         let layers = &public.layers;
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let query_masks = public.second.masks();
         let (matrix, hints): (_, Vec<_>) = clock.time("hint", Group::Offline, || -> Result<_> {
             let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree)?;

@@ -1,7 +1,6 @@
 //! The server of the two layers.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::pack::PackingKeys;
@@ -211,7 +210,7 @@ impl protocol::Server for Server {
         let layers = Layers::choose(params, database.shape())?;
         let seed = fresh_seed(&mut context.rng);
         let public = Public::new(params, &layers, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
         let hint = public.first.hint(layers.first.columns);
         let second =
@@ -235,7 +234,7 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
         let first =
@@ -257,7 +256,7 @@ impl protocol::Server for Server {
 
     /// Changes records. Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
             let mut rows = std::collections::BTreeSet::new();
             for change in self.first.change(changes)? {

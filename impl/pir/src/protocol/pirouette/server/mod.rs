@@ -81,7 +81,7 @@ impl<F: Selecting> Server<F> {
         mut trace: Option<&mut Trace<F>>,
         context: &mut Context,
     ) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let queries: Vec<_> = clock.time("answer_parse", Group::Online, || {
             let parsed: Result<Vec<_>> = requests.iter().map(|request| self.parse(request)).collect();
             Ok::<_, Error>(parsed?.into_iter().flatten().collect())
@@ -175,7 +175,7 @@ impl<F: Selecting> protocol::Server for Server<F> {
                 QuerySeed::try_from(message.payload()).ok()
             }
         };
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let keys = clock.time("key_expansion", Group::Offline, || {
             ServerKeys::receive(&self.params, self.layout(), parts, messages, context)
         })?;
