@@ -151,22 +151,24 @@ pub(super) fn lwe_modulus(switching: &KeySwitching) -> Result<Modulus<u64>> {
 }
 
 impl ServerKeys {
-    /// What [`Self::held`] tells of.
-    pub const TABLES: [&str; 5] =
-        ["blind rotation key", "automorphism keys", "squaring key", "ring switching key", "key switching key"];
-
-    /// Bytes in memory of each of [`Self::TABLES`] that there is, and of an encrypted database.
-    pub fn held(&self) -> ([Option<usize>; 5], usize) {
+    /// Bytes in memory of each key, and of an encrypted database.
+    pub fn held(&self) -> (Vec<(&'static str, usize)>, usize) {
         let (rotation, switching) = match &self.rotations {
             Rotations::Alone(rotation) => (rotation.bytes(), None),
             Rotations::Switched(bootstrapper) => {
                 let [rotation, switching] = bootstrapper.key_bytes();
-                (rotation, Some(switching))
+                (rotation, Some(("key switching key", switching)))
             }
         };
         let [trace, squaring] = self.converter.key_bytes();
+        let always = [
+            ("blind rotation key", rotation),
+            ("automorphism keys", trace),
+            ("squaring key", squaring),
+            ("ring switching key", self.response.bytes()),
+        ];
         let cells = self.cells.iter().map(|cell| cell.a.bytes() + cell.b.bytes()).sum();
-        ([Some(rotation), Some(trace), Some(squaring), Some(self.response.bytes()), switching], cells)
+        (always.into_iter().chain(switching).collect(), cells)
     }
 
     /// The blind rotation.

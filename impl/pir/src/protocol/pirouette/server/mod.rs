@@ -147,16 +147,11 @@ impl<F: Selecting> protocol::Server for Server<F> {
     }
 
     fn tables(&self) -> Vec<TableBytes> {
-        let keys: Vec<_> = self.sessions.iter().map(|session| session.keys.held()).collect();
-        let cells = keys.iter().map(|held| held.1 as u64).sum::<u64>();
-        let mut held = vec![TableBytes::new("database", self.matrix.held_bytes() + cells)];
-        for (place, name) in ServerKeys::TABLES.into_iter().enumerate() {
-            let parts: Vec<usize> = keys.iter().filter_map(|held| held.0[place]).collect();
-            if !parts.is_empty() {
-                held.push(TableBytes::of(name, parts));
-            }
-        }
-        held
+        let (keys, cells): (Vec<_>, Vec<_>) = self.sessions.iter().map(|session| session.keys.held()).unzip();
+        let database = self.matrix.held_bytes() + cells.into_iter().sum::<usize>() as u64;
+        let names = keys.first().into_iter().flatten().map(|(name, _)| *name).enumerate();
+        let tables = names.map(|(place, name)| TableBytes::of(name, keys.iter().map(|held| held[place].1)));
+        std::iter::once(TableBytes::new("database", database)).chain(tables).collect()
     }
 
     fn owned(&self) -> Option<&Database> {
