@@ -14,7 +14,7 @@ mod switch;
 
 pub use cells::Cells;
 pub use client::{Asks, Query, RingClient};
-pub(crate) use describe::{ring_numbers, seed_memory};
+pub(crate) use describe::{ring_numbers, seed_memory, seed_messages};
 pub(crate) use entries::{Difference, digit_columns, fill_rows};
 pub use gadget::{Digits, Gadget, Packing};
 pub(crate) use hint::{

@@ -10,10 +10,9 @@ use super::Interpolate;
 use super::layout::Layout;
 use super::set::Set;
 use crate::core::plan::{Plan, count, operations};
-use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
-use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
-use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work, ring_numbers, seed_memory};
+use crate::core::{LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work, ring_numbers, seed_memory, seed_messages};
 
 /// How outputs are packed.
 const PACKING: Method = Method::Inspiring;
@@ -61,20 +60,13 @@ fn point_polynomials(params: &Set, layout: &Layout) -> u64 {
 }
 
 fn messages(params: &Set, layout: &Layout, workload: &Workload, sizes: &mut Sizes) {
-    let Workload { queries, .. } = *workload;
-    let served = Some(queries);
-    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let keys = count(&[packing(params).key_bytes(), queries]);
-    sizes.message("keys", Direction::Upload, "query", keys, "2 l_ks d log2(q) k / 8", served);
-    let query = count(&[layout.query_bytes(params) as u64, queries]);
-    sizes.message("query", Direction::Upload, "query", query, "rows log2(q) k / 8", served);
-    if layout.sends_point(params) {
-        let point = count(&[wire_bytes(&params.rlwe, point_polynomials(params, layout)), queries]);
-        sizes.message("point", Direction::Upload, "query", point, "2 l_gsw v d log2(q) k / 8", served);
-    }
-    let answer = count(&[layout.ciphertext_bytes(params) as u64, layout.ciphertexts() as u64, queries]);
-    let formula = "(d log2(q_a) + kept log2(q_b)) c k / 8";
-    sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+    let asked = [
+        ("keys", packing(params).key_bytes(), "2 l_ks d log2(q) k / 8"),
+        ("query", layout.query_bytes(params) as u64, "rows log2(q) k / 8"),
+        ("point", wire_bytes(&params.rlwe, point_polynomials(params, layout)), "2 l_gsw v d log2(q) k / 8"),
+    ];
+    let answer = count(&[layout.ciphertext_bytes(params) as u64, layout.ciphertexts() as u64]);
+    seed_messages(sizes, workload.queries, &asked, (answer, "(d log2(q_a) + kept log2(q_b)) c k / 8"));
 }
 
 /// Packing tables that an update makes anew: those of the groups its records are in.

@@ -8,35 +8,29 @@ use ring::{BlockDiagonal, Kind, RingShape, Work};
 use super::Set;
 use super::layout::Layout;
 use crate::core::plan::{Plan, count};
-use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
-use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::core::{MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::ring_matrix::{
-    Packing, Selector, add_to_masks_work, is_incremental, masks_update_work, ring_numbers, seed_memory,
+    Packing, Selector, add_to_masks_work, is_incremental, masks_update_work, ring_numbers, seed_memory, seed_messages,
 };
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
-    let queries = workload.queries;
     let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
     let ([first, copies], [outputs, _]) = (touched(&layout, workload), layout.outputs(params));
     let outputs = outputs as u64;
     let tables = [layout.groups() as u64 + layout.copies as u64 * outputs, first + copies * outputs];
     sizes.layout.extend(ring_numbers(&params.rlwe, (Method::Inspiring, params.packing), params.switch, tables));
-    let served = Some(queries);
-    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let keys = count(&[key_bytes(params, &layout), queries]);
-    sizes.message("keys", Direction::Upload, "query", keys, "alpha l d log2(q) k / 8", served);
-    let query = count(&[layout.query_bytes(params) as u64, queries]);
-    let formula = if layout.selects_whole { "(N / t + d t) log2(q) k / 8" } else { "(N / t + t) log2(q) k / 8" };
-    sizes.message("query", Direction::Upload, "query", query, formula, served);
-    let answer = count(&[layout.answer_bytes(params) as u64, queries]);
-    let formula = if layout.selects_whole {
-        "ne (m 28 d + 20 (mask_digits + body_digits)) k / 8"
+    let (query, answer) = if layout.selects_whole {
+        ("(N / t + d t) log2(q) k / 8", "ne (m 28 d + 20 (mask_digits + body_digits)) k / 8")
     } else {
-        "ne (m1 (28 d + 20 gamma1) + m2 (28 d + 20 gamma2)) k / 8"
+        ("(N / t + t) log2(q) k / 8", "ne (m1 (28 d + 20 gamma1) + m2 (28 d + 20 gamma2)) k / 8")
     };
-    sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+    let asked = [
+        ("keys", key_bytes(params, &layout), "alpha l d log2(q) k / 8"),
+        ("query", layout.query_bytes(params) as u64, query),
+    ];
+    seed_messages(&mut sizes, workload.queries, &asked, (layout.answer_bytes(params) as u64, answer));
     sizes.memory = memory(params, &layout, workload);
     sizes.operations = operations_of(params, &layout, workload);
     let queried = (layout.rows + layout.second_entries()) as u64;
