@@ -123,7 +123,6 @@ impl Encryption {
         Ok(())
     }
 
-    /// The modulus.
     pub(super) fn modulus(&self) -> Modulus<u64> {
         // Powers of two from 2 to 2^61 are moduli: the check of both forms says so.
         Modulus::new(1 << self.modulus_log2).unwrap_or_else(|e| unreachable!("{e}"))

@@ -270,7 +270,6 @@ impl<F: QueryForm> Set<F> {
         Ok(())
     }
 
-    /// The ring.
     pub(super) fn ring(&self, kernel: Kernel) -> Result<Arc<Ring<u32>>> {
         self.rlwe.ring(kernel)
     }
